@@ -1,0 +1,57 @@
+/** The layers of docs/architecture.md: imports point down, never up, never in a circle. */
+const layers = {
+  core: [],
+  persistence: ['core'],
+  registry: ['core', 'persistence'],
+  segment: ['core', 'persistence'],
+  snowflake: ['core', 'registry'],
+  id: ['core', 'persistence', 'registry', 'segment', 'snowflake'],
+};
+
+const upward = Object.entries(layers).map(([lib, below]) => ({
+  name: `${lib}-imports-down`,
+  comment: `libs/${lib} may import ${below.length > 0 ? below.join(', ') : 'no other library'}.`,
+  severity: 'error',
+  from: { path: `^libs/${lib}/` },
+  to: { path: '^(libs|apps|test|bench)/', pathNot: `^libs/(${[lib, ...below].join('|')})/` },
+}));
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'core-is-pure',
+      comment: 'libs/core imports node:* and itself, nothing else.',
+      severity: 'error',
+      from: { path: '^libs/core/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^libs/core/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'libs-through-their-index',
+      comment: 'Another library is imported as @leaf/<name>, not by a path inside it.',
+      severity: 'error',
+      from: { path: '^(libs/([^/]+)|apps/[^/]+)/' },
+      to: { path: '^libs/', pathNot: ['^libs/$2/', '^libs/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'no-tests-in-code',
+      severity: 'error',
+      from: { path: '^(libs|apps|migrations)/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(test|bench)/' },
+    },
+    {
+      name: 'migrations-stand-alone',
+      severity: 'error',
+      from: { path: '^migrations/' },
+      to: { path: '^(libs|apps)/' },
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    ...upward,
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    exclude: { path: '^dist/' },
+  },
+};

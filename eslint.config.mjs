@@ -1,0 +1,80 @@
+import tseslint from 'typescript-eslint';
+
+/** Time and chance reach the libraries through `Clock` and `RandomSource` only: that is what makes them testable. */
+const timeAndChance = [
+  { object: 'Date', property: 'now', message: 'Use Clock.now().' },
+  { object: 'performance', property: 'now', message: 'Use Clock.monotonic().' },
+  { object: 'Math', property: 'random', message: 'Use an injected RandomSource.' },
+  { object: 'process', property: 'hrtime', message: 'Use Clock.monotonic().' },
+];
+const environment = [{ object: 'process', property: 'env', message: 'Read it in apps/leaf-server/src/config.' }];
+const timers = ['setTimeout', 'setInterval'].map((name) => ({ name, message: 'Use Clock.sleep().' }));
+const noForwardRef = {
+  selector: "CallExpression[callee.name='forwardRef']",
+  message: 'Move what both sides need down, instead of a circle.',
+};
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'coverage/**', 'node_modules/**', 'data/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      'max-lines': ['error', { max: 300 }],
+      eqeqeq: 'error',
+      'no-console': 'error',
+      'no-restricted-properties': ['error', ...timeAndChance, ...environment],
+      'no-restricted-globals': ['error', ...timers],
+      'no-restricted-syntax': [
+        'error',
+        noForwardRef,
+        { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: 'Use Clock.now().' },
+      ],
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['./index', '../index', '../../index'], message: 'Import the neighbour file itself.' }] },
+      ],
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+    },
+  },
+  {
+    files: ['libs/core/src/clock/*.ts', 'libs/core/src/random.ts'],
+    rules: { 'no-restricted-properties': ['error', ...environment], 'no-restricted-globals': 'off' },
+  },
+  {
+    // Scheduled jobs hand their timer to @nestjs/schedule, which clears it.
+    files: ['libs/*/src/*.job.ts'],
+    rules: { 'no-restricted-globals': 'off' },
+  },
+  {
+    files: ['apps/leaf-server/src/config/**/*.ts'],
+    rules: { 'no-restricted-properties': ['error', ...timeAndChance] },
+  },
+  {
+    files: ['test/**/*.ts', 'bench/**/*.ts', '**/*.spec.ts'],
+    rules: {
+      'max-lines': ['error', { max: 400 }],
+      'no-console': 'off',
+      'no-restricted-properties': 'off',
+      'no-restricted-globals': 'off',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "CallExpression[callee.object.name='jest'][callee.property.name=/^(mock|doMock)$/]",
+          message: 'No module mocks.',
+        },
+        {
+          selector:
+            'CallExpression[callee.object.name=/^(it|test|describe)$/][callee.property.name=/^(only|skip|todo)$/]',
+          message: 'Every test runs.',
+        },
+      ],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+    },
+  },
+);

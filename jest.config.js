@@ -1,0 +1,30 @@
+/** @type {import('jest').Config} */
+module.exports = {
+  rootDir: '.',
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
+  testRegex: '\\.(spec|e2e-spec)\\.ts$',
+  testEnvironment: 'node',
+  transform: {
+    '^.+\\.[cm]?[jt]s$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+        },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  // Nest and what it brings are ESM; Jest on Node 20 can only require what was compiled.
+  transformIgnorePatterns: [
+    '/node_modules/(?!(@nestjs|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|cookie|path-to-regexp)/)',
+  ],
+  moduleNameMapper: {
+    '^@leaf/migrations$': '<rootDir>/migrations/index.ts',
+    '^@leaf/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
+  },
+  testTimeout: 60_000,
+};

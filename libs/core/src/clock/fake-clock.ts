@@ -1,0 +1,88 @@
+import { Clock } from './clock';
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+/** A clock that stands still until a test moves it. */
+export class FakeClock extends Clock {
+  private elapsed = 0;
+  private readonly sleepers = new Set<Sleeper>();
+
+  constructor(private wall = 1_700_000_000_000) {
+    super();
+  }
+
+  now(): number {
+    return Math.floor(this.wall);
+  }
+
+  monotonic(): number {
+    return this.elapsed;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) {
+        resolve();
+        return;
+      }
+      const sleeper: Sleeper = {
+        at: this.elapsed + ms,
+        wake: () => {
+          this.sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', sleeper.wake);
+          resolve();
+        },
+      };
+      this.sleepers.add(sleeper);
+      signal?.addEventListener('abort', sleeper.wake, { once: true });
+    });
+  }
+
+  pause(ms: number): void {
+    this.move(ms);
+  }
+
+  /** How many sleeps have not ended yet. */
+  get sleeping(): number {
+    return this.sleepers.size;
+  }
+
+  /** Steps the wall clock by `ms` (either way); monotonic time and sleeps do not notice. */
+  step(ms: number): void {
+    this.wall += ms;
+  }
+
+  /** Lets `ms` milliseconds pass: sleeps that fall due end in their order, and what they start runs in between. */
+  async advance(ms: number): Promise<void> {
+    const until = this.elapsed + ms;
+    await settle();
+    for (let sleeper = this.earliest(until); sleeper !== undefined; sleeper = this.earliest(until)) {
+      this.move(Math.max(0, sleeper.at - this.elapsed));
+      sleeper.wake();
+      await settle();
+    }
+    this.move(until - this.elapsed);
+    await settle();
+  }
+
+  private move(ms: number): void {
+    this.elapsed += ms;
+    this.wall += ms;
+  }
+
+  private earliest(until: number): Sleeper | undefined {
+    let first: Sleeper | undefined;
+    for (const sleeper of this.sleepers) {
+      if (sleeper.at <= until && (first === undefined || sleeper.at < first.at)) first = sleeper;
+    }
+    return first;
+  }
+}
+
+/** Lets every promise reaction that is due run: immediates come after all of them. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

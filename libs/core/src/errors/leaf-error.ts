@@ -1,0 +1,54 @@
+import { ERROR_CATALOGUE, type LeafErrorCode } from './error-catalogue';
+
+export interface LeafErrorOptions {
+  /** The error underneath, kept for logs; never sent to a client. */
+  readonly cause?: unknown;
+  /** When a new attempt makes sense, in milliseconds from now. Sent as `Retry-After`. */
+  readonly retryAfterMs?: number;
+}
+
+/** The one error that leaves a Leaf library: a code of the catalogue, and a message that says what to do next. */
+export class LeafError extends Error {
+  override readonly name = 'LeafError';
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly code: LeafErrorCode,
+    message: string,
+    options: LeafErrorOptions = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  /** HTTP status of the answer. */
+  get status(): number {
+    return ERROR_CATALOGUE[this.code].status;
+  }
+
+  /** Short name of the kind of fault. */
+  get title(): string {
+    return ERROR_CATALOGUE[this.code].title;
+  }
+
+  /** Whether the same call may succeed later without anybody changing a setting or a row. */
+  get retryable(): boolean {
+    return RETRYABLE.has(this.code);
+  }
+}
+
+const RETRYABLE: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
+  'LEAF_NOT_READY',
+  'LEAF_OVERLOADED',
+  'LEAF_SEGMENT_UNAVAILABLE',
+  'LEAF_STORE_UNAVAILABLE',
+  'LEAF_STORE_BACKWARDS',
+  'LEAF_CLOCK_BACKWARDS',
+  'LEAF_LEASE_EXPIRED',
+  'LEAF_REGISTRY_UNREACHABLE',
+]);
+
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

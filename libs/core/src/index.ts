@@ -1,0 +1,41 @@
+export { Clock } from './clock/clock';
+export { FakeClock } from './clock/fake-clock';
+export { SystemClock } from './clock/system-clock';
+export { settledBefore } from './deadline';
+export { writeDurably } from './durable-file';
+export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
+export { LeafError, messageOf, type LeafErrorOptions } from './errors/leaf-error';
+export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from './id-service';
+export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
+export { systemRandom, type RandomSource } from './random';
+export { Releasers, type ReleaserReport } from './releasers';
+export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
+export {
+  DoubleBuffer,
+  type BufferContext,
+  type DoubleBufferSnapshot,
+  type SegmentOptions,
+  type SegmentView,
+} from './segment/double-buffer';
+export { MAX_ID, sizeOf, type IdRange } from './segment/id-range';
+export { SegmentIdGenerator, type SegmentEvents } from './segment/segment-id-generator';
+export { SegmentStore, type Allocation } from './segment/segment-store';
+export { nextStep, type StepPolicyOptions } from './segment/step-policy';
+export { assertTag, isTag } from './segment/tag';
+export {
+  BitLayout,
+  DEFAULT_EPOCH,
+  defaultLayout,
+  type BitLayoutOptions,
+  type SnowflakeParts,
+} from './snowflake/bit-layout';
+export type { IssueWindow } from './snowflake/issue-window';
+export { SnowflakeGenerator, type SnowflakeOptions, type SnowflakeSnapshot } from './snowflake/snowflake-generator';
+export { formatInstance, type Instance } from './worker/instance';
+export {
+  WorkerLease,
+  type WorkerLeaseEvents,
+  type WorkerLeaseOptions,
+  type WorkerLeaseSnapshot,
+} from './worker/worker-lease';
+export { WorkerRegistry, type CeilingProposal, type LeaseHolder, type WorkerClaim } from './worker/worker-registry';

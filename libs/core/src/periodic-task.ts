@@ -1,0 +1,77 @@
+import type { Clock } from './clock/clock';
+import { messageOf } from './errors/leaf-error';
+
+export interface PeriodicTaskSnapshot {
+  readonly name: string;
+  readonly running: boolean;
+  readonly runs: number;
+  readonly failures: number;
+  /** Failures since the last success. */
+  readonly failuresInRow: number;
+  /** Unix milliseconds. */
+  readonly lastSuccessAt: number | undefined;
+  readonly lastError: string | undefined;
+}
+
+/**
+ * A job that comes round again and again: runs never overlap, failures are kept and reported instead of thrown into a
+ * timer, and a stop waits for the run that is under way. Whoever owns a timer calls {@link run}.
+ */
+export class PeriodicTask {
+  private current: Promise<void> | undefined;
+  private stopped = false;
+  private runs = 0;
+  private failures = 0;
+  private failuresInRow = 0;
+  private lastSuccessAt: number | undefined;
+  private lastError: string | undefined;
+
+  constructor(
+    readonly name: string,
+    private readonly action: () => Promise<void>,
+    private readonly clock: Clock,
+    private readonly onError: (error: unknown) => void,
+  ) {}
+
+  /** Starts a run, or joins the one under way. Never rejects. After {@link stop} it does nothing. */
+  run(): Promise<void> {
+    if (this.stopped) return Promise.resolve();
+    this.current ??= this.once().finally(() => {
+      this.current = undefined;
+    });
+    return this.current;
+  }
+
+  /** No run starts after this; resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.current;
+  }
+
+  snapshot(): PeriodicTaskSnapshot {
+    return {
+      name: this.name,
+      running: this.current !== undefined,
+      runs: this.runs,
+      failures: this.failures,
+      failuresInRow: this.failuresInRow,
+      lastSuccessAt: this.lastSuccessAt,
+      lastError: this.lastError,
+    };
+  }
+
+  private async once(): Promise<void> {
+    this.runs++;
+    try {
+      await this.action();
+      this.lastSuccessAt = this.clock.now();
+      this.lastError = undefined;
+      this.failuresInRow = 0;
+    } catch (error) {
+      this.failures++;
+      this.failuresInRow++;
+      this.lastError = messageOf(error);
+      this.onError(error);
+    }
+  }
+}

@@ -1,0 +1,289 @@
+import { settledBefore } from '../deadline';
+import { LeafError } from '../errors/leaf-error';
+import type { RandomSource } from '../random';
+import { retry } from '../retry';
+import type { IdRange } from './id-range';
+import { RangeSource, type RangeSourceContext, type RangeSourceSnapshot } from './range-source';
+import { Segment } from './segment';
+import type { StepPolicyOptions } from './step-policy';
+
+export interface SegmentOptions extends StepPolicyOptions {
+  /** Share of a segment, above 0 and up to 1, that is used when the next one is fetched. */
+  readonly prefetchRatio: number;
+  /** How long a call may wait for IDs that are not buffered, in milliseconds. */
+  readonly waitMs: number;
+}
+
+/** What the buffers of one generator share. */
+export interface BufferContext extends RangeSourceContext {
+  readonly random: RandomSource;
+  readonly options: SegmentOptions;
+  /** Aborts the waits between tries when the generator closes. */
+  readonly closing: AbortSignal;
+}
+
+export interface SegmentView extends IdRange {
+  /** The next ID to be issued; one past `to` when there is none. */
+  readonly position: bigint;
+}
+
+export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
+  readonly tag: string;
+  readonly current: SegmentView | undefined;
+  readonly next: SegmentView | undefined;
+  readonly loading: boolean;
+}
+
+const BACKOFF = { firstMs: 50, maxMs: 1000 };
+/** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
+const REFUSAL_MS = 1000;
+const USED_UP = new Segment({ from: 1n, to: 0n });
+
+/** A call that takes all that is buffered and waits for exactly what is missing. */
+interface ExactOrder {
+  readonly pieces: readonly IdRange[];
+  readonly abandoned: AbortController;
+  done: boolean;
+}
+
+/**
+ * The double buffer of one tag (Meituan's Leaf): IDs come from `current`; once its prefetch share is used, one load in
+ * the background fills `next`; a switch costs nothing.
+ *
+ * - *serving*: `current` has IDs; a load may be under way, failing and retrying without anybody noticing.
+ * - *waiting*: both are used up; callers wait for the one allocation under way, up to the wait limit.
+ * - *retired*: for good; every call is refused.
+ *
+ * At most one allocation of a tag is under way at any time, and a range is used only if it lies above all that came
+ * before it: that keeps the tag's IDs ascending.
+ */
+export class DoubleBuffer {
+  private current = USED_UP;
+  private next: Segment | undefined;
+  /** While `current.left` is above this, an ID needs no further look. */
+  private checkpoint = 0;
+  /** Settles, and never rejects, when the allocation under way is done. */
+  private allocating: Promise<void> | undefined;
+  private refusal: LeafError | undefined;
+  private refusedUntil = 0;
+  private retired: LeafError | undefined;
+
+  private readonly source: RangeSource;
+
+  constructor(
+    readonly tag: string,
+    private readonly context: BufferContext,
+  ) {
+    this.source = new RangeSource(tag, context);
+  }
+
+  /** The next ID, or undefined when none is buffered; then an allocation is under way or was refused. */
+  tryNext(): bigint | undefined {
+    const { current } = this;
+    if (current.left > this.checkpoint) return current.take();
+    return this.tryNextSlowly();
+  }
+
+  /**
+   * The next ID, waiting for a load if none is buffered.
+   *
+   * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, or what the store refused
+   */
+  async take(): Promise<bigint> {
+    const deadline = this.deadline();
+    for (;;) {
+      const id = this.tryNext();
+      if (id !== undefined) return id;
+      await this.allocation(deadline);
+    }
+  }
+
+  /**
+   * The next `count` IDs as ascending ranges: first what is buffered, then one allocation of exactly what is missing.
+   * When that allocation fails, what was buffered still is.
+   *
+   * @throws LeafError as {@link take}
+   */
+  async takeRanges(count: number): Promise<IdRange[]> {
+    const deadline = this.deadline();
+    while (this.buffered < count && this.allocating !== undefined) await this.allocation(deadline);
+    this.assertOpen();
+    if (this.buffered < count) return this.takeWithExact(count, deadline);
+    const ranges = this.drain(count);
+    if (this.current.left <= this.checkpoint) this.prefetch();
+    return ranges;
+  }
+
+  /**
+   * Ends the buffer: calls from now on, waiting ones included, are refused with `reason`.
+   *
+   * @returns what was not issued, newest range first
+   */
+  async retire(reason: LeafError): Promise<IdRange[]> {
+    this.retired = reason;
+    const rest = this.unload();
+    await this.allocating;
+    return [...this.unload(), ...rest];
+  }
+
+  snapshot(): DoubleBufferSnapshot {
+    return {
+      tag: this.tag,
+      current: this.current === USED_UP ? undefined : view(this.current),
+      next: this.next && view(this.next),
+      loading: this.allocating !== undefined,
+      ...this.source.snapshot(),
+    };
+  }
+
+  private get buffered(): number {
+    return this.current.left + (this.next?.left ?? 0);
+  }
+
+  private tryNextSlowly(): bigint | undefined {
+    if (this.retired !== undefined) return undefined;
+    if (this.current.left === 0 && !this.advance()) {
+      this.prefetch();
+      return undefined;
+    }
+    if (this.current.left <= this.checkpoint) this.prefetch();
+    return this.current.take();
+  }
+
+  private advance(): boolean {
+    if (this.next === undefined) return false;
+    this.current = this.next;
+    this.next = undefined;
+    this.checkpoint = Math.ceil(this.current.size * (1 - this.context.options.prefetchRatio));
+    return true;
+  }
+
+  /** Starts the one load, unless it is not wanted or not possible now. */
+  private prefetch(): void {
+    if (this.next !== undefined || this.allocating !== undefined || this.retired !== undefined) return;
+    if (this.context.clock.monotonic() < this.refusedUntil) return;
+    this.checkpoint = 0;
+    this.begin(this.load());
+  }
+
+  /** Makes `work` the allocation under way, for everybody to wait on. */
+  private begin(work: Promise<unknown>): void {
+    const done = (): void => {
+      this.allocating = undefined;
+    };
+    this.allocating = work.then(done, done);
+  }
+
+  private async load(): Promise<void> {
+    try {
+      this.next = new Segment(await this.retrying(() => this.source.load(), this.context.closing));
+      this.refusal = undefined;
+    } catch (error) {
+      this.refusal = error instanceof LeafError ? error : this.unavailable();
+      this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
+    }
+  }
+
+  /** All that is buffered and one allocation of what `count` needs besides. Only while no other is under way. */
+  private async takeWithExact(count: number, deadline: number): Promise<IdRange[]> {
+    if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
+    const missing = count - this.buffered;
+    const order: ExactOrder = { pieces: this.drain(this.buffered), done: false, abandoned: new AbortController() };
+    const work = this.complete(order, missing);
+    this.begin(work);
+    if ((await settledBefore(work, deadline, this.context.clock)) || order.done) {
+      const ranges = await work;
+      this.prefetch();
+      return ranges;
+    }
+    order.abandoned.abort();
+    this.restore(order.pieces);
+    throw this.unavailable();
+  }
+
+  /**
+   * What goes wrong is put right in here, before the allocation counts as done: nobody may start the next one while the
+   * drained pieces, which are lower, are still on their way back.
+   */
+  private async complete(order: ExactOrder, missing: number): Promise<IdRange[]> {
+    const { pieces, abandoned } = order;
+    try {
+      const signal = AbortSignal.any([abandoned.signal, this.context.closing]);
+      const exact = await this.retrying(() => this.source.allocate(missing), signal);
+      if (abandoned.signal.aborted) this.next ??= new Segment(exact);
+      return [...pieces, exact];
+    } catch (error) {
+      if (!abandoned.signal.aborted) this.restore(pieces);
+      throw error instanceof LeafError && !error.retryable ? error : this.unavailable();
+    } finally {
+      order.done = true;
+    }
+  }
+
+  private retrying<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { clock, random } = this.context;
+    const isRetryable = (error: unknown): boolean =>
+      this.retired === undefined && error instanceof LeafError && error.retryable;
+    return retry(action, { ...BACKOFF, attempts: Infinity, isRetryable, signal }, clock, random);
+  }
+
+  /** Waits for the allocation under way; throws when there can be none, or past the deadline. */
+  private async allocation(deadline: number): Promise<void> {
+    this.assertOpen();
+    if (this.allocating === undefined) {
+      if (this.refusal !== undefined) throw this.refusal;
+    } else if (!(await settledBefore(this.allocating, deadline, this.context.clock))) {
+      throw this.unavailable();
+    }
+    this.assertOpen();
+  }
+
+  private assertOpen(): void {
+    if (this.retired !== undefined) throw this.retired;
+  }
+
+  /** Exactly `count` buffered IDs. */
+  private drain(count: number): IdRange[] {
+    const ranges: IdRange[] = [];
+    let wanted = count;
+    while (wanted > 0 && (this.current.left > 0 || this.advance())) {
+      const share = Math.min(wanted, this.current.left);
+      ranges.push(this.current.takeRange(share));
+      wanted -= share;
+    }
+    return ranges;
+  }
+
+  /** Puts drained ranges back. Nothing was issued in between: there was nothing to issue. */
+  private restore([first, second]: readonly IdRange[]): void {
+    if (this.retired !== undefined || first === undefined) return;
+    this.current = new Segment(first);
+    this.checkpoint = this.current.size;
+    if (second !== undefined) this.next = new Segment(second);
+  }
+
+  private unload(): IdRange[] {
+    const rest = [this.next, this.current].flatMap((segment) => (segment && segment.left > 0 ? [segment.rest] : []));
+    this.next = undefined;
+    this.current = USED_UP;
+    this.checkpoint = 0;
+    return rest;
+  }
+
+  private deadline(): number {
+    return this.context.clock.monotonic() + this.context.options.waitMs;
+  }
+
+  private unavailable(): LeafError {
+    const { store, options } = this.context;
+    return new LeafError(
+      'LEAF_SEGMENT_UNAVAILABLE',
+      `No ID of tag "${this.tag}" could be had within ${options.waitMs} ms: its segments are used up and ${store.description} has not given a new one. It goes on by itself when the database answers; larger steps last longer.`,
+      { cause: this.source.failure, retryAfterMs: 1000 },
+    );
+  }
+}
+
+function view(segment: Segment): SegmentView {
+  return { ...segment.range, position: segment.position };
+}

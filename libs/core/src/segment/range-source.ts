@@ -1,0 +1,119 @@
+import type { Clock } from '../clock/clock';
+import { LeafError, messageOf } from '../errors/leaf-error';
+import { MAX_ID, sizeOf, type IdRange } from './id-range';
+import type { Allocation, SegmentStore } from './segment-store';
+import { nextStep, type StepPolicyOptions } from './step-policy';
+
+export interface RangeSourceContext {
+  readonly store: SegmentStore;
+  readonly clock: Clock;
+  readonly options: StepPolicyOptions;
+  /** Told when allocations of a tag begin to fail, and at each 100th failure in a row. */
+  readonly onLoadFailed: (tag: string, error: unknown) => void;
+}
+
+export interface RangeSourceSnapshot {
+  /** Size of the newest load; 0 before the first. */
+  readonly step: number;
+  /** The step in the database, as last seen; 0 before the first allocation. */
+  readonly databaseStep: number;
+  readonly loads: number;
+  readonly failures: number;
+  readonly lastLoadMs: number | undefined;
+  /** Unix milliseconds. */
+  readonly lastLoadAt: number | undefined;
+  /** Message of the newest failure, until an allocation succeeds. */
+  readonly lastError: string | undefined;
+}
+
+const REPORT_EVERY = 100;
+/** So many loads take the step of the row before the dynamic step sets in. */
+const STATIC_LOADS = 2;
+
+/**
+ * The ranges of one tag, as the store gives them: each above all that came before it, or refused. Holds the dynamic
+ * step. Its caller sees to it that one allocation ends before the next one starts.
+ */
+export class RangeSource {
+  private highest = 0n;
+  private step = 0;
+  private databaseStep = 0;
+  private loads = 0;
+  private failures = 0;
+  private failuresInRow = 0;
+  private loadStartedAt = 0;
+  private lastLoadMs: number | undefined;
+  private lastLoadAt: number | undefined;
+  private lastError: unknown;
+
+  constructor(
+    private readonly tag: string,
+    private readonly context: RangeSourceContext,
+  ) {}
+
+  /** The next segment, its size chosen by the step policy. */
+  async load(): Promise<IdRange> {
+    const { clock, options } = this.context;
+    const startedAt = clock.monotonic();
+    const elapsed = startedAt - this.loadStartedAt;
+    const dynamic = this.loads >= STATIC_LOADS;
+    const range = await this.allocate(dynamic ? nextStep(this.step, this.databaseStep, elapsed, options) : undefined);
+    this.loadStartedAt = startedAt;
+    this.lastLoadMs = clock.monotonic() - startedAt;
+    this.lastLoadAt = clock.now();
+    this.step = sizeOf(range);
+    this.loads++;
+    return range;
+  }
+
+  /**
+   * The next `size` IDs, or as many as the row's step says.
+   *
+   * @throws LeafError what the store throws; `LEAF_TAG_ROW_INVALID`; `LEAF_STORE_BACKWARDS` when the range is not above
+   *   all before, after moving the row forward
+   */
+  async allocate(size: number | undefined): Promise<IdRange> {
+    try {
+      const range = await this.context.store.allocate(this.tag, size);
+      await this.assertUsable(range);
+      this.highest = range.to;
+      this.databaseStep = range.step;
+      this.lastError = undefined;
+      this.failuresInRow = 0;
+      return { from: range.from, to: range.to };
+    } catch (error) {
+      this.lastError = error;
+      this.failures++;
+      if (this.failuresInRow++ % REPORT_EVERY === 0) this.context.onLoadFailed(this.tag, error);
+      throw error;
+    }
+  }
+
+  /** The newest failure, until an allocation succeeds. */
+  get failure(): unknown {
+    return this.lastError;
+  }
+
+  snapshot(): RangeSourceSnapshot {
+    const { step, databaseStep, loads, failures, lastLoadMs, lastLoadAt, lastError } = this;
+    const message = lastError === undefined ? undefined : messageOf(lastError);
+    return { step, databaseStep, loads, failures, lastLoadMs, lastLoadAt, lastError: message };
+  }
+
+  private async assertUsable({ from, to, step }: Allocation): Promise<void> {
+    const { store } = this.context;
+    if (from < 1n || to < from || to > MAX_ID || step < 1) {
+      throw new LeafError(
+        'LEAF_TAG_ROW_INVALID',
+        `The row of tag "${this.tag}" in ${store.description} gives IDs ${from} to ${to} with step ${step}. Set max_id and step to 1 or more.`,
+      );
+    }
+    if (from > this.highest) return;
+    await store.raise(this.tag, this.highest + 1n);
+    throw new LeafError(
+      'LEAF_STORE_BACKWARDS',
+      `${store.description} offered ${from} for tag "${this.tag}", but IDs up to ${this.highest} are taken: it lost updates, in a failover or a restore. The row was moved forward; check the other tags.`,
+      { retryAfterMs: 1000 },
+    );
+  }
+}

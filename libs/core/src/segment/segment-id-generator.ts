@@ -1,0 +1,168 @@
+import type { Clock } from '../clock/clock';
+import { LeafError } from '../errors/leaf-error';
+import { PeriodicTask } from '../periodic-task';
+import type { RandomSource } from '../random';
+import { DoubleBuffer, type BufferContext, type DoubleBufferSnapshot, type SegmentOptions } from './double-buffer';
+import type { IdRange } from './id-range';
+import type { SegmentStore } from './segment-store';
+import { assertTag, isTag } from './tag';
+
+export interface SegmentEvents {
+  /** Loads of a tag began to fail, or still do. */
+  readonly onLoadFailed: (tag: string, error: unknown) => void;
+  readonly onRefreshFailed: (error: unknown) => void;
+}
+
+/** A tag that the store does not have is answered from memory this long, in milliseconds. */
+const NOT_FOUND_MS = 1000;
+/** So many unknown tags are kept in mind; more are forgotten, oldest first. */
+const NOT_FOUND_KEPT = 10_000;
+/** Give-backs under way at once when the generator closes. */
+const CLOSE_WIDTH = 8;
+
+/** The tags of one store, each with its {@link DoubleBuffer}. */
+export class SegmentIdGenerator {
+  /** Brings the tag set in line with the store. Run it every refresh interval. */
+  readonly refresh: PeriodicTask;
+
+  private readonly buffers = new Map<string, DoubleBuffer>();
+  private readonly lookups = new Map<string, Promise<DoubleBuffer>>();
+  private readonly notFoundUntil = new Map<string, number>();
+  private readonly context: BufferContext;
+  private readonly closing = new AbortController();
+  private closed: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: SegmentStore,
+    private readonly clock: Clock,
+    random: RandomSource,
+    options: SegmentOptions,
+    events: SegmentEvents,
+  ) {
+    this.context = { store, clock, random, options, onLoadFailed: events.onLoadFailed, closing: this.closing.signal };
+    this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
+  }
+
+  /** The next ID of a tag that is known and buffered; undefined otherwise, see {@link next}. */
+  tryNext(tag: string): bigint | undefined {
+    return this.buffers.get(tag)?.tryNext();
+  }
+
+  /**
+   * The next ID of `tag`, waiting for the store only when no ID is buffered.
+   *
+   * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND`, `LEAF_SEGMENT_UNAVAILABLE`, `LEAF_STORE_UNAVAILABLE`,
+   *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, or `LEAF_NOT_READY` once closed
+   */
+  async next(tag: string): Promise<bigint> {
+    return (this.buffers.get(tag) ?? (await this.lookup(tag))).take();
+  }
+
+  /**
+   * The next `count` IDs of `tag` as ascending ranges.
+   *
+   * @throws LeafError as {@link next}
+   */
+  async takeRanges(tag: string, count: number): Promise<IdRange[]> {
+    return (this.buffers.get(tag) ?? (await this.lookup(tag))).takeRanges(count);
+  }
+
+  /**
+   * Refuses further calls, waits for the allocations under way and gives what was not issued back to the store.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE` when the store fails meanwhile; what was not given back stays a gap
+   */
+  close(): Promise<void> {
+    this.closed ??= this.shut();
+    return this.closed;
+  }
+
+  snapshot(): DoubleBufferSnapshot[] {
+    return Array.from(this.buffers.values(), (buffer) => buffer.snapshot());
+  }
+
+  private async refreshTags(): Promise<void> {
+    const known = [...this.buffers.keys()];
+    const stored = new Set(await this.store.listTags());
+    if (this.closed !== undefined) return;
+    for (const tag of stored) if (isTag(tag)) this.admit(tag);
+    for (const tag of known) if (!stored.has(tag)) void this.drop(tag);
+  }
+
+  private admit(tag: string): DoubleBuffer {
+    let buffer = this.buffers.get(tag);
+    if (buffer === undefined) {
+      buffer = new DoubleBuffer(tag, this.context);
+      this.buffers.set(tag, buffer);
+    }
+    return buffer;
+  }
+
+  private async drop(tag: string): Promise<void> {
+    const buffer = this.buffers.get(tag);
+    this.buffers.delete(tag);
+    await buffer?.retire(this.notFound(tag));
+  }
+
+  private lookup(tag: string): Promise<DoubleBuffer> {
+    let running = this.lookups.get(tag);
+    if (running === undefined) {
+      running = this.find(tag).finally(() => this.lookups.delete(tag));
+      this.lookups.set(tag, running);
+    }
+    return running;
+  }
+
+  private async find(tag: string): Promise<DoubleBuffer> {
+    assertTag(tag);
+    this.assertOpen();
+    const now = this.clock.monotonic();
+    if ((this.notFoundUntil.get(tag) ?? -Infinity) > now) throw this.notFound(tag);
+    const found = await this.store.hasTag(tag);
+    this.assertOpen();
+    if (found) return this.admit(tag);
+    this.notFoundUntil.delete(tag);
+    this.notFoundUntil.set(tag, this.clock.monotonic() + NOT_FOUND_MS);
+    if (this.notFoundUntil.size > NOT_FOUND_KEPT) {
+      for (const oldest of this.notFoundUntil.keys()) {
+        this.notFoundUntil.delete(oldest);
+        break;
+      }
+    }
+    throw this.notFound(tag);
+  }
+
+  private async shut(): Promise<void> {
+    this.closing.abort();
+    const stopping = new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', {
+      retryAfterMs: 1000,
+    });
+    const rests = [...this.buffers.values()].map((buffer) => ({ tag: buffer.tag, rest: buffer.retire(stopping) }));
+    this.buffers.clear();
+    await this.refresh.stop();
+    const queue = rests.values();
+    const worker = async (): Promise<void> => {
+      for (const { tag, rest } of queue) await this.giveBack(tag, await rest);
+    };
+    await Promise.all(Array.from({ length: CLOSE_WIDTH }, worker));
+  }
+
+  /** Newest range first: each one moves the row down to where the next one ends. */
+  private async giveBack(tag: string, rest: readonly IdRange[]): Promise<void> {
+    for (const range of rest) {
+      if (!(await this.store.giveBack(tag, range))) return;
+    }
+  }
+
+  private assertOpen(): void {
+    if (this.closed === undefined) return;
+    throw new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', { retryAfterMs: 1000 });
+  }
+
+  private notFound(tag: string): LeafError {
+    return new LeafError(
+      'LEAF_TAG_NOT_FOUND',
+      `There is no tag "${tag}" in ${this.store.description}. Create its row in leaf_alloc first; it is found at once.`,
+    );
+  }
+}

@@ -1,0 +1,47 @@
+import type { IdRange } from './id-range';
+
+/** A range that now belongs to the caller alone, and what the row says besides. */
+export interface Allocation extends IdRange {
+  /** The step in the database's row. */
+  readonly step: number;
+}
+
+/**
+ * Where the ranges of the tags are taken from: one row a tag, holding the first ID that is not taken yet (`max_id`) and
+ * the step.
+ *
+ * An implementation may *not* assume that it is the only one on its rows, nor that a statement without an answer was
+ * not carried out: such a range is a gap, and never handed out on a guess. Tags are compared exactly; a row whose name
+ * differs in case or trailing spaces is another tag, even where the database's collation holds them equal. Every call
+ * ends within the store's time limit.
+ *
+ * Faults of the store itself reject with `LEAF_STORE_UNAVAILABLE` (retryable).
+ */
+export abstract class SegmentStore {
+  /** The store as an operator knows it, without secrets: `sqlite:/var/lib/leaf/leaf.sqlite`. */
+  abstract readonly description: string;
+
+  /** The names of all tags. */
+  abstract listTags(): Promise<string[]>;
+
+  abstract hasTag(tag: string): Promise<boolean>;
+
+  /**
+   * Takes the next `size` IDs of a tag, or as many as the row's step says when `size` is undefined, and raises `max_id`
+   * past them in the same atomic statement.
+   *
+   * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_TAG_EXHAUSTED` when they would pass 2^63 - 1 (nothing is taken then),
+   *   `LEAF_TAG_ROW_INVALID` when the row makes no sense, `LEAF_STORE_UNAVAILABLE`
+   */
+  abstract allocate(tag: string, size: number | undefined): Promise<Allocation>;
+
+  /**
+   * Gives a range back: lowers `max_id` from `to + 1` to `from`, only if nobody has allocated since.
+   *
+   * @returns whether the row was changed
+   */
+  abstract giveBack(tag: string, range: IdRange): Promise<boolean>;
+
+  /** Raises `max_id` to at least `minimum`; never lowers it. */
+  abstract raise(tag: string, minimum: bigint): Promise<void>;
+}

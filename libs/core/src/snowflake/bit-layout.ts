@@ -1,0 +1,112 @@
+import { LeafError } from '../errors/leaf-error';
+
+/** 2010-11-04T01:42:54.657Z, the epoch of the original Snowflake and of the Java service, in Unix milliseconds. */
+export const DEFAULT_EPOCH = 1_288_834_974_657;
+
+export interface BitLayoutOptions {
+  /** Bits of the milliseconds since the epoch. */
+  readonly timeBits: number;
+  /** Bits of the worker ID. */
+  readonly workerBits: number;
+  /** Bits of the sequence within a millisecond. */
+  readonly sequenceBits: number;
+  /** Unix milliseconds at which the time field is 0. */
+  readonly epoch: number;
+}
+
+/** The fields of a snowflake ID. */
+export interface SnowflakeParts {
+  /** Unix milliseconds. */
+  readonly timestamp: number;
+  readonly workerId: number;
+  readonly sequence: number;
+}
+
+/**
+ * How a snowflake ID is laid out: one sign bit that stays 0, then time, worker ID and sequence, highest first, in the
+ * manner of Twitter's Snowflake (2010). The sum of the three is at most 63.
+ */
+export class BitLayout {
+  readonly timeBits: number;
+  readonly workerBits: number;
+  readonly sequenceBits: number;
+  readonly epoch: number;
+  /** Highest worker ID. */
+  readonly maxWorkerId: number;
+  /** Highest sequence of a millisecond. */
+  readonly maxSequence: number;
+  /** Last Unix millisecond that fits the time bits. */
+  readonly maxTimestamp: number;
+  /** Highest ID of the layout. */
+  readonly maxId: bigint;
+
+  private readonly timeShift: bigint;
+  private readonly workerShift: bigint;
+
+  /** @throws LeafError `LEAF_LAYOUT_INVALID` naming the field and its bounds */
+  constructor({ timeBits, workerBits, sequenceBits, epoch }: BitLayoutOptions) {
+    assertWithin('time bits', timeBits, 31, 52);
+    assertWithin('worker bits', workerBits, 1, 22);
+    assertWithin('sequence bits', sequenceBits, 1, 22);
+    const sum = timeBits + workerBits + sequenceBits;
+    if (sum > 63) throw invalid(`the bits add up to ${sum}; a positive 64-bit ID holds at most 63`);
+    if (!Number.isSafeInteger(epoch) || epoch < 0) {
+      throw invalid(`the epoch ${epoch} must be whole Unix milliseconds, 0 or later`);
+    }
+    this.timeBits = timeBits;
+    this.workerBits = workerBits;
+    this.sequenceBits = sequenceBits;
+    this.epoch = epoch;
+    this.maxWorkerId = 2 ** workerBits - 1;
+    this.maxSequence = 2 ** sequenceBits - 1;
+    this.maxTimestamp = epoch + 2 ** timeBits - 1;
+    if (!Number.isSafeInteger(this.maxTimestamp))
+      throw invalid(`the epoch ${epoch} is too late for ${timeBits} time bits`);
+    this.timeShift = BigInt(workerBits + sequenceBits);
+    this.workerShift = BigInt(sequenceBits);
+    this.maxId = (1n << BigInt(sum)) - 1n;
+  }
+
+  /** @throws RangeError when a field does not fit the layout */
+  compose({ timestamp, workerId, sequence }: SnowflakeParts): bigint {
+    assertFits('timestamp', timestamp, this.epoch, this.maxTimestamp);
+    assertFits('worker ID', workerId, 0, this.maxWorkerId);
+    assertFits('sequence', sequence, 0, this.maxSequence);
+    return (
+      (BigInt(timestamp - this.epoch) << this.timeShift) | (BigInt(workerId) << this.workerShift) | BigInt(sequence)
+    );
+  }
+
+  /** @throws LeafError `LEAF_ID_INVALID` when no ID of this layout has that value */
+  decompose(id: bigint): SnowflakeParts {
+    if (id < 0n || id > this.maxId) {
+      throw new LeafError('LEAF_ID_INVALID', `${id} is no snowflake ID: use a number from 0 to ${this.maxId}.`);
+    }
+    return {
+      timestamp: Number(id >> this.timeShift) + this.epoch,
+      workerId: Number(id >> this.workerShift) & this.maxWorkerId,
+      sequence: Number(id & BigInt(this.maxSequence)),
+    };
+  }
+}
+
+/** 41 bits of time (69 years), 10 of worker ID (1024), 12 of sequence (4096 a millisecond). */
+export function defaultLayout(): BitLayout {
+  return new BitLayout({ timeBits: 41, workerBits: 10, sequenceBits: 12, epoch: DEFAULT_EPOCH });
+}
+
+function assertWithin(field: string, value: number, low: number, high: number): void {
+  if (!Number.isInteger(value) || value < low || value > high) {
+    throw invalid(`${field} must be a whole number from ${low} to ${high}, not ${value}`);
+  }
+}
+
+function assertFits(field: string, value: number, low: number, high: number): void {
+  if (!Number.isSafeInteger(value) || value < low || value > high) {
+    throw new RangeError(`${field} ${value} does not fit the layout: ${low} to ${high}`);
+  }
+}
+
+function invalid(reason: string): LeafError {
+  return new LeafError('LEAF_LAYOUT_INVALID', `Invalid bit layout: ${reason}.`);
+}

@@ -1,0 +1,33 @@
+const GROUP = 10_000;
+
+/**
+ * Writes `base + offset` in decimal for one base and many small offsets. All but the last four digits are turned into
+ * text once per group of 10,000 numbers; the last four come from a table. About a third of the cost of
+ * `BigInt.prototype.toString`.
+ */
+export class DecimalWriter {
+  private readonly tails = Array.from({ length: GROUP }, (_, n) => String(n).padStart(4, '0'));
+  private head = 0n;
+  private tail = 0;
+  private group = -1;
+  private prefix = '';
+
+  rebase(base: bigint): void {
+    this.head = base / BigInt(GROUP);
+    this.tail = Number(base % BigInt(GROUP));
+    this.group = -1;
+  }
+
+  /** @param offset from 0 to 2^31 - 10,001 */
+  write(offset: number): string {
+    const sum = this.tail + offset;
+    const group = (sum / GROUP) | 0;
+    if (group !== this.group) {
+      this.group = group;
+      const head = this.head + BigInt(group);
+      this.prefix = head === 0n ? '' : String(head);
+    }
+    if (this.prefix === '') return String(sum);
+    return this.prefix + (this.tails[sum - group * GROUP] as string);
+  }
+}
