@@ -36,6 +36,8 @@ export default tseslint.config(
         { patterns: [{ group: ['./index', '../index', '../../index'], message: 'Import the neighbour file itself.' }] },
       ],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      // Nest declares its option bags as classes.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],

@@ -4,13 +4,14 @@ export { SystemClock } from './clock/system-clock';
 export { settledBefore } from './deadline';
 export { writeDurably } from './durable-file';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
-export { LeafError, messageOf, type LeafErrorOptions } from './errors/leaf-error';
+export { LeafError, messageOf, reasonOf, type LeafErrorOptions } from './errors/leaf-error';
 export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from './id-service';
 export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
 export { systemRandom, type RandomSource } from './random';
 export { Releasers, type ReleaserReport } from './releasers';
 export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
 export {
+  DEFAULT_SEGMENT_OPTIONS,
   DoubleBuffer,
   type BufferContext,
   type DoubleBufferSnapshot,
@@ -25,12 +26,18 @@ export { assertTag, isTag } from './segment/tag';
 export {
   BitLayout,
   DEFAULT_EPOCH,
+  DEFAULT_LAYOUT,
   defaultLayout,
   type BitLayoutOptions,
   type SnowflakeParts,
 } from './snowflake/bit-layout';
 export type { IssueWindow } from './snowflake/issue-window';
-export { SnowflakeGenerator, type SnowflakeOptions, type SnowflakeSnapshot } from './snowflake/snowflake-generator';
+export {
+  DEFAULT_SNOWFLAKE_OPTIONS,
+  SnowflakeGenerator,
+  type SnowflakeOptions,
+  type SnowflakeSnapshot,
+} from './snowflake/snowflake-generator';
 export { formatInstance, type Instance } from './worker/instance';
 export {
   WorkerLease,

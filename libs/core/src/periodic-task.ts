@@ -1,5 +1,5 @@
 import type { Clock } from './clock/clock';
-import { messageOf } from './errors/leaf-error';
+import { reasonOf } from './errors/leaf-error';
 
 export interface PeriodicTaskSnapshot {
   readonly name: string;
@@ -70,7 +70,7 @@ export class PeriodicTask {
     } catch (error) {
       this.failures++;
       this.failuresInRow++;
-      this.lastError = messageOf(error);
+      this.lastError = reasonOf(error);
       this.onError(error);
     }
   }

@@ -48,6 +48,20 @@ const RETRYABLE: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
   'LEAF_REGISTRY_UNREACHABLE',
 ]);
 
+/** For logs: the text of an error and of all that caused it. Clients see the message of the error alone. */
+export function reasonOf(error: unknown): string {
+  const messages = [messageOf(error)];
+  for (let cause = causeOf(error); cause !== undefined && messages.length < 5; cause = causeOf(cause)) {
+    const message = messageOf(cause);
+    if (!messages.some((said) => said.includes(message))) messages.push(message);
+  }
+  return messages.join(' < ');
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

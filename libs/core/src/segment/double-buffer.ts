@@ -14,6 +14,13 @@ export interface SegmentOptions extends StepPolicyOptions {
   readonly waitMs: number;
 }
 
+export const DEFAULT_SEGMENT_OPTIONS: SegmentOptions = {
+  prefetchRatio: 0.1,
+  waitMs: 1000,
+  durationMs: 900_000,
+  maxStep: 1_000_000,
+};
+
 /** What the buffers of one generator share. */
 export interface BufferContext extends RangeSourceContext {
   readonly random: RandomSource;
@@ -275,10 +282,10 @@ export class DoubleBuffer {
   }
 
   private unavailable(): LeafError {
-    const { store, options } = this.context;
+    const { options } = this.context;
     return new LeafError(
       'LEAF_SEGMENT_UNAVAILABLE',
-      `No ID of tag "${this.tag}" could be had within ${options.waitMs} ms: its segments are used up and ${store.description} has not given a new one. It goes on by itself when the database answers; larger steps last longer.`,
+      `No ID of tag "${this.tag}" could be had within ${options.waitMs} ms: its segments are used up and the database has not given a new one. It goes on by itself when the database answers; larger steps last longer.`,
       { cause: this.source.failure, retryAfterMs: 1000 },
     );
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock';
-import { LeafError, messageOf } from '../errors/leaf-error';
+import { LeafError, reasonOf } from '../errors/leaf-error';
 import { MAX_ID, sizeOf, type IdRange } from './id-range';
 import type { Allocation, SegmentStore } from './segment-store';
 import { nextStep, type StepPolicyOptions } from './step-policy';
@@ -96,7 +96,7 @@ export class RangeSource {
 
   snapshot(): RangeSourceSnapshot {
     const { step, databaseStep, loads, failures, lastLoadMs, lastLoadAt, lastError } = this;
-    const message = lastError === undefined ? undefined : messageOf(lastError);
+    const message = lastError === undefined ? undefined : reasonOf(lastError);
     return { step, databaseStep, loads, failures, lastLoadMs, lastLoadAt, lastError: message };
   }
 
@@ -105,14 +105,14 @@ export class RangeSource {
     if (from < 1n || to < from || to > MAX_ID || step < 1) {
       throw new LeafError(
         'LEAF_TAG_ROW_INVALID',
-        `The row of tag "${this.tag}" in ${store.description} gives IDs ${from} to ${to} with step ${step}. Set max_id and step to 1 or more.`,
+        `The row of tag "${this.tag}" in leaf_alloc gives IDs ${from} to ${to} with step ${step}. Set max_id and step to 1 or more.`,
       );
     }
     if (from > this.highest) return;
     await store.raise(this.tag, this.highest + 1n);
     throw new LeafError(
       'LEAF_STORE_BACKWARDS',
-      `${store.description} offered ${from} for tag "${this.tag}", but IDs up to ${this.highest} are taken: it lost updates, in a failover or a restore. The row was moved forward; check the other tags.`,
+      `The database offered ${from} for tag "${this.tag}", but IDs up to ${this.highest} are taken: it lost updates, in a failover or a restore. The row was moved forward; check the other tags.`,
       { retryAfterMs: 1000 },
     );
   }

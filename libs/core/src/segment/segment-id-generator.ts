@@ -162,7 +162,7 @@ export class SegmentIdGenerator {
   private notFound(tag: string): LeafError {
     return new LeafError(
       'LEAF_TAG_NOT_FOUND',
-      `There is no tag "${tag}" in ${this.store.description}. Create its row in leaf_alloc first; it is found at once.`,
+      `There is no tag "${tag}". Create its row in leaf_alloc first; it is found within a second.`,
     );
   }
 }

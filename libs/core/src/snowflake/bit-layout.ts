@@ -14,6 +14,14 @@ export interface BitLayoutOptions {
   readonly epoch: number;
 }
 
+/** 41 bits of time (69 years), 10 of worker ID (1024), 12 of sequence (4096 a millisecond). */
+export const DEFAULT_LAYOUT: BitLayoutOptions = {
+  timeBits: 41,
+  workerBits: 10,
+  sequenceBits: 12,
+  epoch: DEFAULT_EPOCH,
+};
+
 /** The fields of a snowflake ID. */
 export interface SnowflakeParts {
   /** Unix milliseconds. */
@@ -90,9 +98,8 @@ export class BitLayout {
   }
 }
 
-/** 41 bits of time (69 years), 10 of worker ID (1024), 12 of sequence (4096 a millisecond). */
 export function defaultLayout(): BitLayout {
-  return new BitLayout({ timeBits: 41, workerBits: 10, sequenceBits: 12, epoch: DEFAULT_EPOCH });
+  return new BitLayout(DEFAULT_LAYOUT);
 }
 
 function assertWithin(field: string, value: number, low: number, high: number): void {

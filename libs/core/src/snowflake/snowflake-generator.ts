@@ -14,6 +14,8 @@ export interface SnowflakeOptions {
   readonly waitMs: number;
 }
 
+export const DEFAULT_SNOWFLAKE_OPTIONS: SnowflakeOptions = { maxBackwardsMs: 5, waitMs: 1000 };
+
 export interface SnowflakeSnapshot {
   readonly workerId: number;
   readonly issued: number;

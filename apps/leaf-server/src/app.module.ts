@@ -1,0 +1,48 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { TerminusModule } from '@nestjs/terminus';
+import { Clock, SystemClock } from '@leaf/core';
+import { IdModule } from '@leaf/id';
+import type { LeafConfig } from './config/leaf-config';
+import { Drain } from './health/drain';
+import { HealthController } from './health/health.controller';
+import { Readiness } from './health/readiness';
+import { ProblemFilter } from './http/problem.filter';
+import type { SingleIdRoute } from './http/single-id.route';
+import { JavaController } from './ids/java.controller';
+import { SegmentController } from './ids/segment.controller';
+import { SnowflakeController } from './ids/snowflake.controller';
+import { TimeController } from './ids/time.controller';
+import { Metrics } from './metrics/metrics';
+import { MetricsController } from './metrics/metrics.controller';
+import { RequestCounts } from './metrics/request-counts';
+
+@Module({})
+export class AppModule {
+  static forRoot(config: LeafConfig, fastRoute: SingleIdRoute, counts: RequestCounts): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [IdModule.forRoot(config.ids), TerminusModule.forRoot({ logger: false })],
+      controllers: [
+        SegmentController,
+        SnowflakeController,
+        JavaController,
+        TimeController,
+        HealthController,
+        MetricsController,
+      ],
+      providers: [
+        { provide: Clock, useClass: SystemClock },
+        { provide: RequestCounts, useValue: counts },
+        {
+          provide: Drain,
+          useFactory: (clock: Clock) => new Drain(clock, config.drainMs, () => fastRoute.serve(undefined)),
+          inject: [Clock],
+        },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        Readiness,
+        Metrics,
+      ],
+    };
+  }
+}

@@ -1,0 +1,144 @@
+import { networkInterfaces } from 'node:os';
+import { join, resolve } from 'node:path';
+import { BitLayout, LeafError, messageOf } from '@leaf/core';
+import type { IdModuleOptions } from '@leaf/id';
+import { type Environment, type VariableName, VARIABLES } from './variables';
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+/** All settings of leaf-server, resolved. */
+export interface LeafConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly drainMs: number;
+  readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
+  readonly ids: IdModuleOptions;
+  /** What an operator should know, though it stops nothing. */
+  readonly warnings: readonly string[];
+}
+
+/** The values of everything that has a default. */
+type Resolved = { readonly [Name in VariableName]: NonNullable<Environment[Name]> };
+
+/**
+ * Reads the settings from environment variables; an empty one counts as not set.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` listing every fault
+ */
+export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isTTY): LeafConfig {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { default: fallback, parse }] of Object.entries(VARIABLES)) {
+    const given = env[name];
+    const text = given === undefined || given === '' ? fallback : given;
+    if (text === undefined) continue;
+    try {
+      values[name] = parse(text);
+    } catch (error) {
+      faults.push(`${name} ${messageOf(error)}, not ${JSON.stringify(text)}${hint(name, text)}`);
+    }
+  }
+  if (faults.length === 0) faults.push(...contradictions(values as Resolved));
+  if (faults.length > 0) {
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      `The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
+  }
+  return resolveConfig(withDerivedDefaults(values, terminal), unknownVariables(env));
+}
+
+function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Resolved {
+  const { LEAF_PORT = 0, LEAF_DATA_DIR = '' } = values;
+  return {
+    LEAF_ADVERTISE_HOST: firstAddress(),
+    LEAF_ADVERTISE_PORT: LEAF_PORT,
+    LEAF_DATABASE_URL: `sqlite:${join(resolve(LEAF_DATA_DIR), 'leaf.sqlite')}`,
+    LEAF_LOG_FORMAT: terminal ? 'pretty' : 'json',
+    ...values,
+  } as Resolved;
+}
+
+function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
+  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
+  const segment = {
+    database: { url: values.LEAF_DATABASE_URL, migrate: values.LEAF_DATABASE_MIGRATE },
+    waitMs: values.LEAF_SEGMENT_WAIT_MS,
+    refreshMs: values.LEAF_SEGMENT_REFRESH_MS,
+    prefetchRatio: values.LEAF_SEGMENT_PREFETCH_RATIO,
+    durationMs: values.LEAF_SEGMENT_DURATION_MS,
+    maxStep: values.LEAF_SEGMENT_MAX_STEP,
+  };
+  const snowflake = {
+    registry: {
+      strategy: values.LEAF_SNOWFLAKE_REGISTRY,
+      workers: values.LEAF_LOCAL_WORKERS,
+      directory: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME),
+    },
+    instance: { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT },
+    layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
+    reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
+    horizonMs: values.LEAF_SNOWFLAKE_HORIZON_MS,
+    maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
+  };
+  return {
+    host: values.LEAF_HOST,
+    port: values.LEAF_PORT,
+    drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
+    log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
+    ids: {
+      ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),
+      ...(values.LEAF_SNOWFLAKE_ENABLED ? { snowflake } : {}),
+    },
+    warnings,
+  };
+}
+
+/** Faults that show only when settings are seen together. */
+function contradictions(values: Resolved): string[] {
+  const faults: string[] = [];
+  if (!values.LEAF_SEGMENT_ENABLED && !values.LEAF_SNOWFLAKE_ENABLED) {
+    faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
+  }
+  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > values.LEAF_SNOWFLAKE_HORIZON_MS) {
+    faults.push(
+      'LEAF_SNOWFLAKE_HORIZON_MS must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm',
+    );
+  }
+  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
+  try {
+    const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
+    const highest = Math.max(...Object.values(values.LEAF_LOCAL_WORKERS));
+    if (highest > layout.maxWorkerId) {
+      faults.push(
+        `LEAF_LOCAL_WORKERS gives worker ID ${highest}, but ${workerBits} bits hold 0 to ${layout.maxWorkerId}`,
+      );
+    }
+  } catch (error) {
+    faults.push(`LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH: ${messageOf(error)}`);
+  }
+  return faults;
+}
+
+/** Kubernetes sets LEAF_PORT=tcp://… in every pod beside a Service that is called "leaf". */
+function hint(name: string, text: string): string {
+  if (name !== 'LEAF_PORT' || !text.includes('://')) return '';
+  return ' (Kubernetes sets it for a Service named "leaf": set enableServiceLinks: false in the pod, or LEAF_PORT yourself)';
+}
+
+function unknownVariables(env: NodeJS.ProcessEnv): string[] {
+  const known = new Set(Object.keys(VARIABLES));
+  const unknown = Object.keys(env).filter(
+    (name) => name.startsWith('LEAF_') && !known.has(name) && !isServiceLink(name),
+  );
+  return unknown.map((name) => `${name} is no setting of Leaf and was ignored; .env.example lists them all.`);
+}
+
+function isServiceLink(name: string): boolean {
+  return /^LEAF_(SERVICE_|PORT_)/.test(name);
+}
+
+function firstAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}

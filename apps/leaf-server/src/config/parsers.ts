@@ -1,0 +1,67 @@
+/** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
+export type Parser<T> = (text: string) => T;
+
+export function text(pattern: RegExp, allowed: string): Parser<string> {
+  return (value) => {
+    if (!pattern.test(value)) throw new Error(`must be ${allowed}`);
+    return value;
+  };
+}
+
+export function integer(low: number, high: number): Parser<number> {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < low || number > high) {
+      throw new Error(`must be a whole number from ${low} to ${high}`);
+    }
+    return number;
+  };
+}
+
+export function ratio(value: string): number {
+  const number = Number(value);
+  if (!/^\d*\.?\d+$/.test(value) || number <= 0 || number > 1) throw new Error('must be above 0 and at most 1');
+  return number;
+}
+
+export function flag(value: string): boolean {
+  if (value === 'true') return true;
+  if (value === 'false') return false;
+  throw new Error('must be true or false');
+}
+
+export function oneOf<const T extends string>(...values: T[]): Parser<T> {
+  return (value) => {
+    const found = values.find((allowed) => allowed === value);
+    if (found === undefined) throw new Error(`must be ${values.join(' or ')}`);
+    return found;
+  };
+}
+
+/** Three bit counts, `time,worker,sequence`. */
+export function bits(value: string): [number, number, number] {
+  const match = /^(\d{1,2}),(\d{1,2}),(\d{1,2})$/.exec(value);
+  if (match === null) throw new Error('must be three bit counts, time,worker,sequence');
+  return [Number(match[1]), Number(match[2]), Number(match[3])];
+}
+
+/** A JSON object of `"ip:port"` → worker ID. */
+export function workers(value: string): Record<string, number> {
+  const wanted = 'must be a JSON object of "ip:port": worker ID, for example {"10.0.0.7:8080":0}';
+  let map: unknown;
+  try {
+    map = JSON.parse(value);
+  } catch {
+    throw new Error(wanted);
+  }
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) throw new Error(wanted);
+  const entries = Object.entries(map as Record<string, unknown>);
+  if (entries.length === 0) throw new Error(wanted);
+  for (const [instance, workerId] of entries) {
+    if (instance !== '*' && !/^\S+:\d{1,5}$/.test(instance)) throw new Error(wanted);
+    if (!Number.isSafeInteger(workerId) || (workerId as number) < 0) throw new Error(wanted);
+  }
+  const ids = entries.map(([, workerId]) => workerId);
+  if (new Set(ids).size < ids.length) throw new Error('must give every instance a worker ID of its own');
+  return map as Record<string, number>;
+}

@@ -1,0 +1,116 @@
+import { DEFAULT_LAYOUT } from '@leaf/core';
+import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf/segment';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf/snowflake';
+import { bits, flag, integer, oneOf, type Parser, ratio, text, workers } from './parsers';
+
+export interface Variable<T> {
+  /** Undefined: the default depends on other settings, `meaning` says how. */
+  readonly default: string | undefined;
+  readonly meaning: string;
+  readonly parse: Parser<T>;
+}
+
+function variable<T>(fallback: string | number | boolean | undefined, parse: Parser<T>, meaning: string): Variable<T> {
+  return { default: fallback === undefined ? undefined : String(fallback), meaning, parse };
+}
+
+const DAY_MS = 86_400_000;
+const host = text(/^[A-Za-z0-9._:-]{1,253}$/, 'an IP address or a host name');
+
+/** Every environment variable of leaf-server. `.env.example` lists the same; a test keeps the two equal. */
+export const VARIABLES = {
+  LEAF_NAME: variable(
+    'leaf',
+    text(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-"'),
+    'service name, part of the path of the worker files',
+  ),
+  LEAF_HOST: variable('0.0.0.0', host, 'address on which HTTP listens'),
+  LEAF_PORT: variable(8080, integer(0, 65_535), 'port on which HTTP listens; 0 takes a free one'),
+  LEAF_ADVERTISE_HOST: variable(
+    undefined,
+    host,
+    'how the worker registry knows this server; default: the first IPv4 address that is not internal',
+  ),
+  LEAF_ADVERTISE_PORT: variable(
+    undefined,
+    integer(1, 65_535),
+    'how the worker registry knows this server; default: LEAF_PORT',
+  ),
+  LEAF_DATA_DIR: variable('./data', text(/^[^\0]+$/, 'a path'), 'embedded database and worker files'),
+  LEAF_SEGMENT_ENABLED: variable(true, flag, 'segment mode on or off'),
+  LEAF_SNOWFLAKE_ENABLED: variable(true, flag, 'snowflake mode on or off'),
+  LEAF_DATABASE_URL: variable(
+    undefined,
+    text(/^sqlite:./, 'sqlite:<file>'),
+    'database of the segments; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
+  ),
+  LEAF_DATABASE_MIGRATE: variable(true, flag, 'make and update the tables at start'),
+  LEAF_SEGMENT_WAIT_MS: variable(
+    SEGMENT.waitMs,
+    integer(1, 60_000),
+    'how long a request waits for a segment before 503, in ms',
+  ),
+  LEAF_SEGMENT_REFRESH_MS: variable(SEGMENT.refreshMs, integer(100, DAY_MS), 'time between two tag refreshes, in ms'),
+  LEAF_SEGMENT_PREFETCH_RATIO: variable(
+    SEGMENT.prefetchRatio,
+    ratio,
+    'share of a segment that is used when the next one is fetched',
+  ),
+  LEAF_SEGMENT_DURATION_MS: variable(
+    SEGMENT.durationMs,
+    integer(1, DAY_MS),
+    'dynamic step: a segment that lasts less doubles the next one, twice as long halves it, in ms',
+  ),
+  LEAF_SEGMENT_MAX_STEP: variable(
+    SEGMENT.maxStep,
+    integer(1, 1_000_000_000),
+    'the dynamic step does not double above this',
+  ),
+  LEAF_SNOWFLAKE_REGISTRY: variable('local', oneOf('local'), 'where worker IDs come from: local'),
+  LEAF_SNOWFLAKE_BITS: variable(
+    [DEFAULT_LAYOUT.timeBits, DEFAULT_LAYOUT.workerBits, DEFAULT_LAYOUT.sequenceBits].join(','),
+    bits,
+    'bits of time, worker ID and sequence, at most 63 in all',
+  ),
+  LEAF_SNOWFLAKE_EPOCH: variable(
+    DEFAULT_LAYOUT.epoch,
+    integer(0, Number.MAX_SAFE_INTEGER),
+    'time zero of snowflake IDs, in Unix ms; the default is 2010-11-04T01:42:54.657Z',
+  ),
+  LEAF_SNOWFLAKE_REPORT_MS: variable(
+    SNOWFLAKE.reportMs,
+    integer(100, 3_600_000),
+    'time between two reports to the worker registry, in ms',
+  ),
+  LEAF_SNOWFLAKE_HORIZON_MS: variable(
+    SNOWFLAKE.horizonMs,
+    integer(1000, 3_600_000),
+    'how far ahead time is reserved, in ms; a start after a crash waits for it',
+  ),
+  LEAF_SNOWFLAKE_MAX_BACKWARDS_MS: variable(
+    SNOWFLAKE.maxBackwardsMs,
+    integer(0, 1000),
+    'clock step backwards that is absorbed, in ms',
+  ),
+  LEAF_LOCAL_WORKERS: variable(
+    '{"*":0}',
+    workers,
+    'registry local: "ip:port" to worker ID as JSON; * is any, for a single server',
+  ),
+  LEAF_SHUTDOWN_DRAIN_MS: variable(
+    5000,
+    integer(0, 600_000),
+    'time between SIGTERM, when ready turns 503, and the close of HTTP, in ms; Ctrl-C does not wait',
+  ),
+  LEAF_LOG_LEVEL: variable('info', oneOf('error', 'warn', 'info', 'debug'), 'error, warn, info or debug'),
+  LEAF_LOG_FORMAT: variable(
+    undefined,
+    oneOf('pretty', 'json'),
+    'pretty or json; default: pretty on a terminal, json elsewhere',
+  ),
+} as const;
+
+type Variables = typeof VARIABLES;
+export type VariableName = keyof Variables;
+/** The parsed values; undefined where a default depends on others. */
+export type Environment = { readonly [Name in VariableName]: ReturnType<Variables[Name]['parse']> | undefined };

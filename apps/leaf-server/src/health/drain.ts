@@ -1,0 +1,36 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { Clock } from '@leaf/core';
+
+/**
+ * The time between the signal to stop and the close of HTTP: load balancers see that this server is not ready and send
+ * their requests elsewhere, while those that still come are served.
+ */
+@Injectable()
+export class Drain implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(Drain.name);
+  private started = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private durationMs: number,
+    private readonly onStart: () => void,
+  ) {}
+
+  /** Whether this server is on its way out. */
+  get active(): boolean {
+    return this.started;
+  }
+
+  /** Nobody is to wait: there is a person at the terminal. */
+  skip(): void {
+    this.durationMs = 0;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.started = true;
+    this.onStart();
+    if (this.durationMs === 0) return;
+    this.logger.log(`Stopping: not ready any more, still serving for ${this.durationMs} ms.`);
+    await this.clock.sleep(this.durationMs);
+  }
+}

@@ -1,0 +1,46 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import { SegmentService } from '@leaf/segment';
+import { SnowflakeService } from '@leaf/snowflake';
+import { Drain } from './drain';
+
+/** What each part says when it is asked whether requests may come. */
+@Injectable()
+export class Readiness {
+  constructor(
+    private readonly indicators: HealthIndicatorService,
+    private readonly drain: Drain,
+    @Optional() private readonly segments?: SegmentService,
+    @Optional() private readonly snowflake?: SnowflakeService,
+  ) {}
+
+  checks(): (() => HealthIndicatorResult)[] {
+    return [
+      () => this.draining(),
+      ...(this.segments === undefined ? [] : [() => this.segmentMode()]),
+      ...(this.snowflake === undefined ? [] : [() => this.snowflakeMode()]),
+    ];
+  }
+
+  private draining(): HealthIndicatorResult {
+    const check = this.indicators.check('drain');
+    return this.drain.active ? check.down('This server is stopping.') : check.up();
+  }
+
+  /** Degraded, not down, when the database fails: what is in memory is still served. */
+  private segmentMode(): HealthIndicatorResult {
+    const check = this.indicators.check('segment');
+    const refresh = this.segments?.refreshSnapshot();
+    if (refresh?.lastError === undefined) return check.up();
+    if (refresh.lastSuccessAt === undefined) return check.down(refresh.lastError);
+    return check.degraded(refresh.lastError);
+  }
+
+  private snowflakeMode(): HealthIndicatorResult {
+    const check = this.indicators.check('snowflake');
+    const refusal = this.snowflake?.refusal();
+    if (refusal !== undefined) return check.down({ code: refusal.code, message: refusal.message });
+    const report = this.snowflake?.snapshot().lease.report;
+    return report?.lastError === undefined ? check.up() : check.degraded(report.lastError);
+  }
+}

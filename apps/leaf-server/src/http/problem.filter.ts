@@ -1,0 +1,27 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendProblem, toLeafError } from './problem';
+
+/** Answers every fault as a problem of the catalogue. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ProblemFilter.name);
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const error = toLeafError(thrown, request.method);
+    if (error.status === 500) {
+      this.logger.error(
+        `${request.method} ${request.routeOptions.url ?? 'unknown route'} failed`,
+        causeStack(error.cause),
+      );
+    }
+    sendProblem(error, reply);
+  }
+}
+
+function causeStack(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

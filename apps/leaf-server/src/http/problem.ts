@@ -1,0 +1,78 @@
+import { HttpException } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { LeafError, type LeafErrorCode, messageOf } from '@leaf/core';
+
+/** RFC 9457 problem details. */
+export interface Problem {
+  readonly type: 'about:blank';
+  readonly title: string;
+  readonly status: number;
+  readonly code: LeafErrorCode;
+  readonly detail: string;
+}
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+export function problemOf(error: LeafError): Problem {
+  return { type: 'about:blank', title: error.title, status: error.status, code: error.code, detail: error.message };
+}
+
+/** Whole seconds for `Retry-After`; undefined where a repetition makes no sense. */
+function retryAfterOf(error: LeafError): number | undefined {
+  if (error.status !== 503) return undefined;
+  return Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000));
+}
+
+export function sendProblem(error: LeafError, reply: FastifyReply): void {
+  const seconds = retryAfterOf(error);
+  if (seconds !== undefined) void reply.header('retry-after', String(seconds));
+  void reply
+    .status(error.status)
+    .header('content-type', PROBLEM_TYPE)
+    .send(JSON.stringify(problemOf(error)));
+}
+
+/** Faults that the HTTP framework finds before a handler runs, by its code. */
+const FRAMEWORK_FAULTS: Readonly<Record<string, readonly [LeafErrorCode, string]>> = {
+  FST_ERR_BAD_URL: ['LEAF_REQUEST_INVALID', 'The path has a malformed percent-encoding. Encode it as UTF-8.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['LEAF_URL_TOO_LONG', 'A part of the path is too long: a tag has at most 128 characters.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['LEAF_MEDIA_TYPE_UNSUPPORTED', 'Send the body as application/json.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['LEAF_BODY_TOO_LARGE', 'The body is larger than 64 KiB.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['LEAF_BODY_INVALID', 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['LEAF_BODY_INVALID', 'The body is empty: send a JSON value, or no Content-Type.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['LEAF_BODY_INVALID', 'The body is not valid JSON.'],
+};
+
+const BY_STATUS: Readonly<Record<number, LeafErrorCode>> = {
+  404: 'LEAF_NOT_FOUND',
+  408: 'LEAF_REQUEST_TIMEOUT',
+  413: 'LEAF_BODY_TOO_LARGE',
+  414: 'LEAF_URL_TOO_LONG',
+  415: 'LEAF_MEDIA_TYPE_UNSUPPORTED',
+  431: 'LEAF_HEADERS_TOO_LARGE',
+};
+
+/** Whatever was thrown while a request was answered, as an error of the catalogue. */
+export function toLeafError(thrown: unknown, method: string): LeafError {
+  if (thrown instanceof LeafError) return thrown;
+  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
+  const known = typeof code === 'string' ? FRAMEWORK_FAULTS[code] : undefined;
+  if (known !== undefined) return new LeafError(known[0], known[1], { cause: thrown });
+  const status = thrown instanceof HttpException ? thrown.getStatus() : statusCode;
+  if (status === 404) {
+    return new LeafError(
+      'LEAF_NOT_FOUND',
+      `There is no such route for ${method}. IDs: GET /api/segment/get/:tag and GET /api/snowflake/get/:key.`,
+    );
+  }
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return new LeafError(
+      BY_STATUS[status] ?? 'LEAF_REQUEST_INVALID',
+      `The request was refused: ${messageOf(thrown)}.`,
+      { cause: thrown },
+    );
+  }
+  return new LeafError('LEAF_INTERNAL', 'The server met a fault of its own; its log has the details.', {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IdService, isTag } from '@leaf/core';
+import type { RequestCount, RequestCounts } from '../metrics/request-counts';
+
+export const SEGMENT_ROUTE = '/api/segment/get/:tag';
+export const SNOWFLAKE_ROUTE = '/api/snowflake/get/:key';
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+const SEGMENT_PREFIX = SEGMENT_ROUTE.slice(0, SEGMENT_ROUTE.lastIndexOf(':'));
+const SNOWFLAKE_PREFIX = SNOWFLAKE_ROUTE.slice(0, SNOWFLAKE_ROUTE.lastIndexOf(':'));
+/** Decimal digits of the largest ID. */
+const MAX_DIGITS = 19;
+
+/**
+ * Answers a single ID ahead of the framework, when one is at hand: a plain GET, a tag that needs no decoding, an ID in
+ * memory. Everything else, every error included, is left to the ordinary routes, which answer the same.
+ */
+export class SingleIdRoute {
+  private ids: IdService | undefined;
+  private readonly segmentCount: RequestCount;
+  private readonly snowflakeCount: RequestCount;
+  private readonly headers = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => [
+    ...['content-type', TEXT_TYPE],
+    ...['cache-control', 'no-store'],
+    ...['content-length', String(digits)],
+  ]);
+
+  constructor(counts: RequestCounts) {
+    this.segmentCount = counts.of(SEGMENT_ROUTE, 200);
+    this.snowflakeCount = counts.of(SNOWFLAKE_ROUTE, 200);
+  }
+
+  /** From now on requests are answered from `ids`; undefined leaves them all to the ordinary routes. */
+  serve(ids: IdService | undefined): void {
+    this.ids = ids;
+  }
+
+  /** @returns whether the request was answered */
+  answer(request: IncomingMessage, response: ServerResponse): boolean {
+    const { ids } = this;
+    if (ids === undefined || request.method !== 'GET') return false;
+    const url = request.url as string;
+    if (url.startsWith(SNOWFLAKE_PREFIX)) {
+      if (!isTag(url.slice(SNOWFLAKE_PREFIX.length))) return false;
+      return this.send(ids.trySnowflakeString(), response, this.snowflakeCount);
+    }
+    if (url.startsWith(SEGMENT_PREFIX)) {
+      const id = ids.tryNext(url.slice(SEGMENT_PREFIX.length));
+      return id !== undefined && this.send(String(id), response, this.segmentCount);
+    }
+    return false;
+  }
+
+  private send(id: string | undefined, response: ServerResponse, count: RequestCount): boolean {
+    if (id === undefined) return false;
+    count.requests++;
+    response.writeHead(200, this.headers[id.length]);
+    response.end(id);
+    return true;
+  }
+}

@@ -1,0 +1,14 @@
+import { LeafError, MAX_ID } from '@leaf/core';
+
+/**
+ * An ID in decimal, as people paste it.
+ *
+ * @throws LeafError `LEAF_ID_INVALID`
+ */
+export function parseId(given: unknown): bigint {
+  if (typeof given === 'string' && /^\d{1,19}$/.test(given)) {
+    const id = BigInt(given);
+    if (id <= MAX_ID) return id;
+  }
+  throw new LeafError('LEAF_ID_INVALID', `An ID is one decimal number from 0 to ${MAX_ID}.`);
+}

@@ -1,0 +1,82 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { Clock } from '@leaf/core';
+import { SegmentService } from '@leaf/segment';
+import { SnowflakeService } from '@leaf/snowflake';
+import { RequestCounts } from './request-counts';
+
+/** The figures of this server in Prometheus text. They are gathered when they are asked for; serving pays nothing. */
+@Injectable()
+export class Metrics {
+  private readonly registry = new Registry();
+
+  constructor(
+    requests: RequestCounts,
+    clock: Clock,
+    @Optional() segments?: SegmentService,
+    @Optional() snowflake?: SnowflakeService,
+  ) {
+    collectDefaultMetrics({ register: this.registry });
+    this.countRequests(requests);
+    if (segments !== undefined) this.countSegments(segments);
+    if (snowflake !== undefined) this.countSnowflake(snowflake, clock);
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  private countRequests(requests: RequestCounts): void {
+    this.counter('leaf_http_requests_total', 'Requests answered', ['route', 'status'], (counter) => {
+      for (const { route, status, requests: count } of requests.all()) counter.inc({ route, status }, count);
+    });
+  }
+
+  private countSegments(segments: SegmentService): void {
+    this.gauge('leaf_segment_tags', 'Tags known', (gauge) => gauge.set(segments.snapshot().length));
+    this.counter('leaf_segment_loads_total', 'Segments loaded from the store', [], (counter) => {
+      for (const { loads } of segments.snapshot()) counter.inc(loads);
+    });
+    this.counter('leaf_segment_load_failures_total', 'Allocations that failed', [], (counter) => {
+      for (const { failures } of segments.snapshot()) counter.inc(failures);
+    });
+  }
+
+  private countSnowflake(snowflake: SnowflakeService, clock: Clock): void {
+    this.counter('leaf_snowflake_ids_total', 'Snowflake IDs issued', [], (counter) => {
+      counter.inc(snowflake.snapshot().generator.issued);
+    });
+    this.counter('leaf_clock_backwards_total', 'Clock steps backwards, absorbed ones included', [], (counter) => {
+      counter.inc(snowflake.snapshot().generator.backwardsSteps);
+    });
+    this.counter('leaf_lease_report_failures_total', 'Reports to the worker registry that failed', [], (counter) => {
+      counter.inc(snowflake.snapshot().lease.report.failures);
+    });
+    this.gauge('leaf_worker_id', 'Worker ID of this server', (gauge) => gauge.set(snowflake.snapshot().lease.workerId));
+    this.gauge('leaf_lease_left_seconds', 'Time that is reserved and not used yet', (gauge) => {
+      gauge.set((snowflake.snapshot().lease.ceiling - clock.now()) / 1000);
+    });
+  }
+
+  /** A counter that is counted elsewhere and read when it is asked for. */
+  private counter(name: string, help: string, labelNames: string[], read: (counter: Counter) => void): void {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect: () => {
+        counter.reset();
+        read(counter);
+      },
+    });
+  }
+
+  private gauge(name: string, help: string, read: (gauge: Gauge) => void): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => read(gauge) });
+  }
+}

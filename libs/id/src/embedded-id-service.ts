@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type IdRange,
+  IdService,
+  LeafError,
+  MAX_BATCH_SIZE,
+  MAX_RANGE_SIZE,
+  type SnowflakeGenerator,
+  type SnowflakeParts,
+} from '@leaf/core';
+import type { SegmentService } from '@leaf/segment';
+import type { SnowflakeService } from '@leaf/snowflake';
+
+/** Segments and snowflake in this process. A mode that is switched off refuses, and never answers 0. */
+@Injectable()
+export class EmbeddedIdService extends IdService {
+  constructor(
+    private readonly segments: SegmentService | undefined,
+    private readonly snowflakeService: SnowflakeService | undefined,
+  ) {
+    super();
+  }
+
+  async nextId(tag: string): Promise<bigint> {
+    return this.tryNext(tag) ?? this.segmentMode().next(tag);
+  }
+
+  async nextIdString(tag: string): Promise<string> {
+    return String(await this.nextId(tag));
+  }
+
+  async nextIds(tag: string, count: number): Promise<bigint[]> {
+    assertCount(count, MAX_BATCH_SIZE);
+    const ids: bigint[] = [];
+    for (const { from, to } of await this.segmentMode().takeRanges(tag, count)) {
+      for (let id = from; id <= to; id++) ids.push(id);
+    }
+    return ids;
+  }
+
+  async nextRanges(tag: string, count: number): Promise<IdRange[]> {
+    assertCount(count, MAX_RANGE_SIZE);
+    return this.segmentMode().takeRanges(tag, count);
+  }
+
+  tryNext(tag: string): bigint | undefined {
+    return this.segments?.tryNext(tag);
+  }
+
+  snowflake(): bigint {
+    return this.generator().next();
+  }
+
+  snowflakeString(): string {
+    return this.generator().nextString();
+  }
+
+  trySnowflakeString(): string | undefined {
+    return this.snowflakeService?.tryNextString();
+  }
+
+  async snowflakes(count: number): Promise<bigint[]> {
+    assertCount(count, MAX_BATCH_SIZE);
+    return this.generator().take(count);
+  }
+
+  async snowflakeStrings(count: number): Promise<string[]> {
+    assertCount(count, MAX_BATCH_SIZE);
+    return this.generator().takeStrings(count);
+  }
+
+  decode(id: bigint): SnowflakeParts {
+    return this.snowflakeMode().layout.decompose(id);
+  }
+
+  private segmentMode(): SegmentService {
+    if (this.segments !== undefined) return this.segments;
+    throw new LeafError(
+      'LEAF_SEGMENT_DISABLED',
+      'Segment mode is switched off on this server. Set LEAF_SEGMENT_ENABLED=true.',
+    );
+  }
+
+  private generator(): SnowflakeGenerator {
+    return this.snowflakeMode().generator;
+  }
+
+  private snowflakeMode(): SnowflakeService {
+    if (this.snowflakeService !== undefined) return this.snowflakeService;
+    throw new LeafError(
+      'LEAF_SNOWFLAKE_DISABLED',
+      'Snowflake mode is switched off on this server. Set LEAF_SNOWFLAKE_ENABLED=true.',
+    );
+  }
+}
+
+function assertCount(count: number, most: number): void {
+  if (Number.isInteger(count) && count >= 1 && count <= most) return;
+  throw new LeafError('LEAF_SIZE_INVALID', `The size must be a whole number from 1 to ${most}.`);
+}

@@ -1,0 +1,2 @@
+export { EmbeddedIdService } from './embedded-id-service';
+export { IdModule, type IdModuleOptions } from './id.module';

@@ -1,0 +1,50 @@
+import { type DynamicModule, Logger, Module } from '@nestjs/common';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import { SegmentStore, SystemClock, systemRandom } from '@leaf/core';
+import { parseDatabaseUrl } from './database-url';
+import { LeafDataSource } from './leaf-data-source';
+import { openDatabase } from './open-database';
+import {
+  ConfigurableModuleClass,
+  MODULE_OPTIONS_TOKEN,
+  type PersistenceModuleOptions,
+} from './persistence.module-definition';
+import { SqliteSegmentStore } from './sqlite/sqlite-segment-store';
+
+/** Named, so that it lives beside the data sources of the application it is used in. */
+const NAME = 'leaf';
+
+/** The database: its connection, its schema, and the stores on it. */
+@Module({})
+export class PersistenceModule extends ConfigurableModuleClass {
+  static override forRoot(options: PersistenceModuleOptions): DynamicModule {
+    const base = super.forRoot(options);
+    return {
+      ...base,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          name: NAME,
+          useFactory: () => ({ type: 'better-sqlite3', database: '', toRetry: () => false }),
+          dataSourceFactory: () => open(options),
+        }),
+      ],
+      providers: [
+        ...(base.providers ?? []),
+        { provide: LeafDataSource, useExisting: getDataSourceToken(NAME) },
+        {
+          provide: SegmentStore,
+          useFactory: (dataSource: LeafDataSource, { url }: PersistenceModuleOptions) =>
+            new SqliteSegmentStore(dataSource, parseDatabaseUrl(url).description),
+          inject: [LeafDataSource, MODULE_OPTIONS_TOKEN],
+        },
+      ],
+      exports: [LeafDataSource, SegmentStore],
+    };
+  }
+}
+
+function open({ url, migrate }: PersistenceModuleOptions): Promise<LeafDataSource> {
+  const logger = new Logger('Persistence');
+  const onCloseProblem = (step: string, problem: string): void => logger.error(`Stop: ${step}: ${problem}`);
+  return openDatabase({ target: parseDatabaseUrl(url), migrate, onCloseProblem }, new SystemClock(), systemRandom);
+}

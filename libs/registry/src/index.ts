@@ -1,0 +1,3 @@
+export { LocalWorkerRegistry } from './local/local-worker-registry';
+export { RegistryModule } from './registry.module';
+export type { RegistryModuleOptions } from './registry.module-definition';

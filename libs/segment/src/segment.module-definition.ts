@@ -1,0 +1,16 @@
+import { ConfigurableModuleBuilder } from '@nestjs/common';
+import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from '@leaf/core';
+import type { PersistenceModuleOptions } from '@leaf/persistence';
+
+/** What is left out has its default. */
+export interface SegmentModuleOptions extends Partial<SegmentOptions> {
+  readonly database: PersistenceModuleOptions;
+  /** Time between two tag refreshes, in milliseconds; 60,000 by default. */
+  readonly refreshMs?: number;
+}
+
+export const DEFAULT_SEGMENT_MODULE_OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, refreshMs: 60_000 };
+
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<SegmentModuleOptions>()
+  .setClassMethodName('forRoot')
+  .build();

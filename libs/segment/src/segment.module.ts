@@ -1,0 +1,21 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { Clock, SystemClock } from '@leaf/core';
+import { PersistenceModule } from '@leaf/persistence';
+import { ConfigurableModuleClass, type SegmentModuleOptions } from './segment.module-definition';
+import { SegmentService } from './segment.service';
+import { TagRefreshJob } from './tag-refresh.job';
+
+/** Segment IDs: ranges of a database table, double-buffered in memory. */
+@Module({})
+export class SegmentModule extends ConfigurableModuleClass {
+  static override forRoot(options: SegmentModuleOptions): DynamicModule {
+    const base = super.forRoot(options);
+    return {
+      ...base,
+      imports: [PersistenceModule.forRoot(options.database), ScheduleModule.forRoot()],
+      providers: [...(base.providers ?? []), { provide: Clock, useClass: SystemClock }, SegmentService, TagRefreshJob],
+      exports: [SegmentService, PersistenceModule],
+    };
+  }
+}

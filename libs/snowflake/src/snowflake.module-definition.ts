@@ -1,0 +1,32 @@
+import { ConfigurableModuleBuilder } from '@nestjs/common';
+import {
+  type BitLayoutOptions,
+  DEFAULT_LAYOUT,
+  DEFAULT_SNOWFLAKE_OPTIONS,
+  type Instance,
+  type SnowflakeOptions,
+} from '@leaf/core';
+import type { RegistryModuleOptions } from '@leaf/registry';
+
+/** What is left out has its default. */
+export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
+  readonly registry: RegistryModuleOptions;
+  /** How the registry knows this server. */
+  readonly instance: Instance;
+  readonly layout?: BitLayoutOptions;
+  /** Time between two reports to the registry, in milliseconds; 3000 by default. */
+  readonly reportMs?: number;
+  /** How far ahead of the clock time is reserved, in milliseconds; 10,000 by default. */
+  readonly horizonMs?: number;
+}
+
+export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
+  ...DEFAULT_SNOWFLAKE_OPTIONS,
+  layout: DEFAULT_LAYOUT,
+  reportMs: 3000,
+  horizonMs: 10_000,
+};
+
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<SnowflakeModuleOptions>()
+  .setClassMethodName('forRoot')
+  .build();
