@@ -12,7 +12,7 @@ const upward = Object.entries(layers).map(([lib, below]) => ({
   name: `${lib}-imports-down`,
   comment: `libs/${lib} may import ${below.length > 0 ? below.join(', ') : 'no other library'}.`,
   severity: 'error',
-  from: { path: `^libs/${lib}/` },
+  from: { path: `^libs/${lib}/`, pathNot: '\\.spec\\.ts$' },
   to: { path: '^(libs|apps|test|bench)/', pathNot: `^libs/(${[lib, ...below].join('|')})/` },
 }));
 

@@ -103,6 +103,7 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
     } catch (error) {
       this.logger.warn(`The next start will have to wait for the reserved time to pass: ${reasonOf(error)}`);
     }
+    await this.registry.close();
   }
 }
 

@@ -58,4 +58,9 @@ export abstract class WorkerRegistry {
    * @throws LeafError as {@link extend}
    */
   abstract release(claim: WorkerClaim, ceiling: number): Promise<void>;
+
+  /** Lets go of connections and locks; records stay as they are. Called once, when nothing more will be asked. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 }

@@ -76,6 +76,12 @@ export class LocalWorkerRegistry extends WorkerRegistry {
     }
   }
 
+  override close(): Promise<void> {
+    for (const { lock } of this.holdings.values()) lock.release();
+    this.holdings.clear();
+    return Promise.resolve();
+  }
+
   private workerOf(holder: LeaseHolder): number {
     const workerId = this.workers[formatInstance(holder)] ?? this.workers[ANY];
     if (workerId !== undefined) return workerId;

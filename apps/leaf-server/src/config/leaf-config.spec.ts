@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import { LeafError } from '@leaf/core';
+import { loadConfig } from './leaf-config';
+
+function fault(env: Record<string, string>): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
+    return (error as LeafError).message;
+  }
+  throw new Error('no fault');
+}
+
+describe('loadConfig', () => {
+  it('works without any variable', () => {
+    const config = loadConfig({}, false);
+    expect(config).toMatchObject({ host: '0.0.0.0', port: 8080, drainMs: 5000, warnings: [] });
+    expect(config.log).toEqual({ level: 'info', format: 'json' });
+    expect(config.ids.segment).toEqual({
+      database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true },
+      waitMs: 1000,
+      refreshMs: 60_000,
+      prefetchRatio: 0.1,
+      durationMs: 900_000,
+      maxStep: 1_000_000,
+    });
+    expect(config.ids.snowflake).toMatchObject({
+      registry: { strategy: 'local', workers: { '*': 0 }, directory: resolve('data/leaf') },
+      layout: { timeBits: 41, workerBits: 10, sequenceBits: 12, epoch: 1_288_834_974_657 },
+      instance: { port: 8080 },
+      reportMs: 3000,
+      horizonMs: 10_000,
+      maxBackwardsMs: 5,
+    });
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    expect(loadConfig({ LEAF_PORT: '' }).port).toBe(8080);
+  });
+
+  it('logs for people on a terminal only', () => {
+    expect(loadConfig({}, true).log.format).toBe('pretty');
+    expect(loadConfig({ LEAF_LOG_FORMAT: 'json' }, true).log.format).toBe('json');
+  });
+
+  it('advertises the port it listens on', () => {
+    expect(loadConfig({ LEAF_PORT: '9000' }).ids.snowflake?.instance.port).toBe(9000);
+    expect(loadConfig({ LEAF_PORT: '9000', LEAF_ADVERTISE_PORT: '80' }).ids.snowflake?.instance.port).toBe(80);
+  });
+
+  it('keeps the state below the data directory', () => {
+    const { segment, snowflake } = loadConfig({ LEAF_DATA_DIR: '/var/lib/x', LEAF_NAME: 'ids' }).ids;
+    expect(segment?.database.url).toBe('sqlite:/var/lib/x/leaf.sqlite');
+    expect(snowflake?.registry).toMatchObject({ directory: '/var/lib/x/ids' });
+  });
+
+  it('leaves out a mode that is switched off', () => {
+    expect(loadConfig({ LEAF_SEGMENT_ENABLED: 'false' }).ids.segment).toBeUndefined();
+    expect(loadConfig({ LEAF_SNOWFLAKE_ENABLED: 'false' }).ids.snowflake).toBeUndefined();
+  });
+
+  it.each([
+    ['LEAF_NAME', 'a/b'],
+    ['LEAF_NAME', ' '],
+    ['LEAF_HOST', 'http://x'],
+    ['LEAF_PORT', '65536'],
+    ['LEAF_PORT', '-1'],
+    ['LEAF_PORT', '80a'],
+    ['LEAF_ADVERTISE_PORT', '0'],
+    ['LEAF_SEGMENT_ENABLED', 'yes'],
+    ['LEAF_DATABASE_URL', 'oracle:x'],
+    ['LEAF_SEGMENT_WAIT_MS', '0'],
+    ['LEAF_SEGMENT_WAIT_MS', '1.5'],
+    ['LEAF_SEGMENT_PREFETCH_RATIO', '0'],
+    ['LEAF_SEGMENT_PREFETCH_RATIO', '1.1'],
+    ['LEAF_SEGMENT_PREFETCH_RATIO', 'NaN'],
+    ['LEAF_SEGMENT_MAX_STEP', '1e6'],
+    ['LEAF_SNOWFLAKE_REGISTRY', 'consul'],
+    ['LEAF_SNOWFLAKE_BITS', '41,10'],
+    ['LEAF_SNOWFLAKE_BITS', '41,11,12'],
+    ['LEAF_SNOWFLAKE_BITS', '20,10,12'],
+    ['LEAF_SNOWFLAKE_EPOCH', '-5'],
+    ['LEAF_SNOWFLAKE_HORIZON_MS', '5999'],
+    ['LEAF_LOCAL_WORKERS', ''.padEnd(3)],
+    ['LEAF_LOCAL_WORKERS', '{}'],
+    ['LEAF_LOCAL_WORKERS', '[]'],
+    ['LEAF_LOCAL_WORKERS', '{"10.0.0.7":1}'],
+    ['LEAF_LOCAL_WORKERS', '{"10.0.0.7:1":-1}'],
+    ['LEAF_LOCAL_WORKERS', '{"10.0.0.7:1":"1"}'],
+    ['LEAF_LOCAL_WORKERS', '{"10.0.0.7:1":1,"10.0.0.7:2":1}'],
+    ['LEAF_LOCAL_WORKERS', '{"*":1024}'],
+    ['LEAF_LOG_LEVEL', 'loud'],
+  ])('refuses %s=%s and names it', (name, value) => {
+    expect(fault({ [name]: value })).toContain(name);
+  });
+
+  it('lists every bad variable at once', () => {
+    const message = fault({ LEAF_PORT: 'x', LEAF_SEGMENT_WAIT_MS: 'y', LEAF_LOG_LEVEL: 'z', LEAF_NAME: 'fine' });
+    expect(message.split('\n').filter((line) => line.startsWith('  - '))).toHaveLength(3);
+    expect(message).not.toContain('LEAF_NAME');
+  });
+
+  it('refuses to start with both modes off', () => {
+    expect(fault({ LEAF_SEGMENT_ENABLED: 'false', LEAF_SNOWFLAKE_ENABLED: 'false' })).toContain('LEAF_SEGMENT_ENABLED');
+  });
+
+  it('knows what Kubernetes does beside a Service of this name', () => {
+    expect(fault({ LEAF_PORT: 'tcp://10.96.0.1:80' })).toContain('enableServiceLinks');
+    const links = { LEAF_SERVICE_HOST: '10.96.0.1', LEAF_PORT_80_TCP: 'tcp://10.96.0.1:80', LEAF_PORT: '8080' };
+    expect(loadConfig(links).warnings).toEqual([]);
+  });
+
+  it('warns of a variable that it does not know', () => {
+    expect(loadConfig({ LEAF_PROT: '8081' }).warnings).toEqual([expect.stringContaining('LEAF_PROT')]);
+  });
+});

@@ -1,0 +1,159 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock, systemRandom } from '@leaf/core';
+import { parseDatabaseUrl } from './database-url';
+import type { LeafDataSource } from './leaf-data-source';
+import { openDatabase } from './open-database';
+
+describe('openDatabase', () => {
+  let directory: string;
+  const opened: LeafDataSource[] = [];
+  const problems: string[] = [];
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'leaf-open-'));
+  });
+
+  afterEach(async () => {
+    for (const dataSource of opened.splice(0)) await dataSource.destroy();
+    await rm(directory, { recursive: true, force: true });
+    expect(problems.splice(0)).toEqual([]);
+  });
+
+  async function open(file = 'leaf.sqlite', migrate = true): Promise<LeafDataSource> {
+    const dataSource = await openDatabase(
+      {
+        target: parseDatabaseUrl(`sqlite:${join(directory, file)}`),
+        migrate,
+        onCloseProblem: (step, problem) => problems.push(`${step}: ${problem}`),
+      },
+      new SystemClock(),
+      systemRandom,
+    );
+    opened.push(dataSource);
+    return dataSource;
+  }
+
+  it('makes the tables of the Java service, column for column', async () => {
+    const dataSource = await open();
+    const columns = await dataSource.query<{ name: string; type: string; notnull: number; pk: number }[]>(
+      'PRAGMA table_info(leaf_alloc)',
+    );
+    expect(columns.map(({ name, type, pk }) => `${name} ${type}${pk === 1 ? ' key' : ''}`)).toEqual([
+      'biz_tag varchar(128) key',
+      'max_id bigint',
+      'step INT',
+      'description varchar(256)',
+      'update_time timestamp',
+    ]);
+  });
+
+  it('puts a first tag into a table that it made', async () => {
+    const rows = await (await open()).query('SELECT biz_tag, max_id, step FROM leaf_alloc');
+    expect(rows).toEqual([expect.objectContaining({ biz_tag: 'leaf-segment-test', max_id: 1, step: 2000 })]);
+  });
+
+  it('does not bring back a tag that was deleted', async () => {
+    const first = await open();
+    await first.query('DELETE FROM leaf_alloc');
+    await first.destroy();
+    expect(await (await open()).query('SELECT * FROM leaf_alloc')).toEqual([]);
+  });
+
+  it('leaves an existing table with rows as it is', async () => {
+    const first = await open('leaf.sqlite', false);
+    await first.query(
+      'CREATE TABLE leaf_alloc (biz_tag varchar(128) PRIMARY KEY, max_id bigint, step int, description text, update_time text)',
+    );
+    await first.query("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('mine', 7, 3)");
+    await first.destroy();
+    expect(await (await open()).query('SELECT biz_tag, max_id FROM leaf_alloc')).toEqual([
+      expect.objectContaining({ biz_tag: 'mine', max_id: 7 }),
+    ]);
+  });
+
+  it('is durable: every commit is synced', async () => {
+    const dataSource = await open();
+    expect(await dataSource.query('PRAGMA journal_mode')).toEqual([expect.objectContaining({ journal_mode: 'wal' })]);
+    // 2 is FULL.
+    expect(await dataSource.query('PRAGMA synchronous')).toEqual([expect.objectContaining({ synchronous: 2 })]);
+  });
+
+  it('lets eight servers start on one new file', async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => open()));
+    for (const dataSource of all) {
+      expect(await dataSource.query('SELECT biz_tag FROM leaf_alloc')).toHaveLength(1);
+      expect(await dataSource.query('SELECT name FROM migrations')).toHaveLength(1);
+    }
+  });
+
+  it.each([
+    ['no database', 'this is a text and no database '.repeat(100)],
+    ['empty', ''],
+    ['cut off', 'SQLite format 3\0 and nothing more'],
+  ])('refuses a file that is %s, and leaves it', async (_, content) => {
+    const path = join(directory, 'leaf.sqlite');
+    await writeFile(path, content);
+    const opening = open();
+    await expect(opening).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
+    await expect(opening).rejects.toThrow(path);
+    expect(await readFile(path, 'utf8')).toBe(content);
+  });
+
+  it('refuses a database with a damaged page', async () => {
+    const path = join(directory, 'leaf.sqlite');
+    const first = await open();
+    await first.query('PRAGMA wal_checkpoint(TRUNCATE)');
+    await first.destroy();
+    const bytes = await readFile(path);
+    bytes.fill(0xff, 4096, 4096 * 4);
+    await writeFile(path, bytes);
+    await expect(open()).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
+    expect((await readFile(path)).equals(bytes)).toBe(true);
+  });
+
+  it('names a directory that cannot be made', async () => {
+    await writeFile(join(directory, 'file'), '');
+    const opening = open('file/below/leaf.sqlite');
+    await expect(opening).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
+    await expect(opening).rejects.toThrow(join(directory, 'file', 'below'));
+  });
+
+  it('names a file that cannot be opened', async () => {
+    await mkdir(join(directory, 'leaf.sqlite'));
+    const opening = open();
+    await expect(opening).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
+    await expect(opening).rejects.toThrow(join(directory, 'leaf.sqlite'));
+  });
+
+  it('closes only after its users have written', async () => {
+    const dataSource = await open();
+    const written: boolean[] = [];
+    dataSource.users.add('write', 1000, async () => {
+      await dataSource.query('UPDATE leaf_alloc SET max_id = 9');
+      written.push(dataSource.isInitialized);
+    });
+    await dataSource.destroy();
+    expect(written).toEqual([true]);
+    expect(await (await open()).query('SELECT max_id FROM leaf_alloc')).toEqual([
+      expect.objectContaining({ max_id: 9 }),
+    ]);
+  });
+});
+
+describe('parseDatabaseUrl', () => {
+  it.each([
+    ['sqlite:/var/lib/leaf.sqlite', '/var/lib/leaf.sqlite'],
+    ['sqlite:///var/lib/leaf.sqlite', '/var/lib/leaf.sqlite'],
+    ['sqlite:leaf.sqlite', join(process.cwd(), 'leaf.sqlite')],
+    ['sqlite:./a b/leaf.sqlite', join(process.cwd(), 'a b', 'leaf.sqlite')],
+  ])('%s is %s', (url, file) => {
+    expect(parseDatabaseUrl(url)).toEqual({ dialect: 'sqlite', file, description: `sqlite:${file}` });
+  });
+
+  it.each(['', 'sqlite:', 'sqlite::memory:', 'mysql://u:secret@h/leaf', 'leaf.sqlite'])('%j is none', (url) => {
+    expect(() => parseDatabaseUrl(url)).toThrow(expect.objectContaining({ code: 'LEAF_CONFIG_INVALID' }));
+    expect(() => parseDatabaseUrl(url)).not.toThrow('secret');
+  });
+});

@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { compileFunction } from 'node:vm';
+import { transformSync } from '@swc/core';
+import ts from 'typescript';
+import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
+import { type LeafServer, startServer } from '../../apps/leaf-server/src/server';
+
+const root = join(__dirname, '../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+function blocks(language: string): string[] {
+  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, text]) => text as string);
+}
+
+describe('README', () => {
+  let directory: string;
+  const home = process.cwd();
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'leaf-readme-'));
+    process.chdir(directory);
+  });
+
+  afterEach(() => {
+    process.chdir(home);
+    rmSync(directory, { recursive: true });
+  });
+
+  it('has scripts behind its two commands', () => {
+    const commands = blocks('sh').map((block) => block.trim());
+    expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']));
+    const { scripts, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+      bin: Record<string, string>;
+    };
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['start', 'test', 'check', 'build']));
+    expect(readme).toContain(bin['leaf-server']);
+  });
+
+  it('shows curls that answer as it says', async () => {
+    const server: LeafServer = await startServer(
+      loadConfig({ LEAF_PORT: '0', LEAF_HOST: '127.0.0.1', LEAF_LOG_LEVEL: 'error' }),
+    );
+    try {
+      const [session] = blocks('sh').filter((block) => block.startsWith('curl'));
+      const steps = [...session!.matchAll(/^(curl .*)\n# (.*)$/gm)];
+      expect(steps.length).toBeGreaterThanOrEqual(4);
+      for (const [, command, shown] of steps) {
+        const line = command!.replace('127.0.0.1:8080', `127.0.0.1:${server.port}`).replace(/^curl/, 'curl -sS');
+        const answer = await run(line);
+        if (command!.includes('snowflake/get')) expect(answer).toMatch(/^\d{19}$/);
+        else expect(answer).toBe(shown);
+      }
+    } finally {
+      await server.close({ drain: false });
+    }
+  });
+
+  it('shows a program that compiles', () => {
+    const program = blocks('ts')[0]!;
+    const broken = program.replace('service.snowflake()', 'service.snowflakes()');
+    const [errors, errorsOfBroken] = typeErrors([program, broken]);
+    expect(errors).toEqual([]);
+    expect(errorsOfBroken).toHaveLength(1);
+  });
+
+  it('shows a program that runs', async () => {
+    const { code } = transformSync(blocks('ts')[0]!, {
+      jsc: {
+        parser: { syntax: 'typescript', decorators: true },
+        transform: { legacyDecorator: true },
+        target: 'es2022',
+      },
+      module: { type: 'commonjs' },
+    });
+    const log = jest.spyOn(console, 'log').mockReturnValue();
+    try {
+      const exported: { main?: () => Promise<void> } = {};
+      const program = compileFunction(code, ['require', 'exports']) as (...given: unknown[]) => void;
+      program(require, exported);
+      await exported.main!();
+      expect(log.mock.calls).toEqual([[1n, expect.any(BigInt)]]);
+    } finally {
+      log.mockRestore();
+    }
+  });
+});
+
+/** Asynchronously: the server that answers lives in this process. */
+async function run(command: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+  return stdout.trim();
+}
+
+/** The type errors of each program, as if it were a file of this repository. */
+function typeErrors(programs: string[]): string[][] {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (file) => ts.sys.readFile(file)) as {
+    config: object;
+  };
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, root);
+  const files = new Map(programs.map((program, index) => [join(root, `test/docs/readme-${index}.ts`), program]));
+  const host = ts.createCompilerHost({ ...options, noEmit: true });
+  const disk = { readFile: host.readFile.bind(host), fileExists: host.fileExists.bind(host) };
+  host.getCurrentDirectory = () => root;
+  host.readFile = (path) => files.get(path) ?? disk.readFile(path);
+  host.fileExists = (path) => files.has(path) || disk.fileExists(path);
+  const built = ts.createProgram([...files.keys()], { ...options, noEmit: true }, host);
+  return [...files.keys()].map((file) =>
+    ts
+      .getPreEmitDiagnostics(built, built.getSourceFile(file))
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' ')),
+  );
+}

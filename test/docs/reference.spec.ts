@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync, existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ERROR_CATALOGUE } from '@leaf/core';
+import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
+
+const root = join(__dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+];
+
+describe('the reference pages', () => {
+  it('.env.example has every variable with its default, and no other', () => {
+    const lines = [...read('.env.example').matchAll(/^# (LEAF_[A-Z_]+)=(.*)$/gm)];
+    const listed = lines.map(([, name, value]) => [name, value]);
+    expect(listed).toEqual(Object.entries(VARIABLES).map(([name, variable]) => [name, variable.default ?? '']));
+  });
+
+  it('docs/configuration.md has every variable with its default, and no other', () => {
+    const rows = [...read('docs/configuration.md').matchAll(/^\| `(LEAF_[A-Z_]+)` \| (.*?) \|/gm)];
+    expect(rows.map(([, name]) => name)).toEqual(Object.keys(VARIABLES));
+    for (const [, name, value] of rows) {
+      const { default: fallback } = VARIABLES[name as keyof typeof VARIABLES];
+      if (fallback !== undefined) expect([name, value]).toEqual([name, `\`${fallback}\``]);
+    }
+  });
+
+  it('docs/errors.md has every code with its status, and no other', () => {
+    const rows = [...read('docs/errors.md').matchAll(/^\| `(LEAF_[A-Z_]+)` \| (\d+) \|/gm)];
+    const listed = rows.map(([, code, status]) => [code, Number(status)]);
+    const catalogue = Object.entries(ERROR_CATALOGUE).map(([code, { status }]) => [code, status]);
+    expect(new Map(listed as [string, number][])).toEqual(new Map(catalogue as [string, number][]));
+    expect(listed).toHaveLength(catalogue.length);
+  });
+
+  it.each(pages)('%s links to pages that exist', (page) => {
+    const targets = [...read(page).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target]) => target as string);
+    const local = targets.filter((target) => !target.includes('://'));
+    expect(local.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+  });
+});
