@@ -80,8 +80,8 @@ describe('README', () => {
     const log = jest.spyOn(console, 'log').mockReturnValue();
     try {
       const exported: { main?: () => Promise<void> } = {};
-      const program = compileFunction(code, ['require', 'exports']) as (...given: unknown[]) => void;
-      program(require, exported);
+      const program = compileFunction(code, ['require', 'exports', 'console']) as (...given: unknown[]) => void;
+      program(require, exported, console);
       await exported.main!();
       expect(log.mock.calls).toEqual([[1n, expect.any(BigInt)]]);
     } finally {

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { ScheduleModule } from '@nestjs/schedule';
 import { TerminusModule } from '@nestjs/terminus';
 import { Clock, SystemClock } from '@leaf/core';
 import { IdModule } from '@leaf/id';
@@ -22,7 +23,7 @@ export class AppModule {
   static forRoot(config: LeafConfig, fastRoute: SingleIdRoute, counts: RequestCounts): DynamicModule {
     return {
       module: AppModule,
-      imports: [IdModule.forRoot(config.ids), TerminusModule.forRoot({ logger: false })],
+      imports: [IdModule.forRoot(config.ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
       controllers: [
         SegmentController,
         SnowflakeController,

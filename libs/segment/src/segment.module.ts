@@ -1,5 +1,4 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ScheduleModule } from '@nestjs/schedule';
 import { Clock, SystemClock } from '@leaf/core';
 import { PersistenceModule } from '@leaf/persistence';
 import { ConfigurableModuleClass, type SegmentModuleOptions } from './segment.module-definition';
@@ -13,7 +12,7 @@ export class SegmentModule extends ConfigurableModuleClass {
     const base = super.forRoot(options);
     return {
       ...base,
-      imports: [PersistenceModule.forRoot(options.database), ScheduleModule.forRoot()],
+      imports: [PersistenceModule.forRoot(options.database)],
       providers: [...(base.providers ?? []), { provide: Clock, useClass: SystemClock }, SegmentService, TagRefreshJob],
       exports: [SegmentService, PersistenceModule],
     };

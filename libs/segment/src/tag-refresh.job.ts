@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import {
   DEFAULT_SEGMENT_MODULE_OPTIONS,
@@ -7,18 +7,26 @@ import {
 } from './segment.module-definition';
 import { SegmentService } from './segment.service';
 
-/** Refreshes the tag set every refresh interval. */
+const NAME = 'leaf-tag-refresh';
+
+/** Refreshes the tag set every refresh interval. Listed with the application's scheduler, where it has one. */
 @Injectable()
-export class TagRefreshJob implements OnApplicationBootstrap {
+export class TagRefreshJob implements OnApplicationBootstrap, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+
   constructor(
-    private readonly scheduler: SchedulerRegistry,
     private readonly segments: SegmentService,
     @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SegmentModuleOptions,
+    @Optional() private readonly scheduler?: SchedulerRegistry,
   ) {}
 
   onApplicationBootstrap(): void {
     const { refreshMs } = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...this.options };
-    const timer = setInterval(() => void this.segments.refreshTags(), refreshMs);
-    this.scheduler.addInterval('leaf-tag-refresh', timer);
+    this.timer = setInterval(() => void this.segments.refreshTags(), refreshMs);
+    if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
   }
 }

@@ -1,5 +1,4 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ScheduleModule } from '@nestjs/schedule';
 import { Clock, SystemClock } from '@leaf/core';
 import { RegistryModule } from '@leaf/registry';
 import { ConfigurableModuleClass, type SnowflakeModuleOptions } from './snowflake.module-definition';
@@ -13,7 +12,7 @@ export class SnowflakeModule extends ConfigurableModuleClass {
     const base = super.forRoot(options);
     return {
       ...base,
-      imports: [RegistryModule.forRoot(options.registry), ScheduleModule.forRoot()],
+      imports: [RegistryModule.forRoot(options.registry)],
       providers: [
         ...(base.providers ?? []),
         { provide: Clock, useClass: SystemClock },

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import {
   DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
@@ -7,21 +7,29 @@ import {
 } from './snowflake.module-definition';
 import { SnowflakeService } from './snowflake.service';
 
+const NAME = 'leaf-time-report';
+
 /**
- * Reserves time ahead every report interval. @nestjs/schedule ends this timer before HTTP closes; while the server
- * drains, the generator itself renews the lease when half of the horizon is used.
+ * Reserves time ahead every report interval. Listed with the application's scheduler, where it has one; that one ends
+ * its timers before HTTP closes, and from then on the generator renews the lease when half of the horizon is used.
  */
 @Injectable()
-export class TimeReportJob implements OnApplicationBootstrap {
+export class TimeReportJob implements OnApplicationBootstrap, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+
   constructor(
-    private readonly scheduler: SchedulerRegistry,
     private readonly snowflake: SnowflakeService,
     @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SnowflakeModuleOptions,
+    @Optional() private readonly scheduler?: SchedulerRegistry,
   ) {}
 
   onApplicationBootstrap(): void {
     const { reportMs } = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...this.options };
-    const timer = setInterval(() => void this.snowflake.reportTime(), reportMs);
-    this.scheduler.addInterval('leaf-time-report', timer);
+    this.timer = setInterval(() => void this.snowflake.reportTime(), reportMs);
+    if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
   }
 }
