@@ -26,5 +26,6 @@ module.exports = {
     '^@leaf/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
+  reporters: ['default', '<rootDir>/test/support/closing-line.reporter.cjs'],
   testTimeout: 60_000,
 };

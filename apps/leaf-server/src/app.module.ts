@@ -9,7 +9,6 @@ import { Drain } from './health/drain';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
 import { ProblemFilter } from './http/problem.filter';
-import type { SingleIdRoute } from './http/single-id.route';
 import { JavaController } from './ids/java.controller';
 import { SegmentController } from './ids/segment.controller';
 import { SnowflakeController } from './ids/snowflake.controller';
@@ -20,10 +19,10 @@ import { RequestCounts } from './metrics/request-counts';
 
 @Module({})
 export class AppModule {
-  static forRoot(config: LeafConfig, fastRoute: SingleIdRoute, counts: RequestCounts): DynamicModule {
+  static forRoot({ ids }: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
     return {
       module: AppModule,
-      imports: [IdModule.forRoot(config.ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
+      imports: [IdModule.forRoot(ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
       controllers: [
         SegmentController,
         SnowflakeController,
@@ -35,11 +34,7 @@ export class AppModule {
       providers: [
         { provide: Clock, useClass: SystemClock },
         { provide: RequestCounts, useValue: counts },
-        {
-          provide: Drain,
-          useFactory: (clock: Clock) => new Drain(clock, config.drainMs, () => fastRoute.serve(undefined)),
-          inject: [Clock],
-        },
+        { provide: Drain, useValue: drain },
         { provide: APP_FILTER, useClass: ProblemFilter },
         Readiness,
         Metrics,

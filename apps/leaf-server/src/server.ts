@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { IdService, LeafError, messageOf } from '@leaf/core';
+import { IdService, LeafError, messageOf, SystemClock } from '@leaf/core';
 import { SnowflakeService } from '@leaf/snowflake';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
@@ -31,14 +31,14 @@ export interface ServerOptions {
  */
 export async function startServer(config: LeafConfig, { fastRoute = true }: ServerOptions = {}): Promise<LeafServer> {
   const counts = new RequestCounts();
-  const route = new SingleIdRoute(counts);
+  const drain = new Drain(new SystemClock(), config.drainMs);
+  const route = new SingleIdRoute(counts, drain);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot(config, route, counts),
-    createAdapter(route, counts),
+    AppModule.forRoot(config, counts, drain),
+    createAdapter(route, counts, drain),
     { logger: new LeafLogger(config.log), abortOnError: false },
   );
   for (const warning of config.warnings) new Logger('Configuration').warn(warning);
-  const drain = app.get(Drain);
   let closed: Promise<void> | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();

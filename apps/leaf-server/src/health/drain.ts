@@ -1,11 +1,10 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { Clock } from '@leaf/core';
+import { type BeforeApplicationShutdown, Logger } from '@nestjs/common';
+import type { Clock } from '@leaf/core';
 
 /**
  * The time between the signal to stop and the close of HTTP: load balancers see that this server is not ready and send
- * their requests elsewhere, while those that still come are served.
+ * their requests elsewhere, while those that still come are served, each on a connection that ends with it.
  */
-@Injectable()
 export class Drain implements BeforeApplicationShutdown {
   private readonly logger = new Logger(Drain.name);
   private started = false;
@@ -13,7 +12,6 @@ export class Drain implements BeforeApplicationShutdown {
   constructor(
     private readonly clock: Clock,
     private durationMs: number,
-    private readonly onStart: () => void,
   ) {}
 
   /** Whether this server is on its way out. */
@@ -28,7 +26,6 @@ export class Drain implements BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     this.started = true;
-    this.onStart();
     if (this.durationMs === 0) return;
     this.logger.log(`Stopping: not ready any more, still serving for ${this.durationMs} ms.`);
     await this.clock.sleep(this.durationMs);

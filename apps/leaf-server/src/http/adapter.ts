@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Drain } from '../health/drain';
 import type { RequestCounts } from '../metrics/request-counts';
 import { answerClientError } from './client-error';
 import { sendProblem, toLeafError } from './problem';
@@ -18,7 +19,7 @@ const MAX_BODY_BYTES = 65_536;
 const MAX_PARAM_LENGTH = 1024;
 
 /** Fastify for Nest, with the fast route ahead of it, and limits on what comes in. */
-export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts): FastifyAdapter {
+export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, drain: Drain): FastifyAdapter {
   const adapter = new FastifyAdapter({
     serverFactory: (handler: RequestListener) =>
       createServer(LIMITS, (request, response) => {
@@ -37,6 +38,7 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts): 
   const fastify = adapter.getInstance();
   fastify.addHook('onRequest', (_request, reply, done) => {
     void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    if (drain.active) void reply.header('connection', 'close');
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {

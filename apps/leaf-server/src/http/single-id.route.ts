@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type IdService, isTag } from '@leaf/core';
+import type { Drain } from '../health/drain';
 import type { RequestCount, RequestCounts } from '../metrics/request-counts';
 
 export const SEGMENT_ROUTE = '/api/segment/get/:tag';
@@ -22,23 +23,27 @@ export class SingleIdRoute {
   private readonly headers = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => [
     ...['content-type', TEXT_TYPE],
     ...['cache-control', 'no-store'],
+    ...['x-content-type-options', 'nosniff'],
     ...['content-length', String(digits)],
   ]);
 
-  constructor(counts: RequestCounts) {
+  constructor(
+    counts: RequestCounts,
+    private readonly drain: Drain,
+  ) {
     this.segmentCount = counts.of(SEGMENT_ROUTE, 200);
     this.snowflakeCount = counts.of(SNOWFLAKE_ROUTE, 200);
   }
 
-  /** From now on requests are answered from `ids`; undefined leaves them all to the ordinary routes. */
-  serve(ids: IdService | undefined): void {
+  /** From now on requests are answered from `ids`. */
+  serve(ids: IdService): void {
     this.ids = ids;
   }
 
   /** @returns whether the request was answered */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { ids } = this;
-    if (ids === undefined || request.method !== 'GET') return false;
+    if (ids === undefined || request.method !== 'GET' || this.drain.active) return false;
     const url = request.url as string;
     if (url.startsWith(SNOWFLAKE_PREFIX)) {
       if (!isTag(url.slice(SNOWFLAKE_PREFIX.length))) return false;

@@ -1,0 +1,22 @@
+/**
+ * Closes a run with one plain line, `N passed, N failed`, and fails a whole run in which a test was skipped: a test that
+ * lacks what it needs has to say so by failing.
+ */
+module.exports = class ClosingLineReporter {
+  constructor(globalConfig) {
+    this.whole = globalConfig.testNamePattern === '' || globalConfig.testNamePattern === undefined;
+    this.skipped = 0;
+  }
+
+  onRunComplete(_contexts, results) {
+    this.skipped = results.numPendingTests + results.numTodoTests;
+    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
+    const skipped = this.skipped > 0 ? `, ${this.skipped} skipped` : '';
+    process.stdout.write(`\n${results.numPassedTests} passed, ${failed} failed${skipped}\n`);
+  }
+
+  getLastError() {
+    if (this.whole && this.skipped > 0) return new Error(`${this.skipped} tests were skipped`);
+    return undefined;
+  }
+};
