@@ -8,7 +8,10 @@ import type { Clock } from './clock/clock';
  */
 export async function settledBefore(promise: Promise<unknown>, deadline: number, clock: Clock): Promise<boolean> {
   const left = deadline - clock.monotonic();
-  if (left <= 0) return false;
+  if (left <= 0) {
+    promise.catch(() => undefined);
+    return false;
+  }
   const alarm = new AbortController();
   try {
     return await Promise.race([promise.then(() => true), clock.sleep(left, alarm.signal).then(() => false)]);

@@ -10,16 +10,11 @@ export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
 export { systemRandom, type RandomSource } from './random';
 export { Releasers, type ReleaserReport } from './releasers';
 export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
-export {
-  DEFAULT_SEGMENT_OPTIONS,
-  DoubleBuffer,
-  type BufferContext,
-  type DoubleBufferSnapshot,
-  type SegmentOptions,
-  type SegmentView,
-} from './segment/double-buffer';
+export { DoubleBuffer, type BufferContext } from './segment/double-buffer';
+export type { DoubleBufferSnapshot, SegmentView } from './segment/segment-view';
 export { MAX_ID, sizeOf, type IdRange } from './segment/id-range';
 export { SegmentIdGenerator, type SegmentEvents } from './segment/segment-id-generator';
+export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
 export { SegmentStore, type Allocation } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
 export { assertTag, isTag } from './segment/tag';

@@ -60,6 +60,15 @@ export class PeriodicTask {
     };
   }
 
+  /** Who listens must not break the job by throwing. */
+  private tell(error: unknown): void {
+    try {
+      this.onError(error);
+    } catch (fault) {
+      this.lastError = `${reasonOf(error)}; and its report failed: ${reasonOf(fault)}`;
+    }
+  }
+
   private async once(): Promise<void> {
     this.runs++;
     try {
@@ -71,7 +80,7 @@ export class PeriodicTask {
       this.failures++;
       this.failuresInRow++;
       this.lastError = reasonOf(error);
-      this.onError(error);
+      this.tell(error);
     }
   }
 }

@@ -3,23 +3,10 @@ import { LeafError } from '../errors/leaf-error';
 import type { RandomSource } from '../random';
 import { retry } from '../retry';
 import type { IdRange } from './id-range';
-import { RangeSource, type RangeSourceContext, type RangeSourceSnapshot } from './range-source';
+import { RangeSource, type RangeSourceContext } from './range-source';
 import { Segment } from './segment';
-import type { StepPolicyOptions } from './step-policy';
-
-export interface SegmentOptions extends StepPolicyOptions {
-  /** Share of a segment, above 0 and up to 1, that is used when the next one is fetched. */
-  readonly prefetchRatio: number;
-  /** How long a call may wait for IDs that are not buffered, in milliseconds. */
-  readonly waitMs: number;
-}
-
-export const DEFAULT_SEGMENT_OPTIONS: SegmentOptions = {
-  prefetchRatio: 0.1,
-  waitMs: 1000,
-  durationMs: 900_000,
-  maxStep: 1_000_000,
-};
+import type { SegmentOptions } from './segment-options';
+import { view, type DoubleBufferSnapshot } from './segment-view';
 
 /** What the buffers of one generator share. */
 export interface BufferContext extends RangeSourceContext {
@@ -27,18 +14,6 @@ export interface BufferContext extends RangeSourceContext {
   readonly options: SegmentOptions;
   /** Aborts the waits between tries when the generator closes. */
   readonly closing: AbortSignal;
-}
-
-export interface SegmentView extends IdRange {
-  /** The next ID to be issued; one past `to` when there is none. */
-  readonly position: bigint;
-}
-
-export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
-  readonly tag: string;
-  readonly current: SegmentView | undefined;
-  readonly next: SegmentView | undefined;
-  readonly loading: boolean;
 }
 
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
@@ -55,7 +30,7 @@ interface ExactOrder {
 
 /**
  * The double buffer of one tag (Meituan's Leaf): IDs come from `current`; once its prefetch share is used, one load in
- * the background fills `next`; a switch costs nothing.
+ * the background fetches the next segment; a switch costs nothing.
  *
  * - *serving*: `current` has IDs; a load may be under way, failing and retrying without anybody noticing.
  * - *waiting*: both are used up; callers wait for the one allocation under way, up to the wait limit.
@@ -66,11 +41,13 @@ interface ExactOrder {
  */
 export class DoubleBuffer {
   private current = USED_UP;
-  private next: Segment | undefined;
+  /** What follows `current`, ascending: none, or the next segment, or what came in besides. */
+  private readonly queue: Segment[] = [];
   /** While `current.left` is above this, an ID needs no further look. */
   private checkpoint = 0;
-  /** Settles, and never rejects, when the allocation under way is done. */
-  private allocating: Promise<void> | undefined;
+  private allocating = false;
+  /** Wakes those who wait: the allocation under way is done, or IDs came back. */
+  private readonly waiting = new Set<() => void>();
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
   private retired: LeafError | undefined;
@@ -113,7 +90,7 @@ export class DoubleBuffer {
    */
   async takeRanges(count: number): Promise<IdRange[]> {
     const deadline = this.deadline();
-    while (this.buffered < count && this.allocating !== undefined) await this.allocation(deadline);
+    while (this.buffered < count && this.allocating) await this.allocation(deadline);
     this.assertOpen();
     if (this.buffered < count) return this.takeWithExact(count, deadline);
     const ranges = this.drain(count);
@@ -129,7 +106,7 @@ export class DoubleBuffer {
   async retire(reason: LeafError): Promise<IdRange[]> {
     this.retired = reason;
     const rest = this.unload();
-    await this.allocating;
+    while (this.allocating) await new Promise<void>((resolve) => this.waiting.add(resolve));
     return [...this.unload(), ...rest];
   }
 
@@ -137,14 +114,15 @@ export class DoubleBuffer {
     return {
       tag: this.tag,
       current: this.current === USED_UP ? undefined : view(this.current),
-      next: this.next && view(this.next),
-      loading: this.allocating !== undefined,
+      next: this.queue[0] && view(this.queue[0]),
+      spare: this.queue.slice(1).map(view),
+      loading: this.allocating,
       ...this.source.snapshot(),
     };
   }
 
   private get buffered(): number {
-    return this.current.left + (this.next?.left ?? 0);
+    return this.queue.reduce((sum, { left }) => sum + left, this.current.left);
   }
 
   private tryNextSlowly(): bigint | undefined {
@@ -158,37 +136,61 @@ export class DoubleBuffer {
   }
 
   private advance(): boolean {
-    if (this.next === undefined) return false;
-    this.current = this.next;
-    this.next = undefined;
+    const next = this.queue.shift();
+    if (next === undefined) return false;
+    this.current = next;
     this.checkpoint = Math.ceil(this.current.size * (1 - this.context.options.prefetchRatio));
     return true;
   }
 
   /** Starts the one load, unless it is not wanted or not possible now. */
   private prefetch(): void {
-    if (this.next !== undefined || this.allocating !== undefined || this.retired !== undefined) return;
+    if (this.queue.length > 0 || this.allocating || this.retired !== undefined) return;
     if (this.context.clock.monotonic() < this.refusedUntil) return;
     this.checkpoint = 0;
     this.begin(this.load());
   }
 
-  /** Makes `work` the allocation under way, for everybody to wait on. */
+  /** Makes `work` the allocation under way. */
   private begin(work: Promise<unknown>): void {
     const done = (): void => {
-      this.allocating = undefined;
+      this.allocating = false;
+      this.wake();
     };
-    this.allocating = work.then(done, done);
+    this.allocating = true;
+    work.then(done, done);
+  }
+
+  private wake(): void {
+    for (const wake of this.waiting) wake();
+    this.waiting.clear();
+  }
+
+  /** Waits until it makes sense to look again; false when the deadline came first. */
+  private async change(deadline: number): Promise<boolean> {
+    const { clock } = this.context;
+    const alarm = new AbortController();
+    const wake = (): void => alarm.abort();
+    this.waiting.add(wake);
+    await clock.sleep(Math.max(0, deadline - clock.monotonic()), alarm.signal);
+    this.waiting.delete(wake);
+    return alarm.signal.aborted;
   }
 
   private async load(): Promise<void> {
     try {
-      this.next = new Segment(await this.retrying(() => this.source.load(), this.context.closing));
+      this.queue.push(new Segment(await this.retrying(() => this.source.load(), this.context.closing)));
       this.refusal = undefined;
     } catch (error) {
-      this.refusal = error instanceof LeafError ? error : this.unavailable();
-      this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
+      this.refuse(error instanceof LeafError ? error : this.unavailable());
+      // Every ID from now on looks whether a load may be tried again.
+      this.checkpoint = this.current.size;
     }
+  }
+
+  private refuse(error: LeafError): void {
+    this.refusal = error;
+    this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
   }
 
   /** All that is buffered and one allocation of what `count` needs besides. Only while no other is under way. */
@@ -205,7 +207,8 @@ export class DoubleBuffer {
     }
     order.abandoned.abort();
     this.restore(order.pieces);
-    throw this.unavailable();
+    this.wake();
+    throw this.retired ?? this.unavailable();
   }
 
   /**
@@ -217,11 +220,14 @@ export class DoubleBuffer {
     try {
       const signal = AbortSignal.any([abandoned.signal, this.context.closing]);
       const exact = await this.retrying(() => this.source.allocate(missing), signal);
-      if (abandoned.signal.aborted) this.next ??= new Segment(exact);
+      if (abandoned.signal.aborted) this.queue.push(new Segment(exact));
       return [...pieces, exact];
     } catch (error) {
       if (!abandoned.signal.aborted) this.restore(pieces);
-      throw error instanceof LeafError && !error.retryable ? error : this.unavailable();
+      if (this.retired !== undefined) throw this.retired;
+      if (!(error instanceof LeafError) || error.retryable) throw this.unavailable();
+      if (error.code !== 'LEAF_TAG_EXHAUSTED') this.refuse(error);
+      throw error;
     } finally {
       order.done = true;
     }
@@ -237,9 +243,9 @@ export class DoubleBuffer {
   /** Waits for the allocation under way; throws when there can be none, or past the deadline. */
   private async allocation(deadline: number): Promise<void> {
     this.assertOpen();
-    if (this.allocating === undefined) {
+    if (!this.allocating) {
       if (this.refusal !== undefined) throw this.refusal;
-    } else if (!(await settledBefore(this.allocating, deadline, this.context.clock))) {
+    } else if (!(await this.change(deadline))) {
       throw this.unavailable();
     }
     this.assertOpen();
@@ -262,19 +268,19 @@ export class DoubleBuffer {
   }
 
   /** Puts drained ranges back. Nothing was issued in between: there was nothing to issue. */
-  private restore([first, second]: readonly IdRange[]): void {
-    if (this.retired !== undefined || first === undefined) return;
-    this.current = new Segment(first);
-    this.checkpoint = this.current.size;
-    if (second !== undefined) this.next = new Segment(second);
+  private restore(pieces: readonly IdRange[]): void {
+    const [first, ...others] = pieces.map((piece) => new Segment(piece));
+    if (first === undefined) return;
+    this.current = first;
+    this.checkpoint = first.size;
+    this.queue.unshift(...others);
   }
 
   private unload(): IdRange[] {
-    const rest = [this.next, this.current].flatMap((segment) => (segment && segment.left > 0 ? [segment.rest] : []));
-    this.next = undefined;
+    const segments = [this.current, ...this.queue.splice(0)].reverse();
     this.current = USED_UP;
     this.checkpoint = 0;
-    return rest;
+    return segments.flatMap((segment) => (segment.left > 0 ? [segment.rest] : []));
   }
 
   private deadline(): number {
@@ -289,8 +295,4 @@ export class DoubleBuffer {
       { cause: this.source.failure, retryAfterMs: 1000 },
     );
   }
-}
-
-function view(segment: Segment): SegmentView {
-  return { ...segment.range, position: segment.position };
 }

@@ -2,8 +2,10 @@ import type { Clock } from '../clock/clock';
 import { LeafError } from '../errors/leaf-error';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
-import { DoubleBuffer, type BufferContext, type DoubleBufferSnapshot, type SegmentOptions } from './double-buffer';
+import { DoubleBuffer, type BufferContext } from './double-buffer';
+import type { DoubleBufferSnapshot } from './segment-view';
 import type { IdRange } from './id-range';
+import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
 import { assertTag, isTag } from './tag';
 

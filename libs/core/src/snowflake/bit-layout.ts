@@ -67,7 +67,7 @@ export class BitLayout {
     this.epoch = epoch;
     this.maxWorkerId = 2 ** workerBits - 1;
     this.maxSequence = 2 ** sequenceBits - 1;
-    this.maxTimestamp = epoch + 2 ** timeBits - 1;
+    this.maxTimestamp = epoch + (2 ** timeBits - 1);
     if (!Number.isSafeInteger(this.maxTimestamp))
       throw invalid(`the epoch ${epoch} is too late for ${timeBits} time bits`);
     this.timeShift = BigInt(workerBits + sequenceBits);
@@ -92,7 +92,7 @@ export class BitLayout {
     }
     return {
       timestamp: Number(id >> this.timeShift) + this.epoch,
-      workerId: Number(id >> this.workerShift) & this.maxWorkerId,
+      workerId: Number((id >> this.workerShift) & BigInt(this.maxWorkerId)),
       sequence: Number(id & BigInt(this.maxSequence)),
     };
   }

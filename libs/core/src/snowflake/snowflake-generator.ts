@@ -31,7 +31,7 @@ export interface SnowflakeSnapshot {
 const RANDOM_START = 100;
 /**
  * Under saturation the generator may trail the clock by this many milliseconds: those it could not use because the
- * process was busy elsewhere are used up first, in order. An idle generator never trails.
+ * process was busy elsewhere are used up first, in order. A generator that was idle for longer never trails.
  */
 const CATCH_UP_MS = 8;
 /**
@@ -189,6 +189,7 @@ export class SnowflakeGenerator {
 
   private held(hold: Hold): typeof NONE {
     this.hold = hold;
+    this.tick = NONE;
     return NONE;
   }
 
@@ -245,7 +246,7 @@ export class SnowflakeGenerator {
     }
     if (hold === 'absorbing') {
       await this.clock.sleep(2 * (this.timestamp - this.clock.now()));
-      if (this.clock.now() > this.timestamp) return;
+      if (this.clock.now() >= this.timestamp) return;
     }
     throw refused();
   }

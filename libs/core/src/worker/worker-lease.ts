@@ -54,6 +54,7 @@ export class WorkerLease implements IssueWindow {
   readonly report: PeriodicTask;
 
   private renewPausedUntil = -Infinity;
+  private released: Promise<void> | undefined;
 
   private constructor(
     private readonly registry: WorkerRegistry,
@@ -96,7 +97,7 @@ export class WorkerLease implements IssueWindow {
       return Math.max(now + options.horizonMs, recorded + 1);
     });
     if (claim.workerId > options.maxWorkerId) {
-      await registry.release(claim, claim.previousCeiling);
+      await registry.release(claim, claim.previousCeiling).catch(() => undefined);
       throw new LeafError(
         'LEAF_LAYOUT_INVALID',
         `${registry.description} gave worker ID ${claim.workerId}, but the bit layout holds worker IDs up to ${options.maxWorkerId}. Give the layout more worker bits, or the registry lower IDs.`,
@@ -111,16 +112,15 @@ export class WorkerLease implements IssueWindow {
   }
 
   /**
-   * Ends the lease: nothing is issued any more, and the next holder may start after `lastTimestamp`.
+   * Ends the lease: nothing is issued any more, and the next holder may start after `lastTimestamp`. Later calls join the
+   * first.
    *
    * @param lastTimestamp Unix milliseconds of the newest ID, below the floor when there is none
    * @throws LeafError what the registry throws
    */
-  async release(lastTimestamp: number): Promise<void> {
-    const alreadyLost = this.lost !== undefined;
-    this.lost ??= new LeafError('LEAF_NOT_READY', `Worker ${this.workerId} was given back: this server is stopping.`);
-    await this.report.stop();
-    if (!alreadyLost) await this.registry.release(this.claim, Math.max(this.floor, lastTimestamp));
+  release(lastTimestamp: number): Promise<void> {
+    this.released ??= this.giveBack(lastTimestamp);
+    return this.released;
   }
 
   snapshot(): WorkerLeaseSnapshot {
@@ -133,6 +133,13 @@ export class WorkerLease implements IssueWindow {
       lost: this.lost?.message,
       report: this.report.snapshot(),
     };
+  }
+
+  private async giveBack(lastTimestamp: number): Promise<void> {
+    const alreadyLost = this.lost !== undefined;
+    this.lost ??= new LeafError('LEAF_NOT_READY', `Worker ${this.workerId} was given back: this server is stopping.`);
+    await this.report.stop();
+    if (!alreadyLost) await this.registry.release(this.claim, Math.max(this.floor, lastTimestamp));
   }
 
   private async extend(): Promise<void> {
@@ -167,6 +174,6 @@ function clockBehind(
 ): LeafError {
   return new LeafError(
     'LEAF_CLOCK_BEHIND',
-    `The clock of ${formatInstance(instance)} is ${recorded - now} ms behind the time that ${registry.description} has reserved for its worker ID; up to ${horizonMs} ms would be waited for. Correct the clock of this host, or wait until it has passed ${new Date(recorded).toISOString()}.`,
+    `The clock of ${formatInstance(instance)} is ${recorded - now} ms behind the time that ${registry.description} has reserved for its worker ID; up to ${horizonMs} ms would be waited for. Correct the clock of this host, or wait until it has passed ${recorded} (Unix ms).`,
   );
 }

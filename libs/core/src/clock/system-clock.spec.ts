@@ -1,0 +1,46 @@
+import { SystemClock } from './system-clock';
+
+describe('SystemClock', () => {
+  const clock = new SystemClock();
+
+  it('reads whole Unix milliseconds', () => {
+    const before = Date.now();
+    const now = clock.now();
+    expect(Number.isSafeInteger(now)).toBe(true);
+    expect(now).toBeGreaterThanOrEqual(before);
+  });
+
+  it('has a monotonic time that never falls', () => {
+    let last = clock.monotonic();
+    for (let i = 0; i < 1000; i++) {
+      const next = clock.monotonic();
+      expect(next).toBeGreaterThanOrEqual(last);
+      last = next;
+    }
+  });
+
+  it('ends a sleep', async () => {
+    await expect(clock.sleep(0)).resolves.toBeUndefined();
+  });
+
+  it('does not sleep when the signal has aborted already', async () => {
+    await expect(clock.sleep(3_600_000, AbortSignal.abort())).resolves.toBeUndefined();
+  });
+
+  it('ends a sleep at once when its signal aborts, and leaves no timer', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    const alarm = new AbortController();
+    const sleep = clock.sleep(3_600_000, alarm.signal);
+    expect(timers()).toBe(before + 1);
+    alarm.abort();
+    await sleep;
+    expect(timers()).toBe(before);
+  });
+
+  it('pauses the thread and comes back', () => {
+    const before = clock.monotonic();
+    clock.pause(0.1);
+    expect(clock.monotonic()).toBeGreaterThan(before);
+  });
+});

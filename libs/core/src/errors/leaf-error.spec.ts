@@ -1,0 +1,77 @@
+import { ERROR_CATALOGUE, type LeafErrorCode } from './error-catalogue';
+import { LeafError, messageOf } from './leaf-error';
+
+const CODES = Object.keys(ERROR_CATALOGUE) as LeafErrorCode[];
+
+describe('LeafError', () => {
+  it('takes status and title from the catalogue', () => {
+    const error = new LeafError('LEAF_TAG_NOT_FOUND', 'No tag "x".');
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'LeafError',
+      code: 'LEAF_TAG_NOT_FOUND',
+      message: 'No tag "x".',
+      status: 404,
+      title: ERROR_CATALOGUE.LEAF_TAG_NOT_FOUND.title,
+      retryable: false,
+      retryAfterMs: undefined,
+    });
+  });
+
+  it('keeps the cause, and has none when none was given', () => {
+    const cause = new Error('socket hang up');
+    expect(new LeafError('LEAF_STORE_UNAVAILABLE', 'x', { cause }).cause).toBe(cause);
+    expect('cause' in new LeafError('LEAF_STORE_UNAVAILABLE', 'x')).toBe(false);
+    expect('cause' in new LeafError('LEAF_STORE_UNAVAILABLE', 'x', { retryAfterMs: 1 })).toBe(false);
+  });
+
+  it('says when to come back', () => {
+    expect(new LeafError('LEAF_NOT_READY', 'x', { retryAfterMs: 250 }).retryAfterMs).toBe(250);
+  });
+
+  it('is retryable exactly when time alone may mend it', () => {
+    expect(CODES.filter((code) => new LeafError(code, 'x').retryable).sort()).toEqual([
+      'LEAF_CLOCK_BACKWARDS',
+      'LEAF_LEASE_EXPIRED',
+      'LEAF_NOT_READY',
+      'LEAF_OVERLOADED',
+      'LEAF_REGISTRY_UNREACHABLE',
+      'LEAF_SEGMENT_UNAVAILABLE',
+      'LEAF_STORE_BACKWARDS',
+      'LEAF_STORE_UNAVAILABLE',
+    ]);
+  });
+
+  it('is retryable only with a status that says so', () => {
+    for (const code of CODES) {
+      const { retryable, status } = new LeafError(code, 'x');
+      if (retryable) expect([code, status]).toEqual([code, 503]);
+    }
+  });
+});
+
+describe('ERROR_CATALOGUE', () => {
+  it.each(CODES)('%s has a well-formed code, a status of a failure and a title', (code) => {
+    const { status, title } = ERROR_CATALOGUE[code];
+    expect(code).toMatch(/^LEAF_[A-Z_]+$/);
+    expect(Number.isInteger(status) && status >= 400 && status <= 599).toBe(true);
+    expect(title).toMatch(/^[A-Z]\S*( \S+)*[^.\s]$/);
+  });
+
+  it('has a title of its own for every code', () => {
+    expect(new Set(CODES.map((code) => ERROR_CATALOGUE[code].title)).size).toBe(CODES.length);
+  });
+});
+
+describe('messageOf', () => {
+  it.each([
+    [new Error('no answer'), 'no answer'],
+    [new LeafError('LEAF_INTERNAL', 'broken'), 'broken'],
+    ['text', 'text'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [42, '42'],
+  ])('reads %p', (thrown, text) => {
+    expect(messageOf(thrown)).toBe(text);
+  });
+});

@@ -1,0 +1,395 @@
+import { idsOf, SegmentRig, TAG } from '../../../../test/support/segment-rig';
+import { watch } from '../../../../test/support/watch';
+import type { SegmentIdGenerator } from './segment-id-generator';
+
+function tagsOf(generator: SegmentIdGenerator): string[] {
+  return generator.snapshot().map(({ tag }) => tag);
+}
+
+async function nextMany(generator: SegmentIdGenerator, tag: string, count: number): Promise<bigint[]> {
+  const ids: bigint[] = [];
+  for (let i = 0; i < count; i++) ids.push(await generator.next(tag));
+  return ids;
+}
+
+describe('SegmentIdGenerator', () => {
+  it('gives the IDs of each tag', async () => {
+    const rig = new SegmentRig(2000);
+    rig.store.put('user', 501n, 100);
+    const generator = rig.generator();
+    expect(await nextMany(generator, TAG, 3)).toEqual([1n, 2n, 3n]);
+    expect(await nextMany(generator, 'user', 3)).toEqual([501n, 502n, 503n]);
+    expect(await generator.takeRanges(TAG, 5)).toEqual([{ from: 4n, to: 8n }]);
+    expect(generator.tryNext('user')).toBe(504n);
+  });
+
+  it('tryNext knows no tag that was not asked for', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    expect(generator.tryNext(TAG)).toBeUndefined();
+    await rig.settle();
+    expect(rig.store.calls).toEqual([]);
+    await generator.next(TAG);
+    expect(generator.tryNext(TAG)).toBe(2n);
+  });
+
+  it('looks an unknown tag up once', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await nextMany(generator, TAG, 10);
+    await generator.takeRanges(TAG, 10);
+    expect(rig.store.count('hasTag')).toBe(1);
+  });
+
+  it('concurrent lookups of one tag share one call', async () => {
+    const rig = new SegmentRig();
+    rig.store.put('user', 1n, 10);
+    const generator = rig.generator();
+    rig.store.hold();
+    const calls = [generator.next(TAG), generator.takeRanges(TAG, 3), generator.next(TAG), generator.next('user')].map(
+      (call) => watch<unknown>(call),
+    );
+    expect(rig.store.held.map(({ method, tag }) => [method, tag])).toEqual([
+      ['hasTag', TAG],
+      ['hasTag', 'user'],
+    ]);
+    rig.store.release();
+    await rig.settle();
+    expect(calls.map((call) => call.value)).toEqual([1n, [{ from: 2n, to: 4n }], 5n, 1n]);
+    expect(rig.store.count('allocate')).toBe(2);
+  });
+
+  it('keeps in mind for a second that a tag was not found', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    const together = [watch(generator.next('none')), watch(generator.next('none'))];
+    await rig.settle();
+    expect(together.map((call) => call.code)).toEqual(['LEAF_TAG_NOT_FOUND', 'LEAF_TAG_NOT_FOUND']);
+    await rig.clock.advance(999);
+    await expect(generator.next('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    await expect(generator.takeRanges('none', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.store.count('hasTag')).toBe(1);
+    rig.store.put('none', 1n, 10);
+    await rig.clock.advance(1);
+    expect(await generator.next('none')).toBe(1n);
+    expect(rig.store.count('hasTag')).toBe(2);
+  });
+
+  it('counts the second from the answer', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.hold();
+    const call = watch(generator.next('none'));
+    await rig.clock.advance(700);
+    rig.store.release();
+    await rig.settle();
+    expect(call.code).toBe('LEAF_TAG_NOT_FOUND');
+    await rig.clock.advance(999);
+    await expect(generator.next('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.store.count('hasTag')).toBe(1);
+  });
+
+  it('keeps a limited number of unknown tags in mind, the newest', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    for (let i = 0; i <= 10_000; i++) await expect(generator.next(`none-${i}`)).rejects.toBeDefined();
+    const lookups = rig.store.count('hasTag');
+    await expect(generator.next('none-1')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.store.count('hasTag')).toBe(lookups);
+    await expect(generator.next('none-0')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.store.count('hasTag')).toBe(lookups + 1);
+  });
+
+  it('a failed lookup is not kept in mind', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.failNext(1);
+    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    expect(await generator.next(TAG)).toBe(1n);
+  });
+
+  it.each(['', 'a b', "'; DROP TABLE leaf_alloc; --", 'x'.repeat(129)])('%j never reaches the store', async (tag) => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.put(tag, 1n, 10);
+    await expect(generator.next(tag)).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
+    await expect(generator.takeRanges(tag, 2)).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
+    expect(generator.tryNext(tag)).toBeUndefined();
+    expect(rig.store.calls).toEqual([]);
+  });
+
+  it('reports failed loads by tag', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.breakDown();
+    const call = watch(generator.next(TAG));
+    await rig.clock.advance(1000);
+    expect(call.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+    expect(rig.reports).toEqual([TAG]);
+  });
+
+  it('two generators in one process do not touch each other', async () => {
+    const rig = new SegmentRig(10);
+    const other = new SegmentRig(10);
+    const [first, second, stranger] = [rig.generator(), rig.generator(), other.generator()];
+    const ids: bigint[] = [];
+    for (let i = 0; i < 25; i++) ids.push(await first.next(TAG), await second.next(TAG));
+    expect(new Set(ids).size).toBe(50);
+    expect(await nextMany(stranger, TAG, 3)).toEqual([1n, 2n, 3n]);
+    await first.close();
+    expect(await second.next(TAG)).toBeGreaterThan(0n);
+    expect(await stranger.next(TAG)).toBe(4n);
+    expect(other.store.givenBack).toEqual([]);
+  });
+});
+
+describe('SegmentIdGenerator, refresh', () => {
+  it('adds the tags of the store and drops those that are gone', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.refresh.run();
+    expect(tagsOf(generator)).toEqual([TAG]);
+    rig.store.rows.delete(TAG);
+    rig.store.put('user', 1n, 10);
+    await generator.refresh.run();
+    expect(tagsOf(generator)).toEqual(['user']);
+    expect(rig.store.count('hasTag')).toBe(0);
+  });
+
+  it('adds without loading, and leaves out what is no tag', async () => {
+    const rig = new SegmentRig();
+    rig.store.put('not a tag', 1n, 10);
+    const generator = rig.generator();
+    await generator.refresh.run();
+    expect(tagsOf(generator)).toEqual([TAG]);
+    expect(rig.store.count('allocate')).toBe(0);
+  });
+
+  it('drops all when the table is empty', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.next(TAG);
+    rig.store.rows.clear();
+    await generator.refresh.run();
+    expect(tagsOf(generator)).toEqual([]);
+    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+  });
+
+  it('keeps the buffers of tags that stay', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.next(TAG);
+    await generator.refresh.run();
+    expect(generator.tryNext(TAG)).toBe(2n);
+    expect(rig.store.count('allocate')).toBe(1);
+  });
+
+  it('refuses the callers of a dropped tag', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.hold();
+    const waiting = watch(generator.next(TAG));
+    rig.store.held[0]!.apply();
+    const refresh = generator.refresh.run();
+    rig.store.rows.delete(TAG);
+    rig.store.held.find((call) => call.method === 'listTags')!.answer();
+    await refresh;
+    rig.store.release();
+    await rig.settle();
+    expect(waiting.code).toBe('LEAF_TAG_NOT_FOUND');
+    expect(tagsOf(generator)).toEqual([]);
+  });
+
+  it('changes nothing when the query fails', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.next(TAG);
+    rig.store.put('user', 1n, 10);
+    rig.store.rows.delete(TAG);
+    rig.store.failNext(1);
+    await generator.refresh.run();
+    expect(tagsOf(generator)).toEqual([TAG]);
+    expect(generator.tryNext(TAG)).toBe(2n);
+    expect(rig.refreshFailures).toEqual([expect.objectContaining({ code: 'LEAF_STORE_UNAVAILABLE' })]);
+    expect(generator.refresh.snapshot()).toMatchObject({ runs: 1, failures: 1 });
+  });
+
+  it('a query under way drops nothing yet', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.next(TAG);
+    rig.store.hold();
+    void generator.refresh.run();
+    await rig.settle();
+    expect(generator.tryNext(TAG)).toBe(2n);
+  });
+
+  it('does not drop a tag that was admitted while the query ran', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.hold();
+    const refresh = generator.refresh.run();
+    rig.store.held[0]!.apply();
+    rig.store.put('late', 1n, 10);
+    const call = watch(generator.next('late'));
+    rig.store.held[1]!.answer();
+    await rig.settle();
+    rig.store.held.find(({ method }) => method === 'allocate')!.answer();
+    await rig.settle();
+    expect(call.value).toBe(1n);
+    rig.store.release();
+    await refresh;
+    expect(tagsOf(generator)).toEqual(expect.arrayContaining([TAG, 'late']));
+    expect(generator.tryNext('late')).toBe(2n);
+  });
+
+  it('a tag that comes back goes on above what was issued', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    const before = await nextMany(generator, TAG, 5);
+    const row = rig.store.rows.get(TAG)!;
+    rig.store.rows.delete(TAG);
+    await generator.refresh.run();
+    rig.store.rows.set(TAG, row);
+    await generator.refresh.run();
+    expect(await generator.next(TAG)).toBeGreaterThan(before.at(-1)!);
+  });
+});
+
+describe('SegmentIdGenerator, close', () => {
+  it('gives back what was not issued, newest first', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await nextMany(generator, TAG, 3);
+    await rig.settle();
+    await generator.close();
+    expect(rig.store.givenBack).toEqual([
+      { tag: TAG, from: 11n, to: 20n },
+      { tag: TAG, from: 4n, to: 10n },
+    ]);
+    expect(rig.store.maxId(TAG)).toBe(4n);
+    expect(await rig.generator().next(TAG)).toBe(4n);
+  });
+
+  it('stops when the row moved on', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await nextMany(generator, TAG, 3);
+    await rig.settle();
+    await rig.store.allocate(TAG, 5);
+    await generator.close();
+    expect(rig.store.givenBack).toEqual([]);
+    expect(rig.store.count('giveBack')).toBe(1);
+    expect(rig.store.maxId(TAG)).toBe(26n);
+  });
+
+  it('gives many tags back', async () => {
+    const rig = new SegmentRig(10);
+    const tags = Array.from({ length: 50 }, (_, i) => `tag-${i}`);
+    for (const tag of tags) rig.store.put(tag, 1n, 10);
+    const generator = rig.generator();
+    for (const tag of tags) await generator.next(tag);
+    await generator.close();
+    expect(tags.map((tag) => rig.store.maxId(tag))).toEqual(tags.map(() => 2n));
+  });
+
+  it('waits for the allocations under way and gives those back, too', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await generator.next(TAG);
+    rig.store.hold();
+    expect(idsOf(...(await generator.takeRanges(TAG, 4)))).toEqual([2n, 3n, 4n, 5n]);
+    const closed = watch(generator.close());
+    await rig.settle();
+    expect(closed.settled).toBe(false);
+    rig.store.release();
+    await rig.settle();
+    expect(closed.settled).toBe(true);
+    expect(closed.error).toBeUndefined();
+    expect(rig.store.maxId(TAG)).toBe(6n);
+  });
+
+  it('refuses calls from then on, without a call of the store', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await nextMany(generator, TAG, 3);
+    const closed = generator.close();
+    expect(generator.tryNext(TAG)).toBeUndefined();
+    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_NOT_READY', retryAfterMs: 1000 });
+    await closed;
+    const calls = rig.store.calls.length;
+    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+    await expect(generator.next('other')).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+    await expect(generator.takeRanges(TAG, 3)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+    await generator.refresh.run();
+    expect(rig.store.calls).toHaveLength(calls);
+    expect(generator.snapshot()).toEqual([]);
+  });
+
+  it('refuses callers that wait for an ID or a lookup', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.put('user', 1n, 10);
+    rig.store.hold();
+    const calls = [watch(generator.next(TAG)), watch(generator.next('user')), watch(generator.takeRanges('user', 3))];
+    const closed = watch(generator.close());
+    rig.store.release();
+    await rig.settle();
+    expect(calls.map((call) => call.code)).toEqual(['LEAF_NOT_READY', 'LEAF_NOT_READY', 'LEAF_NOT_READY']);
+    expect(closed.settled).toBe(true);
+    expect(generator.snapshot()).toEqual([]);
+    expect(rig.store.maxId(TAG)).toBe(1n);
+  });
+
+  it('does not sit out the back-off of a failing load', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.breakDown();
+    const call = watch(generator.next(TAG));
+    await rig.settle();
+    const closed = watch(generator.close());
+    await rig.settle();
+    expect(closed.settled).toBe(true);
+    expect(call.code).toBe('LEAF_NOT_READY');
+    expect(rig.clock.sleeping).toBe(0);
+  });
+
+  it('a refresh under way admits nothing any more', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    rig.store.hold();
+    void generator.refresh.run();
+    const closed = watch(generator.close());
+    await rig.settle();
+    expect(closed.settled).toBe(false);
+    rig.store.release();
+    await rig.settle();
+    expect(closed.settled).toBe(true);
+    expect(generator.snapshot()).toEqual([]);
+  });
+
+  it('closes once', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await generator.next(TAG);
+    expect(generator.close()).toBe(generator.close());
+    await generator.close();
+    expect(rig.store.count('giveBack')).toBe(1);
+  });
+
+  it('rejects when a give-back fails, and gives the other tags back', async () => {
+    const rig = new SegmentRig(10);
+    rig.store.put('user', 1n, 10);
+    const generator = rig.generator();
+    await generator.next(TAG);
+    await generator.next('user');
+    rig.store.failNext(1);
+    await expect(generator.close()).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    expect(rig.store.maxId(TAG)).toBe(11n);
+    expect(rig.store.maxId('user')).toBe(2n);
+  });
+});

@@ -1,0 +1,21 @@
+import type { IdRange } from './id-range';
+import type { RangeSourceSnapshot } from './range-source';
+import type { Segment } from './segment';
+
+export interface SegmentView extends IdRange {
+  /** The next ID to be issued; one past `to` when there is none. */
+  readonly position: bigint;
+}
+
+export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
+  readonly tag: string;
+  readonly current: SegmentView | undefined;
+  readonly next: SegmentView | undefined;
+  /** What waits behind the next segment: IDs that came too late for a call that had given up. Mostly none. */
+  readonly spare: readonly SegmentView[];
+  readonly loading: boolean;
+}
+
+export function view(segment: Segment): SegmentView {
+  return { ...segment.range, position: segment.position };
+}

@@ -1,0 +1,122 @@
+import { BitLayout, DEFAULT_EPOCH, defaultLayout, type BitLayoutOptions, type SnowflakeParts } from './bit-layout';
+
+const STANDARD: BitLayoutOptions = { timeBits: 41, workerBits: 10, sequenceBits: 12, epoch: DEFAULT_EPOCH };
+
+describe('BitLayout', () => {
+  it('has the layout of the Java service by default', () => {
+    expect(defaultLayout()).toMatchObject({
+      ...STANDARD,
+      epoch: Date.parse('2010-11-04T01:42:54.657Z'),
+      maxWorkerId: 1023,
+      maxSequence: 4095,
+      maxTimestamp: DEFAULT_EPOCH + 2 ** 41 - 1,
+      maxId: 2n ** 63n - 1n,
+    });
+  });
+
+  it.each<[string, Partial<BitLayoutOptions>]>([
+    ['too few time bits', { timeBits: 30 }],
+    ['too many time bits', { timeBits: 53, workerBits: 4, sequenceBits: 4, epoch: 0 }],
+    ['a broken number of time bits', { timeBits: 40.5 }],
+    ['no number of time bits', { timeBits: NaN }],
+    ['no worker bits', { workerBits: 0 }],
+    ['too many worker bits', { timeBits: 31, workerBits: 23, sequenceBits: 1 }],
+    ['negative worker bits', { workerBits: -1 }],
+    ['no sequence bits', { sequenceBits: 0 }],
+    ['too many sequence bits', { timeBits: 31, workerBits: 1, sequenceBits: 23 }],
+    ['infinite sequence bits', { sequenceBits: Infinity }],
+    ['a sum of 64', { sequenceBits: 13 }],
+    ['a negative epoch', { epoch: -1 }],
+    ['a broken epoch', { epoch: 0.5 }],
+    ['an epoch beyond safe integers', { epoch: 2 ** 53 }],
+    ['an epoch that leaves no safe end', { epoch: 2 ** 53 - 2 ** 40 }],
+  ])('refuses %s', (_, wrong) => {
+    expect(() => new BitLayout({ ...STANDARD, ...wrong })).toThrow(
+      expect.objectContaining({ code: 'LEAF_LAYOUT_INVALID' }) as Error,
+    );
+  });
+
+  it.each<[string, BitLayoutOptions]>([
+    ['the least bits', { timeBits: 31, workerBits: 1, sequenceBits: 1, epoch: 0 }],
+    ['the most time bits', { timeBits: 52, workerBits: 1, sequenceBits: 10, epoch: 0 }],
+    ['the most worker bits', { timeBits: 40, workerBits: 22, sequenceBits: 1, epoch: 0 }],
+    ['the most sequence bits', { timeBits: 40, workerBits: 1, sequenceBits: 22, epoch: 0 }],
+    ['the latest epoch', { ...STANDARD, epoch: 2 ** 53 - 2 ** 41 }],
+  ])('takes %s', (_, options) => {
+    const layout = new BitLayout(options);
+    const highest = {
+      timestamp: layout.maxTimestamp,
+      workerId: layout.maxWorkerId,
+      sequence: layout.maxSequence,
+    };
+    expect(layout.compose(highest)).toBe(layout.maxId);
+    expect(layout.decompose(layout.maxId)).toEqual(highest);
+    expect(layout.decompose(0n)).toEqual({ timestamp: options.epoch, workerId: 0, sequence: 0 });
+  });
+
+  it('decodes an ID of the Java service', () => {
+    const parts = { timestamp: 1_567_733_700_834, workerId: 39, sequence: 3448 };
+    expect(defaultLayout().decompose(1_169_786_042_799_259_000n)).toEqual(parts);
+    expect(defaultLayout().compose(parts)).toBe(1_169_786_042_799_259_000n);
+  });
+
+  it('places each field above the next', () => {
+    const layout = defaultLayout();
+    const zero = { timestamp: DEFAULT_EPOCH, workerId: 0, sequence: 0 };
+    expect(layout.compose(zero)).toBe(0n);
+    expect(layout.compose({ ...zero, sequence: 1 })).toBe(1n);
+    expect(layout.compose({ ...zero, workerId: 1 })).toBe(1n << 12n);
+    expect(layout.compose({ ...zero, timestamp: DEFAULT_EPOCH + 1 })).toBe(1n << 22n);
+  });
+
+  it('ends with the epoch', () => {
+    const layout = defaultLayout();
+    expect(layout.compose({ timestamp: layout.maxTimestamp, workerId: 0, sequence: 0 })).toBe(
+      ((1n << 41n) - 1n) << 22n,
+    );
+    expect(() => layout.compose({ timestamp: layout.maxTimestamp + 1, workerId: 0, sequence: 0 })).toThrow(RangeError);
+  });
+
+  it('keeps IDs of 53 bits in the safe integers', () => {
+    const layout = new BitLayout({ timeBits: 41, workerBits: 4, sequenceBits: 8, epoch: DEFAULT_EPOCH });
+    const parts = { timestamp: layout.maxTimestamp, workerId: 15, sequence: 255 };
+    expect(Number(layout.compose(parts))).toBe(Number.MAX_SAFE_INTEGER);
+    expect(layout.decompose(BigInt(Number.MAX_SAFE_INTEGER))).toEqual(parts);
+    expect(() => layout.decompose(BigInt(Number.MAX_SAFE_INTEGER) + 1n)).toThrow(
+      expect.objectContaining({ code: 'LEAF_ID_INVALID' }) as Error,
+    );
+  });
+
+  // Time and worker ID together have more bits than a double holds.
+  it('decodes worker IDs of layouts with a short sequence', () => {
+    const layout = new BitLayout({ timeBits: 41, workerBits: 14, sequenceBits: 8, epoch: 0 });
+    const parts = { timestamp: 2 ** 40 + 1, workerId: 5, sequence: 3 };
+    expect(layout.decompose(layout.compose(parts))).toEqual(parts);
+  });
+
+  it('reckons the end of its epoch to the millisecond, and refuses one past 2^53', () => {
+    const last = 2 ** 53 - 2 ** 41;
+    const bits = { timeBits: 41, workerBits: 10, sequenceBits: 12 };
+    expect(new BitLayout({ ...bits, epoch: last }).maxTimestamp).toBe(Number.MAX_SAFE_INTEGER);
+    expect(() => new BitLayout({ ...bits, epoch: last + 1 })).toThrow(
+      expect.objectContaining({ code: 'LEAF_LAYOUT_INVALID' }),
+    );
+  });
+
+  it.each<[string, Partial<SnowflakeParts>]>([
+    ['a timestamp before the epoch', { timestamp: DEFAULT_EPOCH - 1 }],
+    ['a broken timestamp', { timestamp: DEFAULT_EPOCH + 0.5 }],
+    ['a negative worker ID', { workerId: -1 }],
+    ['a worker ID too high', { workerId: 1024 }],
+    ['a negative sequence', { sequence: -1 }],
+    ['a sequence too high', { sequence: 4096 }],
+    ['no number', { sequence: NaN }],
+  ])('does not compose %s', (_, wrong) => {
+    const parts = { timestamp: DEFAULT_EPOCH, workerId: 0, sequence: 0, ...wrong };
+    expect(() => defaultLayout().compose(parts)).toThrow(RangeError);
+  });
+
+  it.each([-1n, 2n ** 63n, 2n ** 64n])('does not decode %s', (id) => {
+    expect(() => defaultLayout().decompose(id)).toThrow(expect.objectContaining({ code: 'LEAF_ID_INVALID' }) as Error);
+  });
+});

@@ -1,0 +1,215 @@
+import { LeafError, MAX_ID, SegmentStore, type Allocation, type IdRange } from '@leaf/core';
+
+export interface SegmentRow {
+  maxId: bigint;
+  step: number;
+}
+
+export type StoreMethod = 'listTags' | 'hasTag' | 'allocate' | 'giveBack' | 'raise';
+
+export interface TaggedRange extends IdRange {
+  readonly tag: string;
+}
+
+export interface GrantedRange extends TaggedRange {
+  /** Whether the caller named the size, instead of leaving it to the row. */
+  readonly exact: boolean;
+}
+
+/** A call that waits at the gate for the test to decide how it ends. */
+export interface HeldCall {
+  readonly method: StoreMethod;
+  readonly tag: string | undefined;
+  /** Carries it out and keeps the answer back. */
+  apply(): void;
+  /** Carries it out, unless that was done, and answers. */
+  answer(): void;
+  /** Fails it. Not carried out, unless that was done: then the answer is lost. */
+  fail(error?: Error): void;
+}
+
+interface PlannedFailure {
+  readonly applied: boolean;
+  readonly error: Error;
+}
+
+type Outcome<T> = { readonly value: T } | { readonly error: Error };
+
+/**
+ * A `SegmentStore` in memory. Stores that share `rows` are connections to one storage. The switches let a test hold
+ * answers, fail calls before or after they are carried out, and set rows behind the store's back.
+ */
+export class InMemorySegmentStore extends SegmentStore {
+  readonly description = 'memory';
+  /** Every call, in order. */
+  readonly calls: { readonly method: StoreMethod; readonly tag: string | undefined }[] = [];
+  /** Calls at the gate, oldest first. */
+  readonly held: HeldCall[] = [];
+  /** Ranges taken through this connection, whether or not the answer arrived. */
+  readonly granted: GrantedRange[] = [];
+  /** Those of `granted` whose answer was lost. */
+  readonly lost: GrantedRange[] = [];
+  readonly givenBack: TaggedRange[] = [];
+  /** Most allocations of one tag that were under way at once. */
+  peak = 0;
+
+  private holding = false;
+  private readonly failures: PlannedFailure[] = [];
+  private permanentFailure: PlannedFailure | undefined;
+  private readonly allocating = new Map<string, number>();
+
+  constructor(readonly rows = new Map<string, SegmentRow>()) {
+    super();
+  }
+
+  put(tag: string, maxId: bigint, step: number): void {
+    this.rows.set(tag, { maxId, step });
+  }
+
+  maxId(tag: string): bigint | undefined {
+    return this.rows.get(tag)?.maxId;
+  }
+
+  count(method: StoreMethod): number {
+    return this.calls.filter((call) => call.method === method).length;
+  }
+
+  /** Calls from now on wait in `held`. */
+  hold(): void {
+    this.holding = true;
+  }
+
+  /** Answers what is held and holds no more. */
+  release(): void {
+    this.holding = false;
+    for (const call of [...this.held]) call.answer();
+  }
+
+  /** The next `count` calls fail, without being carried out. */
+  failNext(count: number, error: Error = unavailable()): void {
+    for (let i = 0; i < count; i++) this.failures.push({ applied: false, error });
+  }
+
+  /** The next `count` calls are carried out and fail all the same. */
+  loseAnswers(count: number): void {
+    for (let i = 0; i < count; i++) this.failures.push({ applied: true, error: unavailable() });
+  }
+
+  /** Every call fails until {@link heal}. */
+  breakDown(error: Error = unavailable()): void {
+    this.permanentFailure = { applied: false, error };
+  }
+
+  heal(): void {
+    this.permanentFailure = undefined;
+    this.failures.length = 0;
+  }
+
+  listTags(): Promise<string[]> {
+    return this.call('listTags', undefined, () => [...this.rows.keys()]);
+  }
+
+  hasTag(tag: string): Promise<boolean> {
+    return this.call('hasTag', tag, () => this.rows.has(tag));
+  }
+
+  async allocate(tag: string, size: number | undefined): Promise<Allocation> {
+    const running = (this.allocating.get(tag) ?? 0) + 1;
+    this.allocating.set(tag, running);
+    this.peak = Math.max(this.peak, running);
+    let range: GrantedRange | undefined;
+    try {
+      return await this.call('allocate', tag, () => {
+        const allocation = this.take(tag, size);
+        range = { tag, from: allocation.from, to: allocation.to, exact: size !== undefined };
+        this.granted.push(range);
+        return allocation;
+      });
+    } catch (error) {
+      if (range !== undefined) this.lost.push(range);
+      throw error;
+    } finally {
+      this.allocating.set(tag, (this.allocating.get(tag) ?? 0) - 1);
+    }
+  }
+
+  giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
+    return this.call('giveBack', tag, () => {
+      const row = this.rows.get(tag);
+      if (row?.maxId !== to + 1n) return false;
+      row.maxId = from;
+      this.givenBack.push({ tag, from, to });
+      return true;
+    });
+  }
+
+  raise(tag: string, minimum: bigint): Promise<void> {
+    return this.call('raise', tag, () => {
+      const row = this.rows.get(tag);
+      if (row !== undefined && row.maxId < minimum) row.maxId = minimum;
+    });
+  }
+
+  private take(tag: string, size: number | undefined): Allocation {
+    const row = this.rows.get(tag);
+    if (row === undefined) throw new LeafError('LEAF_TAG_NOT_FOUND', `No tag "${tag}".`);
+    if (row.maxId < 1n || row.step < 1) throw new LeafError('LEAF_TAG_ROW_INVALID', `Bad row of "${tag}".`);
+    const from = row.maxId;
+    const after = from + BigInt(size ?? row.step);
+    if (after > MAX_ID) throw new LeafError('LEAF_TAG_EXHAUSTED', `"${tag}" is used up.`);
+    row.maxId = after;
+    return { from, to: after - 1n, step: row.step };
+  }
+
+  private call<T>(method: StoreMethod, tag: string | undefined, action: () => T): Promise<T> {
+    this.calls.push({ method, tag });
+    return new Promise<T>((resolve, reject) => {
+      let outcome: Outcome<T> | undefined;
+      const apply = (): Outcome<T> => (outcome ??= attempt(action));
+      const leave = (): void => {
+        const index = this.held.indexOf(call);
+        if (index >= 0) this.held.splice(index, 1);
+      };
+      const call: HeldCall = {
+        method,
+        tag,
+        apply: () => void apply(),
+        answer: () => {
+          leave();
+          const result = apply();
+          if ('value' in result) resolve(result.value);
+          else reject(result.error);
+        },
+        fail: (error = unavailable()) => {
+          leave();
+          reject(error);
+        },
+      };
+      this.admit(call);
+    });
+  }
+
+  private admit(call: HeldCall): void {
+    const failure = this.permanentFailure ?? this.failures.shift();
+    if (failure !== undefined) {
+      if (failure.applied) call.apply();
+      call.fail(failure.error);
+    } else if (this.holding) {
+      this.held.push(call);
+    } else {
+      call.answer();
+    }
+  }
+}
+
+function attempt<T>(action: () => T): Outcome<T> {
+  try {
+    return { value: action() };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+function unavailable(): LeafError {
+  return new LeafError('LEAF_STORE_UNAVAILABLE', 'The memory does not answer.', { retryAfterMs: 1000 });
+}

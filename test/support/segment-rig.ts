@@ -1,0 +1,70 @@
+import {
+  DoubleBuffer,
+  FakeClock,
+  LeafError,
+  SegmentIdGenerator,
+  type BufferContext,
+  type IdRange,
+  type SegmentOptions,
+} from '@leaf/core';
+import { InMemorySegmentStore } from './in-memory-segment-store';
+
+export const TAG = 'order';
+
+const OPTIONS: SegmentOptions = { durationMs: 900_000, maxStep: 1_000_000, prefetchRatio: 0.1, waitMs: 1000 };
+
+/** What a segment test needs: a store in memory with the row (`TAG`, 1, step), a clock that stands still, no jitter. */
+export class SegmentRig {
+  readonly clock = new FakeClock();
+  readonly store = new InMemorySegmentStore();
+  readonly closing = new AbortController();
+  readonly options: SegmentOptions;
+  /** Tags, in the order of `onLoadFailed`. */
+  readonly reports: string[] = [];
+  readonly refreshFailures: unknown[] = [];
+  readonly context: BufferContext;
+
+  constructor(step = 2000, options: Partial<SegmentOptions> = {}) {
+    this.options = { ...OPTIONS, ...options };
+    this.store.put(TAG, 1n, step);
+    this.context = {
+      store: this.store,
+      clock: this.clock,
+      random: () => 0,
+      options: this.options,
+      closing: this.closing.signal,
+      onLoadFailed: (tag) => void this.reports.push(tag),
+    };
+  }
+
+  buffer(): DoubleBuffer {
+    return new DoubleBuffer(TAG, this.context);
+  }
+
+  generator(): SegmentIdGenerator {
+    return new SegmentIdGenerator(this.store, this.clock, () => 0, this.options, {
+      onLoadFailed: this.context.onLoadFailed,
+      onRefreshFailed: (error) => void this.refreshFailures.push(error),
+    });
+  }
+
+  /** Lets everything run that needs no time. */
+  settle(): Promise<void> {
+    return this.clock.advance(0);
+  }
+}
+
+export async function takeMany(source: { take(): Promise<bigint> }, count: number): Promise<bigint[]> {
+  const ids: bigint[] = [];
+  for (let i = 0; i < count; i++) ids.push(await source.take());
+  return ids;
+}
+
+/** `from` to `to`, one by one. */
+export function idsOf(...ranges: readonly IdRange[]): bigint[] {
+  return ranges.flatMap(({ from, to }) => Array.from({ length: Number(to - from) + 1 }, (_, i) => from + BigInt(i)));
+}
+
+export function stopping(): LeafError {
+  return new LeafError('LEAF_NOT_READY', 'Stopping.');
+}

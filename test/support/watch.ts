@@ -1,0 +1,40 @@
+import { LeafError, type LeafErrorCode } from '@leaf/core';
+
+/** What became of a promise so far. Looking at it leaves no rejection unhandled. */
+export interface Watched<T> {
+  readonly settled: boolean;
+  readonly value: T | undefined;
+  readonly error: unknown;
+  /** Code of the `LeafError` it was rejected with. */
+  readonly code: LeafErrorCode | undefined;
+}
+
+export function watch<T>(promise: Promise<T>): Watched<T> {
+  let settled = false;
+  let value: T | undefined;
+  let error: unknown;
+  void promise.then(
+    (result) => {
+      settled = true;
+      value = result;
+    },
+    (reason: unknown) => {
+      settled = true;
+      error = reason;
+    },
+  );
+  return {
+    get settled() {
+      return settled;
+    },
+    get value() {
+      return value;
+    },
+    get error() {
+      return error;
+    },
+    get code() {
+      return error instanceof LeafError ? error.code : undefined;
+    },
+  };
+}
