@@ -10,8 +10,8 @@ const LEVELS: Record<LeafConfig['log']['level'], LogLevel[]> = {
 
 /** Contexts of the framework that tell how it is wired, not how the service is. */
 const WIRING = new Set(['NestFactory', 'NestApplication', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer']);
-/** The framework's report of a failed start: `main` says the same in one line. */
-const START_FAULT = 'ExceptionHandler';
+/** Where the framework reports a failed start: `main` says the same in one line. */
+const START_FAULTS = new Set<unknown>(['ExceptionHandler', 'NestApplication']);
 
 /** Logs to standard output, in colour for people or one JSON object a line for machines. */
 export class LeafLogger extends ConsoleLogger {
@@ -26,6 +26,6 @@ export class LeafLogger extends ConsoleLogger {
   }
 
   override error(message: unknown, ...rest: unknown[]): void {
-    if (rest.at(-1) !== START_FAULT) super.error(message, ...(rest as [string]));
+    if (!START_FAULTS.has(rest.at(-1))) super.error(message, ...(rest as [string]));
   }
 }

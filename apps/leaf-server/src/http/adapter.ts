@@ -1,13 +1,16 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LeafError } from '@leaf/core';
 import type { Drain } from '../health/drain';
 import type { RequestCounts } from '../metrics/request-counts';
-import { answerClientError } from './client-error';
-import { sendProblem, toLeafError } from './problem';
+import { answerClientError, answerOnSocket, protocolFault } from './client-error';
+import { COMMON_HEADERS, sendProblem, toLeafError } from './problem';
 import type { SingleIdRoute } from './single-id.route';
 
 const LIMITS = {
+  /** Told by Node without a word; {@link protocolFault} says it. */
+  requireHostHeader: false,
   /** Bytes of request line and headers. */
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
@@ -21,10 +24,7 @@ const MAX_PARAM_LENGTH = 1024;
 /** Fastify for Nest, with the fast route ahead of it, and limits on what comes in. */
 export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, drain: Drain): FastifyAdapter {
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: RequestListener) =>
-      createServer(LIMITS, (request, response) => {
-        if (!fastRoute.answer(request, response)) handler(request, response);
-      }),
+    serverFactory: (handler: RequestListener) => createHttpServer(fastRoute, handler),
     clientErrorHandler: answerClientError,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       sendProblem(toLeafError(error, request.method), reply);
@@ -37,7 +37,7 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
   });
   const fastify = adapter.getInstance();
   fastify.addHook('onRequest', (_request, reply, done) => {
-    void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    void reply.headers(COMMON_HEADERS);
     if (drain.active) void reply.header('connection', 'close');
     done();
   });
@@ -46,4 +46,16 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
     done();
   });
   return adapter;
+}
+
+function createHttpServer(fastRoute: SingleIdRoute, handler: RequestListener): Server {
+  const server = createServer(LIMITS, (request, response) => {
+    const fault = protocolFault(request);
+    if (fault !== undefined) answerOnSocket(fault, request.socket);
+    else if (!fastRoute.answer(request, response)) handler(request, response);
+  });
+  server.on('checkExpectation', ({ socket }) => {
+    answerOnSocket(new LeafError('LEAF_REQUEST_INVALID', 'No expectation but 100-continue is met here.'), socket);
+  });
+  return server;
 }

@@ -11,6 +11,8 @@ export interface Problem {
   readonly detail: string;
 }
 
+/** What every answer carries: IDs must not come from a cache, nor be taken for anything but what they are. */
+export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 export function problemOf(error: LeafError): Problem {
@@ -26,10 +28,8 @@ function retryAfterOf(error: LeafError): number | undefined {
 export function sendProblem(error: LeafError, reply: FastifyReply): void {
   const seconds = retryAfterOf(error);
   if (seconds !== undefined) void reply.header('retry-after', String(seconds));
-  void reply
-    .status(error.status)
-    .header('content-type', PROBLEM_TYPE)
-    .send(JSON.stringify(problemOf(error)));
+  void reply.headers(COMMON_HEADERS).header('content-type', PROBLEM_TYPE).status(error.status);
+  void reply.send(JSON.stringify(problemOf(error)));
 }
 
 /** Faults that the HTTP framework finds before a handler runs, by its code. */
@@ -64,6 +64,9 @@ export function toLeafError(thrown: unknown, method: string): LeafError {
       'LEAF_NOT_FOUND',
       `There is no such route for ${method}. IDs: GET /api/segment/get/:tag and GET /api/snowflake/get/:key.`,
     );
+  }
+  if (status === 400 && method !== 'GET' && method !== 'HEAD') {
+    return new LeafError('LEAF_BODY_INVALID', 'The body is not valid JSON.', { cause: thrown });
   }
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new LeafError(

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type IdService, isTag } from '@leaf/core';
 import type { Drain } from '../health/drain';
 import type { RequestCount, RequestCounts } from '../metrics/request-counts';
+import { COMMON_HEADERS } from './problem';
 
 export const SEGMENT_ROUTE = '/api/segment/get/:tag';
 export const SNOWFLAKE_ROUTE = '/api/snowflake/get/:key';
@@ -21,9 +22,8 @@ export class SingleIdRoute {
   private readonly segmentCount: RequestCount;
   private readonly snowflakeCount: RequestCount;
   private readonly headers = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => [
+    ...Object.entries(COMMON_HEADERS).flat(),
     ...['content-type', TEXT_TYPE],
-    ...['cache-control', 'no-store'],
-    ...['x-content-type-options', 'nosniff'],
     ...['content-length', String(digits)],
   ]);
 
