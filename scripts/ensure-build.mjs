@@ -1,21 +1,20 @@
-// Builds the server unless dist/ already holds a build of exactly these sources.
+// Builds the server, unless dist/ already holds a build of exactly these sources. --force builds in any case.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+process.chdir(join(import.meta.dirname, '..'));
 const STAMP = 'dist/.sources';
 const SOURCES = ['apps', 'libs', 'migrations'];
 const SETTINGS = ['package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/leaf-server/tsconfig.app.json'];
 
 const sources = digest();
 const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : '';
-if (built !== sources) {
+if (built !== sources || process.argv.includes('--force')) {
   process.stderr.write('Building leaf-server …\n');
-  const { status } = spawnSync('npm', ['run', '--silent', 'build'], {
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
-  });
+  const nest = 'node_modules/@nestjs/cli/bin/nest.js';
+  const { status } = spawnSync(process.execPath, [nest, 'build', 'leaf-server'], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
   writeFileSync(STAMP, sources);
 }

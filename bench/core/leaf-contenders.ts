@@ -1,0 +1,130 @@
+import {
+  defaultLayout,
+  SegmentIdGenerator,
+  SnowflakeGenerator,
+  SystemClock,
+  systemRandom,
+  type IssueWindow,
+} from '@leaf/core';
+import { CHUNK, type Contender } from './contender';
+import { MemorySegmentStore } from './memory-segment-store';
+
+const TAG = 'order';
+export const SEGMENT_STEP = 1_000_000;
+
+/** What a held and healthy lease looks like to the generator. */
+function openWindow(workerId: number): IssueWindow {
+  const never = Number.MAX_SAFE_INTEGER;
+  return { workerId, floor: 0, ceiling: never, renewAfter: never, lost: undefined, renew: () => Promise.resolve() };
+}
+
+function snowflakeGenerator(workerId: number): SnowflakeGenerator {
+  const options = { maxBackwardsMs: 5, waitMs: 1000 };
+  return new SnowflakeGenerator(defaultLayout(), openWindow(workerId), new SystemClock(), systemRandom, options);
+}
+
+function segmentGenerator(): SegmentIdGenerator {
+  const fail = (error: unknown): never => {
+    throw error;
+  };
+  return new SegmentIdGenerator(
+    new MemorySegmentStore(TAG, SEGMENT_STEP),
+    new SystemClock(),
+    systemRandom,
+    { prefetchRatio: 0.1, waitMs: 1000, durationMs: 900_000, maxStep: SEGMENT_STEP },
+    { onLoadFailed: (_tag, error) => fail(error), onRefreshFailed: fail },
+  );
+}
+
+function snowflakeBigint(): Contender {
+  const generator = snowflakeGenerator(1);
+  return {
+    name: 'Leaf snowflake next()',
+    group: 'leaf-snowflake',
+    product: 'bigint',
+    chunk: CHUNK,
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) ids[i] = generator.next();
+      return to;
+    },
+  };
+}
+
+function snowflakeString(): Contender {
+  const generator = snowflakeGenerator(2);
+  let seen = 0;
+  return {
+    name: 'Leaf snowflake nextString()',
+    group: 'leaf-snowflake',
+    product: 'string, read',
+    chunk: CHUNK,
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) {
+        const id = generator.nextString();
+        // V8 joins text only when it is read: an ID nobody reads would be half made.
+        seen += id.charCodeAt(id.length - 1);
+        ids[i] = id;
+      }
+      if (seen === 0) throw new Error('No text was made.');
+      return to;
+    },
+  };
+}
+
+function snowflakeBatches(): Contender {
+  const generator = snowflakeGenerator(3);
+  const size = 1000;
+  return {
+    name: `Leaf snowflake take(${size})`,
+    group: 'leaf-snowflake',
+    product: 'bigint',
+    chunk: size,
+    async fill(ids, from, to) {
+      const batch = await generator.take(to - from);
+      for (let i = 0; i < batch.length; i++) ids[from + i] = batch[i];
+      return from + batch.length;
+    },
+  };
+}
+
+function segmentSync(): Contender {
+  const generator = segmentGenerator();
+  return {
+    name: `Leaf segment tryNext('${TAG}')`,
+    group: 'leaf-segment',
+    product: 'bigint',
+    chunk: CHUNK,
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) {
+        const id = generator.tryNext(TAG);
+        // As every caller has to: the first ID of a tag, and one that is not buffered, is waited for.
+        if (id === undefined) return waitForOne(generator, ids, i);
+        ids[i] = id;
+      }
+      return to;
+    },
+  };
+}
+
+async function waitForOne(generator: SegmentIdGenerator, ids: unknown[], index: number): Promise<number> {
+  ids[index] = await generator.next(TAG);
+  return index + 1;
+}
+
+function segmentAsync(): Contender {
+  const generator = segmentGenerator();
+  return {
+    name: `Leaf segment await next('${TAG}')`,
+    group: 'leaf-segment',
+    product: 'bigint',
+    chunk: CHUNK,
+    async fill(ids, from, to) {
+      for (let i = from; i < to; i++) ids[i] = await generator.next(TAG);
+      return to;
+    },
+  };
+}
+
+export function leafContenders(): Contender[] {
+  return [snowflakeBigint(), snowflakeString(), snowflakeBatches(), segmentSync(), segmentAsync()];
+}

@@ -1,0 +1,41 @@
+import { SegmentStore, type Allocation, type IdRange } from '@leaf/core';
+import { turn } from './contender';
+
+/** One tag in memory. It answers after a turn of the event loop, as a real store never answers at once. */
+export class MemorySegmentStore extends SegmentStore {
+  readonly description = 'memory';
+  private maxId = 1n;
+
+  constructor(
+    private readonly tag: string,
+    private readonly step: number,
+  ) {
+    super();
+  }
+
+  listTags(): Promise<string[]> {
+    return Promise.resolve([this.tag]);
+  }
+
+  hasTag(tag: string): Promise<boolean> {
+    return Promise.resolve(tag === this.tag);
+  }
+
+  async allocate(_tag: string, size = this.step): Promise<Allocation> {
+    await turn();
+    const from = this.maxId;
+    this.maxId += BigInt(size);
+    return { from, to: this.maxId - 1n, step: this.step };
+  }
+
+  giveBack(_tag: string, { from, to }: IdRange): Promise<boolean> {
+    if (this.maxId !== to + 1n) return Promise.resolve(false);
+    this.maxId = from;
+    return Promise.resolve(true);
+  }
+
+  raise(_tag: string, minimum: bigint): Promise<void> {
+    if (this.maxId < minimum) this.maxId = minimum;
+    return Promise.resolve();
+  }
+}

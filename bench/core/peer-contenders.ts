@@ -1,0 +1,95 @@
+import { Snowflake as SapphireSnowflake } from '@sapphire/snowflake';
+import { DEFAULT_EPOCH } from '@leaf/core';
+import FlakeId from 'flake-idgen';
+import { nanoid } from 'nanoid';
+import { Snowflake as NodejsSnowflake } from 'nodejs-snowflake';
+import { CHUNK, type Contender } from './contender';
+
+/** What making one ID cannot cost less than: a number that counts up, as a bigint of its own. */
+export function counter(): Contender {
+  let count = 0;
+  return {
+    name: 'counter++ as bigint',
+    group: 'baseline',
+    product: 'bigint',
+    chunk: CHUNK,
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) ids[i] = BigInt(count++);
+      return to;
+    },
+  };
+}
+
+function sapphire(): Contender {
+  const generator = new SapphireSnowflake(DEFAULT_EPOCH);
+  return {
+    name: '@sapphire/snowflake',
+    group: 'peer',
+    product: 'bigint',
+    chunk: CHUNK,
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) ids[i] = generator.generate();
+      return to;
+    },
+  };
+}
+
+function flakeIdgen(): Contender {
+  const generator = new FlakeId({ id: 1, epoch: DEFAULT_EPOCH });
+  return {
+    name: 'flake-idgen',
+    group: 'peer',
+    product: '8-byte Buffer',
+    chunk: CHUNK,
+    key: (id) => (id as Buffer).readBigUInt64BE(),
+    fill(ids, from, to) {
+      for (let i = from; i < to;) {
+        try {
+          for (; i < to; i++) ids[i] = generator.next();
+        } catch {
+          // It throws when a millisecond is used up; its callback form would wait longer, for a timer.
+          for (const now = Date.now(); Date.now() === now;);
+        }
+      }
+      return to;
+    },
+  };
+}
+
+function nodejsSnowflake(): Contender {
+  const generator = new NodejsSnowflake({ custom_epoch: DEFAULT_EPOCH, instance_id: 1 });
+  return {
+    name: 'nodejs-snowflake',
+    group: 'peer',
+    product: 'bigint',
+    chunk: CHUNK,
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) ids[i] = generator.getUniqueID();
+      return to;
+    },
+  };
+}
+
+function nanoids(): Contender {
+  const generate = nanoid;
+  let seen = 0;
+  return {
+    name: 'nanoid',
+    group: 'peer',
+    product: 'string, read',
+    chunk: CHUNK,
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) {
+        const id = generate();
+        seen += id.charCodeAt(id.length - 1);
+        ids[i] = id;
+      }
+      if (seen === 0) throw new Error('No text was made.');
+      return to;
+    },
+  };
+}
+
+export function peerContenders(): Contender[] {
+  return [sapphire(), flakeIdgen(), nodejsSnowflake(), nanoids()];
+}

@@ -1,0 +1,41 @@
+import { turn, type Contender } from './contender';
+
+export interface RoundOptions {
+  readonly rounds: number;
+  readonly roundMs: number;
+  readonly onRound: (round: number) => void;
+}
+
+/** IDs per second of each contender, round by round: each once a round, so that all meet the same disturbances. */
+export async function measureRounds(
+  contenders: readonly Contender[],
+  { rounds, roundMs, onRound }: RoundOptions,
+): Promise<Map<Contender, number[]>> {
+  const rates = new Map<Contender, number[]>(contenders.map((contender) => [contender, []]));
+  for (const contender of contenders) await rateOf(contender, roundMs);
+  for (let round = 0; round < rounds; round++) {
+    onRound(round);
+    // Another one begins each time: nobody always runs after the same neighbour's garbage.
+    const first = round % contenders.length;
+    for (const contender of [...contenders.slice(first), ...contenders.slice(0, first)]) {
+      rates.get(contender)?.push(await rateOf(contender, roundMs));
+    }
+  }
+  return rates;
+}
+
+async function rateOf(contender: Contender, ms: number): Promise<number> {
+  const { chunk } = contender;
+  const ids = new Array<unknown>(chunk).fill(undefined);
+  await contender.fill(ids, 0, chunk);
+  let made = 0;
+  const start = performance.now();
+  let elapsed = 0;
+  while (elapsed < ms) {
+    const reached = contender.fill(ids, 0, chunk);
+    made += typeof reached === 'number' ? reached : await reached;
+    await turn();
+    elapsed = performance.now() - start;
+  }
+  return (made / elapsed) * 1000;
+}

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Cores } from './cores';
+import type { Sandbox } from './sandbox';
+
+/** What one run against one address gave. */
+export interface Load {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Requests without an answer, and answers that were no 200; wrk counts only those that were neither 2xx nor 3xx. */
+  readonly failures: number;
+}
+
+export interface LoadGenerator {
+  readonly name: string;
+  run(url: string, seconds: number): Promise<Load>;
+}
+
+export const CONNECTIONS = 64;
+/** What a run may take beyond its time before it is killed. */
+const SLACK_MS = 20_000;
+
+/** wrk, which leaves the machine to the server; where it is not installed, autocannon. */
+export function chooseGenerator(sandbox: Sandbox, cores: Cores): LoadGenerator {
+  const run = (command: readonly string[], seconds: number): Promise<string> =>
+    sandbox.run(cores.generator(command), seconds * 1000 + SLACK_MS);
+  // Asked for its version, wrk prints it and ends with 1.
+  const { stdout } = spawnSync('wrk', ['-v'], { encoding: 'utf8' }) as { stdout: string | null };
+  const version = /^wrk (\S+)/m.exec(stdout ?? '')?.[1];
+  if (version !== undefined) {
+    return {
+      name: `wrk ${version}`,
+      run: async (url, seconds) =>
+        parseWrk(await run(['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', url], seconds)),
+    };
+  }
+  const require = createRequire(__filename);
+  const { version: installed } = JSON.parse(readFileSync(require.resolve('autocannon/package.json'), 'utf8')) as {
+    version: string;
+  };
+  const command = [
+    process.execPath,
+    require.resolve('autocannon'),
+    '-c',
+    String(CONNECTIONS),
+    '-p',
+    '1',
+    '--json',
+    '-n',
+  ];
+  return {
+    name: `autocannon ${installed}`,
+    run: async (url, seconds) => parseAutocannon(await run([...command, '-d', String(seconds), url], seconds)),
+  };
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000 };
+
+function parseWrk(report: string): Load {
+  const field = (pattern: RegExp): string[] => {
+    const match = pattern.exec(report);
+    if (match === null) throw new Error(`No ${pattern.source} in the report of wrk:\n${report}`);
+    return match.slice(1);
+  };
+  const time = (pattern: RegExp): number => {
+    const [amount = '', unit = ''] = field(pattern);
+    return Number(amount) * (UNIT_MS[unit] ?? NaN);
+  };
+  const [requests, seconds, secondsUnit = ''] = field(/(\d+) requests in ([\d.]+)(us|ms|s|m),/);
+  const errors = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(report)?.slice(1) ?? [];
+  const refused = /Non-2xx or 3xx responses: (\d+)/.exec(report)?.slice(1) ?? [];
+  return {
+    requests: Number(requests),
+    seconds: (Number(seconds) * (UNIT_MS[secondsUnit] ?? NaN)) / 1000,
+    p50Ms: time(/^\s+50%\s+([\d.]+)(us|ms|s|m)$/m),
+    p99Ms: time(/^\s+99%\s+([\d.]+)(us|ms|s|m)$/m),
+    failures: [...errors, ...refused].reduce((sum, count) => sum + Number(count), 0),
+  };
+}
+
+interface AutocannonReport {
+  readonly duration: number;
+  readonly errors: number;
+  readonly timeouts: number;
+  readonly requests: { readonly total: number };
+  readonly latency: { readonly p50: number; readonly p99: number };
+  readonly statusCodeStats: Readonly<Record<string, { readonly count: number }>>;
+}
+
+function parseAutocannon(json: string): Load {
+  const { duration, errors, timeouts, requests, latency, statusCodeStats } = JSON.parse(json) as AutocannonReport;
+  const refused = Object.entries(statusCodeStats).reduce(
+    (sum, [code, { count }]) => sum + (code === '200' ? 0 : count),
+    0,
+  );
+  return {
+    requests: requests.total,
+    seconds: duration,
+    p50Ms: latency.p50,
+    p99Ms: latency.p99,
+    failures: errors + timeouts + refused,
+  };
+}

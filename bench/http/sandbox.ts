@@ -1,0 +1,61 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Child processes and temporary folders; however this process ends, short of a SIGKILL, none of them outlives it. */
+export class Sandbox {
+  private readonly children = new Set<ChildProcess>();
+  private readonly folders = new Set<string>();
+
+  constructor() {
+    process.once('exit', () => this.clear());
+    process.once('SIGINT', () => process.exit(130));
+    process.once('SIGTERM', () => process.exit(143));
+  }
+
+  spawn(command: readonly string[], options: SpawnOptions): ChildProcess {
+    const [file = '', ...args] = command;
+    const child = spawn(file, args, options);
+    const forget = (): boolean => this.children.delete(child);
+    this.children.add(child);
+    child.once('exit', forget);
+    child.once('error', forget);
+    return child;
+  }
+
+  /** Runs a command to its end and returns what it wrote; rejects when it fails or takes longer than `limitMs`. */
+  run(command: readonly string[], limitMs: number): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const child = this.spawn(command, { stdio: ['ignore', 'pipe', 'pipe'] });
+      let stdout = '';
+      let stderr = '';
+      child.stdout?.on('data', (data: Buffer) => (stdout += data.toString()));
+      child.stderr?.on('data', (data: Buffer) => (stderr += data.toString()));
+      const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+      child.once('error', reject);
+      child.once('close', (code, signal) => {
+        clearTimeout(timer);
+        if (code === 0) resolve(stdout);
+        else
+          reject(new Error(`${command.join(' ')} ended with ${code ?? signal ?? 'nothing'}: ${stderr.slice(-2000)}`));
+      });
+    });
+  }
+
+  folder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'leaf-bench-'));
+    this.folders.add(folder);
+    return folder;
+  }
+
+  remove(folder: string): void {
+    rmSync(folder, { recursive: true, force: true });
+    this.folders.delete(folder);
+  }
+
+  private clear(): void {
+    for (const child of this.children) child.kill('SIGKILL');
+    for (const folder of this.folders) this.remove(folder);
+  }
+}

@@ -1,0 +1,26 @@
+/** Columns as wide as their widest cell; the first one to the left, numbers to the right. */
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const format = (line: readonly string[]): string =>
+    widths
+      .map((width, column) =>
+        column === 0 ? (line[column] ?? '').padEnd(width) : (line[column] ?? '').padStart(width),
+      )
+      .join('  ');
+  return [format(header), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(format)].join('\n');
+}
+
+const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+export function whole(value: number): string {
+  return grouped.format(value);
+}
+
+export function decimals(value: number, digits: number): string {
+  return value.toFixed(digits);
+}
+
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
