@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { makeDataDirectory, removeDataDirectory } from './data-directory';
+import { SERVER_FILE } from './build';
+import { until } from './until';
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A server in a process of its own: the files that are shipped, run by plain node from some other directory. */
+export class BuiltServer {
+  stdout = '';
+  stderr = '';
+  private readonly end: Promise<void>;
+  private ended: Exit | undefined;
+
+  constructor(
+    readonly directory: string,
+    private readonly child: ChildProcess,
+  ) {
+    child.stdout?.on('data', (part: Buffer) => (this.stdout += part.toString()));
+    child.stderr?.on('data', (part: Buffer) => (this.stderr += part.toString()));
+    this.end = new Promise((resolve) => {
+      child.on('close', (code, signal) => {
+        this.ended = { code, signal };
+        resolve();
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get running(): boolean {
+    return this.ended === undefined;
+  }
+
+  /** Where it listens; known once it does. */
+  get port(): number {
+    const port = this.announcedPort();
+    if (port === undefined) throw new Error(`It does not listen:\n${this.stdout}${this.stderr}`);
+    return port;
+  }
+
+  /** Resolves with the port; throws when the process ends instead. */
+  async listening(): Promise<number> {
+    return until('start line', () => {
+      const port = this.announcedPort();
+      if (port === undefined && !this.running) throw new Error(`The start failed:\n${this.stdout}${this.stderr}`);
+      return port;
+    });
+  }
+
+  /** Resolves when the process has ended by itself and all that it wrote has been read. */
+  async exit(): Promise<Exit> {
+    return until('end of the process', () => this.ended);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.end;
+  }
+
+  private announcedPort(): number | undefined {
+    const match = /Listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(this.stdout);
+    return match === null ? undefined : Number(match[1]);
+  }
+}
+
+/** The processes and directories of one test file. Whatever happens in a test, `end` leaves none behind. */
+export class BuiltServers {
+  private readonly servers: BuiltServer[] = [];
+  private readonly directories: string[] = [];
+
+  async makeDirectory(): Promise<string> {
+    const directory = await makeDataDirectory();
+    this.directories.push(directory);
+    return directory;
+  }
+
+  /** Starts the process and does not wait for it. */
+  spawn(directory: string, env: NodeJS.ProcessEnv = {}): BuiltServer {
+    const child = spawn(process.execPath, [SERVER_FILE], {
+      cwd: tmpdir(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH,
+        LEAF_PORT: '0',
+        LEAF_HOST: '127.0.0.1',
+        LEAF_ADVERTISE_HOST: '127.0.0.1',
+        LEAF_DATA_DIR: directory,
+        LEAF_SHUTDOWN_DRAIN_MS: '0',
+        ...env,
+      },
+    });
+    const server = new BuiltServer(directory, child);
+    this.servers.push(server);
+    return server;
+  }
+
+  /** Starts it and waits until it listens. */
+  async start(directory: string, env: NodeJS.ProcessEnv = {}): Promise<BuiltServer> {
+    const server = this.spawn(directory, env);
+    await server.listening();
+    return server;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.servers.splice(0).map((server) => server.kill()));
+    await Promise.all(this.directories.splice(0).map(removeDataDirectory));
+  }
+}

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Libsql from 'libsql';
+
+/** A fresh directory below the system's temporary one. */
+export function makeDataDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'leaf-e2e-'));
+}
+
+export function removeDataDirectory(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true });
+}
+
+export interface TagRow {
+  readonly tag: string;
+  readonly step: number;
+  readonly maxId?: number;
+}
+
+/** Writes a row beside the running server, as an operator with an SQL shell does. */
+export function insertTag(directory: string, { tag, step, maxId = 1 }: TagRow): void {
+  const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
+  try {
+    database.prepare('INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)').run(tag, maxId, step);
+  } finally {
+    database.close();
+  }
+}
+
+export function maxIdOf(directory: string, tag: string): number | undefined {
+  const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
+  try {
+    const row = database.prepare('SELECT max_id FROM leaf_alloc WHERE biz_tag = ?').get(tag);
+    return (row as { max_id: number } | undefined)?.max_id;
+  } finally {
+    database.close();
+  }
+}

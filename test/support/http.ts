@@ -1,0 +1,74 @@
+import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Call {
+  readonly method?: string;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string;
+  /** Left out: a connection of its own. */
+  readonly agent?: Agent;
+}
+
+/** An answer that takes longer counts as none. */
+const LIMIT_MS = 20_000;
+
+/** Sends `path` as it is: unlike `fetch`, nothing is normalised on the way. */
+export function call(port: number, path: string, { method = 'GET', headers, body, agent }: Call = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { host: '127.0.0.1', port, path, method, headers: headers ?? {}, agent: agent ?? false, timeout: LIMIT_MS },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => (text += part));
+        response.on('error', reject);
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
+      },
+    );
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer`)));
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** The body of a 200; anything else is an error that says what came instead. */
+export async function text(port: number, path: string, options?: Call): Promise<string> {
+  const answer = await call(port, path, options);
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.body}`);
+  return answer.body;
+}
+
+export async function json<T>(port: number, path: string): Promise<T> {
+  return JSON.parse(await text(port, path)) as T;
+}
+
+/** Writes bytes that need not be HTTP, and reads until the server closes the connection. */
+export function rawCall(port: number, bytes: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
+    socket.setEncoding('utf8');
+    socket.setTimeout(LIMIT_MS, () => socket.destroy(new Error(`No answer to ${JSON.stringify(bytes.slice(0, 60))}`)));
+    socket.on('data', (part: string) => (received += part));
+    // A server that refuses a large request closes before it has read all of it: the answer is there all the same.
+    socket.on('error', (error) => (received === '' ? reject(error) : undefined));
+    socket.on('close', () => resolve(parse(received)));
+  });
+}
+
+function parse(received: string): Answer {
+  const [head = '', ...rest] = received.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers: IncomingHttpHeaders = {};
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  return { status: Number(statusLine.split(' ')[1] ?? 0), headers, body: rest.join('\r\n\r\n') };
+}

@@ -1,0 +1,22 @@
+import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf/core';
+import type { Answer } from './http';
+
+/** Checks that an answer is a problem of the catalogue, whole and harmless, and returns its code. */
+export function problemCode({ status, headers, body }: Answer): LeafErrorCode {
+  expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  expect(headers['cache-control']).toBe('no-store');
+  const problem = JSON.parse(body) as Record<string, unknown>;
+  expect(Object.keys(problem)).toEqual(['type', 'title', 'status', 'code', 'detail']);
+  expect(Object.keys(ERROR_CATALOGUE)).toContain(problem.code);
+  const code = problem.code as LeafErrorCode;
+  expect(problem).toEqual({
+    type: 'about:blank',
+    title: ERROR_CATALOGUE[code].title,
+    status: ERROR_CATALOGUE[code].status,
+    code,
+    detail: expect.stringMatching(/\S/) as string,
+  });
+  expect(status).toBe(ERROR_CATALOGUE[code].status);
+  if (status === 503) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  return code;
+}

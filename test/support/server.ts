@@ -1,0 +1,33 @@
+import 'reflect-metadata';
+import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
+import { type LeafServer, type ServerOptions, startServer } from '../../apps/leaf-server/src/server';
+import { makeDataDirectory, removeDataDirectory } from './data-directory';
+
+export interface TestServer {
+  readonly port: number;
+  readonly directory: string;
+  /** Ends it without a drain and removes its data. */
+  readonly stop: () => Promise<void>;
+  readonly server: LeafServer;
+}
+
+/** A server in this process, on a free port and a data directory of its own. */
+export async function startTestServer(env: NodeJS.ProcessEnv = {}, options?: ServerOptions): Promise<TestServer> {
+  const directory = await makeDataDirectory();
+  const config = loadConfig({
+    LEAF_PORT: '0',
+    LEAF_HOST: '127.0.0.1',
+    LEAF_DATA_DIR: directory,
+    LEAF_LOG_LEVEL: 'error',
+    ...env,
+  });
+  const server = await startServer(config, options).catch(async (error: unknown) => {
+    await removeDataDirectory(directory);
+    throw error;
+  });
+  const stop = async (): Promise<void> => {
+    await server.close({ drain: false });
+    await removeDataDirectory(directory);
+  };
+  return { port: server.port, directory, server, stop };
+}

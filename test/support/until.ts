@@ -1,0 +1,20 @@
+const PAUSE_MS = 10;
+const LIMIT_MS = 20_000;
+
+/**
+ * Looks again and again until `look` gives something other than undefined or false, and returns that. For what tells
+ * nobody when it happens; the limit is far beyond what any machine needs.
+ */
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  limitMs = LIMIT_MS,
+): Promise<Exclude<T, undefined | false>> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen as Exclude<T, undefined | false>;
+    if (performance.now() > deadline) throw new Error(`Not seen within ${limitMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
