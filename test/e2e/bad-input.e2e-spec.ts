@@ -262,6 +262,14 @@ describe('bytes on the socket', () => {
     expect(await refusedRaw(bytes)).toBe('LEAF_REQUEST_INVALID');
   });
 
+  it('a refusal waits for the answer to the request before it', async () => {
+    const first = `GET /api/segment/range/${TAG}?size=50000 HTTP/1.1\r\nHost: leaf\r\n\r\n`;
+    const { status, body } = await rawCall(port, `${first}${get} HTTP/1.1\r\nConnection: close\r\n\r\n`);
+    expect(status).toBe(200);
+    expect(body).toContain('"ranges"');
+    expect(body).toContain('HTTP/1.1 400');
+  });
+
   it('an expectation that nobody can meet is refused', async () => {
     await refusedRaw(`${get} HTTP/1.1\r\nExpect: a-miracle\r\n${CLOSE}`);
   });

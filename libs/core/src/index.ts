@@ -2,7 +2,7 @@ export { Clock } from './clock/clock';
 export { FakeClock } from './clock/fake-clock';
 export { SystemClock } from './clock/system-clock';
 export { settledBefore } from './deadline';
-export { writeDurably } from './durable-file';
+export { syncDirectory, writeDurably } from './durable-file';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
 export { LeafError, messageOf, reasonOf, type LeafErrorOptions } from './errors/leaf-error';
 export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from './id-service';

@@ -1,10 +1,11 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
 import { type Clock, LeafError, messageOf, type RandomSource, Releasers, retry } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
 import type { DatabaseTarget } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
+import { provideDatabaseFile } from './sqlite/database-file';
 
 export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
@@ -44,7 +45,7 @@ export async function openDatabase(
     new Releasers(clock, options.onCloseProblem),
   );
   try {
-    await retry(() => assertNotEmpty(target.file), { ...RETRY, isRetryable: () => true }, clock, random);
+    await provideDatabaseFile(target.file);
     await dataSource.initialize();
     const migrate = async (): Promise<void> => {
       await dataSource.runMigrations();
@@ -63,15 +64,6 @@ function prepareDatabase(database: Libsql.Database): void {
   database.pragma('synchronous = FULL');
   const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
   if (check?.quick_check !== 'ok') throw new Error(`file is damaged: ${check?.quick_check ?? 'no answer'}`);
-}
-
-/**
- * SQLite takes an empty file for a new database: after a disk fault that would start every tag again at 1. A file that
- * another server is just creating is empty for a moment only.
- */
-async function assertNotEmpty(path: string): Promise<void> {
-  const info = await stat(path).catch(() => undefined);
-  if (info?.size === 0) throw new Error('file is damaged: it exists, but is empty');
 }
 
 async function makeDirectory(path: string): Promise<void> {
@@ -101,7 +93,6 @@ function isBusy(error: unknown): boolean {
 }
 
 function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { code } = error as { code?: unknown };
+  const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : undefined;
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf/core';
 import type { Drain } from '../health/drain';
 import type { RequestCounts } from '../metrics/request-counts';
-import { answerClientError, answerOnSocket, protocolFault } from './client-error';
+import { answerClientError, answerFault, protocolFault } from './client-error';
 import { COMMON_HEADERS, sendProblem, toLeafError } from './problem';
 import type { SingleIdRoute } from './single-id.route';
 
@@ -51,11 +51,11 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
 function createHttpServer(fastRoute: SingleIdRoute, handler: RequestListener): Server {
   const server = createServer(LIMITS, (request, response) => {
     const fault = protocolFault(request);
-    if (fault !== undefined) answerOnSocket(fault, request.socket);
+    if (fault !== undefined) answerFault(fault, response);
     else if (!fastRoute.answer(request, response)) handler(request, response);
   });
-  server.on('checkExpectation', ({ socket }) => {
-    answerOnSocket(new LeafError('LEAF_REQUEST_INVALID', 'No expectation but 100-continue is met here.'), socket);
+  server.on('checkExpectation', (_request, response) => {
+    answerFault(new LeafError('LEAF_REQUEST_INVALID', 'No expectation but 100-continue is met here.'), response);
   });
   return server;
 }

@@ -1,12 +1,33 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LeafError } from '@leaf/core';
 import { COMMON_HEADERS, PROBLEM_TYPE, problemOf } from './problem';
 
-/** Answers what is not even HTTP, or too much of it. */
+/** Answers what is not even HTTP, or too much of it, on the bare socket. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-  else answerOnSocket(clientError(error.code), socket);
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = problemOf(clientError(error.code));
+  const body = JSON.stringify(problem);
+  const headers = Object.entries(headersFor(body)).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${problem.status} ${problem.title}`, ...headers, '', body].join('\r\n'));
+}
+
+/** Answers a request that never reaches the framework, and ends the connection. */
+export function answerFault(error: LeafError, response: ServerResponse): void {
+  const body = JSON.stringify(problemOf(error));
+  response.writeHead(error.status, headersFor(body)).end(body);
+}
+
+function headersFor(body: string): Record<string, string> {
+  return {
+    ...COMMON_HEADERS,
+    'content-type': PROBLEM_TYPE,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
 }
 
 /** What the parser lets pass, and HTTP/1.1 forbids; undefined when there is nothing wrong. */
@@ -17,20 +38,6 @@ export function protocolFault({ httpVersionMajor, httpVersionMinor, headers }: I
     return new LeafError('LEAF_REQUEST_INVALID', 'HTTP/1.1 needs a Host header.');
   }
   return undefined;
-}
-
-/** Answers on the bare socket, and ends the connection. */
-export function answerOnSocket(error: LeafError, socket: Socket): void {
-  const problem = problemOf(error);
-  const body = JSON.stringify(problem);
-  const head = [
-    `HTTP/1.1 ${problem.status} ${problem.title}`,
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(COMMON_HEADERS).map(([name, value]) => `${name}: ${value}`),
-    'connection: close',
-  ].join('\r\n');
-  socket.end(`${head}\r\n\r\n${body}`);
 }
 
 function clientError(code: string | undefined): LeafError {
