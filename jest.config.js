@@ -27,5 +27,6 @@ module.exports = {
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
   reporters: ['default', '<rootDir>/test/support/closing-line.reporter.cjs'],
-  testTimeout: 60_000,
+  // A first run may have to install a database server.
+  testTimeout: 180_000,
 };

@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IdService, LeafError, messageOf, SystemClock } from '@leaf/core';
+import { parseDatabaseUrl } from '@leaf/persistence';
 import { SnowflakeService } from '@leaf/snowflake';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
@@ -75,7 +76,7 @@ function greeting(app: NestFastifyApplication, { host, ids }: LeafConfig, port: 
   const reach = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const url = `http://${reach.includes(':') ? `[${reach}]` : reach}:${port}`;
   const parts = [`Listening on ${url}`];
-  if (ids.segment !== undefined) parts.push(`database ${ids.segment.database.url}`);
+  if (ids.segment !== undefined) parts.push(`database ${parseDatabaseUrl(ids.segment.database.url).description}`);
   if (ids.snowflake !== undefined) {
     const { lease } = app.get(SnowflakeService, { strict: false }).snapshot();
     parts.push(`registry ${lease.registry}, worker ID ${lease.workerId}`);

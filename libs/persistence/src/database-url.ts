@@ -2,28 +2,92 @@ import { isAbsolute, resolve } from 'node:path';
 import { LeafError } from '@leaf/core';
 
 /** A database, as its URL names it. */
-export interface DatabaseTarget {
-  readonly dialect: 'sqlite';
-  /** Absolute path of the database file. */
-  readonly file: string;
-  /** For logs and errors: no secrets. */
-  readonly description: string;
-}
+export type DatabaseTarget =
+  | {
+      readonly dialect: 'sqlite';
+      /** Absolute path of the database file. */
+      readonly file: string;
+      /** For logs and errors: no secrets. */
+      readonly description: string;
+    }
+  | {
+      readonly dialect: 'mysql' | 'postgres';
+      readonly host: string;
+      readonly port: number;
+      readonly username: string;
+      readonly password: string;
+      readonly database: string;
+      readonly tls: TlsMode;
+      /** For logs and errors: no secrets. */
+      readonly description: string;
+    };
+
+/** `off`; `on`: encrypted, the certificate is not looked at; `verify`: encrypted, to a host that proves its name. */
+export type TlsMode = 'off' | 'on' | 'verify';
+
+const DIALECTS = { mysql: 'mysql', mariadb: 'mysql', postgres: 'postgres', postgresql: 'postgres' } as const;
+const PORTS = { mysql: 3306, postgres: 5432 } as const;
+const TLS_MODES: Readonly<Record<string, TlsMode>> = {
+  disable: 'off',
+  false: 'off',
+  require: 'on',
+  true: 'verify',
+  'verify-ca': 'verify',
+  'verify-full': 'verify',
+};
 
 /**
- * Reads `sqlite:<file>`; a relative file counts from the working directory.
+ * Reads `sqlite:<file>`, `mysql://…`, `mariadb://…` or `postgres://…`. A relative file counts from the working
+ * directory. TLS is chosen by `sslmode` (`disable`, `require`, `verify-full`) or `ssl` (`true`, `false`).
  *
- * @throws LeafError `LEAF_CONFIG_INVALID`
+ * @throws LeafError `LEAF_CONFIG_INVALID`, without the URL's secrets
  */
 export function parseDatabaseUrl(url: string): DatabaseTarget {
-  const match = /^sqlite:(?:\/\/(?=\/))?(.+)$/.exec(url);
-  const path = match?.[1];
-  if (path === undefined || path.startsWith(':')) {
-    throw new LeafError(
-      'LEAF_CONFIG_INVALID',
-      'The database URL must be sqlite:<file>, for example sqlite:/var/lib/leaf/leaf.sqlite.',
+  const file = /^sqlite:(?:\/\/(?=\/))?([^:].*)$/.exec(url)?.[1];
+  if (file !== undefined) {
+    const path = isAbsolute(file) ? file : resolve(file);
+    return { dialect: 'sqlite', file: path, description: `sqlite:${path}` };
+  }
+  return parseServerUrl(url);
+}
+
+function parseServerUrl(text: string): DatabaseTarget {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const scheme = url?.protocol.slice(0, -1) ?? '';
+  const dialect = Object.entries(DIALECTS).find(([name]) => name === scheme)?.[1];
+  if (url === undefined || dialect === undefined) {
+    throw invalid(
+      'must be sqlite:<file>, mysql://user:password@host:3306/database, or the same with mariadb or postgres',
     );
   }
-  const file = isAbsolute(path) ? path : resolve(path);
-  return { dialect: 'sqlite', file, description: `sqlite:${file}` };
+  const database = decodeURIComponent(url.pathname.slice(1));
+  if (url.hostname === '' || database === '' || database.includes('/')) {
+    throw invalid(`must name a host and a database: ${scheme}://user:password@host/database`);
+  }
+  const port = url.port === '' ? PORTS[dialect] : Number(url.port);
+  return {
+    dialect,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port,
+    username: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database,
+    tls: tlsMode(url.searchParams),
+    description: `${scheme}://${url.hostname}:${port}/${database}`,
+  };
+}
+
+function tlsMode(parameters: URLSearchParams): TlsMode {
+  for (const name of parameters.keys()) {
+    if (name !== 'sslmode' && name !== 'ssl')
+      throw invalid(`has the parameter ${name}; only sslmode and ssl are known`);
+  }
+  const given = parameters.get('sslmode') ?? parameters.get('ssl') ?? 'disable';
+  const mode = TLS_MODES[given];
+  if (mode === undefined) throw invalid('has an unknown TLS mode: use sslmode=disable, require or verify-full');
+  return mode;
+}
+
+function invalid(problem: string): LeafError {
+  return new LeafError('LEAF_CONFIG_INVALID', `The database URL ${problem}.`);
 }

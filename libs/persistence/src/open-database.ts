@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import Libsql from 'libsql';
 import { type Clock, LeafError, messageOf, type RandomSource, Releasers, retry } from '@leaf/core';
-import { migrations } from '@leaf/migrations';
+import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import type { DatabaseTarget } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
+import { migrate, MigrationsLocked } from './migrate';
 import { provideDatabaseFile } from './sqlite/database-file';
 
 export interface OpenDatabaseOptions {
@@ -13,16 +13,27 @@ export interface OpenDatabaseOptions {
   readonly migrate: boolean;
   /** Told of what goes wrong while closing. */
   readonly onCloseProblem: (step: string, problem: string) => void;
+  /** Told that the database cannot be reached yet, and when the next try is. */
+  readonly onRetry?: (problem: string, waitMs: number) => void;
 }
 
-/** A statement waits this long for another process's lock, in milliseconds. */
-const BUSY_TIMEOUT_MS = 2000;
-const RETRY = { attempts: 5, firstMs: 50, maxMs: 1000 };
+/** Tries in all, for a server that is not up yet or a lock that others hold: about half a minute. */
+const RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
+/** A database that is just being started, or not reachable yet. */
+const NOT_UP_YET = new Set([
+  'ECONNREFUSED',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+  'PROTOCOL_CONNECTION_LOST',
+  '57P03',
+]);
 
 /**
- * Opens the database and brings its schema up to date; safe when several servers do so at once.
+ * Opens the database and brings its schema up to date; safe when several servers do so at once. A database server that
+ * is not up yet is waited for.
  *
- * @throws LeafError `LEAF_DATA_DIR_UNUSABLE` or `LEAF_DATABASE_UNUSABLE`, naming the file and the way out
+ * @throws LeafError `LEAF_DATA_DIR_UNUSABLE` or `LEAF_DATABASE_UNUSABLE`, naming the database and the way out
  */
 export async function openDatabase(
   options: OpenDatabaseOptions,
@@ -30,40 +41,24 @@ export async function openDatabase(
   random: RandomSource,
 ): Promise<LeafDataSource> {
   const { target } = options;
-  await makeDirectory(dirname(target.file));
-  const dataSource = new LeafDataSource(
-    {
-      type: 'better-sqlite3',
-      driver: Libsql,
-      database: target.file,
-      timeout: BUSY_TIMEOUT_MS,
-      prepareDatabase,
-      migrations,
-      migrationsTransactionMode: 'all',
-      logging: false,
-    },
-    new Releasers(clock, options.onCloseProblem),
-  );
+  if (target.dialect === 'sqlite') await makeDirectory(dirname(target.file));
+  const users = new Releasers(clock, options.onCloseProblem);
+  const dataSource = new LeafDataSource(dataSourceOptions(target, DEFAULT_LIMITS), users);
+  const attempt = async (): Promise<void> => {
+    if (!dataSource.isInitialized) await dataSource.initialize();
+    if (options.migrate) await migrate(dataSource, target);
+  };
   try {
-    await provideDatabaseFile(target.file);
-    await dataSource.initialize();
-    const migrate = async (): Promise<void> => {
-      await dataSource.runMigrations();
+    if (target.dialect === 'sqlite') await provideDatabaseFile(target.file);
+    const onRetry = (error: unknown, _: number, waitMs: number): void => {
+      if (!(error instanceof MigrationsLocked)) options.onRetry?.(messageOf(error), waitMs);
     };
-    if (options.migrate) await retry(migrate, { ...RETRY, isRetryable: isBusy }, clock, random);
+    await retry(attempt, { ...RETRY, isRetryable, onRetry }, clock, random);
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
     throw new LeafError('LEAF_DATABASE_UNUSABLE', explain(target, error), { cause: error });
   }
-}
-
-/** WAL with a synced log: what was committed survives a kill and a power cut. */
-function prepareDatabase(database: Libsql.Database): void {
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
-  const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
-  if (check?.quick_check !== 'ok') throw new Error(`file is damaged: ${check?.quick_check ?? 'no answer'}`);
 }
 
 async function makeDirectory(path: string): Promise<void> {
@@ -78,14 +73,21 @@ async function makeDirectory(path: string): Promise<void> {
   }
 }
 
-function explain({ file }: DatabaseTarget, error: unknown): string {
+function explain(target: DatabaseTarget, error: unknown): string {
   const code = codeOf(error);
-  const problem = `The database ${file} cannot be used: ${messageOf(error)}.`;
+  const problem = `The database ${target.description} cannot be used: ${messageOf(error)}.`;
+  if (target.dialect !== 'sqlite') {
+    return `${problem} Check its address and credentials in LEAF_DATABASE_URL, and that the user may create tables, or set LEAF_DATABASE_MIGRATE=false and create them.`;
+  }
   if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT' || /damaged|malformed/.test(problem)) {
     return `${problem} Nothing was changed. Restore it from a backup; without one, move it away, start, and raise max_id of every tag above the highest ID in use.`;
   }
   if (isBusy(error)) return `${problem} Another process holds it; stop that one, or wait until it is done.`;
   return `${problem} Check that this user may write the file and its directory, or name another one in LEAF_DATABASE_URL.`;
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof MigrationsLocked || isBusy(error) || NOT_UP_YET.has(codeOf(error) ?? '');
 }
 
 function isBusy(error: unknown): boolean {

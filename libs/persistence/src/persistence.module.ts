@@ -1,6 +1,7 @@
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { SegmentStore, SystemClock, systemRandom } from '@leaf/core';
+import { createSegmentStore } from './create-store';
 import { parseDatabaseUrl } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
 import { openDatabase } from './open-database';
@@ -9,7 +10,6 @@ import {
   MODULE_OPTIONS_TOKEN,
   type PersistenceModuleOptions,
 } from './persistence.module-definition';
-import { SqliteSegmentStore } from './sqlite/sqlite-segment-store';
 
 /** Named, so that it lives beside the data sources of the application it is used in. */
 const NAME = 'leaf';
@@ -34,7 +34,7 @@ export class PersistenceModule extends ConfigurableModuleClass {
         {
           provide: SegmentStore,
           useFactory: (dataSource: LeafDataSource, { url }: PersistenceModuleOptions) =>
-            new SqliteSegmentStore(dataSource, parseDatabaseUrl(url).description),
+            createSegmentStore(dataSource, parseDatabaseUrl(url), new SystemClock()),
           inject: [LeafDataSource, MODULE_OPTIONS_TOKEN],
         },
       ],
@@ -46,5 +46,9 @@ export class PersistenceModule extends ConfigurableModuleClass {
 function open({ url, migrate }: PersistenceModuleOptions): Promise<LeafDataSource> {
   const logger = new Logger('Persistence');
   const onCloseProblem = (step: string, problem: string): void => logger.error(`Stop: ${step}: ${problem}`);
-  return openDatabase({ target: parseDatabaseUrl(url), migrate, onCloseProblem }, new SystemClock(), systemRandom);
+  const onRetry = (problem: string, waitMs: number): void => {
+    logger.warn(`The database cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
+  };
+  const options = { target: parseDatabaseUrl(url), migrate, onCloseProblem, onRetry };
+  return openDatabase(options, new SystemClock(), systemRandom);
 }

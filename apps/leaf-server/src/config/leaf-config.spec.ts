@@ -95,6 +95,12 @@ describe('loadConfig', () => {
     expect(fault({ [name]: value })).toContain(name);
   });
 
+  it('does not show the password of a bad URL', () => {
+    const message = fault({ LEAF_DATABASE_URL: 'mysql://root:secret@db' });
+    expect(message).toContain('LEAF_DATABASE_URL must name');
+    expect(message).not.toContain('secret');
+  });
+
   it('lists every bad variable at once', () => {
     const message = fault({ LEAF_PORT: 'x', LEAF_SEGMENT_WAIT_MS: 'y', LEAF_LOG_LEVEL: 'z', LEAF_NAME: 'fine' });
     expect(message.split('\n').filter((line) => line.startsWith('  - '))).toHaveLength(3);

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BitLayout, LeafError, messageOf } from '@leaf/core';
 import type { IdModuleOptions } from '@leaf/id';
-import { type Environment, type VariableName, VARIABLES } from './variables';
+import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
@@ -28,14 +28,15 @@ type Resolved = { readonly [Name in VariableName]: NonNullable<Environment[Name]
 export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isTTY): LeafConfig {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, { default: fallback, parse }] of Object.entries(VARIABLES)) {
+  for (const [name, { default: fallback, parse, secret }] of Object.entries<Variable<unknown>>(VARIABLES)) {
     const given = env[name];
     const text = given === undefined || given === '' ? fallback : given;
     if (text === undefined) continue;
     try {
       values[name] = parse(text);
     } catch (error) {
-      faults.push(`${name} ${messageOf(error)}, not ${JSON.stringify(text)}${hint(name, text)}`);
+      const shown = secret ? '' : `, not ${JSON.stringify(text)}`;
+      faults.push(`${name} ${messageOf(error)}${shown}${hint(name, text)}`);
     }
   }
   if (faults.length === 0) faults.push(...contradictions(values as Resolved));

@@ -1,3 +1,6 @@
+import { messageOf } from '@leaf/core';
+import { parseDatabaseUrl } from '@leaf/persistence';
+
 /** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
 export type Parser<T> = (text: string) => T;
 
@@ -36,6 +39,16 @@ export function oneOf<const T extends string>(...values: T[]): Parser<T> {
     if (found === undefined) throw new Error(`must be ${values.join(' or ')}`);
     return found;
   };
+}
+
+/** The URL itself: it names the database to whoever opens it. */
+export function databaseUrl(value: string): string {
+  try {
+    parseDatabaseUrl(value);
+  } catch (error) {
+    throw new Error(messageOf(error).replace(/^The database URL (.*)\.$/, '$1'));
+  }
+  return value;
 }
 
 /** Three bit counts, `time,worker,sequence`. */

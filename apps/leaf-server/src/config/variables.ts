@@ -1,17 +1,24 @@
 import { DEFAULT_LAYOUT } from '@leaf/core';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf/snowflake';
-import { bits, flag, integer, oneOf, type Parser, ratio, text, workers } from './parsers';
+import { bits, databaseUrl, flag, integer, oneOf, type Parser, ratio, text, workers } from './parsers';
 
 export interface Variable<T> {
   /** Undefined: the default depends on other settings, `meaning` says how. */
   readonly default: string | undefined;
   readonly meaning: string;
   readonly parse: Parser<T>;
+  /** The value is never shown. */
+  readonly secret: boolean;
 }
 
-function variable<T>(fallback: string | number | boolean | undefined, parse: Parser<T>, meaning: string): Variable<T> {
-  return { default: fallback === undefined ? undefined : String(fallback), meaning, parse };
+function variable<T>(
+  fallback: string | number | boolean | undefined,
+  parse: Parser<T>,
+  meaning: string,
+  secret = false,
+): Variable<T> {
+  return { default: fallback === undefined ? undefined : String(fallback), meaning, parse, secret };
 }
 
 const DAY_MS = 86_400_000;
@@ -41,8 +48,9 @@ export const VARIABLES = {
   LEAF_SNOWFLAKE_ENABLED: variable(true, flag, 'snowflake mode on or off'),
   LEAF_DATABASE_URL: variable(
     undefined,
-    text(/^sqlite:./, 'sqlite:<file>'),
-    'database of the segments; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
+    databaseUrl,
+    'database of the segments: sqlite:<file>, or mysql, mariadb or postgres://user:password@host:port/database, TLS by sslmode=require or verify-full; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
+    true,
   ),
   LEAF_DATABASE_MIGRATE: variable(true, flag, 'make and update the tables at start'),
   LEAF_SEGMENT_WAIT_MS: variable(

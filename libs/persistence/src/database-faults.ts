@@ -1,0 +1,67 @@
+/** What a database's error says about the statement that met it. */
+export interface DatabaseFault {
+  /** `soon`: it was rolled back, the same statement may go through at once. `later`: it needs time, or somebody. */
+  readonly again: 'soon' | 'later';
+  /** For the log: what to look at. */
+  readonly hint: string;
+}
+
+const SOON = { again: 'soon', hint: 'it was rolled back and is repeated' } as const;
+const AWAY = { again: 'later', hint: 'the connection is gone; is the database up?' } as const;
+const READ_ONLY = {
+  again: 'later',
+  hint: 'this server takes no writes: is it a replica, or was it failed over?',
+} as const;
+const SCHEMA = {
+  again: 'later',
+  hint: 'the table is not as expected: set LEAF_DATABASE_MIGRATE=true, or make it',
+} as const;
+const RIGHTS = { again: 'later', hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on leaf_alloc' } as const;
+const FULL = { again: 'later', hint: 'make room on the disk of the database' } as const;
+
+/** By the code that the driver gives: mysql2's names, PostgreSQL's SQLSTATE, SQLite's names, Node's. */
+const FAULTS: Readonly<Record<string, DatabaseFault>> = {
+  ER_LOCK_DEADLOCK: SOON,
+  ER_CHECKREAD: SOON,
+  ER_LOCK_WAIT_TIMEOUT: { again: 'soon', hint: 'another transaction holds the row of the tag; it is repeated' },
+  PROTOCOL_CONNECTION_LOST: AWAY,
+  PROTOCOL_SEQUENCE_TIMEOUT: { again: 'later', hint: 'no answer in time; the statement counts as carried out' },
+  ER_SERVER_SHUTDOWN: AWAY,
+  ER_CON_COUNT_ERROR: { again: 'later', hint: 'the database has no free connection: raise max_connections' },
+  ER_OPTION_PREVENTS_STATEMENT: READ_ONLY,
+  ER_READ_ONLY_MODE: READ_ONLY,
+  ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: READ_ONLY,
+  ER_NO_SUCH_TABLE: SCHEMA,
+  ER_BAD_FIELD_ERROR: SCHEMA,
+  ER_TABLEACCESS_DENIED_ERROR: RIGHTS,
+  ER_ACCESS_DENIED_ERROR: RIGHTS,
+  ER_DISK_FULL: FULL,
+  ER_RECORD_FILE_FULL: FULL,
+  '40001': SOON,
+  '40P01': SOON,
+  '25006': READ_ONLY,
+  '42P01': SCHEMA,
+  '42703': SCHEMA,
+  '42501': RIGHTS,
+  '53100': FULL,
+  '53300': { again: 'later', hint: 'the database has no free connection: raise max_connections' },
+  '57014': { again: 'later', hint: 'no answer in time; the statement was cancelled' },
+  '57P01': AWAY,
+  '57P02': AWAY,
+  '57P03': AWAY,
+  ECONNREFUSED: AWAY,
+  ECONNRESET: AWAY,
+  EPIPE: AWAY,
+  ETIMEDOUT: AWAY,
+  ENOTFOUND: { again: 'later', hint: 'the name of the database host is unknown' },
+  SQLITE_BUSY: SOON,
+  SQLITE_BUSY_SNAPSHOT: SOON,
+  SQLITE_FULL: FULL,
+  SQLITE_READONLY: { again: 'later', hint: 'the database file cannot be written by this user' },
+};
+
+/** What is known of an error's code; undefined for an unknown one, which is tried again later all the same. */
+export function databaseFault(error: unknown): DatabaseFault | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? FAULTS[code] : undefined;
+}

@@ -1,0 +1,46 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+import type { DatabaseTarget } from './database-url';
+
+/** Names the lock that lets one server at a time change the schema; PostgreSQL wants a number. */
+const LOCK = 'leaf_migrations';
+const LOCK_NUMBER = 0x1eaf;
+
+/** Another server is at it. */
+export class MigrationsLocked extends Error {}
+
+/**
+ * Brings the schema up to date.
+ *
+ * @throws MigrationsLocked when another server is doing so; try again
+ */
+export async function migrate(dataSource: DataSource, { dialect }: DatabaseTarget): Promise<void> {
+  if (dialect === 'sqlite') {
+    await dataSource.runMigrations();
+    return;
+  }
+  const runner = dataSource.createQueryRunner();
+  try {
+    if (!(await tryLock(runner, dialect))) throw new MigrationsLocked('another server is changing the schema');
+    try {
+      await dataSource.runMigrations();
+    } finally {
+      await unlock(runner, dialect);
+    }
+  } finally {
+    await runner.release();
+  }
+}
+
+async function tryLock(runner: QueryRunner, dialect: 'mysql' | 'postgres'): Promise<boolean> {
+  const [sql, key] =
+    dialect === 'mysql'
+      ? ['SELECT GET_LOCK(?, 0) AS taken', LOCK]
+      : ['SELECT pg_try_advisory_lock($1)::int AS taken', LOCK_NUMBER];
+  const [row] = (await runner.query(sql, [key])) as { readonly taken: number | string | null }[];
+  return Number(row?.taken) === 1;
+}
+
+async function unlock(runner: QueryRunner, dialect: 'mysql' | 'postgres'): Promise<void> {
+  if (dialect === 'mysql') await runner.query('SELECT RELEASE_LOCK(?)', [LOCK]);
+  else await runner.query('SELECT pg_advisory_unlock($1)', [LOCK_NUMBER]);
+}

@@ -1,0 +1,59 @@
+import { SystemClock, systemRandom } from '@leaf/core';
+import {
+  createSegmentStore,
+  type DatabaseTarget,
+  type LeafDataSource,
+  openDatabase,
+  parseDatabaseUrl,
+} from '@leaf/persistence';
+import type { SegmentStoreFixture } from './segment-store.contract';
+
+/** Statements in the dialect of the database; a tag is its first parameter, or its first two. */
+const STATEMENTS: Record<DatabaseTarget['dialect'], { readonly put: string; readonly read: string }> = {
+  sqlite: {
+    put: 'INSERT OR REPLACE INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)',
+    read: 'SELECT CAST(max_id AS TEXT) AS max_id FROM leaf_alloc WHERE biz_tag = ?',
+  },
+  mysql: {
+    put: 'REPLACE INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)',
+    read: 'SELECT CAST(max_id AS CHAR) AS max_id FROM leaf_alloc WHERE CAST(biz_tag AS BINARY) = CAST(? AS BINARY)',
+  },
+  postgres: {
+    put: `INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ($1, $2, $3)
+          ON CONFLICT (biz_tag) DO UPDATE SET max_id = EXCLUDED.max_id, step = EXCLUDED.step`,
+    read: 'SELECT max_id::text FROM leaf_alloc WHERE biz_tag = $1',
+  },
+};
+
+export const clock = new SystemClock();
+
+export function connect(target: DatabaseTarget, migrate = true): Promise<LeafDataSource> {
+  const onCloseProblem = (step: string, problem: string): void => {
+    throw new Error(`${step}: ${problem}`);
+  };
+  return openDatabase({ target, migrate, onCloseProblem }, clock, systemRandom);
+}
+
+/** Two connections to one new database, its table empty. */
+export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Promise<SegmentStoreFixture> {
+  const target = parseDatabaseUrl(url);
+  const { put, read } = STATEMENTS[target.dialect];
+  const [first, second] = [await connect(target), await connect(target)];
+  await first.query('DELETE FROM leaf_alloc');
+  return {
+    store: createSegmentStore(first, target, clock),
+    second: createSegmentStore(second, target, clock),
+    putRow: async (tag, maxId, step) => {
+      await first.query(put, [tag, maxId, BigInt(step)]);
+    },
+    readMaxId: async (tag) => {
+      const rows = await second.query<{ max_id: string }[]>(read, [tag]);
+      return BigInt(rows[0]!.max_id);
+    },
+    close: async () => {
+      await first.destroy();
+      await second.destroy();
+      await cleanUp();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf/persistence';
+import { clock, connect } from '../contract/sql-stores';
+import { startMariadb } from '../support/mariadb';
+import { startPostgres } from '../support/postgres';
+import type { PrivateServer } from '../support/private-server';
+
+const SERVERS = 20;
+
+interface DatabaseServer extends PrivateServer {
+  createDatabase(): Promise<string>;
+}
+
+describe.each<[string, () => Promise<DatabaseServer>]>([
+  ['MariaDB', startMariadb],
+  ['PostgreSQL', startPostgres],
+])('%s, empty', (_name, start) => {
+  let server: DatabaseServer;
+  let target: DatabaseTarget;
+  beforeAll(async () => (server = await start()));
+  afterAll(() => server.stop());
+  beforeEach(async () => (target = parseDatabaseUrl(await server.createDatabase())));
+
+  it(`has one schema and one first tag after ${SERVERS} servers started at once`, async () => {
+    const connections = await Promise.all(Array.from({ length: SERVERS }, () => connect(target)));
+    try {
+      for (const connection of connections) {
+        expect(await connection.query('SELECT name FROM migrations')).toHaveLength(1);
+        expect(await connection.query('SELECT biz_tag FROM leaf_alloc')).toHaveLength(1);
+      }
+      const stores = connections.map((connection) => createSegmentStore(connection, target, clock));
+      const ranges = await Promise.all(stores.map((store) => store.allocate('leaf-segment-test', undefined)));
+      const starts = ranges.map(({ from }) => Number(from)).sort((a, b) => a - b);
+      expect(starts).toEqual(Array.from({ length: SERVERS }, (_, n) => 1 + 2000 * n));
+    } finally {
+      await Promise.all(connections.map((connection) => connection.destroy()));
+    }
+  });
+
+  it('uses a table of the Java service as it is', async () => {
+    const connection = await connect(target, false);
+    try {
+      await connection.query(`CREATE TABLE leaf_alloc (
+        biz_tag varchar(128) NOT NULL DEFAULT '' PRIMARY KEY, max_id bigint NOT NULL DEFAULT 1, step int NOT NULL,
+        description varchar(256) DEFAULT NULL, update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP)`);
+      await connection.query("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('mine', 7, 3)");
+      const migrated = await connect(target);
+      const store = createSegmentStore(migrated, target, clock);
+      expect(await store.listTags()).toEqual(['mine']);
+      expect(await store.allocate('mine', undefined)).toEqual({ from: 7n, to: 9n, step: 3 });
+      await migrated.destroy();
+    } finally {
+      await connection.destroy();
+    }
+  });
+
+  it('that does not answer yet is waited for', async () => {
+    await server.kill();
+    const connecting = connect(target);
+    await server.restart();
+    const connection = await connecting;
+    expect(await connection.query('SELECT biz_tag FROM leaf_alloc')).toHaveLength(1);
+    await connection.destroy();
+  });
+});

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Client, type QueryResult } from 'pg';
+import { copyOfTemplate, guarded, PrivateServer } from './private-server';
+import { requireBinary, run } from './services';
+
+const CONNECT_LIMIT_MS = 2000;
+
+/** PostgreSQL refuses to run as root. */
+const ACCOUNT = 'postgres';
+
+export class PostgresServer extends PrivateServer {
+  constructor(
+    directory: string,
+    private readonly program: readonly string[],
+  ) {
+    super(directory);
+  }
+
+  async createDatabase(): Promise<string> {
+    const name = `leaf_${randomBytes(6).toString('hex')}`;
+    await this.query(`CREATE DATABASE ${name}`);
+    return `postgres://postgres@127.0.0.1:${this.port}/${name}`;
+  }
+
+  protected override command(): string[] {
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      shared_buffers: '16MB',
+      max_connections: '100',
+      // In the data directory, which is removed, and not in /dev/shm.
+      dynamic_shared_memory_type: 'mmap',
+    };
+    const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    return [...this.program, '-D', this.dataDirectory, '-p', String(this.port), ...options];
+  }
+
+  protected override async askDataDirectory(): Promise<string> {
+    const { rows } = await this.query('SHOW data_directory');
+    return String((rows[0] as { data_directory: string } | undefined)?.data_directory);
+  }
+
+  /** A killed server leaves a small segment of System V memory, of which a machine has 4096. Line 7 names it. */
+  protected override async cleanUp(): Promise<void> {
+    const text = await readFile(join(this.dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
+    const segment = /^\s*\d+\s+(\d+)\s*$/.exec(text.split('\n')[6] ?? '')?.[1];
+    if (segment !== undefined) await run('ipcrm', ['-m', segment]).catch(() => undefined);
+  }
+
+  private async query(sql: string): Promise<QueryResult> {
+    const client = new Client({
+      host: '127.0.0.1',
+      port: this.port,
+      user: 'postgres',
+      database: 'postgres',
+      connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    });
+    // Without a listener, a connection that breaks ends this process.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const found = await requireBinary('initdb', ['/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'], 'postgresql');
+  const initdb = await realpath(found);
+  const postgres = join(dirname(initdb), 'postgres');
+  const { stdout } = await run(postgres, ['--version']);
+  const version = /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
+  const directory = await copyOfTemplate(`postgres-${version}`, ACCOUNT, async (data) => {
+    const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+    const [program = '', ...words] = await guarded([initdb, '-D', data, ...options], ACCOUNT);
+    await run(program, words, { cwd: dirname(data) });
+  });
+  const server = new PostgresServer(directory, await guarded([postgres], ACCOUNT));
+  await server.start();
+  return server;
+}
