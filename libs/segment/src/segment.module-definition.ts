@@ -7,6 +7,8 @@ export interface SegmentModuleOptions extends Partial<SegmentOptions> {
   readonly database: PersistenceModuleOptions;
   /** Time between two tag refreshes, in milliseconds; 60,000 by default. */
   readonly refreshMs?: number;
+  /** Where the tags of the last day are kept, to be loaded ahead at the next start; left out: nowhere. */
+  readonly hotTagsFile?: string;
 }
 
 export const DEFAULT_SEGMENT_MODULE_OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, refreshMs: 60_000 };

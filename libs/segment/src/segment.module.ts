@@ -3,6 +3,7 @@ import { Clock, SystemClock } from '@leaf/core';
 import { PersistenceModule } from '@leaf/persistence';
 import { ConfigurableModuleClass, type SegmentModuleOptions } from './segment.module-definition';
 import { SegmentService } from './segment.service';
+import { HotTagsJob } from './hot-tags.job';
 import { TagRefreshJob } from './tag-refresh.job';
 
 /** Segment IDs: ranges of a database table, double-buffered in memory. */
@@ -13,7 +14,13 @@ export class SegmentModule extends ConfigurableModuleClass {
     return {
       ...base,
       imports: [PersistenceModule.forRoot(options.database)],
-      providers: [...(base.providers ?? []), { provide: Clock, useClass: SystemClock }, SegmentService, TagRefreshJob],
+      providers: [
+        ...(base.providers ?? []),
+        { provide: Clock, useClass: SystemClock },
+        SegmentService,
+        TagRefreshJob,
+        HotTagsJob,
+      ],
       exports: [SegmentService, PersistenceModule],
     };
   }

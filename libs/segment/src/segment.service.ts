@@ -1,7 +1,9 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   Clock,
+  DEFAULT_HOT_TAGS,
   type DoubleBufferSnapshot,
+  HotTags,
   type IdRange,
   reasonOf,
   type PeriodicTaskSnapshot,
@@ -10,6 +12,7 @@ import {
   systemRandom,
 } from '@leaf/core';
 import { LeafDataSource } from '@leaf/persistence';
+import { readHotTags, writeHotTags } from './hot-tag-file';
 import {
   DEFAULT_SEGMENT_MODULE_OPTIONS,
   MODULE_OPTIONS_TOKEN,
@@ -18,12 +21,17 @@ import {
 
 /** How long the give-back at the end may take before the connection closes under it. */
 const CLOSE_LIMIT_MS = 5000;
+/** How long a start may spend on loading hot tags ahead. */
+const PRELOAD_LIMIT_MS = 2000;
 
 /** Segment mode in a Nest application: knows the tags from the start, gives unused IDs back at the end. */
 @Injectable()
 export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(SegmentService.name);
   private readonly generator: SegmentIdGenerator;
+  private readonly hotTags: HotTags;
+  private readonly hotTagsFile: string | undefined;
+  private closed: Promise<void> | undefined;
 
   constructor(
     store: SegmentStore,
@@ -38,11 +46,14 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
         this.logger.warn(`The tags stay as they are, the refresh failed: ${reasonOf(error)}`);
       },
     });
+    this.hotTags = new HotTags(clock, DEFAULT_HOT_TAGS);
+    this.hotTagsFile = options.hotTagsFile;
     dataSource.users.add('give unused IDs back', CLOSE_LIMIT_MS, () => this.onApplicationShutdown());
   }
 
   async onModuleInit(): Promise<void> {
     await this.refreshTags();
+    await this.preloadHotTags();
   }
 
   tryNext(tag: string): bigint | undefined {
@@ -72,8 +83,33 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     return this.generator.snapshot();
   }
 
-  /** Gives what was not issued back to the database. Later calls join the first. */
-  async onApplicationShutdown(): Promise<void> {
+  /** Saves which tags are in use, for the next start. Never rejects. */
+  async saveHotTags(): Promise<void> {
+    if (this.hotTagsFile === undefined) return;
+    this.hotTags.observe(this.generator.snapshot());
+    try {
+      await writeHotTags(this.hotTagsFile, this.hotTags.list());
+    } catch (error) {
+      this.logger.warn(`The list of hot tags was not saved, the next start loads them one by one: ${reasonOf(error)}`);
+    }
+  }
+
+  /** Saves the hot tags and gives what was not issued back to the database. Later calls join the first. */
+  onApplicationShutdown(): Promise<void> {
+    this.closed ??= this.close();
+    return this.closed;
+  }
+
+  private async preloadHotTags(): Promise<void> {
+    if (this.hotTagsFile === undefined) return;
+    this.hotTags.restore(await readHotTags(this.hotTagsFile));
+    const tags = this.hotTags.list().map(([tag]) => tag);
+    const begun = await this.generator.preload(tags, PRELOAD_LIMIT_MS);
+    if (begun > 0) this.logger.log(`Loaded ${begun} of ${tags.length} tags of the last day ahead.`);
+  }
+
+  private async close(): Promise<void> {
+    await this.saveHotTags();
     try {
       await this.generator.close();
     } catch (error) {

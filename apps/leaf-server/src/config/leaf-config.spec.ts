@@ -24,6 +24,7 @@ describe('loadConfig', () => {
       prefetchRatio: 0.1,
       durationMs: 900_000,
       maxStep: 1_000_000,
+      hotTagsFile: resolve('data/leaf/hot-tags.json'),
     });
     expect(config.ids.snowflake).toMatchObject({
       registry: { strategy: 'local', workers: { '*': 0 }, directory: resolve('data/leaf') },

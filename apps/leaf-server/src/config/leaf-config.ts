@@ -69,6 +69,7 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     prefetchRatio: values.LEAF_SEGMENT_PREFETCH_RATIO,
     durationMs: values.LEAF_SEGMENT_DURATION_MS,
     maxStep: values.LEAF_SEGMENT_MAX_STEP,
+    hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
   };
   const snowflake = {
     registry: {

@@ -1,20 +1,11 @@
 import { settledBefore } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
-import type { RandomSource } from '../random';
 import { retry } from '../retry';
+import type { BufferContext } from './buffer-context';
 import type { IdRange } from './id-range';
-import { RangeSource, type RangeSourceContext } from './range-source';
+import { RangeSource } from './range-source';
 import { Segment } from './segment';
-import type { SegmentOptions } from './segment-options';
 import { view, type DoubleBufferSnapshot } from './segment-view';
-
-/** What the buffers of one generator share. */
-export interface BufferContext extends RangeSourceContext {
-  readonly random: RandomSource;
-  readonly options: SegmentOptions;
-  /** Aborts the waits between tries when the generator closes. */
-  readonly closing: AbortSignal;
-}
 
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
@@ -96,6 +87,13 @@ export class DoubleBuffer {
     const ranges = this.drain(count);
     if (this.current.left <= this.checkpoint) this.prefetch();
     return ranges;
+  }
+
+  /** Fetches the first segment ahead of the first call. Resolves when it is there, or cannot be had for now. */
+  async preload(): Promise<void> {
+    if (this.buffered > 0) return;
+    this.prefetch();
+    if (this.allocating) await this.change(this.deadline());
   }
 
   /**

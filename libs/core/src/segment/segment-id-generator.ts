@@ -2,7 +2,8 @@ import type { Clock } from '../clock/clock';
 import { LeafError } from '../errors/leaf-error';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
-import { DoubleBuffer, type BufferContext } from './double-buffer';
+import type { BufferContext } from './buffer-context';
+import { DoubleBuffer } from './double-buffer';
 import type { DoubleBufferSnapshot } from './segment-view';
 import type { IdRange } from './id-range';
 import type { SegmentOptions } from './segment-options';
@@ -19,6 +20,8 @@ export interface SegmentEvents {
 const NOT_FOUND_MS = 1000;
 /** So many unknown tags are kept in mind; more are forgotten, oldest first. */
 const NOT_FOUND_KEPT = 10_000;
+/** First loads under way at once when tags are preloaded. */
+const PRELOAD_WIDTH = 4;
 /** Give-backs under way at once when the generator closes. */
 const CLOSE_WIDTH = 8;
 
@@ -67,6 +70,29 @@ export class SegmentIdGenerator {
    */
   async takeRanges(tag: string, count: number): Promise<IdRange[]> {
     return (this.buffers.get(tag) ?? (await this.lookup(tag))).takeRanges(count);
+  }
+
+  /**
+   * Fetches the first segments of `tags` ahead of their first calls, a few at a time; unknown tags are passed over.
+   *
+   * @param limitMs no further tag is begun after this time, in milliseconds
+   * @returns how many tags were begun
+   */
+  async preload(tags: readonly string[], limitMs: number): Promise<number> {
+    const deadline = this.clock.monotonic() + limitMs;
+    const queue = tags.values();
+    let begun = 0;
+    const worker = async (): Promise<void> => {
+      for (const tag of queue) {
+        if (this.closed !== undefined || this.clock.monotonic() >= deadline) return;
+        const buffer = this.buffers.get(tag);
+        if (buffer === undefined) continue;
+        begun++;
+        await buffer.preload();
+      }
+    };
+    await Promise.all(Array.from({ length: PRELOAD_WIDTH }, worker));
+    return begun;
   }
 
   /**

@@ -1,0 +1,24 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isTag, writeDurably } from '@leaf/core';
+
+/**
+ * Reads the tags that were hot when they were last saved. A file that is missing, torn or foreign counts as empty: it
+ * saves waiting, and decides nothing.
+ */
+export async function readHotTags(path: string): Promise<[string, number][]> {
+  try {
+    const tags: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return Object.entries(tags as Record<string, unknown>).filter(
+      (entry): entry is [string, number] => isTag(entry[0]) && typeof entry[1] === 'number',
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** `{"order":1732000000000}`: each tag with the time of its last use, in Unix milliseconds. */
+export async function writeHotTags(path: string, tags: readonly (readonly [string, number])[]): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeDurably(path, `${JSON.stringify(Object.fromEntries(tags))}\n`);
+}

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
+import { type LeafServer, startServer } from '../../apps/leaf-server/src/server';
+import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
+import { json, text } from '../support/http';
+
+const TAG = 'leaf-segment-test';
+const GET = `/api/segment/get/${TAG}`;
+
+describe('the tags of the last day', () => {
+  let directory: string;
+  let server: LeafServer | undefined;
+  const file = (): string => join(directory, 'leaf', 'hot-tags.json');
+
+  beforeEach(async () => (directory = await makeDataDirectory()));
+  afterEach(async () => {
+    await stop();
+    await removeDataDirectory(directory);
+  });
+
+  async function start(): Promise<LeafServer> {
+    const env = { LEAF_PORT: '0', LEAF_HOST: '127.0.0.1', LEAF_DATA_DIR: directory, LEAF_LOG_LEVEL: 'error' };
+    server = await startServer(loadConfig(env));
+    return server;
+  }
+
+  async function stop(): Promise<void> {
+    await server?.close({ drain: false });
+    server = undefined;
+  }
+
+  const loads = async (port: number): Promise<number> =>
+    Number(/^leaf_segment_loads_total (\d+)$/m.exec(await text(port, '/metrics'))?.[1]);
+
+  it('are loaded before the first request after a restart, and waste no ID', async () => {
+    const first = await start();
+    expect(await loads(first.port)).toBe(0);
+    expect(await text(first.port, GET)).toBe('1');
+    await stop();
+    expect(Object.keys(JSON.parse(await readFile(file(), 'utf8')) as object)).toEqual([TAG]);
+    const second = await start();
+    expect(await loads(second.port)).toBe(1);
+    expect(await text(second.port, GET)).toBe('2');
+    await stop();
+    const third = await start();
+    await stop();
+    expect(third.port).toBeGreaterThan(0);
+    expect(await text((await start()).port, GET)).toBe('3');
+  });
+
+  it.each(['', 'torn {', 'null', '[]', '{"no such tag":1,"gone":1732000000000}'])(
+    'that are saved as %j do not keep the server from starting',
+    async (content) => {
+      await start();
+      await stop();
+      await writeFile(file(), content);
+      const { port } = await start();
+      expect(await json(port, '/health/ready')).toMatchObject({ status: 'ok' });
+      expect(await text(port, GET)).toBe('1');
+    },
+  );
+
+  it('are kept nowhere while nobody uses one', async () => {
+    await start();
+    await stop();
+    expect(existsSync(file()) && JSON.parse(await readFile(file(), 'utf8'))).toEqual({});
+  });
+});
