@@ -15,7 +15,13 @@ async function main(): Promise<void> {
     if (signals >= LAST_SIGNAL) process.exit(1);
     if (signals > 1) return;
     const drain = signal !== 'SIGINT';
-    starting.then((server) => server.close({ drain })).catch(() => undefined);
+    // Not left to the event loop: a connection that nobody answers would keep it turning.
+    starting
+      .then((server) => server.close({ drain }))
+      .then(
+        () => process.exit(),
+        () => undefined,
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -16,7 +16,8 @@ export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000
 
 /** What TypeORM needs to know of a database. */
 export function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): DataSourceOptions {
-  const common = { migrations, migrationsTransactionMode: 'all', logging: false } as const;
+  // The logger `debug` is silent; the others print slow statements whatever `logging` says.
+  const common = { migrations, migrationsTransactionMode: 'all', logging: false, logger: 'debug' } as const;
   switch (target.dialect) {
     case 'sqlite':
       return {

@@ -1,20 +1,29 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import type { Releasers } from '@leaf/core';
+import { type Clock, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
+
+/** A pool waits for statements under way; of one that is never answered it would wait for ever. */
+const CLOSE_LIMIT_MS = 2000;
 
 /**
  * The connection, which closes only after those who still want to write have done so: whoever uses it last adds a step
  * to `users`, and it does not matter which module of the application is shut down first.
  */
 export class LeafDataSource extends DataSource {
+  readonly users: Releasers;
+
   constructor(
     options: DataSourceOptions,
-    readonly users: Releasers,
+    private readonly clock: Clock,
+    private readonly report: ReleaserReport,
   ) {
     super(options);
+    this.users = new Releasers(clock, report);
   }
 
   override async destroy(): Promise<void> {
     await this.users.releaseAll();
-    if (this.isInitialized) await super.destroy();
+    if (!this.isInitialized) return;
+    const inTime = await settledBefore(super.destroy(), this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
+    if (!inTime) this.report('close the database', `not done after ${CLOSE_LIMIT_MS} ms, going on`);
   }
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Clock, LeafError, messageOf, type RandomSource, Releasers, retry } from '@leaf/core';
+import { type Clock, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import type { DatabaseTarget } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
@@ -42,8 +42,7 @@ export async function openDatabase(
 ): Promise<LeafDataSource> {
   const { target } = options;
   if (target.dialect === 'sqlite') await makeDirectory(dirname(target.file));
-  const users = new Releasers(clock, options.onCloseProblem);
-  const dataSource = new LeafDataSource(dataSourceOptions(target, DEFAULT_LIMITS), users);
+  const dataSource = new LeafDataSource(dataSourceOptions(target, DEFAULT_LIMITS), clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
     if (options.migrate) await migrate(dataSource, target);

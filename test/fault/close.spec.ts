@@ -1,0 +1,26 @@
+import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf/persistence';
+import { systemRandom } from '@leaf/core';
+import { clock } from '../contract/sql-stores';
+import { startMariadb } from '../support/mariadb';
+import { TcpProxy } from '../support/tcp-proxy';
+
+it('a database that does not answer any more is closed all the same, and reported', async () => {
+  const server = await startMariadb();
+  const proxy = await TcpProxy.start(server.port);
+  try {
+    const url = (await server.createDatabase()).replace(`:${server.port}/`, `:${proxy.port}/`);
+    const target = parseDatabaseUrl(url);
+    const problems: string[] = [];
+    const onCloseProblem = (step: string): void => void problems.push(step);
+    const dataSource = await openDatabase({ target, migrate: true, onCloseProblem }, clock, systemRandom);
+    const store = createSegmentStore(dataSource, target, clock);
+    await store.allocate('leaf-segment-test', 5);
+    proxy.blackhole();
+    await expect(store.allocate('leaf-segment-test', 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    await dataSource.destroy();
+    expect(problems).toEqual(['close the database']);
+  } finally {
+    await proxy.stop();
+    await server.stop();
+  }
+});

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A wall that the chunks of one direction wait in front of. */
+class Gate {
+  private opened: Promise<void> = Promise.resolve();
+  private release: (() => void) | undefined;
+
+  close(): void {
+    if (this.release === undefined) this.opened = new Promise((resolve) => (this.release = resolve));
+  }
+
+  open(): void {
+    this.release?.();
+    this.release = undefined;
+  }
+
+  async passed(): Promise<void> {
+    while (this.release !== undefined) await this.opened;
+  }
+}
+
+/** Stands in front of a port of this machine and breaks its connections as a network does. */
+export class TcpProxy {
+  /** Both ends of each connection, as long as one of them is open: `cut` has to reach half-open ones too. */
+  private readonly pairs = new Set<readonly [Socket, Socket]>();
+  private readonly requests = new Gate();
+  private readonly answers = new Gate();
+  private refusing = false;
+  private delayMs = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly targetPort: number,
+  ) {
+    server.on('connection', (client: Socket) => this.accept(client));
+  }
+
+  static async start(targetPort: number): Promise<TcpProxy> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true });
+    const proxy = new TcpProxy(server, targetPort);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Resets all connections; gives their number. New ones are not affected. */
+  cut(): number {
+    const pairs = [...this.pairs];
+    for (const end of pairs.flat()) end.resetAndDestroy();
+    return pairs.length;
+  }
+
+  /** Resets all connections, and each new one at once. */
+  refuse(): void {
+    this.refusing = true;
+    this.cut();
+  }
+
+  /**
+   * Nothing passes any more, the end of a connection included; new connections are accepted and hang. What was sent
+   * meanwhile arrives after `heal`, as with TCP. With `answers`, requests still reach the target.
+   */
+  blackhole(what: 'all' | 'answers' = 'all'): void {
+    if (what === 'all') this.requests.close();
+    this.answers.close();
+  }
+
+  /** Each chunk arrives that much later, in order. */
+  delay(ms: number): void {
+    this.delayMs = ms;
+  }
+
+  /** From now on all passes at once. */
+  heal(): void {
+    this.refusing = false;
+    this.delayMs = 0;
+    this.requests.open();
+    this.answers.open();
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.refuse();
+    this.requests.open();
+    this.answers.open();
+    await closed;
+  }
+
+  private accept(client: Socket): void {
+    // Without a listener, a reset ends this process; `close` follows and tells the other end.
+    client.on('error', () => undefined);
+    if (this.refusing) {
+      client.resetAndDestroy();
+      return;
+    }
+    const target = connect({ port: this.targetPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    target.on('error', () => undefined);
+    const pair = [client, target] as const;
+    this.pairs.add(pair);
+    const forget = (): void => {
+      if (client.closed && target.closed) this.pairs.delete(pair);
+    };
+    this.forward(client, target, this.requests);
+    this.forward(target, client, this.answers);
+    client.on('close', forget);
+    target.on('close', forget);
+  }
+
+  /** Whatever happens to `from` happens to `to`, in order, once the delay is over and the gate is open. */
+  private forward(from: Socket, to: Socket, gate: Gate): void {
+    let line = Promise.resolve();
+    const later = (act: () => void): void => {
+      const due = performance.now() + this.delayMs;
+      line = line.then(async () => {
+        const left = due - performance.now();
+        if (left > 0) await sleep(left);
+        await gate.passed();
+        if (!to.destroyed) act();
+      });
+    };
+    from.on('data', (chunk) => later(() => void to.write(chunk)));
+    from.on('end', () => later(() => void to.end()));
+    from.on('close', (failed) => later(() => (failed ? to.resetAndDestroy() : to.destroy())));
+  }
+}
