@@ -6,9 +6,11 @@ import {
   HotTags,
   type IdRange,
   reasonOf,
+  PeriodicTask,
   type PeriodicTaskSnapshot,
   SegmentIdGenerator,
   SegmentStore,
+  settledBefore,
   systemRandom,
 } from '@leaf/core';
 import { LeafDataSource } from '@leaf/persistence';
@@ -21,6 +23,8 @@ import {
 
 /** How long the give-back at the end may take before the connection closes under it. */
 const CLOSE_LIMIT_MS = 5000;
+/** For what comes before the give-back. */
+const SAVE_LIMIT_MS = 1000;
 /** How long a start may spend on loading hot tags ahead. */
 const PRELOAD_LIMIT_MS = 2000;
 
@@ -31,12 +35,13 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   private readonly generator: SegmentIdGenerator;
   private readonly hotTags: HotTags;
   private readonly hotTagsFile: string | undefined;
+  private readonly hotTagsSave: PeriodicTask;
   private closed: Promise<void> | undefined;
 
   constructor(
     store: SegmentStore,
     dataSource: LeafDataSource,
-    clock: Clock,
+    private readonly clock: Clock,
     @Inject(MODULE_OPTIONS_TOKEN) options: SegmentModuleOptions,
   ) {
     const resolved = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
@@ -48,7 +53,17 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     });
     this.hotTags = new HotTags(clock, DEFAULT_HOT_TAGS);
     this.hotTagsFile = options.hotTagsFile;
-    dataSource.users.add('give unused IDs back', CLOSE_LIMIT_MS, () => this.onApplicationShutdown());
+    this.hotTagsSave = new PeriodicTask(
+      'hot-tags',
+      () => this.writeHotTags(),
+      clock,
+      (error) => {
+        this.logger.warn(
+          `The list of hot tags was not saved, the next start loads them one by one: ${reasonOf(error)}`,
+        );
+      },
+    );
+    dataSource.users.add('give unused IDs back', SAVE_LIMIT_MS + CLOSE_LIMIT_MS, () => this.onApplicationShutdown());
   }
 
   async onModuleInit(): Promise<void> {
@@ -83,15 +98,9 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     return this.generator.snapshot();
   }
 
-  /** Saves which tags are in use, for the next start. Never rejects. */
-  async saveHotTags(): Promise<void> {
-    if (this.hotTagsFile === undefined) return;
-    this.hotTags.observe(this.generator.snapshot());
-    try {
-      await writeHotTags(this.hotTagsFile, this.hotTags.list());
-    } catch (error) {
-      this.logger.warn(`The list of hot tags was not saved, the next start loads them one by one: ${reasonOf(error)}`);
-    }
+  /** Saves which tags are in use, for the next start; joins a save under way. Never rejects. */
+  saveHotTags(): Promise<void> {
+    return this.hotTagsSave.run();
   }
 
   /** Saves the hot tags and gives what was not issued back to the database. Later calls join the first. */
@@ -108,10 +117,17 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     if (begun > 0) this.logger.log(`Loaded ${begun} of ${tags.length} tags of the last day ahead.`);
   }
 
+  private async writeHotTags(): Promise<void> {
+    if (this.hotTagsFile === undefined) return;
+    this.hotTags.observe(this.generator.snapshot());
+    await writeHotTags(this.hotTagsFile, this.hotTags.list());
+  }
+
   private async close(): Promise<void> {
     await this.saveHotTags();
     try {
-      await this.generator.close();
+      const inTime = await settledBefore(this.generator.close(), this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
+      if (!inTime) this.logger.warn(`Not all unused IDs were given back in ${CLOSE_LIMIT_MS} ms, gaps remain.`);
     } catch (error) {
       this.logger.warn(`Not all unused IDs were given back, a gap remains: ${reasonOf(error)}`);
     }

@@ -96,6 +96,15 @@ describe('loadConfig', () => {
     expect(fault({ [name]: value })).toContain(name);
   });
 
+  it('wants worker IDs to be given beside a database that servers share', () => {
+    const shared = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf' };
+    expect(fault(shared)).toContain('LEAF_LOCAL_WORKERS');
+    for (const LEAF_LOCAL_WORKERS of ['{"*":0}', '{"10.0.0.7:8080":1}']) {
+      expect(loadConfig({ ...shared, LEAF_LOCAL_WORKERS }).ids.snowflake).toBeDefined();
+    }
+    expect(loadConfig({ ...shared, LEAF_SNOWFLAKE_ENABLED: 'false' }).ids.segment).toBeDefined();
+  });
+
   it('does not show the password of a bad URL', () => {
     const message = fault({ LEAF_DATABASE_URL: 'mysql://root:secret@db' });
     expect(message).toContain('LEAF_DATABASE_URL must name');

@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BitLayout, LeafError, messageOf } from '@leaf/core';
 import type { IdModuleOptions } from '@leaf/id';
+import { parseDatabaseUrl } from '@leaf/persistence';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
@@ -39,7 +40,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
       faults.push(`${name} ${messageOf(error)}${shown}${hint(name, text)}`);
     }
   }
-  if (faults.length === 0) faults.push(...contradictions(values as Resolved));
+  if (faults.length === 0)
+    faults.push(...contradictions(values as Resolved), ...sharedWorkers(values, env));
   if (faults.length > 0) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
@@ -120,6 +122,15 @@ function contradictions(values: Resolved): string[] {
     faults.push(`LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH: ${messageOf(error)}`);
   }
   return faults;
+}
+
+/** Servers on one database that were never told their worker IDs would all be worker 0. */
+function sharedWorkers({ LEAF_DATABASE_URL: url, ...values }: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
+  if (values.LEAF_SNOWFLAKE_ENABLED !== true || values.LEAF_SEGMENT_ENABLED !== true) return [];
+  if (url === undefined || parseDatabaseUrl(url).dialect === 'sqlite' || env.LEAF_LOCAL_WORKERS) return [];
+  return [
+    'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server',
+  ];
 }
 
 /** Kubernetes sets LEAF_PORT=tcp://… in every pod beside a Service that is called "leaf". */

@@ -1,0 +1,27 @@
+import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
+import { FakeClock, Releasers } from '@leaf/core';
+import type { LeafDataSource } from '@leaf/persistence';
+import { InMemorySegmentStore } from '../../../test/support/in-memory-segment-store';
+import { watch } from '../../../test/support/watch';
+import { SegmentService } from './segment.service';
+
+describe('SegmentService', () => {
+  it('ends its give-back in time when the store does not answer', async () => {
+    Logger.overrideLogger(false);
+    const clock = new FakeClock();
+    const store = new InMemorySegmentStore();
+    store.put('order', 1n, 10);
+    const users = new Releasers(clock, () => undefined);
+    const database = { url: 'sqlite:unused', migrate: false };
+    const service = new SegmentService(store, { users } as LeafDataSource, clock, { database });
+    await service.onModuleInit();
+    expect(await service.next('order')).toBe(1n);
+    store.hold();
+    const closing = watch(service.onApplicationShutdown().then(() => 'closed'));
+    await clock.advance(4999);
+    expect(closing.value).toBeUndefined();
+    await clock.advance(1);
+    expect(closing.value).toBe('closed');
+  });
+});
