@@ -40,8 +40,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
       faults.push(`${name} ${messageOf(error)}${shown}${hint(name, text)}`);
     }
   }
-  if (faults.length === 0)
-    faults.push(...contradictions(values as Resolved), ...sharedWorkers(values, env));
+  if (faults.length === 0) faults.push(...contradictions(values as Resolved), ...sharedWorkers(values, env));
   if (faults.length > 0) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
