@@ -1,4 +1,5 @@
 import { CreateLeafTables1732147200000 } from './1732147200000-create-leaf-tables';
+import { CreateSegmentServer1795219200000 } from './1795219200000-create-segment-server';
 
 /** Every migration, oldest first. */
-export const migrations = [CreateLeafTables1732147200000];
+export const migrations = [CreateLeafTables1732147200000, CreateSegmentServer1795219200000];

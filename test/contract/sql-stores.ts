@@ -2,6 +2,7 @@ import { SystemClock, systemRandom } from '@leaf/core';
 import {
   createSegmentStore,
   type DatabaseTarget,
+  type FailoverOptions,
   type LeafDataSource,
   openDatabase,
   parseDatabaseUrl,
@@ -27,6 +28,13 @@ const STATEMENTS: Record<DatabaseTarget['dialect'], { readonly put: string; read
 
 export const clock = new SystemClock();
 
+export const FAILOVER: FailoverOptions = {
+  gapSteps: 10,
+  onFailover: (message) => {
+    throw new Error(`nobody was promoted: ${message}`);
+  },
+};
+
 export function connect(target: DatabaseTarget, migrate = true): Promise<LeafDataSource> {
   const onCloseProblem = (step: string, problem: string): void => {
     throw new Error(`${step}: ${problem}`);
@@ -41,8 +49,8 @@ export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Pro
   const [first, second] = [await connect(target), await connect(target)];
   await first.query('DELETE FROM leaf_alloc');
   return {
-    store: createSegmentStore(first, target, clock),
-    second: createSegmentStore(second, target, clock),
+    store: createSegmentStore(first, target, clock, FAILOVER),
+    second: createSegmentStore(second, target, clock, FAILOVER),
     putRow: async (tag, maxId, step) => {
       await first.query(put, [tag, maxId, BigInt(step)]);
     },

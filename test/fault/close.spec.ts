@@ -1,6 +1,6 @@
 import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf/persistence';
 import { systemRandom } from '@leaf/core';
-import { clock } from '../contract/sql-stores';
+import { clock, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { TcpProxy } from '../support/tcp-proxy';
 
@@ -13,7 +13,7 @@ it('a database that does not answer any more is closed all the same, and reporte
     const problems: string[] = [];
     const onCloseProblem = (step: string): void => void problems.push(step);
     const dataSource = await openDatabase({ target, migrate: true, onCloseProblem }, clock, systemRandom);
-    const store = createSegmentStore(dataSource, target, clock);
+    const store = createSegmentStore(dataSource, target, clock, FAILOVER);
     await store.allocate('leaf-segment-test', 5);
     proxy.blackhole();
     await expect(store.allocate('leaf-segment-test', 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });

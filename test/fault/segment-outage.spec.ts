@@ -10,7 +10,7 @@ import {
   systemRandom,
 } from '@leaf/core';
 import { createSegmentStore, parseDatabaseUrl } from '@leaf/persistence';
-import { clock, connect, sqlFixture } from '../contract/sql-stores';
+import { clock, connect, FAILOVER, sqlFixture } from '../contract/sql-stores';
 import type { SegmentStoreFixture } from '../contract/segment-store.contract';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
@@ -123,7 +123,7 @@ async function makeWorld(server: PrivateServer, step: number): Promise<World> {
   };
   const dataSource = await connect(target, false);
   opened.push(() => dataSource.destroy());
-  return { server, proxy, store: new WatchedStore(createSegmentStore(dataSource, target, clock)), direct };
+  return { server, proxy, store: new WatchedStore(createSegmentStore(dataSource, target, clock, FAILOVER)), direct };
 }
 
 function makeGenerator(store: SegmentStore, options: Partial<SegmentOptions> = {}): SegmentIdGenerator {

@@ -14,9 +14,12 @@ const READ_ONLY = {
 } as const;
 const SCHEMA = {
   again: 'later',
-  hint: 'the table is not as expected: set LEAF_DATABASE_MIGRATE=true, or make it',
+  hint: 'a table is not as expected: set LEAF_DATABASE_MIGRATE=true, or make it as docs/operations.md says',
 } as const;
-const RIGHTS = { again: 'later', hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on leaf_alloc' } as const;
+const RIGHTS = {
+  again: 'later',
+  hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on the tables leaf_*',
+} as const;
 const FULL = { again: 'later', hint: 'make room on the disk of the database' } as const;
 
 /** By the code that the driver gives: mysql2's names, PostgreSQL's SQLSTATE, SQLite's names, Node's. */
@@ -40,6 +43,7 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   '40001': SOON,
   '40P01': SOON,
   '25006': READ_ONLY,
+  '55000': READ_ONLY,
   '42P01': SCHEMA,
   '42703': SCHEMA,
   '42501': RIGHTS,

@@ -7,6 +7,7 @@ import { LeafDataSource } from './leaf-data-source';
 import { openDatabase } from './open-database';
 import {
   ConfigurableModuleClass,
+  DEFAULT_FAILOVER_GAP_STEPS,
   MODULE_OPTIONS_TOKEN,
   type PersistenceModuleOptions,
 } from './persistence.module-definition';
@@ -33,8 +34,11 @@ export class PersistenceModule extends ConfigurableModuleClass {
         { provide: LeafDataSource, useExisting: getDataSourceToken(NAME) },
         {
           provide: SegmentStore,
-          useFactory: (dataSource: LeafDataSource, { url }: PersistenceModuleOptions) =>
-            createSegmentStore(dataSource, parseDatabaseUrl(url), new SystemClock()),
+          useFactory: (dataSource: LeafDataSource, { url, failoverGapSteps }: PersistenceModuleOptions) =>
+            createSegmentStore(dataSource, parseDatabaseUrl(url), new SystemClock(), {
+              gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,
+              onFailover: (message) => new Logger('Persistence').warn(message),
+            }),
           inject: [LeafDataSource, MODULE_OPTIONS_TOKEN],
         },
       ],

@@ -1,101 +1,87 @@
-import type { DataSource } from 'typeorm';
-import {
-  type Allocation,
-  type Clock,
-  type IdRange,
-  LeafError,
-  messageOf,
-  SegmentStore,
-  settledBefore,
-} from '@leaf/core';
-import { databaseFault, type DatabaseFault } from './database-faults';
+import { type Allocation, type IdRange, LeafError, MAX_ID, SegmentStore } from '@leaf/core';
+import type { FailoverGuard } from './failover/failover-guard';
+import type { SqlDatabase } from './sql-database';
 
 export interface AllocRow {
   /** Decimal: JavaScript numbers are exact to 2^53 only. */
+  readonly max_id: string | null;
+  readonly step: number | null;
+}
+
+/** The row of a tag, as an allocation left it. */
+export interface Allocated {
   readonly max_id: string;
   readonly step: number;
 }
 
-export type SqlParameter = string | bigint | null;
-
-/** Tries of a statement that the database rolled back by itself. */
-const ATTEMPTS = 3;
-
 /** What the stores on SQL databases have in common; each dialect writes its own statements. */
 export abstract class SqlSegmentStore extends SegmentStore {
+  /** @param guard what notices that a replica was promoted; a database without replicas has none */
   constructor(
-    private readonly dataSource: DataSource,
-    readonly description: string,
-    private readonly clock: Clock,
-    private readonly limitMs: number,
+    protected readonly database: SqlDatabase,
+    protected readonly guard?: FailoverGuard,
   ) {
     super();
   }
 
-  /** The row of exactly this tag. */
-  protected abstract row(tag: string): Promise<AllocRow | undefined>;
+  get description(): string {
+    return this.database.description;
+  }
+
+  /** The rows of exactly this tag: one, unless the table has no key. */
+  protected abstract rows(tag: string): Promise<AllocRow[]>;
+
+  /** The allocation; undefined when no row was there to change, or the guard let none be changed. */
+  protected abstract tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined>;
 
   async hasTag(tag: string): Promise<boolean> {
-    return (await this.row(tag)) !== undefined;
+    return (await this.rows(tag)).length > 0;
   }
 
   async listTags(): Promise<string[]> {
-    const rows = await this.run<{ biz_tag: string }[]>('SELECT biz_tag FROM leaf_alloc', []);
+    const rows = await this.database.run<{ biz_tag: string }[]>('SELECT biz_tag FROM leaf_alloc', []);
     return rows.map(({ biz_tag }) => biz_tag);
   }
 
-  abstract override allocate(tag: string, size: number | undefined): Promise<Allocation>;
+  async allocate(tag: string, size: number | undefined): Promise<Allocation> {
+    await this.guard?.prepare(size ?? 0);
+    const allocation = await this.tryAllocate(tag, size);
+    if (allocation !== undefined) return allocation;
+    const again = (await this.guard?.follow()) === true ? await this.tryAllocate(tag, size) : undefined;
+    if (again !== undefined) return again;
+    throw await this.refusal(tag, size);
+  }
+
   abstract override giveBack(tag: string, range: IdRange): Promise<boolean>;
   abstract override raise(tag: string, minimum: bigint): Promise<void>;
 
   /** Why an allocation found no row to change. */
-  protected async refusal(tag: string, size: number | undefined): Promise<LeafError> {
-    const row = await this.row(tag);
+  private async refusal(tag: string, size: number | undefined): Promise<LeafError> {
+    const [row, ...others] = await this.rows(tag);
     if (row === undefined) return unknownTag(tag);
-    if (row.step < 1 || BigInt(row.max_id) < 1n) {
+    const { max_id, step } = row;
+    if (others.length > 0 || max_id === null || step === null || step < 1 || BigInt(max_id) < 1n) {
       return new LeafError(
         'LEAF_TAG_ROW_INVALID',
-        `The row of tag "${tag}" in leaf_alloc has max_id ${row.max_id} and step ${row.step}. Set both to 1 or more.`,
+        others.length > 0
+          ? `leaf_alloc has ${others.length + 1} rows of tag "${tag}". Keep the one with the highest max_id, and make biz_tag the primary key.`
+          : `The row of tag "${tag}" in leaf_alloc has max_id ${max_id ?? 'NULL'} and step ${step ?? 'NULL'}. Set both to 1 or more.`,
       );
     }
-    return new LeafError(
-      'LEAF_TAG_EXHAUSTED',
-      `Tag "${tag}" is at ${row.max_id}: ${size ?? row.step} more IDs would pass 2^63 - 1. Start a new tag.`,
-    );
-  }
-
-  protected async run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
-    const deadline = this.clock.monotonic() + this.limitMs;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.answer(this.dataSource.query<Result>(sql, parameters), deadline);
-      } catch (error) {
-        const fault = databaseFault(error);
-        if (fault?.again !== 'soon' || attempt === ATTEMPTS) throw this.unavailable(error, fault);
-      }
+    const count = size ?? step;
+    if (BigInt(max_id) > MAX_ID - BigInt(count)) {
+      return new LeafError(
+        'LEAF_TAG_EXHAUSTED',
+        `Tag "${tag}" is at ${max_id}: ${count} more IDs would pass 2^63 - 1. Start a new tag.`,
+      );
     }
-  }
-
-  /** The limits of the drivers leave out the wait for a free connection of the pool. */
-  private async answer<Result>(query: Promise<Result>, deadline: number): Promise<Result> {
-    if (await settledBefore(query, deadline, this.clock)) return query;
-    throw new Error(`no answer within ${this.limitMs} ms; a statement that was sent counts as carried out`);
-  }
-
-  private unavailable(error: unknown, fault: DatabaseFault | undefined): LeafError {
-    const hint = fault === undefined ? '' : ` (${fault.hint})`;
-    return new LeafError(
-      'LEAF_STORE_UNAVAILABLE',
-      'The database of the segments failed; the log of this server says how. It goes on by itself when the database answers.',
-      {
-        cause: new Error(`${this.description}: ${messageOf(error)}${hint}`, { cause: error }),
-        retryAfterMs: 1000,
-      },
-    );
+    return new LeafError('LEAF_STORE_UNAVAILABLE', `The row of tag "${tag}" was changed meanwhile; ask again.`, {
+      retryAfterMs: 1000,
+    });
   }
 }
 
-export function unknownTag(tag: string): LeafError {
+function unknownTag(tag: string): LeafError {
   return new LeafError(
     'LEAF_TAG_NOT_FOUND',
     `There is no tag "${tag}". Create its row in leaf_alloc first; it is found within a second.`,

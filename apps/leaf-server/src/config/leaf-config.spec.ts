@@ -18,7 +18,7 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({ host: '0.0.0.0', port: 8080, drainMs: 5000, warnings: [] });
     expect(config.log).toEqual({ level: 'info', format: 'json' });
     expect(config.ids.segment).toEqual({
-      database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true },
+      database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, failoverGapSteps: 10 },
       waitMs: 1000,
       refreshMs: 60_000,
       prefetchRatio: 0.1,

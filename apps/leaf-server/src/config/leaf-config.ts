@@ -64,7 +64,11 @@ function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Reso
 function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   const segment = {
-    database: { url: values.LEAF_DATABASE_URL, migrate: values.LEAF_DATABASE_MIGRATE },
+    database: {
+      url: values.LEAF_DATABASE_URL,
+      migrate: values.LEAF_DATABASE_MIGRATE,
+      failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
+    },
     waitMs: values.LEAF_SEGMENT_WAIT_MS,
     refreshMs: values.LEAF_SEGMENT_REFRESH_MS,
     prefetchRatio: values.LEAF_SEGMENT_PREFETCH_RATIO,

@@ -1,4 +1,5 @@
 import { DEFAULT_LAYOUT } from '@leaf/core';
+import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf/persistence';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf/snowflake';
 import { bits, databaseUrl, flag, integer, oneOf, type Parser, ratio, text, workers } from './parsers';
@@ -73,6 +74,11 @@ export const VARIABLES = {
     SEGMENT.maxStep,
     integer(1, 1_000_000_000),
     'the dynamic step does not double above this',
+  ),
+  LEAF_SEGMENT_FAILOVER_GAP_STEPS: variable(
+    DEFAULT_FAILOVER_GAP_STEPS,
+    integer(0, 1_000_000),
+    'steps by which every tag moves forward when a promoted replica is noticed; 0 is off',
   ),
   LEAF_SNOWFLAKE_REGISTRY: variable('local', oneOf('local'), 'where worker IDs come from: local'),
   LEAF_SNOWFLAKE_BITS: variable(

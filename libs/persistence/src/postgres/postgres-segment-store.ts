@@ -1,42 +1,49 @@
 import type { Allocation, IdRange } from '@leaf/core';
-import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 
 /** Rows and their count, as TypeORM answers an UPDATE on PostgreSQL. */
 type Updated<Row> = [Row[], number];
 
 /** Segment ranges from `leaf_alloc` in PostgreSQL: one statement, one round trip. */
 export class PostgresSegmentStore extends SqlSegmentStore {
-  async allocate(tag: string, size: number | undefined): Promise<Allocation> {
-    const count = size === undefined ? null : BigInt(size);
-    const [[row]] = await this.run<Updated<AllocRow>>(
-      `UPDATE leaf_alloc
-       SET max_id = max_id + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND step > 0 AND max_id > 0 AND max_id <= 9223372036854775807 - COALESCE($1::bigint, step)
-       RETURNING max_id::text, step`,
-      [count, tag],
-    );
-    if (row === undefined) throw await this.refusal(tag, size);
-    const end = BigInt(row.max_id);
-    return { from: end - (count ?? BigInt(row.step)), to: end - 1n, step: row.step };
-  }
-
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
-    const [, count] = await this.run<Updated<unknown>>(
-      'UPDATE leaf_alloc SET max_id = $1, update_time = CURRENT_TIMESTAMP WHERE biz_tag = $2 AND max_id = $3',
+    const [, count] = await this.database.run<Updated<unknown>>(
+      `UPDATE leaf_alloc SET max_id = $1, update_time = CURRENT_TIMESTAMP
+       WHERE biz_tag = $2 AND max_id = $3 ${this.sameServer()}`,
       [from, tag, to + 1n],
     );
     return count > 0;
   }
 
   async raise(tag: string, minimum: bigint): Promise<void> {
-    await this.run(
+    await this.database.run(
       'UPDATE leaf_alloc SET max_id = $1, update_time = CURRENT_TIMESTAMP WHERE biz_tag = $2 AND max_id < $1',
       [minimum, tag],
     );
   }
 
-  protected async row(tag: string): Promise<AllocRow | undefined> {
-    const [row] = await this.run<AllocRow[]>('SELECT max_id::text, step FROM leaf_alloc WHERE biz_tag = $1', [tag]);
-    return row;
+  protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
+    const count = size === undefined ? null : BigInt(size);
+    const [[row, ...others]] = await this.database.run<Updated<Allocated>>(
+      `UPDATE leaf_alloc
+       SET max_id = max_id + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
+       WHERE biz_tag = $2 AND step > 0 AND max_id > 0
+         AND max_id <= 9223372036854775807 - COALESCE($1::bigint, step) ${this.sameServer()}
+       RETURNING max_id::text, step`,
+      [count, tag],
+    );
+    if (row === undefined || others.length > 0) return undefined;
+    const end = BigInt(row.max_id);
+    return { from: end - (count ?? BigInt(row.step)), to: end - 1n, step: row.step };
+  }
+
+  protected rows(tag: string): Promise<AllocRow[]> {
+    return this.database.run('SELECT max_id::text, step FROM leaf_alloc WHERE biz_tag = $1', [tag]);
+  }
+
+  /** Lets nothing be changed once a replica was promoted. */
+  private sameServer(): string {
+    const server = this.guard?.expression;
+    return server === undefined ? '' : `AND (SELECT server FROM leaf_segment_server WHERE id = 1) = ${server}`;
   }
 }

@@ -1,27 +1,27 @@
 import type { Allocation, IdRange } from '@leaf/core';
-import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 
 /** `max_id` as text: JavaScript numbers are exact to 2^53 only. */
 const MAX_ID_TEXT = 'CAST(max_id AS TEXT) AS max_id';
 
 /** Segment ranges from `leaf_alloc` in an SQLite file. Every statement is atomic and durable when it returns. */
 export class SqliteSegmentStore extends SqlSegmentStore {
-  async allocate(tag: string, size: number | undefined): Promise<Allocation> {
+  protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
     const count = size === undefined ? null : BigInt(size);
-    const [row] = await this.run<AllocRow[]>(
+    const [row, ...others] = await this.database.run<Allocated[]>(
       `UPDATE leaf_alloc
        SET max_id = max_id + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = ?2 AND step > 0 AND max_id > 0 AND max_id <= 9223372036854775807 - COALESCE(?1, step)
        RETURNING ${MAX_ID_TEXT}, step`,
       [count, tag],
     );
-    if (row === undefined) throw await this.refusal(tag, size);
+    if (row === undefined || others.length > 0) return undefined;
     const end = BigInt(row.max_id);
     return { from: end - (count ?? BigInt(row.step)), to: end - 1n, step: row.step };
   }
 
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
-    const rows = await this.run<unknown[]>(
+    const rows = await this.database.run<unknown[]>(
       `UPDATE leaf_alloc SET max_id = ?1, update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = ?2 AND max_id = ?3 RETURNING 1`,
       [from, tag, to + 1n],
@@ -30,15 +30,14 @@ export class SqliteSegmentStore extends SqlSegmentStore {
   }
 
   async raise(tag: string, minimum: bigint): Promise<void> {
-    await this.run(
+    await this.database.run(
       `UPDATE leaf_alloc SET max_id = ?1, update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = ?2 AND max_id < ?1 RETURNING 1`,
       [minimum, tag],
     );
   }
 
-  protected async row(tag: string): Promise<AllocRow | undefined> {
-    const [row] = await this.run<AllocRow[]>(`SELECT ${MAX_ID_TEXT}, step FROM leaf_alloc WHERE biz_tag = ?`, [tag]);
-    return row;
+  protected rows(tag: string): Promise<AllocRow[]> {
+    return this.database.run(`SELECT ${MAX_ID_TEXT}, step FROM leaf_alloc WHERE biz_tag = ?`, [tag]);
   }
 }

@@ -1,0 +1,91 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+import { type Clock, LeafError, messageOf, settledBefore } from '@leaf/core';
+import { databaseFault, type DatabaseFault } from './database-faults';
+
+export type SqlParameter = string | number | bigint | null;
+
+/** Runs one statement inside of a transaction. */
+export type Statement = <Result>(sql: string, parameters?: SqlParameter[]) => Promise<Result>;
+
+/** Tries of what the database rolled back by itself. */
+const ATTEMPTS = 3;
+
+/** One database, as the stores use it: every call ends in time, every fault is told as `LEAF_STORE_UNAVAILABLE`. */
+export class SqlDatabase {
+  /**
+   * @param description the database as an operator knows it, without secrets
+   * @param limitMs how long a statement may take, its wait for a connection included, in milliseconds
+   */
+  constructor(
+    private readonly dataSource: DataSource,
+    readonly description: string,
+    private readonly clock: Clock,
+    private readonly limitMs: number,
+  ) {}
+
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as carried out */
+  run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
+    return this.repeated(() => this.answer(this.dataSource.query<Result>(sql, parameters), this.limitMs));
+  }
+
+  /**
+   * Runs `work` in one transaction.
+   *
+   * @param limitMs how long all of it may take, in milliseconds
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`, or what `work` throws when that is a LeafError
+   */
+  transaction<Result>(work: (statement: Statement) => Promise<Result>, limitMs: number): Promise<Result> {
+    return this.repeated(() => this.answer(this.inTransaction(work), limitMs));
+  }
+
+  private async inTransaction<Result>(work: (statement: Statement) => Promise<Result>): Promise<Result> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.startTransaction();
+      const result = await work((sql, parameters) => runner.query(sql, parameters));
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      await rollBack(runner);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  private async repeated<Result>(act: () => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await act();
+      } catch (error) {
+        if (error instanceof LeafError) throw error;
+        const fault = databaseFault(error);
+        if (fault?.again !== 'soon' || attempt === ATTEMPTS) throw this.unavailable(error, fault);
+      }
+    }
+  }
+
+  /** The limits of the drivers leave out the wait for a free connection of the pool. */
+  private async answer<Result>(query: Promise<Result>, limitMs: number): Promise<Result> {
+    if (await settledBefore(query, this.clock.monotonic() + limitMs, this.clock)) return query;
+    throw new Error(`no answer within ${limitMs} ms; a statement that was sent counts as carried out`);
+  }
+
+  private unavailable(error: unknown, fault: DatabaseFault | undefined): LeafError {
+    const hint = fault === undefined ? '' : ` (${fault.hint})`;
+    return new LeafError(
+      'LEAF_STORE_UNAVAILABLE',
+      'The database of the segments failed; the log of this server says how. It goes on by itself when the database answers.',
+      {
+        cause: new Error(`${this.description}: ${messageOf(error)}${hint}`, { cause: error }),
+        retryAfterMs: 1000,
+      },
+    );
+  }
+}
+
+/** The error that made it necessary is the one to tell; the connection may be gone with it. */
+async function rollBack(runner: QueryRunner): Promise<void> {
+  if (!runner.isTransactionActive) return;
+  await runner.rollbackTransaction().catch(() => undefined);
+}

@@ -1,0 +1,157 @@
+import { MAX_ID, type SegmentStore } from '@leaf/core';
+import { createSegmentStore, type DatabaseTarget, type LeafDataSource, parseDatabaseUrl } from '@leaf/persistence';
+import { clock, connect, FAILOVER } from '../contract/sql-stores';
+import { startMariadb } from '../support/mariadb';
+import { startPostgres } from '../support/postgres';
+import type { PrivateServer } from '../support/private-server';
+
+interface DatabaseServer extends PrivateServer {
+  createDatabase(): Promise<string>;
+}
+
+const STEP = 100;
+const GAP = 10n;
+
+/** What a promotion leaves behind: rows and a record that name a server which is not the one that serves them. */
+const PROMOTE = "UPDATE leaf_segment_server SET server = 'the old primary'";
+
+describe.each<[string, () => Promise<DatabaseServer>]>([
+  ['MariaDB', startMariadb],
+  ['PostgreSQL', startPostgres],
+])('a promoted replica on %s', (_name, start) => {
+  let server: DatabaseServer;
+  let target: DatabaseTarget;
+  let dataSource: LeafDataSource;
+  let messages: string[];
+
+  beforeAll(async () => (server = await start()));
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    messages = [];
+    target = parseDatabaseUrl(await server.createDatabase());
+    dataSource = await connect(target);
+    await dataSource.query('DELETE FROM leaf_alloc');
+  });
+  afterEach(() => dataSource.destroy());
+
+  /** The store of a server that was just started. */
+  function makeStore(gapSteps = Number(GAP)): SegmentStore {
+    return createSegmentStore(dataSource, target, clock, { gapSteps, onFailover: (text) => messages.push(text) });
+  }
+
+  async function putRows(rows: readonly (readonly [tag: string, maxId: bigint, step: number])[]): Promise<void> {
+    const values = rows.map(([tag, maxId, step]) => `('${tag}', ${maxId}, ${step})`).join(', ');
+    await dataSource.query(`INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ${values}`);
+  }
+
+  async function maxIds(): Promise<Record<string, bigint>> {
+    const sql = 'SELECT biz_tag, CAST(max_id AS CHAR(20)) AS max_id FROM leaf_alloc';
+    const rows = await dataSource.query<{ biz_tag: string; max_id: string }[]>(sql);
+    return Object.fromEntries(rows.map(({ biz_tag, max_id }) => [biz_tag, BigInt(max_id)]));
+  }
+
+  it('is no other server while nobody is promoted', async () => {
+    await putRows([['a', 1n, STEP]]);
+    expect(await makeStore().allocate('a', undefined)).toMatchObject({ from: 1n });
+    expect(await makeStore().allocate('a', undefined)).toMatchObject({ from: 101n });
+    expect(messages).toEqual([]);
+  });
+
+  it('moves every tag forward by the gap, once, whoever sees it first', async () => {
+    await putRows([
+      ['a', 1n, STEP],
+      ['b', 5000n, STEP],
+    ]);
+    await makeStore().allocate('a', undefined);
+    await dataSource.query(PROMOTE);
+    const stores = Array.from({ length: 10 }, () => makeStore());
+    const ranges = await Promise.all(stores.map((store) => store.allocate('a', undefined)));
+    const starts = ranges.map(({ from }) => Number(from)).sort((a, b) => a - b);
+    expect(starts).toEqual(Array.from({ length: 10 }, (_, n) => 1101 + n * STEP));
+    expect(await maxIds()).toEqual({ a: 2101n, b: 6000n });
+    expect(messages).toEqual([expect.stringContaining('the old primary')]);
+  });
+
+  it('goes by the largest size that anybody ever allocated', async () => {
+    await putRows([
+      ['a', 1n, STEP],
+      ['b', 1n, 90_000],
+    ]);
+    await makeStore().allocate('a', 40_000);
+    await makeStore().allocate('a', 7);
+    const before = await maxIds();
+    await dataSource.query(PROMOTE);
+    await makeStore().allocate('a', 1);
+    expect(await maxIds()).toEqual({ a: before.a! + GAP * 40_000n + 1n, b: 1n + GAP * 90_000n });
+  });
+
+  it('takes nothing back on it', async () => {
+    await putRows([['a', 1n, STEP]]);
+    const store = makeStore();
+    const range = await store.allocate('a', undefined);
+    await dataSource.query(PROMOTE);
+    expect(await store.giveBack('a', { from: 50n, to: range.to })).toBe(false);
+    expect(await maxIds()).toEqual({ a: 101n });
+    await store.allocate('a', undefined);
+    expect(await store.giveBack('a', { from: 50n, to: range.to })).toBe(false);
+  });
+
+  it('moves thousands of tags, and lets no bad row stop it', async () => {
+    const rows = Array.from({ length: 5000 }, (_, n) => [`tag-${n}`, BigInt(1 + n), STEP] as const);
+    await putRows([...rows, ['bad', -5n, STEP], ['stepless', 1n, 0], ['end', MAX_ID - 3n, STEP]]);
+    await makeStore().allocate('tag-0', undefined);
+    await dataSource.query(PROMOTE);
+    await makeStore().allocate('tag-0', undefined);
+    const after = await maxIds();
+    expect(after).toMatchObject({ bad: -5n, stepless: 1n + GAP, end: MAX_ID, 'tag-0': 1n + BigInt(STEP) * (GAP + 2n) });
+    expect(rows.filter(([tag, maxId]) => tag !== 'tag-0' && after[tag] !== maxId + GAP * BigInt(STEP))).toEqual([]);
+  });
+
+  it('goes unnoticed when the gap is 0', async () => {
+    await putRows([['a', 1n, STEP]]);
+    await makeStore(0).allocate('a', undefined);
+    expect(await dataSource.query('SELECT id FROM leaf_segment_server')).toEqual([]);
+    await makeStore().allocate('a', undefined);
+    await dataSource.query(PROMOTE);
+    expect(await makeStore(0).allocate('a', undefined)).toMatchObject({ from: 201n });
+  });
+
+  it('is recorded anew when the record is gone', async () => {
+    await putRows([['a', 1n, STEP]]);
+    const store = makeStore();
+    await store.allocate('a', undefined);
+    await dataSource.query('DELETE FROM leaf_segment_server');
+    expect(await store.allocate('a', undefined)).toMatchObject({ from: 101n });
+    expect(await dataSource.query('SELECT id FROM leaf_segment_server')).toHaveLength(1);
+  });
+
+  it('says what to do when there is no table for the record', async () => {
+    await putRows([['a', 1n, STEP]]);
+    await dataSource.query('DROP TABLE leaf_segment_server');
+    const failure: unknown = await makeStore()
+      .allocate('a', undefined)
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    expect(String((failure as Error).cause)).toContain('LEAF_DATABASE_MIGRATE=true');
+    expect(
+      await createSegmentStore(dataSource, target, clock, { ...FAILOVER, gapSteps: 0 }).allocate('a', 1),
+    ).toBeDefined();
+  });
+});
+
+it('a MariaDB server that is another one by its server_id is noticed', async () => {
+  const server = await startMariadb();
+  try {
+    const target = parseDatabaseUrl(await server.createDatabase());
+    const dataSource = await connect(target);
+    const messages: string[] = [];
+    const store = createSegmentStore(dataSource, target, clock, { gapSteps: 10, onFailover: (m) => messages.push(m) });
+    await store.allocate('leaf-segment-test', 1);
+    await dataSource.query('SET GLOBAL server_id = 4711');
+    expect(await store.allocate('leaf-segment-test', 1)).toMatchObject({ from: 20_002n });
+    expect(messages).toEqual([expect.stringContaining('server_id 4711')]);
+    await dataSource.destroy();
+  } finally {
+    await server.stop();
+  }
+});
