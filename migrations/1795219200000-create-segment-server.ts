@@ -1,22 +1,34 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The database server that ranges were last taken from: what a promoted replica is told by. */
+/**
+ * `leaf_segment_server`: the database server that ranges were last taken from, by which a promoted replica is noticed.
+ * `leaf_deleted_tag`: how far deleted tags had come, so that new ones of their names do not begin again.
+ */
 export class CreateSegmentServer1795219200000 implements MigrationInterface {
   readonly name = 'CreateSegmentServer1795219200000';
 
   async up(runner: QueryRunner): Promise<void> {
     const mysql = ['mysql', 'mariadb'].includes(runner.dataSource.options.type);
+    const engine = mysql ? ' ENGINE=InnoDB' : '';
     await runner.query(
       `CREATE TABLE IF NOT EXISTS leaf_segment_server (
         id int NOT NULL PRIMARY KEY,
         server varchar(128) NOT NULL,
         largest_step bigint NOT NULL,
         update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP${mysql ? ' ON UPDATE CURRENT_TIMESTAMP' : ''}
-      )${mysql ? ' ENGINE=InnoDB' : ''}`,
+      )${engine}`,
+    );
+    await runner.query(
+      `CREATE TABLE IF NOT EXISTS leaf_deleted_tag (
+        biz_tag varchar(128)${mysql ? ' CHARACTER SET ascii COLLATE ascii_bin' : ''} NOT NULL PRIMARY KEY,
+        max_id bigint NOT NULL,
+        delete_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
+      )${engine}`,
     );
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE leaf_deleted_tag');
     await runner.query('DROP TABLE leaf_segment_server');
   }
 }

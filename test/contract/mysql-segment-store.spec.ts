@@ -1,6 +1,7 @@
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { segmentStoreContract } from './segment-store.contract';
-import { sqlFixture } from './sql-stores';
+import { sqlFixture, tagFixture } from './sql-stores';
+import { tagStoreContract } from './tag-store.contract';
 
 let server: MariadbServer;
 beforeAll(async () => (server = await startMariadb()));
@@ -9,3 +10,5 @@ afterAll(() => server.stop());
 segmentStoreContract('MysqlSegmentStore', {
   open: async () => sqlFixture(await server.createDatabase(), () => Promise.resolve()),
 });
+
+tagStoreContract('MariaDB', async () => tagFixture(await server.createDatabase(), () => Promise.resolve()));

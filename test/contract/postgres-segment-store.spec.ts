@@ -1,6 +1,7 @@
 import { type PostgresServer, startPostgres } from '../support/postgres';
 import { segmentStoreContract } from './segment-store.contract';
-import { sqlFixture } from './sql-stores';
+import { sqlFixture, tagFixture } from './sql-stores';
+import { tagStoreContract } from './tag-store.contract';
 
 let server: PostgresServer;
 beforeAll(async () => (server = await startPostgres()));
@@ -9,3 +10,5 @@ afterAll(() => server.stop());
 segmentStoreContract('PostgresSegmentStore', {
   open: async () => sqlFixture(await server.createDatabase(), () => Promise.resolve()),
 });
+
+tagStoreContract('PostgreSQL', async () => tagFixture(await server.createDatabase(), () => Promise.resolve()));

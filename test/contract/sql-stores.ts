@@ -1,6 +1,7 @@
 import { SystemClock, systemRandom } from '@leaf/core';
 import {
   createSegmentStore,
+  createTagStore,
   type DatabaseTarget,
   type FailoverOptions,
   type LeafDataSource,
@@ -8,6 +9,7 @@ import {
   parseDatabaseUrl,
 } from '@leaf/persistence';
 import type { SegmentStoreFixture } from './segment-store.contract';
+import type { TagStoreFixture } from './tag-store.contract';
 
 /** Statements in the dialect of the database; a tag is its first parameter, or its first two. */
 const STATEMENTS: Record<DatabaseTarget['dialect'], { readonly put: string; readonly read: string }> = {
@@ -42,6 +44,22 @@ export function connect(target: DatabaseTarget, migrate = true): Promise<LeafDat
   return openDatabase({ target, migrate, onCloseProblem }, clock, systemRandom);
 }
 
+/** Tags and segments of one new database, its table empty. */
+export async function tagFixture(url: string, cleanUp: () => Promise<void>): Promise<TagStoreFixture> {
+  const target = parseDatabaseUrl(url);
+  const dataSource = await connect(target);
+  await dataSource.query('DELETE FROM leaf_alloc');
+  return {
+    tags: createTagStore(dataSource),
+    segments: createSegmentStore(dataSource, FAILOVER),
+    execute: (sql) => dataSource.query(sql),
+    close: async () => {
+      await dataSource.destroy();
+      await cleanUp();
+    },
+  };
+}
+
 /** Two connections to one new database, its table empty. */
 export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Promise<SegmentStoreFixture> {
   const target = parseDatabaseUrl(url);
@@ -49,8 +67,8 @@ export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Pro
   const [first, second] = [await connect(target), await connect(target)];
   await first.query('DELETE FROM leaf_alloc');
   return {
-    store: createSegmentStore(first, target, clock, FAILOVER),
-    second: createSegmentStore(second, target, clock, FAILOVER),
+    store: createSegmentStore(first, FAILOVER),
+    second: createSegmentStore(second, FAILOVER),
     putRow: async (tag, maxId, step) => {
       await first.query(put, [tag, maxId, BigInt(step)]);
     },

@@ -13,7 +13,7 @@ it('a database that does not answer any more is closed all the same, and reporte
     const problems: string[] = [];
     const onCloseProblem = (step: string): void => void problems.push(step);
     const dataSource = await openDatabase({ target, migrate: true, onCloseProblem }, clock, systemRandom);
-    const store = createSegmentStore(dataSource, target, clock, FAILOVER);
+    const store = createSegmentStore(dataSource, FAILOVER);
     await store.allocate('leaf-segment-test', 5);
     proxy.blackhole();
     await expect(store.allocate('leaf-segment-test', 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });

@@ -123,7 +123,7 @@ async function makeWorld(server: PrivateServer, step: number): Promise<World> {
   };
   const dataSource = await connect(target, false);
   opened.push(() => dataSource.destroy());
-  return { server, proxy, store: new WatchedStore(createSegmentStore(dataSource, target, clock, FAILOVER)), direct };
+  return { server, proxy, store: new WatchedStore(createSegmentStore(dataSource, FAILOVER)), direct };
 }
 
 function makeGenerator(store: SegmentStore, options: Partial<SegmentOptions> = {}): SegmentIdGenerator {

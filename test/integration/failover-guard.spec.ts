@@ -1,6 +1,6 @@
 import { MAX_ID, type SegmentStore } from '@leaf/core';
-import { createSegmentStore, type DatabaseTarget, type LeafDataSource, parseDatabaseUrl } from '@leaf/persistence';
-import { clock, connect, FAILOVER } from '../contract/sql-stores';
+import { createSegmentStore, createTagStore, type DatabaseTarget, type LeafDataSource, parseDatabaseUrl } from '@leaf/persistence';
+import { connect, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
 import type { PrivateServer } from '../support/private-server';
@@ -36,7 +36,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
 
   /** The store of a server that was just started. */
   function makeStore(gapSteps = Number(GAP)): SegmentStore {
-    return createSegmentStore(dataSource, target, clock, { gapSteps, onFailover: (text) => messages.push(text) });
+    return createSegmentStore(dataSource, { gapSteps, onFailover: (text) => messages.push(text) });
   }
 
   async function putRows(rows: readonly (readonly [tag: string, maxId: bigint, step: number])[]): Promise<void> {
@@ -107,6 +107,19 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     expect(rows.filter(([tag, maxId]) => tag !== 'tag-0' && after[tag] !== maxId + GAP * BigInt(STEP))).toEqual([]);
   });
 
+  it('moves what is remembered of deleted tags', async () => {
+    await putRows([['a', 1n, STEP]]);
+    const store = makeStore();
+    const tags = createTagStore(dataSource);
+    await tags.create({ tag: 'gone', step: 1, maxId: 700n });
+    await tags.remove('gone');
+    await store.allocate('a', undefined);
+    await dataSource.query(PROMOTE);
+    await store.allocate('a', undefined);
+    const moved = (await tags.create({ tag: 'gone', step: 1 })).maxId;
+    expect(moved).toBeGreaterThanOrEqual(700n + GAP);
+  });
+
   it('goes unnoticed when the gap is 0', async () => {
     await putRows([['a', 1n, STEP]]);
     await makeStore(0).allocate('a', undefined);
@@ -134,7 +147,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     expect(failure).toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     expect(String((failure as Error).cause)).toContain('LEAF_DATABASE_MIGRATE=true');
     expect(
-      await createSegmentStore(dataSource, target, clock, { ...FAILOVER, gapSteps: 0 }).allocate('a', 1),
+      await createSegmentStore(dataSource, { ...FAILOVER, gapSteps: 0 }).allocate('a', 1),
     ).toBeDefined();
   });
 });
@@ -145,7 +158,7 @@ it('a MariaDB server that is another one by its server_id is noticed', async () 
     const target = parseDatabaseUrl(await server.createDatabase());
     const dataSource = await connect(target);
     const messages: string[] = [];
-    const store = createSegmentStore(dataSource, target, clock, { gapSteps: 10, onFailover: (m) => messages.push(m) });
+    const store = createSegmentStore(dataSource, { gapSteps: 10, onFailover: (m) => messages.push(m) });
     await store.allocate('leaf-segment-test', 1);
     await dataSource.query('SET GLOBAL server_id = 4711');
     expect(await store.allocate('leaf-segment-test', 1)).toMatchObject({ from: 20_002n });

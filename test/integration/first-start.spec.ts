@@ -1,6 +1,6 @@
 import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf/persistence';
 import { migrations } from '@leaf/migrations';
-import { clock, connect, FAILOVER } from '../contract/sql-stores';
+import { connect, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
 import type { PrivateServer } from '../support/private-server';
@@ -28,7 +28,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
         expect(await connection.query('SELECT name FROM migrations')).toHaveLength(migrations.length);
         expect(await connection.query('SELECT biz_tag FROM leaf_alloc')).toHaveLength(1);
       }
-      const stores = connections.map((connection) => createSegmentStore(connection, target, clock, FAILOVER));
+      const stores = connections.map((connection) => createSegmentStore(connection, FAILOVER));
       const ranges = await Promise.all(stores.map((store) => store.allocate('leaf-segment-test', undefined)));
       const starts = ranges.map(({ from }) => Number(from)).sort((a, b) => a - b);
       expect(starts).toEqual(Array.from({ length: SERVERS }, (_, n) => 1 + 2000 * n));
@@ -45,7 +45,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
         description varchar(256) DEFAULT NULL, update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP)`);
       await connection.query("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('mine', 7, 3)");
       const migrated = await connect(target);
-      const store = createSegmentStore(migrated, target, clock, FAILOVER);
+      const store = createSegmentStore(migrated, FAILOVER);
       expect(await store.listTags()).toEqual(['mine']);
       expect(await store.allocate('mine', undefined)).toEqual({ from: 7n, to: 9n, step: 3 });
       await migrated.destroy();

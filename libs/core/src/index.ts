@@ -21,6 +21,16 @@ export { SegmentStore, type Allocation } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
 export { assertTag, isTag } from './segment/tag';
 export {
+  assertNewTag,
+  assertTagChange,
+  MAX_DESCRIPTION,
+  MAX_STEP,
+  TagStore,
+  type NewTag,
+  type TagChange,
+  type TagRow,
+} from './segment/tag-store';
+export {
   BitLayout,
   DEFAULT_EPOCH,
   DEFAULT_LAYOUT,

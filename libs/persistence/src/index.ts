@@ -1,4 +1,4 @@
-export { createSegmentStore } from './create-store';
+export { createSegmentStore, createTagStore } from './create-store';
 export { parseDatabaseUrl, type DatabaseTarget } from './database-url';
 export type { FailoverOptions } from './failover/failover-guard';
 export { LeafDataSource } from './leaf-data-source';

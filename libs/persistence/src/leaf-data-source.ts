@@ -1,5 +1,8 @@
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { type Clock, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
+import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
+import type { DatabaseTarget } from './database-url';
+import { SqlDatabase } from './sql-database';
 
 /** A pool waits for statements under way; of one that is never answered it would wait for ever. */
 const CLOSE_LIMIT_MS = 2000;
@@ -10,13 +13,15 @@ const CLOSE_LIMIT_MS = 2000;
  */
 export class LeafDataSource extends DataSource {
   readonly users: Releasers;
+  readonly access: SqlDatabase;
 
   constructor(
-    options: DataSourceOptions,
+    readonly target: DatabaseTarget,
     private readonly clock: Clock,
     private readonly report: ReleaserReport,
   ) {
-    super(options);
+    super(dataSourceOptions(target, DEFAULT_LIMITS));
+    this.access = new SqlDatabase(this, target.description, clock, DEFAULT_LIMITS.queryMs, target.dialect === 'sqlite');
     this.users = new Releasers(clock, report);
   }
 

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
-import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import type { DatabaseTarget } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
@@ -42,7 +41,7 @@ export async function openDatabase(
 ): Promise<LeafDataSource> {
   const { target } = options;
   if (target.dialect === 'sqlite') await makeDirectory(dirname(target.file));
-  const dataSource = new LeafDataSource(dataSourceOptions(target, DEFAULT_LIMITS), clock, options.onCloseProblem);
+  const dataSource = new LeafDataSource(target, clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
     if (options.migrate) await migrate(dataSource, target);

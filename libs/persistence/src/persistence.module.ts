@@ -34,8 +34,8 @@ export class PersistenceModule extends ConfigurableModuleClass {
         { provide: LeafDataSource, useExisting: getDataSourceToken(NAME) },
         {
           provide: SegmentStore,
-          useFactory: (dataSource: LeafDataSource, { url, failoverGapSteps }: PersistenceModuleOptions) =>
-            createSegmentStore(dataSource, parseDatabaseUrl(url), new SystemClock(), {
+          useFactory: (dataSource: LeafDataSource, { failoverGapSteps }: PersistenceModuleOptions) =>
+            createSegmentStore(dataSource, {
               gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,
               onFailover: (message) => new Logger('Persistence').warn(message),
             }),

@@ -10,10 +10,16 @@ export type Statement = <Result>(sql: string, parameters?: SqlParameter[]) => Pr
 /** Tries of what the database rolled back by itself. */
 const ATTEMPTS = 3;
 
-/** One database, as the stores use it: every call ends in time, every fault is told as `LEAF_STORE_UNAVAILABLE`. */
+/**
+ * One database, as the stores use it: every call ends in time, every fault is told as `LEAF_STORE_UNAVAILABLE`. All who
+ * share a connection have to share this: on SQLite it keeps their statements out of each other's transactions.
+ */
 export class SqlDatabase {
+  private last: Promise<unknown> = Promise.resolve();
+
   /**
    * @param description the database as an operator knows it, without secrets
+   * @param serial there is one connection only: one after the other
    * @param limitMs how long a statement may take, its wait for a connection included, in milliseconds
    */
   constructor(
@@ -21,11 +27,12 @@ export class SqlDatabase {
     readonly description: string,
     private readonly clock: Clock,
     private readonly limitMs: number,
+    private readonly serial: boolean,
   ) {}
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as carried out */
   run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
-    return this.repeated(() => this.answer(this.dataSource.query<Result>(sql, parameters), this.limitMs));
+    return this.repeated(() => this.answer(() => this.dataSource.query<Result>(sql, parameters), this.limitMs));
   }
 
   /**
@@ -35,7 +42,7 @@ export class SqlDatabase {
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`, or what `work` throws when that is a LeafError
    */
   transaction<Result>(work: (statement: Statement) => Promise<Result>, limitMs: number): Promise<Result> {
-    return this.repeated(() => this.answer(this.inTransaction(work), limitMs));
+    return this.repeated(() => this.answer(() => this.inTransaction(work), limitMs));
   }
 
   private async inTransaction<Result>(work: (statement: Statement) => Promise<Result>): Promise<Result> {
@@ -66,8 +73,10 @@ export class SqlDatabase {
   }
 
   /** The limits of the drivers leave out the wait for a free connection of the pool. */
-  private async answer<Result>(query: Promise<Result>, limitMs: number): Promise<Result> {
-    if (await settledBefore(query, this.clock.monotonic() + limitMs, this.clock)) return query;
+  private async answer<Result>(ask: () => Promise<Result>, limitMs: number): Promise<Result> {
+    const answer = this.serial ? this.last.then(ask) : ask();
+    if (this.serial) this.last = answer.catch(() => undefined);
+    if (await settledBefore(answer, this.clock.monotonic() + limitMs, this.clock)) return answer;
     throw new Error(`no answer within ${limitMs} ms; a statement that was sent counts as carried out`);
   }
 

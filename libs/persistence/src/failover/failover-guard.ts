@@ -31,6 +31,8 @@ export interface GuardDialect {
   readonly lastTag: string;
   /** gapSteps, largest, tag before the page, last tag of the page or NULL; not above 2^63 - 1 */
   readonly moveTags: string;
+  /** gapSteps, largest; not above 2^63 - 1 */
+  readonly moveDeletedTags: string;
 }
 
 interface ServerRecord {
@@ -119,6 +121,7 @@ export class FailoverGuard {
     } else if (record.server !== server) {
       const largest = Math.max(Number(record.largest_step), this.largest);
       await this.moveTags(statement, largest);
+      await statement(this.dialect.moveDeletedTags, [this.options.gapSteps, largest]);
       await statement(this.dialect.updateRecord, [server, largest]);
       this.options.onFailover(
         `${this.database.description} is on the server ${server} now, after ${record.server}: a replica was promoted, which may lack the newest allocations. Every tag was moved forward by ${this.options.gapSteps} times its step, ${this.options.gapSteps * largest} IDs at least.`,

@@ -19,6 +19,8 @@ export const POSTGRES_GUARD: GuardDialect = {
   updateRecord:
     'UPDATE leaf_segment_server SET server = $1, largest_step = $2, update_time = CURRENT_TIMESTAMP WHERE id = 1',
   lastTag: 'SELECT biz_tag FROM leaf_alloc WHERE biz_tag > $1 ORDER BY biz_tag LIMIT 1 OFFSET $2',
+  moveDeletedTags:
+    'UPDATE leaf_deleted_tag SET max_id = max_id + LEAST($1::bigint * $2::bigint, 9223372036854775807 - max_id)',
   moveTags: `UPDATE leaf_alloc
     SET max_id = max_id + LEAST($1::bigint * GREATEST(step, $2::bigint), 9223372036854775807 - max_id),
       update_time = CURRENT_TIMESTAMP

@@ -1,0 +1,89 @@
+import { LeafError } from '../errors/leaf-error';
+import { MAX_ID } from './id-range';
+import { assertTag } from './tag';
+
+/** The row of a tag, as it stands in the database. */
+export interface TagRow {
+  readonly tag: string;
+  /** The first ID that is not taken yet. */
+  readonly maxId: bigint;
+  readonly step: number;
+  readonly description: string | undefined;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+}
+
+export interface NewTag {
+  readonly tag: string;
+  readonly step: number;
+  /** The first ID to be given; 1 when left out, or where a deleted tag of this name had come to. */
+  readonly maxId?: bigint | undefined;
+  readonly description?: string | undefined;
+}
+
+/** What is left out stays as it is. */
+export interface TagChange {
+  readonly step?: number | undefined;
+  /** Undefined leaves it, the empty string takes it away. */
+  readonly description?: string | undefined;
+  /** May only rise: what lies below was given out. */
+  readonly maxId?: bigint | undefined;
+}
+
+/** Bound of the column. */
+export const MAX_STEP = 2_147_483_647;
+export const MAX_DESCRIPTION = 256;
+
+/**
+ * The tags for those who look after them. Every change is one transaction. Faults of the store itself reject with
+ * `LEAF_STORE_UNAVAILABLE`.
+ */
+export abstract class TagStore {
+  /** All tags, by name. */
+  abstract list(): Promise<TagRow[]>;
+
+  abstract find(tag: string): Promise<TagRow | undefined>;
+
+  /**
+   * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_BODY_INVALID`, `LEAF_TAG_EXISTS`, or `LEAF_MAX_ID_BACKWARDS` when a
+   *   deleted tag of this name has given IDs from `maxId` on
+   */
+  abstract create(tag: NewTag): Promise<TagRow>;
+
+  /**
+   * @returns the row before and after the change
+   * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_BODY_INVALID`, `LEAF_MAX_ID_BACKWARDS`
+   */
+  abstract change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }>;
+
+  /**
+   * Deletes the tag and remembers how far it had come, so that a new one of this name does not begin again.
+   *
+   * @returns the row that was deleted
+   * @throws LeafError `LEAF_TAG_NOT_FOUND`
+   */
+  abstract remove(tag: string): Promise<TagRow>;
+}
+
+/** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_BODY_INVALID` */
+export function assertNewTag({ tag, ...fields }: NewTag): void {
+  assertTag(tag);
+  assertTagChange(fields);
+}
+
+/** @throws LeafError `LEAF_BODY_INVALID` */
+export function assertTagChange({ step, maxId, description }: TagChange): void {
+  if (step !== undefined && !(Number.isInteger(step) && step >= 1 && step <= MAX_STEP)) {
+    throw invalid(`step must be a whole number from 1 to ${MAX_STEP}`);
+  }
+  if (maxId !== undefined && (maxId < 1n || maxId > MAX_ID)) {
+    throw invalid(`maxId must be a whole number from 1 to ${MAX_ID}`);
+  }
+  if (description !== undefined && description.length > MAX_DESCRIPTION) {
+    throw invalid(`description must have at most ${MAX_DESCRIPTION} characters`);
+  }
+}
+
+function invalid(problem: string): LeafError {
+  return new LeafError('LEAF_BODY_INVALID', `The tag cannot be stored: ${problem}.`);
+}

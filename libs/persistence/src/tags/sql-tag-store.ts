@@ -1,0 +1,128 @@
+import {
+  assertNewTag,
+  assertTagChange,
+  LeafError,
+  type NewTag,
+  type TagChange,
+  type TagRow,
+  TagStore,
+} from '@leaf/core';
+import type { SqlDatabase, Statement } from '../sql-database';
+import type { TagDialect } from './tag-dialect';
+
+interface StoredRow {
+  readonly biz_tag: string;
+  /** Decimal: JavaScript numbers are exact to 2^53 only. */
+  readonly max_id: string;
+  readonly step: number;
+  readonly description: string | null;
+  /** Unix seconds. */
+  readonly updated: number | string | null;
+}
+
+/** How long a change may take, in milliseconds: a few statements. */
+const CHANGE_LIMIT_MS = 5000;
+
+/** The rows of `leaf_alloc`, and of `leaf_deleted_tag`, for those who look after them. */
+export class SqlTagStore extends TagStore {
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly dialect: TagDialect,
+  ) {
+    super();
+  }
+
+  async list(): Promise<TagRow[]> {
+    const rows = await this.database.run<StoredRow[]>(`${select(this.dialect)} ORDER BY biz_tag`, []);
+    return rows.map(toTagRow);
+  }
+
+  find(tag: string): Promise<TagRow | undefined> {
+    return this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
+  }
+
+  async create(tag: NewTag): Promise<TagRow> {
+    assertNewTag(tag);
+    return this.database.transaction((statement) => this.insert(tag, statement), CHANGE_LIMIT_MS);
+  }
+
+  async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
+    assertTagChange(change);
+    return this.database.transaction(async (statement) => {
+      const before = await this.lock(tag, statement);
+      const { maxId, step, description } = change;
+      if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
+      const update = `UPDATE leaf_alloc SET max_id = ?, step = ?, description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
+        WHERE ${this.dialect.thisTag}`;
+      await statement(this.dialect.text(update), [
+        maxId ?? before.maxId,
+        step ?? before.step,
+        description ?? before.description ?? '',
+        ...this.dialect.key(tag),
+      ]);
+      return { before, after: await this.lock(tag, statement) };
+    }, CHANGE_LIMIT_MS);
+  }
+
+  remove(tag: string): Promise<TagRow> {
+    return this.database.transaction(async (statement) => {
+      const row = await this.lock(tag, statement);
+      await statement(this.dialect.text(this.dialect.rememberDeleted), [tag, row.maxId]);
+      await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
+      return row;
+    }, CHANGE_LIMIT_MS);
+  }
+
+  private async insert({ tag, step, maxId, description }: NewTag, statement: Statement): Promise<TagRow> {
+    const { dialect } = this;
+    const [deleted] = await statement<{ max_id: string }[]>(
+      dialect.text(`SELECT ${dialect.maxIdText} AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?`),
+      [tag],
+    );
+    const least = BigInt(deleted?.max_id ?? 1);
+    if (maxId !== undefined && maxId < least) throw backwards(tag, least, maxId);
+    const inserted = await statement(dialect.text(dialect.insertTag), [tag, maxId ?? least, step, description ?? '']);
+    if (dialect.inserted(inserted)) return this.lock(tag, statement);
+    const same = (await this.read(tag, statement)) !== undefined;
+    throw new LeafError(
+      'LEAF_TAG_EXISTS',
+      same
+        ? `There is a tag "${tag}" already. Change it, or choose another name.`
+        : `The table leaf_alloc has a tag that it takes for "${tag}", in other letter case or with trailing spaces. Choose another name.`,
+    );
+  }
+
+  private async lock(tag: string, statement: Statement): Promise<TagRow> {
+    const row = await this.read(tag, statement, this.dialect.forUpdate);
+    if (row !== undefined) return row;
+    throw new LeafError('LEAF_TAG_NOT_FOUND', `There is no tag "${tag}". Create it first.`);
+  }
+
+  private async read(tag: string, statement: Statement, suffix = ''): Promise<TagRow | undefined> {
+    const { dialect } = this;
+    const sql = dialect.text(`${select(dialect)} WHERE ${dialect.thisTag} ${suffix}`);
+    const [row] = await statement<StoredRow[]>(sql, dialect.key(tag));
+    return row === undefined ? undefined : toTagRow(row);
+  }
+}
+
+function select({ maxIdText, updated }: TagDialect): string {
+  return `SELECT biz_tag, ${maxIdText} AS max_id, COALESCE(step, 0) AS step, description, ${updated} AS updated FROM leaf_alloc`;
+}
+
+function toTagRow({ biz_tag, max_id, step, description, updated }: StoredRow): TagRow {
+  return {
+    tag: biz_tag,
+    maxId: BigInt(max_id),
+    step,
+    description: description ?? undefined,
+    updatedAt: Math.round(Number(updated ?? 0) * 1000),
+  };
+}
+
+function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
+  return new LeafError(
+    'LEAF_MAX_ID_BACKWARDS',
+    `Tag "${tag}" has given its IDs up to ${maxId - 1n}: maxId can be ${maxId} or more, not ${wanted}.`,
+  );
+}

@@ -1,0 +1,70 @@
+import type { DatabaseTarget } from '../database-url';
+import type { SqlParameter } from '../sql-database';
+
+/** What differs from database to database in the statements on tags; written with `?` for a parameter. */
+export interface TagDialect {
+  /** The statement as the driver wants it. */
+  readonly text: (sql: string) => string;
+  /** The condition for the row of exactly one tag, and its parameters. */
+  readonly thisTag: string;
+  readonly key: (tag: string) => SqlParameter[];
+  readonly maxIdText: string;
+  /** Unix seconds. */
+  readonly updated: string;
+  readonly forUpdate: string;
+  /** tag, max_id, step, description; leaves a row that is there */
+  readonly insertTag: string;
+  /** Whether the answer to `insertTag` says that it was not there. */
+  readonly inserted: (answer: unknown) => boolean;
+  /** tag, max_id; the higher one stays */
+  readonly rememberDeleted: string;
+}
+
+const unchanged = (sql: string): string => sql;
+
+const SQLITE: TagDialect = {
+  text: unchanged,
+  thisTag: 'biz_tag = ?',
+  key: (tag) => [tag],
+  maxIdText: 'CAST(COALESCE(max_id, 0) AS TEXT)',
+  updated: "CAST(strftime('%s', update_time) AS INTEGER)",
+  forUpdate: '',
+  insertTag: `INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES (?, ?, ?, NULLIF(?, ''))
+    ON CONFLICT (biz_tag) DO NOTHING RETURNING 1 AS inserted`,
+  inserted: (answer) => (answer as unknown[]).length > 0,
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+    ON CONFLICT (biz_tag) DO UPDATE SET max_id = MAX(max_id, EXCLUDED.max_id)`,
+};
+
+const POSTGRES: TagDialect = {
+  ...SQLITE,
+  text: (sql) => {
+    let count = 0;
+    return sql.replaceAll('?', () => `$${++count}`);
+  },
+  maxIdText: 'COALESCE(max_id, 0)::text',
+  updated: "EXTRACT(EPOCH FROM update_time AT TIME ZONE current_setting('TimeZone'))",
+  forUpdate: 'FOR UPDATE',
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+    ON CONFLICT (biz_tag) DO UPDATE SET max_id = GREATEST(leaf_deleted_tag.max_id, EXCLUDED.max_id)`,
+};
+
+const MYSQL: TagDialect = {
+  text: unchanged,
+  // The collation of an existing table may hold `Order` equal to `order`: the key finds the row, the bytes decide.
+  thisTag: 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)',
+  key: (tag) => [tag, tag],
+  maxIdText: 'CAST(COALESCE(max_id, 0) AS CHAR)',
+  updated: 'UNIX_TIMESTAMP(update_time)',
+  forUpdate: 'FOR UPDATE',
+  insertTag: "INSERT IGNORE INTO leaf_alloc (biz_tag, max_id, step, description) VALUES (?, ?, ?, NULLIF(?, ''))",
+  inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+    ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,
+};
+
+export const TAG_DIALECTS: Readonly<Record<DatabaseTarget['dialect'], TagDialect>> = {
+  sqlite: SQLITE,
+  mysql: MYSQL,
+  postgres: POSTGRES,
+};

@@ -1,0 +1,177 @@
+import {
+  type LeafError,
+  MAX_DESCRIPTION,
+  MAX_ID,
+  MAX_STEP,
+  type NewTag,
+  type SegmentStore,
+  type TagChange,
+  type TagStore,
+} from '@leaf/core';
+
+export interface TagStoreFixture {
+  readonly tags: TagStore;
+  /** On the same rows. */
+  readonly segments: SegmentStore;
+  /** Carries out a statement that needs no dialect. */
+  readonly execute: (sql: string) => Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const REFUSED = (code: string): unknown => expect.objectContaining({ name: 'LeafError', code });
+
+export function tagStoreContract(name: string, open: () => Promise<TagStoreFixture>): void {
+  describe(`${name} as TagStore`, () => {
+    let fixture: TagStoreFixture;
+    let tags: TagStore;
+
+    beforeEach(async () => {
+      fixture = await open();
+      ({ tags } = fixture);
+    });
+    afterEach(() => fixture.close());
+
+    it('creates a tag that gives IDs at once', async () => {
+      const before = Date.now();
+      const row = await tags.create({ tag: 'order', step: 100, description: 'orders of the shop' });
+      expect(row).toMatchObject({ tag: 'order', maxId: 1n, step: 100, description: 'orders of the shop' });
+      // The database counts whole seconds, by its own clock.
+      expect(Math.abs(row.updatedAt - before)).toBeLessThan(60_000);
+      expect(await tags.find('order')).toEqual(row);
+      expect(await fixture.segments.allocate('order', undefined)).toMatchObject({ from: 1n, to: 100n });
+      expect((await tags.find('order'))?.maxId).toBe(101n);
+    });
+
+    it('lists tags by name', async () => {
+      for (const tag of ['b', 'c', 'a']) await tags.create({ tag, step: 1 });
+      expect((await tags.list()).map(({ tag }) => tag)).toEqual(['a', 'b', 'c']);
+      expect(await tags.find('d')).toBeUndefined();
+    });
+
+    it('is exact up to the end', async () => {
+      for (const maxId of [2n ** 53n + 1n, MAX_ID]) {
+        const tag = `t${maxId}`;
+        expect(await tags.create({ tag, step: MAX_STEP, maxId })).toMatchObject({ maxId, step: MAX_STEP });
+        expect(await tags.find(tag)).toMatchObject({ maxId });
+      }
+    });
+
+    it.each([
+      [{ tag: 'a b', step: 1 }, 'LEAF_TAG_INVALID'],
+      [{ tag: '', step: 1 }, 'LEAF_TAG_INVALID'],
+      [{ tag: 'a', step: 0 }, 'LEAF_BODY_INVALID'],
+      [{ tag: 'a', step: 1.5 }, 'LEAF_BODY_INVALID'],
+      [{ tag: 'a', step: NaN }, 'LEAF_BODY_INVALID'],
+      [{ tag: 'a', step: MAX_STEP + 1 }, 'LEAF_BODY_INVALID'],
+      [{ tag: 'a', step: 1, maxId: 0n }, 'LEAF_BODY_INVALID'],
+      [{ tag: 'a', step: 1, maxId: MAX_ID + 1n }, 'LEAF_BODY_INVALID'],
+      [{ tag: 'a', step: 1, description: 'x'.repeat(MAX_DESCRIPTION + 1) }, 'LEAF_BODY_INVALID'],
+    ] satisfies [NewTag, string][])('refuses %p', async (tag, code) => {
+      await expect(tags.create(tag)).rejects.toEqual(REFUSED(code));
+      expect(await tags.list()).toEqual([]);
+    });
+
+    it('takes a description as it is', async () => {
+      const description = `'; DROP TABLE leaf_alloc; -- "\\ é 漢 ${'😀'.repeat((MAX_DESCRIPTION - 40) / 2)}`;
+      expect((await tags.create({ tag: 'a', step: 1, description })).description).toBe(description);
+      expect((await tags.change('a', { description: '' })).after.description).toBeUndefined();
+    });
+
+    it('creates one of two of a name', async () => {
+      const results = await Promise.allSettled(
+        [1, 2, 3, 4].map((step) => tags.create({ tag: 'a', step, maxId: BigInt(step) })),
+      );
+      const created = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      expect(created).toHaveLength(1);
+      expect(await tags.list()).toEqual(created);
+      for (const result of results) {
+        if (result.status === 'rejected') expect(result.reason).toEqual(REFUSED('LEAF_TAG_EXISTS'));
+      }
+      await expect(tags.create({ tag: 'a', step: 1 })).rejects.toEqual(REFUSED('LEAF_TAG_EXISTS'));
+    });
+
+    it('changes what is named and leaves the rest', async () => {
+      await tags.create({ tag: 'a', step: 10, description: 'first' });
+      await tags.create({ tag: 'b', step: 10, description: 'other' });
+      const untouched = await tags.find('b');
+      const { before, after } = await tags.change('a', { step: 20 });
+      expect(before).toMatchObject({ tag: 'a', maxId: 1n, step: 10, description: 'first' });
+      expect(after).toMatchObject({ tag: 'a', maxId: 1n, step: 20, description: 'first' });
+      expect((await tags.change('a', { description: 'second', maxId: 500n })).after).toMatchObject({
+        maxId: 500n,
+        step: 20,
+        description: 'second',
+      });
+      expect((await tags.change('a', {})).after).toEqual(await tags.find('a'));
+      expect(await fixture.segments.allocate('a', undefined)).toMatchObject({ from: 500n, to: 519n });
+      expect(await tags.find('b')).toEqual(untouched);
+    });
+
+    it('lets max_id rise only', async () => {
+      await tags.create({ tag: 'a', step: 10, maxId: 100n });
+      await expect(tags.change('a', { maxId: 99n, step: 5 })).rejects.toEqual(REFUSED('LEAF_MAX_ID_BACKWARDS'));
+      expect(await tags.find('a')).toMatchObject({ maxId: 100n, step: 10 });
+      expect((await tags.change('a', { maxId: 100n })).after).toMatchObject({ maxId: 100n });
+    });
+
+    it('raises max_id beside allocations without handing out anything twice', async () => {
+      await tags.create({ tag: 'a', step: 10 });
+      const work = Array.from({ length: 20 }, async (_, n) => {
+        if (n % 4 !== 0) return fixture.segments.allocate('a', undefined);
+        await tags.change('a', { maxId: BigInt(1000 * (n + 1)) }).catch((error: unknown) => {
+          expect(error).toEqual(REFUSED('LEAF_MAX_ID_BACKWARDS'));
+        });
+        return undefined;
+      });
+      const ranges = (await Promise.all(work)).filter((range) => range !== undefined);
+      expect(new Set(ranges.map(({ from }) => from)).size).toBe(ranges.length);
+    });
+
+    it.each<TagChange>([{ step: 0 }, { step: MAX_STEP + 1 }, { maxId: -1n }, { description: 'x'.repeat(257) }])(
+      'refuses the change %p',
+      async (change) => {
+        await tags.create({ tag: 'a', step: 10 });
+        await expect(tags.change('a', change)).rejects.toEqual(REFUSED('LEAF_BODY_INVALID'));
+        expect(await tags.find('a')).toMatchObject({ maxId: 1n, step: 10 });
+      },
+    );
+
+    it('mends a bad row', async () => {
+      await tags.create({ tag: 'a', step: 10 });
+      await fixture.execute("UPDATE leaf_alloc SET step = 0, max_id = -5 WHERE biz_tag = 'a'");
+      expect(await tags.find('a')).toMatchObject({ step: 0, maxId: -5n });
+      expect((await tags.change('a', { step: 1, maxId: 1n })).after).toMatchObject({ step: 1, maxId: 1n });
+    });
+
+    it.each(['Order', 'order ', 'orders', "order' OR 'a'='a"])('does not take %j for "order"', async (other) => {
+      await tags.create({ tag: 'order', step: 10 });
+      expect(await tags.find(other)).toBeUndefined();
+      await expect(tags.change(other, { step: 5 })).rejects.toEqual(REFUSED('LEAF_TAG_NOT_FOUND'));
+      await expect(tags.remove(other)).rejects.toEqual(REFUSED('LEAF_TAG_NOT_FOUND'));
+      expect(await tags.find('order')).toMatchObject({ step: 10 });
+    });
+
+    it('deletes one tag', async () => {
+      await tags.create({ tag: 'a', step: 10 });
+      await tags.create({ tag: 'b', step: 10 });
+      expect(await tags.remove('a')).toMatchObject({ tag: 'a', maxId: 1n });
+      expect((await tags.list()).map(({ tag }) => tag)).toEqual(['b']);
+      await expect(tags.remove('a')).rejects.toEqual(REFUSED('LEAF_TAG_NOT_FOUND'));
+      await expect(fixture.segments.allocate('a', undefined)).rejects.toEqual(REFUSED('LEAF_TAG_NOT_FOUND'));
+    });
+
+    it('goes on where a deleted tag of the name had come to', async () => {
+      await tags.create({ tag: 'a', step: 10 });
+      await fixture.segments.allocate('a', 41);
+      await tags.remove('a');
+      await expect(tags.create({ tag: 'a', step: 10, maxId: 41n })).rejects.toEqual(REFUSED('LEAF_MAX_ID_BACKWARDS'));
+      expect(await tags.create({ tag: 'a', step: 10 })).toMatchObject({ maxId: 42n });
+      await tags.remove('a');
+      expect(await tags.create({ tag: 'a', step: 10, maxId: 5000n })).toMatchObject({ maxId: 5000n });
+      await tags.remove('a');
+      expect(await tags.create({ tag: 'a', step: 10 })).toMatchObject({ maxId: 5000n });
+      const other = await tags.create({ tag: 'A', step: 10 }).catch((error: unknown) => error as LeafError);
+      expect(['LEAF_TAG_EXISTS', 1n]).toContain('maxId' in other ? other.maxId : other.code);
+    });
+  });
+}
