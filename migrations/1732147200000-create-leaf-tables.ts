@@ -1,9 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-const FIRST_TAG = `INSERT INTO leaf_alloc (biz_tag, max_id, step, description)
-  SELECT 'leaf-segment-test', 1, 2000, 'Test leaf Segment Mode Get Id'
-  WHERE NOT EXISTS (SELECT 1 FROM leaf_alloc)`;
-
 const SQLITE = [
   `CREATE TABLE IF NOT EXISTS leaf_alloc (
     biz_tag varchar(128) NOT NULL DEFAULT '' PRIMARY KEY,
@@ -22,7 +18,6 @@ const SQLITE = [
     create_time timestamp NULL,
     update_time timestamp NULL
   )`,
-  FIRST_TAG,
 ];
 
 const MYSQL = [
@@ -46,7 +41,6 @@ const MYSQL = [
     PRIMARY KEY (id),
     UNIQUE KEY uk_ip_port (ip_port)
   ) ENGINE=InnoDB`,
-  FIRST_TAG.replace('WHERE NOT EXISTS', 'FROM DUAL WHERE NOT EXISTS'),
 ];
 
 const POSTGRES = [
@@ -61,7 +55,6 @@ const POSTGRES = [
     create_time timestamp NULL,
     update_time timestamp NULL
   )`,
-  FIRST_TAG,
 ];
 
 const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
@@ -72,7 +65,7 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The tables of the Java service, column for column, and a first tag to try. Existing tables are used as they are.
+ * The tables of the Java service, column for column. Existing tables are used as they are.
  */
 export class CreateLeafTables1732147200000 implements MigrationInterface {
   readonly name = 'CreateLeafTables1732147200000';

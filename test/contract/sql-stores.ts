@@ -2,6 +2,7 @@ import { SystemClock, systemRandom } from '@leaf/core';
 import {
   createSegmentStore,
   createTagStore,
+  FIRST_TAG,
   type DatabaseTarget,
   type FailoverOptions,
   type LeafDataSource,
@@ -41,7 +42,7 @@ export function connect(target: DatabaseTarget, migrate = true): Promise<LeafDat
   const onCloseProblem = (step: string, problem: string): void => {
     throw new Error(`${step}: ${problem}`);
   };
-  return openDatabase({ target, migrate, onCloseProblem }, clock, systemRandom);
+  return openDatabase({ target, migrate, firstTag: FIRST_TAG, onCloseProblem }, clock, systemRandom);
 }
 
 /** Tags and segments of one new database, its table empty. */
@@ -60,8 +61,12 @@ export async function tagFixture(url: string, cleanUp: () => Promise<void>): Pro
   };
 }
 
+export interface SqlFixture extends SegmentStoreFixture {
+  readonly execute: (sql: string) => Promise<unknown>;
+}
+
 /** Two connections to one new database, its table empty. */
-export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Promise<SegmentStoreFixture> {
+export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Promise<SqlFixture> {
   const target = parseDatabaseUrl(url);
   const { put, read } = STATEMENTS[target.dialect];
   const [first, second] = [await connect(target), await connect(target)];
@@ -72,6 +77,7 @@ export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Pro
     putRow: async (tag, maxId, step) => {
       await first.query(put, [tag, maxId, BigInt(step)]);
     },
+    execute: (sql) => first.query(sql),
     readMaxId: async (tag) => {
       const rows = await second.query<{ max_id: string }[]>(read, [tag]);
       return BigInt(rows[0]!.max_id);

@@ -1,5 +1,11 @@
 import { MAX_ID, type SegmentStore } from '@leaf/core';
-import { createSegmentStore, createTagStore, type DatabaseTarget, type LeafDataSource, parseDatabaseUrl } from '@leaf/persistence';
+import {
+  createSegmentStore,
+  createTagStore,
+  type DatabaseTarget,
+  type LeafDataSource,
+  parseDatabaseUrl,
+} from '@leaf/persistence';
 import { connect, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
@@ -146,9 +152,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     expect(String((failure as Error).cause)).toContain('LEAF_DATABASE_MIGRATE=true');
-    expect(
-      await createSegmentStore(dataSource, { ...FAILOVER, gapSteps: 0 }).allocate('a', 1),
-    ).toBeDefined();
+    expect(await createSegmentStore(dataSource, { ...FAILOVER, gapSteps: 0 }).allocate('a', 1)).toBeDefined();
   });
 });
 

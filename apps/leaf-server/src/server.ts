@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { IdService, LeafError, messageOf, SystemClock } from '@leaf/core';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { IdService, LeafError, messageOf, SegmentStore, SystemClock } from '@leaf/core';
+import { FIRST_TAG } from '@leaf/persistence';
 import { SnowflakeService } from '@leaf/snowflake';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
@@ -76,11 +76,11 @@ function greeting(app: NestFastifyApplication, { host, ids }: LeafConfig, port: 
   const reach = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const url = `http://${reach.includes(':') ? `[${reach}]` : reach}:${port}`;
   const parts = [`Listening on ${url}`];
-  if (ids.segment !== undefined) parts.push(`database ${parseDatabaseUrl(ids.segment.database.url).description}`);
+  if (ids.segment !== undefined) parts.push(`database ${app.get(SegmentStore, { strict: false }).description}`);
   if (ids.snowflake !== undefined) {
     const { lease } = app.get(SnowflakeService, { strict: false }).snapshot();
     parts.push(`registry ${lease.registry}, worker ID ${lease.workerId}`);
   }
-  const path = ids.segment === undefined ? '/api/snowflake/get/test' : '/api/segment/get/leaf-segment-test';
+  const path = ids.segment === undefined ? '/api/snowflake/get/test' : `/api/segment/get/${FIRST_TAG}`;
   return `${parts.join(' · ')} · try: curl ${url}${path}`;
 }

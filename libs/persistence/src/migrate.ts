@@ -9,26 +9,39 @@ const LOCK_NUMBER = 0x1eaf;
 export class MigrationsLocked extends Error {}
 
 /**
- * Brings the schema up to date.
+ * Brings the schema up to date. A new, empty table of tags gets a first one to try.
  *
+ * @param firstTag left out: none
  * @throws MigrationsLocked when another server is doing so; try again
  */
-export async function migrate(dataSource: DataSource, { dialect }: DatabaseTarget): Promise<void> {
-  if (dialect === 'sqlite') {
-    await dataSource.runMigrations();
-    return;
-  }
+export async function migrate(
+  dataSource: DataSource,
+  { dialect }: DatabaseTarget,
+  firstTag: string | undefined,
+): Promise<void> {
+  if (dialect === 'sqlite') return bringUpToDate(dataSource, firstTag);
   const runner = dataSource.createQueryRunner();
   try {
     if (!(await tryLock(runner, dialect))) throw new MigrationsLocked('another server is changing the schema');
     try {
-      await dataSource.runMigrations();
+      await bringUpToDate(dataSource, firstTag);
     } finally {
       await unlock(runner, dialect);
     }
   } finally {
     await runner.release();
   }
+}
+
+async function bringUpToDate(dataSource: DataSource, firstTag: string | undefined): Promise<void> {
+  const done = await dataSource.runMigrations();
+  if (firstTag === undefined || !done.some(({ name }) => name.startsWith('CreateLeafTables'))) return;
+  const some = await dataSource.query<unknown[]>('SELECT 1 FROM leaf_alloc LIMIT 1');
+  if (some.length > 0) return;
+  await dataSource.query(
+    `INSERT INTO leaf_alloc (biz_tag, max_id, step, description)
+     VALUES ('${firstTag}', 1, 2000, 'Test leaf Segment Mode Get Id')`,
+  );
 }
 
 async function tryLock(runner: QueryRunner, dialect: 'mysql' | 'postgres'): Promise<boolean> {

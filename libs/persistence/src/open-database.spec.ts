@@ -5,7 +5,7 @@ import { SystemClock, systemRandom } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
 import { parseDatabaseUrl } from './database-url';
 import type { LeafDataSource } from './leaf-data-source';
-import { openDatabase } from './open-database';
+import { FIRST_TAG, openDatabase } from './open-database';
 
 describe('openDatabase', () => {
   let directory: string;
@@ -27,6 +27,7 @@ describe('openDatabase', () => {
       {
         target: parseDatabaseUrl(`sqlite:${join(directory, file)}`),
         migrate,
+        firstTag: FIRST_TAG,
         onCloseProblem: (step, problem) => problems.push(`${step}: ${problem}`),
       },
       new SystemClock(),

@@ -10,11 +10,18 @@ export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
   /** Bring the schema up to date. */
   readonly migrate: boolean;
+  /** What a new, empty database begins with; left out: no tag. */
+  readonly firstTag?: string;
   /** Told of what goes wrong while closing. */
   readonly onCloseProblem: (step: string, problem: string) => void;
   /** Told that the database cannot be reached yet, and when the next try is. */
   readonly onRetry?: (problem: string, waitMs: number) => void;
+  /** Ends the wait for a database that is not up yet. */
+  readonly signal?: AbortSignal;
 }
+
+/** The tag to try that a new database begins with: the one of the Java service. */
+export const FIRST_TAG = 'leaf-segment-test';
 
 /** Tries in all, for a server that is not up yet or a lock that others hold: about half a minute. */
 const RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
@@ -44,14 +51,15 @@ export async function openDatabase(
   const dataSource = new LeafDataSource(target, clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
-    if (options.migrate) await migrate(dataSource, target);
+    if (options.migrate) await migrate(dataSource, target, options.firstTag);
   };
   try {
     if (target.dialect === 'sqlite') await provideDatabaseFile(target.file);
     const onRetry = (error: unknown, _: number, waitMs: number): void => {
       if (!(error instanceof MigrationsLocked)) options.onRetry?.(messageOf(error), waitMs);
     };
-    await retry(attempt, { ...RETRY, isRetryable, onRetry }, clock, random);
+    const { signal } = options;
+    await retry(attempt, { ...RETRY, isRetryable, onRetry, ...(signal && { signal }) }, clock, random);
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();

@@ -1,10 +1,10 @@
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
-import { SegmentStore, SystemClock, systemRandom } from '@leaf/core';
-import { createSegmentStore } from './create-store';
+import { Releasers, SegmentStore, SystemClock, systemRandom, TagStore } from '@leaf/core';
+import { createSegmentStore, createTagStore } from './create-store';
 import { parseDatabaseUrl } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
-import { openDatabase } from './open-database';
+import { FIRST_TAG, openDatabase } from './open-database';
 import {
   ConfigurableModuleClass,
   DEFAULT_FAILOVER_GAP_STEPS,
@@ -41,8 +41,10 @@ export class PersistenceModule extends ConfigurableModuleClass {
             }),
           inject: [LeafDataSource, MODULE_OPTIONS_TOKEN],
         },
+        { provide: TagStore, useFactory: createTagStore, inject: [LeafDataSource] },
+        { provide: Releasers, useFactory: ({ users }: LeafDataSource) => users, inject: [LeafDataSource] },
       ],
-      exports: [LeafDataSource, SegmentStore],
+      exports: [LeafDataSource, SegmentStore, TagStore, Releasers],
     };
   }
 }
@@ -53,6 +55,6 @@ function open({ url, migrate }: PersistenceModuleOptions): Promise<LeafDataSourc
   const onRetry = (problem: string, waitMs: number): void => {
     logger.warn(`The database cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
   };
-  const options = { target: parseDatabaseUrl(url), migrate, onCloseProblem, onRetry };
+  const options = { target: parseDatabaseUrl(url), migrate, firstTag: FIRST_TAG, onCloseProblem, onRetry };
   return openDatabase(options, new SystemClock(), systemRandom);
 }

@@ -1,10 +1,11 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from '@leaf/core';
-import type { PersistenceModuleOptions } from '@leaf/persistence';
+import type { PersistenceModuleOptions, ShardedPersistenceModuleOptions } from '@leaf/persistence';
 
 /** What is left out has its default. */
 export interface SegmentModuleOptions extends Partial<SegmentOptions> {
-  readonly database: PersistenceModuleOptions;
+  /** One database, or several with each tag in one of them. */
+  readonly database: PersistenceModuleOptions | ShardedPersistenceModuleOptions;
   /** Time between two tag refreshes, in milliseconds; 60,000 by default. */
   readonly refreshMs?: number;
   /** Where the tags of the last day are kept, to be loaded ahead at the next start; left out: nowhere. */

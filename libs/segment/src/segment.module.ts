@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Clock, SystemClock } from '@leaf/core';
-import { PersistenceModule } from '@leaf/persistence';
+import { PersistenceModule, ShardedPersistenceModule } from '@leaf/persistence';
 import { ConfigurableModuleClass, type SegmentModuleOptions } from './segment.module-definition';
 import { SegmentService } from './segment.service';
 import { HotTagsJob } from './hot-tags.job';
@@ -11,9 +11,12 @@ import { TagRefreshJob } from './tag-refresh.job';
 export class SegmentModule extends ConfigurableModuleClass {
   static override forRoot(options: SegmentModuleOptions): DynamicModule {
     const base = super.forRoot(options);
+    const { database } = options;
+    const persistence =
+      'shards' in database ? ShardedPersistenceModule.forRoot(database) : PersistenceModule.forRoot(database);
     return {
       ...base,
-      imports: [PersistenceModule.forRoot(options.database)],
+      imports: [persistence],
       providers: [
         ...(base.providers ?? []),
         { provide: Clock, useClass: SystemClock },
@@ -21,7 +24,7 @@ export class SegmentModule extends ConfigurableModuleClass {
         TagRefreshJob,
         HotTagsJob,
       ],
-      exports: [SegmentService, PersistenceModule],
+      exports: [SegmentService, persistence],
     };
   }
 }

@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { FakeClock, Releasers } from '@leaf/core';
-import type { LeafDataSource } from '@leaf/persistence';
 import { InMemorySegmentStore } from '../../../test/support/in-memory-segment-store';
 import { watch } from '../../../test/support/watch';
 import { SegmentService } from './segment.service';
@@ -14,7 +13,7 @@ describe('SegmentService', () => {
     store.put('order', 1n, 10);
     const users = new Releasers(clock, () => undefined);
     const database = { url: 'sqlite:unused', migrate: false };
-    const service = new SegmentService(store, { users } as LeafDataSource, clock, { database });
+    const service = new SegmentService(store, users, clock, { database });
     await service.onModuleInit();
     expect(await service.next('order')).toBe(1n);
     store.hold();

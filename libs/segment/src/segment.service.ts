@@ -7,13 +7,13 @@ import {
   type IdRange,
   reasonOf,
   PeriodicTask,
+  Releasers,
   type PeriodicTaskSnapshot,
   SegmentIdGenerator,
   SegmentStore,
   settledBefore,
   systemRandom,
 } from '@leaf/core';
-import { LeafDataSource } from '@leaf/persistence';
 import { readHotTags, writeHotTags } from './hot-tag-file';
 import {
   DEFAULT_SEGMENT_MODULE_OPTIONS,
@@ -40,7 +40,7 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
 
   constructor(
     store: SegmentStore,
-    dataSource: LeafDataSource,
+    storeUsers: Releasers,
     private readonly clock: Clock,
     @Inject(MODULE_OPTIONS_TOKEN) options: SegmentModuleOptions,
   ) {
@@ -63,7 +63,7 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
         );
       },
     );
-    dataSource.users.add('give unused IDs back', SAVE_LIMIT_MS + CLOSE_LIMIT_MS, () => this.onApplicationShutdown());
+    storeUsers.add('give unused IDs back', SAVE_LIMIT_MS + CLOSE_LIMIT_MS, () => this.onApplicationShutdown());
   }
 
   async onModuleInit(): Promise<void> {

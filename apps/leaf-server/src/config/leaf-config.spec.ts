@@ -52,7 +52,7 @@ describe('loadConfig', () => {
 
   it('keeps the state below the data directory', () => {
     const { segment, snowflake } = loadConfig({ LEAF_DATA_DIR: '/var/lib/x', LEAF_NAME: 'ids' }).ids;
-    expect(segment?.database.url).toBe('sqlite:/var/lib/x/leaf.sqlite');
+    expect(segment?.database).toMatchObject({ url: 'sqlite:/var/lib/x/leaf.sqlite' });
     expect(snowflake?.registry).toMatchObject({ directory: '/var/lib/x/ids' });
   });
 
@@ -71,6 +71,13 @@ describe('loadConfig', () => {
     ['LEAF_ADVERTISE_PORT', '0'],
     ['LEAF_SEGMENT_ENABLED', 'yes'],
     ['LEAF_DATABASE_URL', 'oracle:x'],
+    ['LEAF_DATABASE_URLS', 'mysql://db/leaf'],
+    ['LEAF_DATABASE_URLS', '{}'],
+    ['LEAF_DATABASE_URLS', '{"a b":"sqlite:x"}'],
+    ['LEAF_DATABASE_URLS', '{"a":7}'],
+    ['LEAF_DATABASE_URLS', '{"a":"oracle:x"}'],
+    ['LEAF_DATABASE_TAGS', '{"order":"a"}'],
+    ['LEAF_DATABASE_TAGS', '{"or der":"a"}'],
     ['LEAF_SEGMENT_WAIT_MS', '0'],
     ['LEAF_SEGMENT_WAIT_MS', '1.5'],
     ['LEAF_SEGMENT_PREFETCH_RATIO', '0'],
@@ -105,10 +112,22 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...shared, LEAF_SNOWFLAKE_ENABLED: 'false' }).ids.segment).toBeDefined();
   });
 
+  it('spreads the tags over several databases', () => {
+    const LEAF_DATABASE_URLS = '{"a":"sqlite:/a","b":"sqlite:/b"}';
+    expect(loadConfig({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{"order":"b"}' }).ids.segment?.database).toEqual({
+      shards: { databases: { a: 'sqlite:/a', b: 'sqlite:/b' }, tags: { order: 'b' } },
+      migrate: true,
+      failoverGapSteps: 10,
+    });
+    expect(fault({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{"order":"c"}' })).toContain('"c"');
+    expect(fault({ LEAF_DATABASE_URLS: '{"a":"mysql://leaf@db/leaf"}' })).toContain('LEAF_LOCAL_WORKERS');
+  });
+
   it('does not show the password of a bad URL', () => {
     const message = fault({ LEAF_DATABASE_URL: 'mysql://root:secret@db' });
     expect(message).toContain('LEAF_DATABASE_URL must name');
     expect(message).not.toContain('secret');
+    expect(fault({ LEAF_DATABASE_URLS: '{"a":"mysql://root:secret@db"}' })).not.toContain('secret');
   });
 
   it('lists every bad variable at once', () => {

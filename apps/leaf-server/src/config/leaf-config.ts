@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BitLayout, LeafError, messageOf } from '@leaf/core';
 import type { IdModuleOptions } from '@leaf/id';
+import type { SegmentModuleOptions } from '@leaf/segment';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
@@ -18,8 +19,12 @@ export interface LeafConfig {
   readonly warnings: readonly string[];
 }
 
+/** Without a default, derived or not. */
+type Optional = 'LEAF_DATABASE_URLS' | 'LEAF_DATABASE_TAGS';
 /** The values of everything that has a default. */
-type Resolved = { readonly [Name in VariableName]: NonNullable<Environment[Name]> };
+type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
+  readonly [Name in Optional]?: NonNullable<Environment[Name]>;
+};
 
 /**
  * Reads the settings from environment variables; an empty one counts as not set.
@@ -64,11 +69,7 @@ function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Reso
 function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   const segment = {
-    database: {
-      url: values.LEAF_DATABASE_URL,
-      migrate: values.LEAF_DATABASE_MIGRATE,
-      failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
-    },
+    database: databaseOf(values),
     waitMs: values.LEAF_SEGMENT_WAIT_MS,
     refreshMs: values.LEAF_SEGMENT_REFRESH_MS,
     prefetchRatio: values.LEAF_SEGMENT_PREFETCH_RATIO,
@@ -101,6 +102,17 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
   };
 }
 
+function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
+  const common = {
+    migrate: values.LEAF_DATABASE_MIGRATE,
+    failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
+  };
+  const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags } = values;
+  return databases === undefined
+    ? { url, ...common }
+    : { shards: { databases, ...(tags === undefined ? {} : { tags }) }, ...common };
+}
+
 /** Faults that show only when settings are seen together. */
 function contradictions(values: Resolved): string[] {
   const faults: string[] = [];
@@ -112,6 +124,7 @@ function contradictions(values: Resolved): string[] {
       'LEAF_SNOWFLAKE_HORIZON_MS must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm',
     );
   }
+  faults.push(...shardFaults(values));
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   try {
     const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
@@ -127,10 +140,20 @@ function contradictions(values: Resolved): string[] {
   return faults;
 }
 
+function shardFaults({ LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags = {} }: Resolved): string[] {
+  if (databases === undefined) {
+    return Object.keys(tags).length > 0 ? ['LEAF_DATABASE_TAGS needs LEAF_DATABASE_URLS, which is not set'] : [];
+  }
+  const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
+  return unknown === undefined ? [] : [`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS has not`];
+}
+
 /** Servers on one database that were never told their worker IDs would all be worker 0. */
-function sharedWorkers({ LEAF_DATABASE_URL: url, ...values }: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
+function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
   if (values.LEAF_SNOWFLAKE_ENABLED !== true || values.LEAF_SEGMENT_ENABLED !== true) return [];
-  if (url === undefined || parseDatabaseUrl(url).dialect === 'sqlite' || env.LEAF_LOCAL_WORKERS) return [];
+  const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
+  const urls = several === undefined ? [url].filter((text) => text !== undefined) : Object.values(several);
+  if (urls.every((text) => parseDatabaseUrl(text).dialect === 'sqlite') || env.LEAF_LOCAL_WORKERS) return [];
   return [
     'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server',
   ];

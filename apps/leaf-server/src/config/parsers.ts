@@ -1,4 +1,4 @@
-import { messageOf } from '@leaf/core';
+import { isTag, messageOf } from '@leaf/core';
 import { parseDatabaseUrl } from '@leaf/persistence';
 
 /** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
@@ -51,6 +51,37 @@ export function databaseUrl(value: string): string {
   return value;
 }
 
+const SHARD = /^[A-Za-z0-9_-]{1,32}$/;
+
+/** A JSON object of name → URL. */
+export function databaseUrls(value: string): Record<string, string> {
+  const map = jsonMap(value, 'must be a JSON object of name: URL, for example {"a":"mysql://leaf@db-a/leaf"}');
+  for (const [name, url] of Object.entries(map)) {
+    if (!SHARD.test(name)) throw new Error('must have names of 1 to 32 letters, digits, "_" or "-"');
+    try {
+      databaseUrl(url);
+    } catch (error) {
+      throw new Error(`: "${name}" ${messageOf(error)}`, { cause: error });
+    }
+  }
+  return map;
+}
+
+/** A JSON object of tag → name of a database. */
+export function tagMap(value: string): Record<string, string> {
+  const map = jsonMap(value, 'must be a JSON object of tag: name of a database, for example {"order":"a"}');
+  const bad = Object.keys(map).find((tag) => !isTag(tag));
+  if (bad !== undefined) throw new Error(`has ${JSON.stringify(bad)}, which is no tag`);
+  return map;
+}
+
+function jsonMap(value: string, wanted: string): Record<string, string> {
+  const map = parseJson(value, wanted);
+  const texts = Object.values(map).every((item) => typeof item === 'string');
+  if (!texts || Object.keys(map).length === 0) throw new Error(wanted);
+  return map as Record<string, string>;
+}
+
 /** Three bit counts, `time,worker,sequence`. */
 export function bits(value: string): [number, number, number] {
   const match = /^(\d{1,2}),(\d{1,2}),(\d{1,2})$/.exec(value);
@@ -61,14 +92,7 @@ export function bits(value: string): [number, number, number] {
 /** A JSON object of `"ip:port"` → worker ID. */
 export function workers(value: string): Record<string, number> {
   const wanted = 'must be a JSON object of "ip:port": worker ID, for example {"10.0.0.7:8080":0}';
-  let map: unknown;
-  try {
-    map = JSON.parse(value);
-  } catch {
-    throw new Error(wanted);
-  }
-  if (typeof map !== 'object' || map === null || Array.isArray(map)) throw new Error(wanted);
-  const entries = Object.entries(map as Record<string, unknown>);
+  const entries = Object.entries(parseJson(value, wanted));
   if (entries.length === 0) throw new Error(wanted);
   for (const [instance, workerId] of entries) {
     if (instance !== '*' && !/^\S+:\d{1,5}$/.test(instance)) throw new Error(wanted);
@@ -76,5 +100,16 @@ export function workers(value: string): Record<string, number> {
   }
   const ids = entries.map(([, workerId]) => workerId);
   if (new Set(ids).size < ids.length) throw new Error('must give every instance a worker ID of its own');
-  return map as Record<string, number>;
+  return Object.fromEntries(entries) as Record<string, number>;
+}
+
+function parseJson(value: string, wanted: string): Record<string, unknown> {
+  let map: unknown;
+  try {
+    map = JSON.parse(value);
+  } catch {
+    throw new Error(wanted);
+  }
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) throw new Error(wanted);
+  return map as Record<string, unknown>;
 }

@@ -2,7 +2,19 @@ import { DEFAULT_LAYOUT } from '@leaf/core';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf/persistence';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf/snowflake';
-import { bits, databaseUrl, flag, integer, oneOf, type Parser, ratio, text, workers } from './parsers';
+import {
+  bits,
+  databaseUrl,
+  databaseUrls,
+  flag,
+  integer,
+  oneOf,
+  type Parser,
+  ratio,
+  tagMap,
+  text,
+  workers,
+} from './parsers';
 
 export interface Variable<T> {
   /** Undefined: the default depends on other settings, `meaning` says how. */
@@ -52,6 +64,17 @@ export const VARIABLES = {
     databaseUrl,
     'database of the segments: sqlite:<file>, or mysql, mariadb or postgres://user:password@host:port/database, TLS by sslmode=require or verify-full; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
     true,
+  ),
+  LEAF_DATABASE_URLS: variable(
+    undefined,
+    databaseUrls,
+    'several databases, each tag on one of them, in place of LEAF_DATABASE_URL: name to URL as JSON',
+    true,
+  ),
+  LEAF_DATABASE_TAGS: variable(
+    undefined,
+    tagMap,
+    'with LEAF_DATABASE_URLS: tag to name as JSON; other tags are spread by a hash of the names',
   ),
   LEAF_DATABASE_MIGRATE: variable(true, flag, 'make and update the tables at start'),
   LEAF_SEGMENT_WAIT_MS: variable(

@@ -44,6 +44,9 @@ export class Metrics {
     this.counter('leaf_segment_load_failures_total', 'Allocations that failed', [], (counter) => {
       for (const { failures } of segments.snapshot()) counter.inc(failures);
     });
+    this.counter('leaf_segment_store_backwards_total', 'Ranges refused that were taken already', [], (counter) => {
+      for (const { backwards } of segments.snapshot()) counter.inc(backwards);
+    });
   }
 
   private countSnowflake(snowflake: SnowflakeService, clock: Clock): void {

@@ -15,7 +15,7 @@ export const ERROR_CATALOGUE = {
   LEAF_TAG_NOT_FOUND: { status: 404, title: 'Unknown tag' },
   LEAF_NOT_FOUND: { status: 404, title: 'No such route' },
   LEAF_TAG_EXISTS: { status: 409, title: 'Tag exists' },
-  LEAF_MAX_ID_BACKWARDS: { status: 409, title: 'max_id may only rise' },
+  LEAF_MAX_ID_BACKWARDS: { status: 409, title: 'No lower max_id' },
   LEAF_REQUEST_TIMEOUT: { status: 408, title: 'Request not completed in time' },
   LEAF_BODY_TOO_LARGE: { status: 413, title: 'Body too large' },
   LEAF_URL_TOO_LONG: { status: 414, title: 'URL too long' },

@@ -185,6 +185,7 @@ describe('DoubleBuffer, snapshot', () => {
       databaseStep: 0,
       loads: 0,
       failures: 0,
+      backwards: 0,
       lastLoadMs: undefined,
       lastLoadAt: undefined,
       lastError: undefined,

@@ -143,6 +143,7 @@ describe('RangeSource', () => {
     const highest = rig.store.maxId(TAG)! - 1n;
     rig.store.put(TAG, 1n, 10);
     await expect(source.load()).rejects.toMatchObject({ code: 'LEAF_STORE_BACKWARDS', retryAfterMs: 1000 });
+    expect(source.snapshot()).toMatchObject({ failures: 1, backwards: 1 });
     expect(rig.store.maxId(TAG)).toBe(highest + 1n);
     await expect(source.load()).resolves.toMatchObject({ from: highest + 1n });
   });
@@ -216,6 +217,7 @@ describe('RangeSource', () => {
       databaseStep: 0,
       loads: 0,
       failures: 0,
+      backwards: 0,
       lastLoadMs: undefined,
       lastLoadAt: undefined,
       lastError: undefined,
@@ -235,6 +237,7 @@ describe('RangeSource', () => {
       databaseStep: 2000,
       loads: 1,
       failures: 1,
+      backwards: 0,
       lastLoadMs: 30,
       lastLoadAt: rig.clock.now(),
       lastError: undefined,

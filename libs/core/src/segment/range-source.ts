@@ -19,6 +19,8 @@ export interface RangeSourceSnapshot {
   readonly databaseStep: number;
   readonly loads: number;
   readonly failures: number;
+  /** How often the store offered what was taken already. */
+  readonly backwards: number;
   readonly lastLoadMs: number | undefined;
   /** Unix milliseconds. */
   readonly lastLoadAt: number | undefined;
@@ -40,6 +42,7 @@ export class RangeSource {
   private databaseStep = 0;
   private loads = 0;
   private failures = 0;
+  private backwards = 0;
   private failuresInRow = 0;
   private loadStartedAt = 0;
   private lastLoadMs: number | undefined;
@@ -95,9 +98,9 @@ export class RangeSource {
   }
 
   snapshot(): RangeSourceSnapshot {
-    const { step, databaseStep, loads, failures, lastLoadMs, lastLoadAt, lastError } = this;
+    const { step, databaseStep, loads, failures, backwards, lastLoadMs, lastLoadAt, lastError } = this;
     const message = lastError === undefined ? undefined : reasonOf(lastError);
-    return { step, databaseStep, loads, failures, lastLoadMs, lastLoadAt, lastError: message };
+    return { step, databaseStep, loads, failures, backwards, lastLoadMs, lastLoadAt, lastError: message };
   }
 
   private async assertUsable({ from, to, step }: Allocation): Promise<void> {
@@ -109,6 +112,7 @@ export class RangeSource {
       );
     }
     if (from > this.highest) return;
+    this.backwards++;
     await store.raise(this.tag, this.highest + 1n);
     throw new LeafError(
       'LEAF_STORE_BACKWARDS',

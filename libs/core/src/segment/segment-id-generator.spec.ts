@@ -75,6 +75,20 @@ describe('SegmentIdGenerator', () => {
     expect(rig.store.count('hasTag')).toBe(2);
   });
 
+  it('waits for a lookup no longer than for a segment', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.hold();
+    const calls = [watch(generator.next('none')), watch<unknown>(generator.takeRanges('none', 5))];
+    await rig.clock.advance(rig.options.waitMs - 1);
+    expect(calls.map((call) => call.code)).toEqual([undefined, undefined]);
+    await rig.clock.advance(1);
+    expect(calls.map((call) => call.code)).toEqual(['LEAF_SEGMENT_UNAVAILABLE', 'LEAF_SEGMENT_UNAVAILABLE']);
+    rig.store.release();
+    rig.store.put('none', 1n, 10);
+    expect(await generator.next('none')).toBe(1n);
+  });
+
   it('counts the second from the answer', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();

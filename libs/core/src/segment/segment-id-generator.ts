@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock';
+import { settledBefore } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
@@ -146,7 +147,7 @@ export class SegmentIdGenerator {
     this.assertOpen();
     const now = this.clock.monotonic();
     if ((this.notFoundUntil.get(tag) ?? -Infinity) > now) throw this.notFound(tag);
-    const found = await this.store.hasTag(tag);
+    const found = await this.ask(tag);
     this.assertOpen();
     if (found) return this.admit(tag);
     this.notFoundUntil.delete(tag);
@@ -158,6 +159,17 @@ export class SegmentIdGenerator {
       }
     }
     throw this.notFound(tag);
+  }
+
+  private async ask(tag: string): Promise<boolean> {
+    const answer = this.store.hasTag(tag);
+    const { waitMs } = this.context.options;
+    if (await settledBefore(answer, this.clock.monotonic() + waitMs, this.clock)) return answer;
+    throw new LeafError(
+      'LEAF_SEGMENT_UNAVAILABLE',
+      `Whether there is a tag "${tag}" could not be found out within ${waitMs} ms: the database does not answer. It goes on by itself when it does.`,
+      { retryAfterMs: 1000 },
+    );
   }
 
   private async shut(): Promise<void> {

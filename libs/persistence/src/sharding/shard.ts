@@ -1,0 +1,104 @@
+import {
+  type Clock,
+  LeafError,
+  messageOf,
+  type RandomSource,
+  retry,
+  type SegmentStore,
+  settledBefore,
+  type TagStore,
+} from '@leaf/core';
+import { createSegmentStore, createTagStore } from '../create-store';
+import type { FailoverOptions } from '../failover/failover-guard';
+import type { LeafDataSource } from '../leaf-data-source';
+import { openDatabase, type OpenDatabaseOptions } from '../open-database';
+
+export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
+  readonly name: string;
+  readonly failover: FailoverOptions;
+  /** The database could not be opened; it is tried again. */
+  readonly onOpenFailed: (error: unknown) => void;
+}
+
+interface OpenShard {
+  readonly dataSource: LeafDataSource;
+  readonly segments: SegmentStore;
+  readonly tags: TagStore;
+}
+
+const REOPEN = { firstMs: 1000, maxMs: 10_000, attempts: Infinity, isRetryable: () => true };
+const CLOSE_LIMIT_MS = 2000;
+
+/** One of several databases. It may be away when the server starts: its tags have no IDs until it is there. */
+export class Shard {
+  private held: OpenShard | undefined;
+  private problem: unknown;
+  private opening: Promise<void> | undefined;
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly options: ShardOptions,
+    private readonly clock: Clock,
+    private readonly random: RandomSource,
+  ) {}
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get description(): string {
+    return this.options.target.description;
+  }
+
+  /**
+   * Begins to open the database, and goes on until it is open.
+   *
+   * @throws LeafError why the first try failed
+   */
+  start(): Promise<void> {
+    const first = this.tryOpen();
+    const signal = this.closing.signal;
+    const again = (): Promise<void> => retry(() => this.tryOpen(), { ...REOPEN, signal }, this.clock, this.random);
+    this.opening = first.catch(() => again()).catch(() => undefined);
+    return first;
+  }
+
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` while the database is not open */
+  get stores(): Pick<OpenShard, 'segments' | 'tags'> {
+    if (this.held !== undefined) return this.held;
+    throw new LeafError(
+      'LEAF_STORE_UNAVAILABLE',
+      `The database "${this.name}" was not reached yet since this server started. It goes on by itself when the database answers.`,
+      {
+        cause: new Error(`${this.description}: ${this.problem === undefined ? 'not open' : messageOf(this.problem)}`),
+        retryAfterMs: 1000,
+      },
+    );
+  }
+
+  /** Closes the connection, after those who still want to write to it. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    if (this.opening !== undefined) {
+      await settledBefore(this.opening, this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
+    }
+    await this.held?.dataSource.destroy();
+  }
+
+  private async tryOpen(): Promise<void> {
+    const { signal } = this.closing;
+    try {
+      const dataSource = await openDatabase({ ...this.options, signal }, this.clock, this.random);
+      if (signal.aborted) {
+        await dataSource.destroy();
+        return;
+      }
+      const segments = createSegmentStore(dataSource, this.options.failover);
+      this.held = { dataSource, segments, tags: createTagStore(dataSource) };
+    } catch (error) {
+      this.problem = error;
+      this.options.onOpenFailed(error);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { type Allocation, type IdRange, LeafError, SegmentStore } from '@leaf/core';
+import type { Shard } from './shard';
+import type { Shards } from './shards';
+
+export interface ShardEvents {
+  /** The tags of a database could not be listed; those known before stay. */
+  readonly onShardFailed: (shard: string, error: unknown) => void;
+  /** A row is in a database that its tag does not belong to: no IDs come from it. */
+  readonly onMisplaced: (tag: string, shard: string, owner: string) => void;
+}
+
+/** The tags of several databases, each of them in one. A database that fails takes its own tags away, no others. */
+export class ShardedSegmentStore extends SegmentStore {
+  readonly description: string;
+  /** The tags of each database, as last seen. */
+  private readonly known: Map<Shard, Set<string>>;
+  private readonly misplaced = new Set<string>();
+
+  constructor(
+    private readonly shards: Shards,
+    private readonly events: ShardEvents,
+  ) {
+    super();
+    this.known = new Map(shards.all.map((shard) => [shard, new Set()]));
+    this.description = shards.all.map(({ name, description }) => `${name}=${description}`).join(' ');
+  }
+
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` when none of the databases could be asked */
+  async listTags(): Promise<string[]> {
+    const looks = await Promise.all(this.shards.all.map((shard) => this.look(shard)));
+    if (!looks.includes(true)) {
+      throw new LeafError('LEAF_STORE_UNAVAILABLE', 'None of the databases of the segments answers; see the log.', {
+        retryAfterMs: 1000,
+      });
+    }
+    return Array.from(this.known.values(), (tags) => [...tags]).flat();
+  }
+
+  async hasTag(tag: string): Promise<boolean> {
+    const shard = this.shards.of(tag);
+    const found = await shard.stores.segments.hasTag(tag);
+    if (found) this.known.get(shard)?.add(tag);
+    return found;
+  }
+
+  async allocate(tag: string, size: number | undefined): Promise<Allocation> {
+    return this.shards.of(tag).stores.segments.allocate(tag, size);
+  }
+
+  async giveBack(tag: string, range: IdRange): Promise<boolean> {
+    return this.shards.of(tag).stores.segments.giveBack(tag, range);
+  }
+
+  async raise(tag: string, minimum: bigint): Promise<void> {
+    return this.shards.of(tag).stores.segments.raise(tag, minimum);
+  }
+
+  /** @returns whether the database could be asked */
+  private async look(shard: Shard): Promise<boolean> {
+    try {
+      const listed = await shard.stores.segments.listTags();
+      const own = listed.filter((tag) => this.shards.of(tag) === shard);
+      this.known.set(shard, new Set(own));
+      if (own.length < listed.length) this.reportMisplaced(shard, listed);
+      return true;
+    } catch (error) {
+      this.events.onShardFailed(shard.name, error);
+      return false;
+    }
+  }
+
+  /** Once a tag and database. */
+  private reportMisplaced(shard: Shard, listed: readonly string[]): void {
+    for (const tag of listed) {
+      const owner = this.shards.of(tag);
+      const key = `${shard.name}\n${tag}`;
+      if (owner === shard || this.misplaced.has(key)) continue;
+      this.misplaced.add(key);
+      this.events.onMisplaced(tag, shard.name, owner.name);
+    }
+  }
+}

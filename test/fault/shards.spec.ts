@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_SEGMENT_OPTIONS, LeafError, SegmentIdGenerator, systemRandom } from '@leaf/core';
+import { ShardRouter } from '@leaf/persistence';
+import { clock, sqlFixture, type SqlFixture } from '../contract/sql-stores';
+import { type MariadbServer, startMariadb } from '../support/mariadb';
+import { type ShardedDatabases, shardedDatabases } from '../support/shards';
+import { TcpProxy } from '../support/tcp-proxy';
+import { until } from '../support/until';
+
+const codeOf = (error: unknown): string => (error instanceof LeafError ? error.code : String(error));
+
+describe('several databases', () => {
+  let server: MariadbServer;
+  let directory: string;
+  const opened: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => (server = await startMariadb()));
+  afterAll(() => server.stop());
+  beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), 'leaf-shards-'))));
+  afterEach(async () => {
+    for (let close = opened.pop(); close !== undefined; close = opened.pop()) await close();
+    await rm(directory, { recursive: true });
+  });
+
+  async function rowsOf(url: string): Promise<SqlFixture> {
+    const rows = await sqlFixture(url, () => Promise.resolve());
+    opened.push(() => rows.close());
+    return rows;
+  }
+
+  function open(urls: Record<string, string>, tags: Record<string, string>): ShardedDatabases {
+    const databases = shardedDatabases(urls, tags);
+    opened.push(() => databases.shards.close());
+    return databases;
+  }
+
+  /** `near` is a file, `far` a server behind a proxy; a tag of the same name in each. */
+  async function makeWorld(): Promise<{ urls: Record<string, string>; proxy: TcpProxy }> {
+    const url = await server.createDatabase();
+    const proxy = await TcpProxy.start(server.port);
+    opened.push(() => proxy.stop());
+    const urls = {
+      near: `sqlite:${join(directory, 'near.sqlite')}`,
+      far: url.replace(`:${server.port}/`, `:${proxy.port}/`),
+    };
+    await (await rowsOf(urls.near)).putRow('near', 1n, 10);
+    await (await rowsOf(url)).putRow('far', 1n, 10);
+    return { urls, proxy };
+  }
+
+  const MAP = { near: 'near', far: 'far' };
+
+  it('serves the tags of the others while one is down, and of all when it is back', async () => {
+    const { urls, proxy } = await makeWorld();
+    const { shards, segments, reports } = open(urls, MAP);
+    await shards.start();
+    const options = { ...DEFAULT_SEGMENT_OPTIONS, waitMs: 300, maxStep: 10 };
+    const generator = new SegmentIdGenerator(segments, clock, systemRandom, options, {
+      onLoadFailed: () => undefined,
+      onRefreshFailed: (error) => reports.push(`refresh: ${codeOf(error)}`),
+    });
+    opened.push(() => generator.close().catch(() => undefined));
+    await generator.refresh.run();
+    const known = (): string[] => generator.snapshot().map(({ tag }) => tag);
+    expect(known().sort()).toEqual(['far', 'near']);
+    const last = (await generator.takeRanges('far', 15)).at(-1)!.to;
+
+    proxy.blackhole();
+    await generator.refresh.run();
+    expect(reports).toEqual(['far failed']);
+    expect(known().sort()).toEqual(['far', 'near']);
+    expect(await generator.takeRanges('near', 100)).toHaveLength(1);
+    await expect(generator.takeRanges('far', 1000)).rejects.toMatchObject({ code: 'LEAF_SEGMENT_UNAVAILABLE' });
+
+    proxy.heal();
+    const id = await until('an ID of the other one', () => generator.next('far').catch(() => undefined));
+    expect(id).toBeGreaterThan(last);
+  });
+
+  it('starts without the one that is away, and takes it in when it comes', async () => {
+    const { urls, proxy } = await makeWorld();
+    proxy.refuse();
+    const { shards, segments, tags } = open(urls, MAP);
+    await shards.start();
+    expect(await segments.allocate('near', 5)).toMatchObject({ from: 1n });
+    await expect(segments.allocate('far', 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    await expect(segments.hasTag('far')).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    expect(await segments.listTags()).toEqual(['near']);
+    // Whether a row was left behind there cannot be known.
+    await expect(tags.create({ tag: 'new', step: 1 })).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    proxy.heal();
+    const range = await until('the other database', () => segments.allocate('far', 5).catch(() => undefined), 60_000);
+    expect(range).toMatchObject({ from: 1n });
+    expect((await segments.listTags()).sort()).toEqual(['far', 'near']);
+  });
+
+  it('does not start when all are away', async () => {
+    const { shards } = open({ a: `sqlite:${directory}`, b: `sqlite:${directory}` }, {});
+    await expect(shards.start()).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
+  });
+
+  it('gives no IDs from a row that is in the wrong database, and says so once', async () => {
+    const urls = { a: `sqlite:${join(directory, 'a.sqlite')}`, b: `sqlite:${join(directory, 'b.sqlite')}` };
+    const rows = { a: await rowsOf(urls.a), b: await rowsOf(urls.b) };
+    await rows.a.putRow('order', 500n, 10);
+    const { shards, segments, tags, reports } = open(urls, { order: 'b' });
+    await shards.start();
+    expect(await segments.listTags()).toEqual([]);
+    await segments.listTags();
+    expect(reports).toEqual(['order in a, not b']);
+    await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    // It would begin at 1 again.
+    await expect(tags.create({ tag: 'order', step: 1 })).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
+    await rows.b.putRow('order', 500n, 10);
+    expect(await segments.allocate('order', 5)).toMatchObject({ from: 500n });
+  });
+});
+
+describe('ShardRouter', () => {
+  const tags = Array.from({ length: 3000 }, (_, n) => `tag-${n}`);
+  const three = new ShardRouter(['a', 'b', 'c'], {});
+
+  it('spreads tags evenly', () => {
+    for (const name of ['a', 'b', 'c']) {
+      const share = tags.filter((tag) => three.shardOf(tag) === name).length;
+      expect(Math.abs(share - 1000)).toBeLessThan(100);
+    }
+  });
+
+  it('moves tags to a new database only', () => {
+    const four = new ShardRouter(['d', 'c', 'a', 'b'], {});
+    const moved = tags.filter((tag) => three.shardOf(tag) !== four.shardOf(tag));
+    expect(new Set(moved.map((tag) => four.shardOf(tag)))).toEqual(new Set(['d']));
+    expect(Math.abs(moved.length - 750)).toBeLessThan(100);
+  });
+
+  it('stays where it was from release to release', () => {
+    expect(
+      tags
+        .slice(0, 12)
+        .map((tag) => three.shardOf(tag))
+        .join(''),
+    ).toBe('cacccbbaaaac');
+  });
+
+  it('prefers the map', () => {
+    const router = new ShardRouter(['a', 'b'], { order: 'b', constructor: 'a' });
+    expect([router.shardOf('order'), router.shardOf('constructor')]).toEqual(['b', 'a']);
+    expect(['a', 'b']).toContain(router.shardOf('toString'));
+  });
+});

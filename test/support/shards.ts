@@ -1,0 +1,40 @@
+import { systemRandom } from '@leaf/core';
+import { parseDatabaseUrl, Shard, ShardedSegmentStore, ShardedTagStore, ShardRouter, Shards } from '@leaf/persistence';
+import { clock, FAILOVER } from '../contract/sql-stores';
+
+export interface ShardedDatabases {
+  readonly shards: Shards;
+  readonly segments: ShardedSegmentStore;
+  readonly tags: ShardedTagStore;
+  /** What was reported, newest last. */
+  readonly reports: string[];
+}
+
+/** Several databases by name and URL, not opened yet. */
+export function shardedDatabases(
+  databases: Readonly<Record<string, string>>,
+  tags: Readonly<Record<string, string>> = {},
+): ShardedDatabases {
+  const reports: string[] = [];
+  const all = Object.entries(databases).map(
+    ([name, url]) =>
+      new Shard(
+        {
+          name,
+          target: parseDatabaseUrl(url),
+          migrate: true,
+          failover: FAILOVER,
+          onCloseProblem: (step, problem) => reports.push(`${step}: ${problem}`),
+          onOpenFailed: () => reports.push(`${name} not open`),
+        },
+        clock,
+        systemRandom,
+      ),
+  );
+  const shards = new Shards(all, new ShardRouter(Object.keys(databases), tags), clock);
+  const segments = new ShardedSegmentStore(shards, {
+    onShardFailed: (shard) => reports.push(`${shard} failed`),
+    onMisplaced: (tag, shard, owner) => reports.push(`${tag} in ${shard}, not ${owner}`),
+  });
+  return { shards, segments, tags: new ShardedTagStore(shards), reports };
+}
