@@ -1,0 +1,100 @@
+import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
+import { watch } from '../../../../test/support/watch';
+import type { SegmentIdGenerator } from './segment-id-generator';
+
+async function nextMany(generator: SegmentIdGenerator, tag: string, count: number): Promise<bigint[]> {
+  const ids: bigint[] = [];
+  for (let i = 0; i < count; i++) ids.push(await generator.next(tag));
+  return ids;
+}
+
+describe('SegmentIdGenerator, looking tags up', () => {
+  it('looks an unknown tag up once', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await nextMany(generator, TAG, 10);
+    await generator.takeRanges(TAG, 10);
+    expect(rig.store.count('hasTag')).toBe(1);
+  });
+
+  it('concurrent lookups of one tag share one call', async () => {
+    const rig = new SegmentRig();
+    rig.store.put('user', 1n, 10);
+    const generator = rig.generator();
+    rig.store.hold();
+    const calls = [generator.next(TAG), generator.takeRanges(TAG, 3), generator.next(TAG), generator.next('user')].map(
+      (call) => watch<unknown>(call),
+    );
+    expect(rig.store.held.map(({ method, tag }) => [method, tag])).toEqual([
+      ['hasTag', TAG],
+      ['hasTag', 'user'],
+    ]);
+    rig.store.release();
+    await rig.settle();
+    expect(calls.map((call) => call.value)).toEqual([1n, [{ from: 2n, to: 4n }], 5n, 1n]);
+    expect(rig.store.count('allocate')).toBe(2);
+  });
+
+  it('keeps in mind for a second that a tag was not found', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    const together = [watch(generator.next('none')), watch(generator.next('none'))];
+    await rig.settle();
+    expect(together.map((call) => call.code)).toEqual(['LEAF_TAG_NOT_FOUND', 'LEAF_TAG_NOT_FOUND']);
+    await rig.clock.advance(999);
+    await expect(generator.next('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    await expect(generator.takeRanges('none', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.store.count('hasTag')).toBe(1);
+    rig.store.put('none', 1n, 10);
+    await rig.clock.advance(1);
+    expect(await generator.next('none')).toBe(1n);
+    expect(rig.store.count('hasTag')).toBe(2);
+  });
+
+  it('waits for a lookup no longer than for a segment', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.hold();
+    const calls = [watch(generator.next('none')), watch<unknown>(generator.takeRanges('none', 5))];
+    await rig.clock.advance(rig.options.waitMs - 1);
+    expect(calls.map((call) => call.code)).toEqual([undefined, undefined]);
+    await rig.clock.advance(1);
+    expect(calls.map((call) => call.code)).toEqual(['LEAF_SEGMENT_UNAVAILABLE', 'LEAF_SEGMENT_UNAVAILABLE']);
+    rig.store.release();
+    rig.store.put('none', 1n, 10);
+    expect(await generator.next('none')).toBe(1n);
+  });
+
+  it('counts the second from the answer', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.hold();
+    const call = watch(generator.next('none'));
+    await rig.clock.advance(700);
+    rig.store.release();
+    await rig.settle();
+    expect(call.code).toBe('LEAF_TAG_NOT_FOUND');
+    await rig.clock.advance(999);
+    await expect(generator.next('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.store.count('hasTag')).toBe(1);
+  });
+
+  it('keeps a limited number of unknown tags in mind, the newest', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    for (let i = 0; i <= 10_000; i++) await expect(generator.next(`none-${i}`)).rejects.toBeDefined();
+    const lookups = rig.store.count('hasTag');
+    await expect(generator.next('none-1')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.store.count('hasTag')).toBe(lookups);
+    await expect(generator.next('none-0')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.store.count('hasTag')).toBe(lookups + 1);
+  });
+
+  it('a failed lookup is not kept in mind', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.failNext(1);
+    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    expect(await generator.next(TAG)).toBe(1n);
+  });
+});
