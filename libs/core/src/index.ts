@@ -52,4 +52,11 @@ export {
   type WorkerLeaseOptions,
   type WorkerLeaseSnapshot,
 } from './worker/worker-lease';
-export { WorkerRegistry, type CeilingProposal, type LeaseHolder, type WorkerClaim } from './worker/worker-registry';
+export {
+  WorkerRegistry,
+  type CeilingProposal,
+  type LeaseHolder,
+  type Peer,
+  type TimeSource,
+  type WorkerClaim,
+} from './worker/worker-registry';

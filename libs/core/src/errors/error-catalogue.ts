@@ -40,6 +40,8 @@ export const ERROR_CATALOGUE = {
   LEAF_LAYOUT_INVALID: { status: 500, title: 'Invalid bit layout' },
   LEAF_CLOCK_BEHIND: { status: 500, title: 'Clock behind its own past' },
   LEAF_WORKER_HELD: { status: 500, title: 'Worker ID in use' },
+  LEAF_WORKERS_USED_UP: { status: 500, title: 'No worker ID left' },
+  LEAF_CLOCK_OFFSET: { status: 500, title: 'Clock differs from the others' },
   LEAF_WORKER_UNASSIGNED: { status: 500, title: 'No worker ID assigned' },
   LEAF_WORKER_FILE_INVALID: { status: 500, title: 'Invalid worker file' },
   LEAF_DATABASE_UNUSABLE: { status: 500, title: 'Database unusable' },
