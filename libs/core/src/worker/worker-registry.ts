@@ -50,6 +50,11 @@ export abstract class WorkerRegistry {
   /** The registry as an operator knows it, with its place: `local (/var/lib/leaf/leaf)`. */
   abstract readonly description: string;
 
+  /** What makes this registry less than reliable now, for health and metrics; undefined when all is well. */
+  get trouble(): string | undefined {
+    return undefined;
+  }
+
   /**
    * Takes a worker ID by compare-and-set and records the proposed ceiling.
    *
