@@ -54,7 +54,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
-    await this.guard?.prepare();
+    await this.guard?.prepare(size ?? 0);
     const allocation = await this.tryAllocate(tag, size);
     if (allocation !== undefined) return allocation;
     const again = (await this.guard?.follow(size ?? 0)) === true ? await this.tryAllocate(tag, size) : undefined;

@@ -22,6 +22,8 @@ export interface GuardDialect {
   readonly askIdentity: (statement: Statement) => Promise<ServerIdentity>;
   /** server, largest; leaves a record that is there */
   readonly insertRecord: string;
+  /** size, size */
+  readonly raiseLargest: string;
   readonly lockRecord: string;
   /** server, largest */
   readonly updateRecord: string;
@@ -62,6 +64,8 @@ export class FailoverGuard {
   private started = false;
   private starting: Promise<void> | undefined;
   private following: Promise<boolean> | undefined;
+  /** Recorded by this server. After a failover it may not be any more: that is why allocations compare it, too. */
+  private largest = 0;
 
   constructor(
     private readonly database: SqlDatabase,
@@ -70,14 +74,19 @@ export class FailoverGuard {
   ) {}
 
   /**
-   * To be called before every allocation; has something to do before the first one.
+   * To be called before an allocation of `size` IDs; has something to do before the first one, and before a size that
+   * was never used.
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
-  async prepare(): Promise<void> {
-    if (this.started) return;
-    this.starting ??= this.start().finally(() => (this.starting = undefined));
-    await this.starting;
+  async prepare(size: number): Promise<void> {
+    if (!this.started) {
+      this.starting ??= this.start().finally(() => (this.starting = undefined));
+      await this.starting;
+    }
+    if (this.expression === undefined || size <= this.largest) return;
+    await this.database.run(this.dialect.raiseLargest, [size, size]);
+    this.largest = size;
   }
 
   /**

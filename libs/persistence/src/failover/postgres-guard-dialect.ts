@@ -14,6 +14,7 @@ export const POSTGRES_GUARD: GuardDialect = {
   askIdentity,
   insertRecord:
     'INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, $1, $2) ON CONFLICT (id) DO NOTHING',
+  raiseLargest: 'UPDATE leaf_segment_server SET largest_step = $1 WHERE id = 1 AND largest_step < $2',
   lockRecord: 'SELECT server, largest_step FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
   updateRecord:
     'UPDATE leaf_segment_server SET server = $1, largest_step = $2, update_time = CURRENT_TIMESTAMP WHERE id = 1',
