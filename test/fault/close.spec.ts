@@ -12,7 +12,11 @@ it('a database that does not answer any more is closed all the same, and reporte
     const target = parseDatabaseUrl(url);
     const problems: string[] = [];
     const onCloseProblem = (step: string): void => void problems.push(step);
-    const dataSource = await openDatabase({ target, migrate: true, firstTag: FIRST_TAG, onCloseProblem }, clock, systemRandom);
+    const dataSource = await openDatabase(
+      { target, migrate: true, firstTag: FIRST_TAG, onCloseProblem },
+      clock,
+      systemRandom,
+    );
     const store = createSegmentStore(dataSource, FAILOVER);
     await store.allocate(FIRST_TAG, 5);
     proxy.blackhole();
