@@ -48,6 +48,12 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
         expect(await second.listTags()).toContain('a');
       });
 
+      it('lists thousands of tags', async () => {
+        const tags = Array.from({ length: 2003 }, (_, n) => `tag.${n}`);
+        for (const tag of tags) await fixture.putRow(tag, 1n, 10);
+        expect((await store.listTags()).sort()).toEqual([...tags].sort());
+      });
+
       it('knows a tag from an unknown one', async () => {
         await fixture.putRow('a', 1n, 10);
         expect(await store.hasTag('a')).toBe(true);

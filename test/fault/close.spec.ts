@@ -1,4 +1,4 @@
-import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf/persistence';
+import { createSegmentStore, FIRST_TAG, openDatabase, parseDatabaseUrl } from '@leaf/persistence';
 import { systemRandom } from '@leaf/core';
 import { clock, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
@@ -12,11 +12,15 @@ it('a database that does not answer any more is closed all the same, and reporte
     const target = parseDatabaseUrl(url);
     const problems: string[] = [];
     const onCloseProblem = (step: string): void => void problems.push(step);
-    const dataSource = await openDatabase({ target, migrate: true, onCloseProblem }, clock, systemRandom);
+    const dataSource = await openDatabase(
+      { target, migrate: true, firstTag: FIRST_TAG, onCloseProblem },
+      clock,
+      systemRandom,
+    );
     const store = createSegmentStore(dataSource, FAILOVER);
-    await store.allocate('leaf-segment-test', 5);
+    await store.allocate(FIRST_TAG, 5);
     proxy.blackhole();
-    await expect(store.allocate('leaf-segment-test', 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    await expect(store.allocate(FIRST_TAG, 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     await dataSource.destroy();
     expect(problems).toEqual(['close the database']);
   } finally {

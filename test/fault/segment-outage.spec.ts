@@ -257,6 +257,9 @@ describe.each([
     const generator = makeGenerator(store);
     const other = makeGenerator(direct.store);
     const given: IdRange[] = [single(await generator.next(TAG))];
+    // So that the size is recorded, and the next statement is the allocation itself.
+    given.push(...(await generator.takeRanges(TAG, 6 * STEP)));
+    await until('next segment', () => !stateOf(generator).loading);
     const end = await direct.readMaxId(TAG);
 
     proxy.blackhole('answers');

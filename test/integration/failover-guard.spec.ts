@@ -156,6 +156,24 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
   });
 });
 
+it('a trigger on the table does not disturb allocations on MariaDB', async () => {
+  const server = await startMariadb();
+  try {
+    const dataSource = await connect(parseDatabaseUrl(await server.createDatabase()));
+    await dataSource.query('CREATE TABLE audit (id bigint AUTO_INCREMENT PRIMARY KEY, tag varchar(128))');
+    await dataSource.query('ALTER TABLE audit AUTO_INCREMENT = 777');
+    await dataSource.query(
+      'CREATE TRIGGER watch AFTER UPDATE ON leaf_alloc FOR EACH ROW INSERT INTO audit (tag) VALUES (NEW.biz_tag)',
+    );
+    const store = createSegmentStore(dataSource, FAILOVER);
+    expect(await store.allocate('leaf-segment-test', undefined)).toMatchObject({ from: 1n, to: 2000n });
+    expect(await store.allocate('leaf-segment-test', 5)).toMatchObject({ from: 2001n, to: 2005n });
+    await dataSource.destroy();
+  } finally {
+    await server.stop();
+  }
+});
+
 it('a MariaDB server that is another one by its server_id is noticed', async () => {
   const server = await startMariadb();
   try {

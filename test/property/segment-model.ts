@@ -201,7 +201,7 @@ export function bufferOf(tag: string): Start {
       refresh: () => Promise.resolve(),
       close: async () => {
         closing.abort();
-        rest = await buffer.retire(new LeafError('LEAF_NOT_READY', 'Stopping.'));
+        rest = await buffer.retire(() => new LeafError('LEAF_NOT_READY', 'Stopping.'));
         for (const range of rest) if (!(await store.giveBack(tag, range))) return;
       },
       get left() {

@@ -12,14 +12,21 @@ export class MariadbServer extends PrivateServer {
   constructor(
     directory: string,
     private readonly program: readonly string[],
+    private readonly options: readonly string[] = [],
   ) {
     super(directory);
   }
 
   async createDatabase(): Promise<string> {
     const name = `leaf_${randomBytes(6).toString('hex')}`;
-    await this.connected((connection) => connection.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`));
+    await this.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
     return `mysql://root@127.0.0.1:${this.port}/${name}`;
+  }
+
+  /** One statement, or several, over a connection of its own. */
+  async query(sql: string): Promise<RowDataPacket[]> {
+    const [rows] = await this.connected((connection) => connection.query<RowDataPacket[]>(sql));
+    return rows;
   }
 
   protected override command(): string[] {
@@ -39,11 +46,12 @@ export class MariadbServer extends PrivateServer {
       '--innodb-buffer-pool-dump-at-shutdown=OFF',
       '--innodb-buffer-pool-load-at-startup=OFF',
       '--performance-schema=OFF',
+      ...this.options,
     ];
   }
 
   protected override async askDataDirectory(): Promise<string> {
-    const [rows] = await this.connected((connection) => connection.query<RowDataPacket[]>('SELECT @@datadir AS path'));
+    const rows = await this.query('SELECT @@datadir AS path');
     return String(rows[0]?.path);
   }
 
@@ -53,6 +61,7 @@ export class MariadbServer extends PrivateServer {
       port: this.port,
       user: 'root',
       connectTimeout: CONNECT_LIMIT_MS,
+      multipleStatements: true,
     });
     try {
       return await act(connection);
@@ -62,7 +71,8 @@ export class MariadbServer extends PrivateServer {
   }
 }
 
-export async function startMariadb(): Promise<MariadbServer> {
+/** `options` are added to the command line of the server. */
+export async function startMariadb(options: readonly string[] = []): Promise<MariadbServer> {
   const mariadbd = await requireBinary('mariadbd', ['/usr/sbin', '/usr/local/sbin'], PACKAGE);
   const install = await requireBinary('mariadb-install-db', ['/usr/bin', '/usr/local/bin'], PACKAGE);
   const { stdout } = await run(mariadbd, ['--no-defaults', '--version']);
@@ -77,7 +87,7 @@ export async function startMariadb(): Promise<MariadbServer> {
       '--innodb-log-file-size=16M',
     ]),
   );
-  const server = new MariadbServer(directory, await guarded([mariadbd]));
+  const server = new MariadbServer(directory, await guarded([mariadbd]), options);
   await server.start();
   return server;
 }

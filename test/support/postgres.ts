@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
-import { copyOfTemplate, guarded, PrivateServer } from './private-server';
+import { copyOfTemplate, guarded, PrivateServer, serverDirectory } from './private-server';
 import { requireBinary, run } from './services';
 
 const CONNECT_LIMIT_MS = 2000;
@@ -49,7 +49,8 @@ export class PostgresServer extends PrivateServer {
     if (segment !== undefined) await run('ipcrm', ['-m', segment]).catch(() => undefined);
   }
 
-  private async query(sql: string): Promise<QueryResult> {
+  /** One statement over a connection of its own. */
+  async query(sql: string): Promise<QueryResult> {
     const client = new Client({
       host: '127.0.0.1',
       port: this.port,
@@ -69,17 +70,41 @@ export class PostgresServer extends PrivateServer {
 }
 
 export async function startPostgres(): Promise<PostgresServer> {
-  const found = await requireBinary('initdb', ['/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'], 'postgresql');
-  const initdb = await realpath(found);
-  const postgres = join(dirname(initdb), 'postgres');
+  const initdb = await postgresProgram('initdb');
+  const postgres = await postgresProgram('postgres');
   const { stdout } = await run(postgres, ['--version']);
   const version = /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
-  const directory = await copyOfTemplate(`postgres-${version}`, ACCOUNT, async (data) => {
-    const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
-    const [program = '', ...words] = await guarded([initdb, '-D', data, ...options], ACCOUNT);
-    await run(program, words, { cwd: dirname(data) });
-  });
-  const server = new PostgresServer(directory, await guarded([postgres], ACCOUNT));
+  const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  return started(
+    await copyOfTemplate(`postgres-${version}`, ACCOUNT, (data) =>
+      runAsAccount([initdb, '-D', data, ...options], data),
+    ),
+  );
+}
+
+/** A standby that streams from `primary`, of which it is a copy. */
+export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
+  const copy = await postgresProgram('pg_basebackup');
+  const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres'];
+  const options = ['--write-recovery-conf', '--wal-method=stream', '--checkpoint=fast', '--no-sync'];
+  return started(
+    await serverDirectory(ACCOUNT, (data) => runAsAccount([copy, '-D', data, ...source, ...options], data)),
+  );
+}
+
+async function started(directory: string): Promise<PostgresServer> {
+  const server = new PostgresServer(directory, await guarded([await postgresProgram('postgres')], ACCOUNT));
   await server.start();
   return server;
+}
+
+/** All of one installation: `initdb` tells which. */
+async function postgresProgram(name: string): Promise<string> {
+  const found = await requireBinary('initdb', ['/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'], 'postgresql');
+  return join(dirname(await realpath(found)), name);
+}
+
+async function runAsAccount(words: readonly string[], data: string): Promise<void> {
+  const [program = '', ...rest] = await guarded(words, ACCOUNT);
+  await run(program, rest, { cwd: dirname(data) });
 }

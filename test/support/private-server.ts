@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { exists, requireBinary, run, servicesDirectory, withLock } from './services';
 import { until } from './until';
 
@@ -176,6 +176,21 @@ export abstract class PrivateServer {
   }
 }
 
+/** A primary and its replica. A replica that has been promoted is the primary; the pair has no replica until `rejoin`. */
+export interface DatabasePair {
+  readonly primary: PrivateServer;
+  readonly replica: PrivateServer;
+  /** Resolves when the replica has all that the primary has. */
+  waitForReplica(): Promise<void>;
+  /** From now on the replica gets no update, and nobody is told. */
+  stopReplication(): Promise<void>;
+  /** Makes the replica the primary, once it has applied all that it received. The old primary has been killed. */
+  promote(): Promise<void>;
+  /** Makes a new replica from the data of the primary. */
+  rejoin(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /**
  * The command line that runs `words` as `account` when we are root, and that the kernel kills when this process ends,
  * however it ends. The pid stays the one of the spawned process.
@@ -211,9 +226,18 @@ export async function copyOfTemplate(
       }
     });
   }
+  return serverDirectory(account, (data) => run('cp', ['-a', join(template, 'data'), dirname(data)]));
+}
+
+/** A fresh server directory; `fill` makes its `data`. */
+export async function serverDirectory(
+  account: string | undefined,
+  fill: (data: string) => Promise<unknown>,
+): Promise<string> {
+  const root = await servicesDirectory();
   await removeLeftBehind(root);
   const directory = await makeDirectory(join(root, `run-${process.pid}-`), account);
-  await run('cp', ['-a', join(template, 'data'), directory]);
+  await fill(join(directory, 'data'));
   await mkdir(join(directory, 'tmp'), { recursive: true });
   return directory;
 }

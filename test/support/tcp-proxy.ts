@@ -32,7 +32,7 @@ export class TcpProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly targetPort: number,
+    private targetPort: number,
   ) {
     server.on('connection', (client: Socket) => this.accept(client));
   }
@@ -54,6 +54,11 @@ export class TcpProxy {
     const pairs = [...this.pairs];
     for (const end of pairs.flat()) end.resetAndDestroy();
     return pairs.length;
+  }
+
+  /** New connections go to that port; those that are open stay where they are. */
+  retarget(port: number): void {
+    this.targetPort = port;
   }
 
   /** Resets all connections, and each new one at once. */

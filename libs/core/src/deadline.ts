@@ -16,6 +16,6 @@ export async function settledBefore(promise: Promise<unknown>, deadline: number,
   try {
     return await Promise.race([promise.then(() => true), clock.sleep(left, alarm.signal).then(() => false)]);
   } finally {
-    alarm.abort();
+    alarm.abort(null);
   }
 }

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import Libsql from 'libsql';
 import type { DataSourceOptions } from 'typeorm';
+import { LeafError, messageOf } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
-import type { DatabaseTarget, TlsMode } from './database-url';
+import type { DatabaseTarget } from './database-url';
 
 export interface ConnectionLimits {
   /** How long connecting may take, in milliseconds. */
@@ -10,6 +12,11 @@ export interface ConnectionLimits {
   readonly queryMs: number;
   /** Connections at most; SQLite has one. */
   readonly connections: number;
+}
+
+interface TlsOptions {
+  readonly rejectUnauthorized: boolean;
+  readonly ca?: string;
 }
 
 export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000, connections: 8 };
@@ -30,7 +37,7 @@ export function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimi
       };
     case 'mysql': {
       const { host, port, username, password, database } = target;
-      const ssl = tlsOptions(target.tls);
+      const ssl = tlsOptions(target);
       return {
         ...common,
         ...{ host, port, username, password, database },
@@ -43,7 +50,8 @@ export function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimi
         poolSize: limits.connections,
         maxQueryExecutionTime: limits.queryMs,
         enableQueryTimeout: true,
-        ...(ssl === undefined ? {} : { ssl }),
+        // Without verifyIdentity, mysql2 takes any certificate of the authority for any host.
+        ...(ssl === undefined ? {} : { ssl: { ...ssl, verifyIdentity: ssl.rejectUnauthorized } }),
       };
     }
     case 'postgres': {
@@ -55,15 +63,29 @@ export function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimi
         applicationName: 'leaf',
         connectTimeoutMS: limits.connectMs,
         poolSize: limits.connections,
-        ssl: tlsOptions(target.tls) ?? false,
+        ssl: tlsOptions(target) ?? false,
         extra: { query_timeout: limits.queryMs, statement_timeout: limits.queryMs },
       };
     }
   }
 }
 
-function tlsOptions(mode: TlsMode): { readonly rejectUnauthorized: boolean } | undefined {
-  return mode === 'off' ? undefined : { rejectUnauthorized: mode === 'verify' };
+function tlsOptions({ tls, rootCertificate }: Exclude<DatabaseTarget, { dialect: 'sqlite' }>): TlsOptions | undefined {
+  if (tls === 'off') return undefined;
+  const ca = rootCertificate === undefined ? {} : { ca: readCertificates(rootCertificate) };
+  return { rejectUnauthorized: tls === 'verify', ...ca };
+}
+
+function readCertificates(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      `The certificates of sslrootcert cannot be read: ${messageOf(error)}. Name a PEM file that this user may read.`,
+      { cause: error },
+    );
+  }
 }
 
 /** WAL with a synced log: what was committed survives a kill and a power cut. */

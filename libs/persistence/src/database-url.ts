@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { LeafError } from '@leaf/core';
 
@@ -18,6 +19,8 @@ export type DatabaseTarget =
       readonly password: string;
       readonly database: string;
       readonly tls: TlsMode;
+      /** File with the certificates of those who may vouch for the host; undefined: those that Node.js trusts. */
+      readonly rootCertificate: string | undefined;
       /** For logs and errors: no secrets. */
       readonly description: string;
     };
@@ -27,6 +30,7 @@ export type TlsMode = 'off' | 'on' | 'verify';
 
 const DIALECTS = { mysql: 'mysql', mariadb: 'mysql', postgres: 'postgres', postgresql: 'postgres' } as const;
 const PORTS = { mysql: 3306, postgres: 5432 } as const;
+const TLS_PARAMETERS = ['sslmode', 'ssl', 'sslrootcert'];
 const TLS_MODES: Readonly<Record<string, TlsMode>> = {
   disable: 'off',
   false: 'off',
@@ -38,7 +42,8 @@ const TLS_MODES: Readonly<Record<string, TlsMode>> = {
 
 /**
  * Reads `sqlite:<file>`, `mysql://…`, `mariadb://…` or `postgres://…`. A relative file counts from the working
- * directory. TLS is chosen by `sslmode` (`disable`, `require`, `verify-full`) or `ssl` (`true`, `false`).
+ * directory. TLS is chosen by `sslmode` (`disable`, `require`, `verify-full`) or `ssl` (`true`, `false`); `sslrootcert`
+ * names a file of certificates (PEM) to verify by.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID`, without the URL's secrets
  */
@@ -65,25 +70,34 @@ function parseServerUrl(text: string): DatabaseTarget {
     throw invalid(`must name a host and a database: ${scheme}://user:password@host/database`);
   }
   const port = url.port === '' ? PORTS[dialect] : Number(url.port);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const tls = tlsMode(url.searchParams);
+  if (dialect === 'mysql' && tls === 'verify' && isIP(host) !== 0) {
+    throw invalid(`must have the name of the host, not its address, for sslmode=verify-full on ${scheme}`);
+  }
   return {
     dialect,
-    host: url.hostname.replace(/^\[|\]$/g, ''),
+    host,
     port,
     username: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database,
-    tls: tlsMode(url.searchParams),
+    tls,
+    rootCertificate: url.searchParams.get('sslrootcert') ?? undefined,
     description: `${scheme}://${url.hostname}:${port}/${database}`,
   };
 }
 
 function tlsMode(parameters: URLSearchParams): TlsMode {
   for (const name of parameters.keys()) {
-    if (name !== 'sslmode' && name !== 'ssl')
-      throw invalid(`has the parameter ${name}; only sslmode and ssl are known`);
+    if (!TLS_PARAMETERS.includes(name)) {
+      throw invalid(`has the parameter ${name}; only ${TLS_PARAMETERS.join(', ')} are known`);
+    }
   }
   const given = parameters.get('sslmode') ?? parameters.get('ssl') ?? 'disable';
   const mode = TLS_MODES[given];
+  if (parameters.has('sslrootcert') && mode !== 'verify')
+    throw invalid('has sslrootcert, which needs sslmode=verify-full');
   if (mode === undefined) throw invalid('has an unknown TLS mode: use sslmode=disable, require or verify-full');
   return mode;
 }

@@ -14,6 +14,9 @@ export interface Allocated {
   readonly step: number;
 }
 
+/** Tags that are read at once: few enough that nobody has to wait for the driver that reads their rows. */
+const PAGE = 1000;
+
 /** What the stores on SQL databases have in common; each dialect writes its own statements. */
 export abstract class SqlSegmentStore extends SegmentStore {
   /** @param guard what notices that a replica was promoted; a database without replicas has none */
@@ -28,6 +31,9 @@ export abstract class SqlSegmentStore extends SegmentStore {
     return this.database.description;
   }
 
+  /** The next tags in the order of the table, `limit` at most. */
+  protected abstract tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]>;
+
   /** The rows of exactly this tag: one, unless the table has no key. */
   protected abstract rows(tag: string): Promise<AllocRow[]>;
 
@@ -39,15 +45,19 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   async listTags(): Promise<string[]> {
-    const rows = await this.database.run<{ biz_tag: string }[]>('SELECT biz_tag FROM leaf_alloc', []);
-    return rows.map(({ biz_tag }) => biz_tag);
+    const tags: string[] = [];
+    for (;;) {
+      const page = await this.tagsAfter(tags.at(-1) ?? '', PAGE);
+      for (const { biz_tag } of page) tags.push(biz_tag);
+      if (page.length < PAGE) return tags;
+    }
   }
 
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
     await this.guard?.prepare(size ?? 0);
     const allocation = await this.tryAllocate(tag, size);
     if (allocation !== undefined) return allocation;
-    const again = (await this.guard?.follow()) === true ? await this.tryAllocate(tag, size) : undefined;
+    const again = (await this.guard?.follow(size ?? 0)) === true ? await this.tryAllocate(tag, size) : undefined;
     if (again !== undefined) return again;
     throw await this.refusal(tag, size);
   }

@@ -25,7 +25,7 @@ describe('DoubleBuffer, with IDs that come back', () => {
   it('hands back at its end what a failing exact allocation had taken', async () => {
     const { rig, buffer } = await loadedAndHeld();
     const range = watch(buffer.takeRanges(30));
-    const rest = watch(buffer.retire(stopping()));
+    const rest = watch(buffer.retire(stopping));
     rig.store.held[0]!.fail();
     await rig.settle();
     expect(rest.value).toEqual([

@@ -236,7 +236,7 @@ describe('DoubleBuffer, retired', () => {
     const buffer = rig.buffer();
     await takeMany(buffer, 3);
     await rig.settle();
-    await expect(buffer.retire(stopping())).resolves.toEqual([
+    await expect(buffer.retire(stopping)).resolves.toEqual([
       { from: 11n, to: 20n },
       { from: 4n, to: 10n },
     ]);
@@ -244,10 +244,10 @@ describe('DoubleBuffer, retired', () => {
 
   it('hands nothing back when nothing is left', async () => {
     const rig = new SegmentRig(10, { prefetchRatio: 1 });
-    await expect(rig.buffer().retire(stopping())).resolves.toEqual([]);
+    await expect(rig.buffer().retire(stopping)).resolves.toEqual([]);
     const buffer = rig.buffer();
     await takeMany(buffer, 10);
-    await expect(buffer.retire(stopping())).resolves.toEqual([]);
+    await expect(buffer.retire(stopping)).resolves.toEqual([]);
   });
 
   it('refuses every call with the reason', async () => {
@@ -257,7 +257,7 @@ describe('DoubleBuffer, retired', () => {
     await rig.settle();
     const calls = rig.store.calls.length;
     const reason = stopping();
-    const retired = watch(buffer.retire(reason));
+    const retired = watch(buffer.retire(() => reason));
     expect(buffer.tryNext()).toBeUndefined();
     await expect(buffer.take()).rejects.toBe(reason);
     await expect(buffer.takeRanges(1)).rejects.toBe(reason);
@@ -275,7 +275,7 @@ describe('DoubleBuffer, retired', () => {
     const single = watch(buffer.take());
     const range = watch(buffer.takeRanges(15));
     const reason = stopping();
-    const rest = watch(buffer.retire(reason));
+    const rest = watch(buffer.retire(() => reason));
     await rig.settle();
     expect(rest.settled).toBe(false);
     rig.store.release();
@@ -292,7 +292,7 @@ describe('DoubleBuffer, retired', () => {
     await takeMany(buffer, 1);
     rig.store.hold();
     expect(takeBuffered(buffer, 3)).toEqual([2n, 3n, 4n]);
-    const rest = watch(buffer.retire(stopping()));
+    const rest = watch(buffer.retire(stopping));
     rig.store.release();
     await rig.settle();
     expect(rest.value).toEqual([
@@ -307,7 +307,7 @@ describe('DoubleBuffer, retired', () => {
     const buffer = rig.buffer();
     rig.store.hold();
     const call = watch(buffer.take());
-    const rest = watch(buffer.retire(stopping()));
+    const rest = watch(buffer.retire(stopping));
     rig.store.held[0]!.fail();
     await rig.settle();
     expect(rest.value).toEqual([]);
@@ -322,7 +322,7 @@ describe('DoubleBuffer, retired', () => {
     const call = watch(buffer.take());
     await rig.settle();
     rig.closing.abort();
-    const rest = watch(buffer.retire(stopping()));
+    const rest = watch(buffer.retire(stopping));
     await rig.settle();
     expect(rest.value).toEqual([]);
     expect(call.code).toBe('LEAF_NOT_READY');
@@ -336,7 +336,7 @@ describe('DoubleBuffer, retired', () => {
     await rig.settle();
     rig.store.hold();
     const range = watch(buffer.takeRanges(20));
-    const rest = watch(buffer.retire(stopping()));
+    const rest = watch(buffer.retire(stopping));
     rig.store.release();
     await rig.settle();
     expect(idsOf(...range.value!)).toEqual(idsOf({ from: 5n, to: 24n }));

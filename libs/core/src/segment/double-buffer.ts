@@ -6,6 +6,7 @@ import type { IdRange } from './id-range';
 import { RangeSource } from './range-source';
 import { Segment } from './segment';
 import { view, type DoubleBufferSnapshot } from './segment-view';
+import { segmentUnavailable } from './unavailable';
 
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
@@ -15,7 +16,9 @@ const USED_UP = new Segment({ from: 1n, to: 0n });
 /** A call that takes all that is buffered and waits for exactly what is missing. */
 interface ExactOrder {
   readonly pieces: readonly IdRange[];
-  readonly abandoned: AbortController;
+  /** Ends the waits between tries. */
+  readonly stop: AbortController;
+  abandoned: boolean;
   done: boolean;
 }
 
@@ -41,8 +44,7 @@ export class DoubleBuffer {
   private readonly waiting = new Set<() => void>();
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
-  private retired: LeafError | undefined;
-
+  private retired: (() => LeafError) | undefined;
   private readonly source: RangeSource;
 
   constructor(
@@ -97,11 +99,11 @@ export class DoubleBuffer {
   }
 
   /**
-   * Ends the buffer: calls from now on, waiting ones included, are refused with `reason`.
+   * Ends the buffer: calls from now on, waiting ones included, are refused with `reason`, which is made when it is needed.
    *
    * @returns what was not issued, newest range first
    */
-  async retire(reason: LeafError): Promise<IdRange[]> {
+  async retire(reason: () => LeafError): Promise<IdRange[]> {
     this.retired = reason;
     const rest = this.unload();
     while (this.allocating) await new Promise<void>((resolve) => this.waiting.add(resolve));
@@ -168,7 +170,7 @@ export class DoubleBuffer {
   private async change(deadline: number): Promise<boolean> {
     const { clock } = this.context;
     const alarm = new AbortController();
-    const wake = (): void => alarm.abort();
+    const wake = (): void => alarm.abort(null);
     this.waiting.add(wake);
     await clock.sleep(Math.max(0, deadline - clock.monotonic()), alarm.signal);
     this.waiting.delete(wake);
@@ -195,7 +197,8 @@ export class DoubleBuffer {
   private async takeWithExact(count: number, deadline: number): Promise<IdRange[]> {
     if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
     const missing = count - this.buffered;
-    const order: ExactOrder = { pieces: this.drain(this.buffered), done: false, abandoned: new AbortController() };
+    const pieces = this.drain(this.buffered);
+    const order: ExactOrder = { pieces, stop: new AbortController(), abandoned: false, done: false };
     const work = this.complete(order, missing);
     this.begin(work);
     if ((await settledBefore(work, deadline, this.context.clock)) || order.done) {
@@ -203,10 +206,11 @@ export class DoubleBuffer {
       this.prefetch();
       return ranges;
     }
-    order.abandoned.abort();
-    this.restore(order.pieces);
+    order.abandoned = true;
+    order.stop.abort(null);
+    this.restore(pieces);
     this.wake();
-    throw this.retired ?? this.unavailable();
+    throw this.retired?.() ?? this.unavailable();
   }
 
   /**
@@ -214,19 +218,22 @@ export class DoubleBuffer {
    * drained pieces, which are lower, are still on their way back.
    */
   private async complete(order: ExactOrder, missing: number): Promise<IdRange[]> {
-    const { pieces, abandoned } = order;
+    const { pieces, stop } = order;
+    const { closing } = this.context;
+    const close = (): void => stop.abort(null);
+    closing.addEventListener('abort', close);
     try {
-      const signal = AbortSignal.any([abandoned.signal, this.context.closing]);
-      const exact = await this.retrying(() => this.source.allocate(missing), signal);
-      if (abandoned.signal.aborted) this.queue.push(new Segment(exact));
+      const exact = await this.retrying(() => this.source.allocate(missing), stop.signal);
+      if (order.abandoned) this.queue.push(new Segment(exact));
       return [...pieces, exact];
     } catch (error) {
-      if (!abandoned.signal.aborted) this.restore(pieces);
-      if (this.retired !== undefined) throw this.retired;
+      if (!order.abandoned) this.restore(pieces);
+      if (this.retired !== undefined) throw this.retired();
       if (!(error instanceof LeafError) || error.retryable) throw this.unavailable();
       if (error.code !== 'LEAF_TAG_EXHAUSTED') this.refuse(error);
       throw error;
     } finally {
+      closing.removeEventListener('abort', close);
       order.done = true;
     }
   }
@@ -250,7 +257,7 @@ export class DoubleBuffer {
   }
 
   private assertOpen(): void {
-    if (this.retired !== undefined) throw this.retired;
+    if (this.retired !== undefined) throw this.retired();
   }
 
   /** Exactly `count` buffered IDs. */
@@ -286,11 +293,6 @@ export class DoubleBuffer {
   }
 
   private unavailable(): LeafError {
-    const { options } = this.context;
-    return new LeafError(
-      'LEAF_SEGMENT_UNAVAILABLE',
-      `No ID of tag "${this.tag}" could be had within ${options.waitMs} ms: its segments are used up and the database has not given a new one. It goes on by itself when the database answers; larger steps last longer.`,
-      { cause: this.source.failure, retryAfterMs: 1000 },
-    );
+    return segmentUnavailable(this.tag, this.context.options.waitMs, this.source.failure);
   }
 }

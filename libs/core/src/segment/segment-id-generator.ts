@@ -10,6 +10,7 @@ import type { IdRange } from './id-range';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
 import { assertTag, isTag } from './tag';
+import { segmentUnavailable } from './unavailable';
 
 export interface SegmentEvents {
   /** Loads of a tag began to fail, or still do. */
@@ -23,6 +24,8 @@ const NOT_FOUND_MS = 1000;
 const NOT_FOUND_KEPT = 10_000;
 /** First loads under way at once when tags are preloaded. */
 const PRELOAD_WIDTH = 4;
+/** Tags that a refresh looks at without a pause. */
+const REFRESH_PAGE = 1000;
 /** Give-backs under way at once when the generator closes. */
 const CLOSE_WIDTH = 8;
 
@@ -113,9 +116,22 @@ export class SegmentIdGenerator {
   private async refreshTags(): Promise<void> {
     const known = [...this.buffers.keys()];
     const stored = new Set(await this.store.listTags());
-    if (this.closed !== undefined) return;
-    for (const tag of stored) if (isTag(tag)) this.admit(tag);
-    for (const tag of known) if (!stored.has(tag)) void this.drop(tag);
+    await this.forEach(stored, (tag) => {
+      if (isTag(tag)) this.admit(tag);
+    });
+    await this.forEach(known, (tag) => {
+      if (!stored.has(tag)) void this.drop(tag);
+    });
+  }
+
+  /** Lets requests pass after each page; ends early once closed. */
+  private async forEach(tags: Iterable<string>, act: (tag: string) => void): Promise<void> {
+    let done = 0;
+    for (const tag of tags) {
+      if (this.closed !== undefined) return;
+      act(tag);
+      if (++done % REFRESH_PAGE === 0) await this.clock.sleep(0, this.closing.signal);
+    }
   }
 
   private admit(tag: string): DoubleBuffer {
@@ -130,7 +146,7 @@ export class SegmentIdGenerator {
   private async drop(tag: string): Promise<void> {
     const buffer = this.buffers.get(tag);
     this.buffers.delete(tag);
-    await buffer?.retire(this.notFound(tag));
+    await buffer?.retire(() => this.notFound(tag));
   }
 
   private lookup(tag: string): Promise<DoubleBuffer> {
@@ -165,11 +181,7 @@ export class SegmentIdGenerator {
     const answer = this.store.hasTag(tag);
     const { waitMs } = this.context.options;
     if (await settledBefore(answer, this.clock.monotonic() + waitMs, this.clock)) return answer;
-    throw new LeafError(
-      'LEAF_SEGMENT_UNAVAILABLE',
-      `Whether there is a tag "${tag}" could not be found out within ${waitMs} ms: the database does not answer. It goes on by itself when it does.`,
-      { retryAfterMs: 1000 },
-    );
+    throw segmentUnavailable(tag, waitMs, undefined);
   }
 
   private async shut(): Promise<void> {
@@ -177,7 +189,10 @@ export class SegmentIdGenerator {
     const stopping = new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', {
       retryAfterMs: 1000,
     });
-    const rests = [...this.buffers.values()].map((buffer) => ({ tag: buffer.tag, rest: buffer.retire(stopping) }));
+    const rests = [...this.buffers.values()].map((buffer) => ({
+      tag: buffer.tag,
+      rest: buffer.retire(() => stopping),
+    }));
     this.buffers.clear();
     await this.refresh.stop();
     const queue = rests.values();

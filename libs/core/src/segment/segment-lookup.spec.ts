@@ -98,3 +98,41 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(await generator.next(TAG)).toBe(1n);
   });
 });
+
+describe('a refresh of thousands of tags', () => {
+  function rigOf(count: number): SegmentRig {
+    const rig = new SegmentRig();
+    for (let n = 1; n < count; n++) rig.store.put(`tag-${n}`, 1n, 10);
+    return rig;
+  }
+
+  it('lets requests pass now and then', async () => {
+    const rig = rigOf(2500);
+    const generator = rig.generator();
+    const seen = new Set<number>();
+    const others = async (): Promise<void> => {
+      for (let turn = 0; turn < 20; turn++) {
+        await rig.clock.sleep(0);
+        seen.add(generator.snapshot().length);
+      }
+    };
+    const run = watch(Promise.all([others(), generator.refresh.run()]).then(() => 'done'));
+    await rig.settle();
+    expect(run.value).toBe('done');
+    expect([...seen]).toEqual(expect.arrayContaining([1000, 2000, 2500]));
+  });
+
+  it('ends in the middle when the generator closes', async () => {
+    const rig = rigOf(2500);
+    const generator = rig.generator();
+    const closeSoon = async (): Promise<void> => {
+      while (generator.snapshot().length === 0) await rig.clock.sleep(0);
+      expect(generator.snapshot()).toHaveLength(1000);
+      await generator.close();
+    };
+    const run = watch(Promise.all([closeSoon(), generator.refresh.run()]).then(() => 'done'));
+    await rig.settle();
+    expect(run.value).toBe('done');
+    expect(generator.snapshot()).toEqual([]);
+  });
+});

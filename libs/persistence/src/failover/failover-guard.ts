@@ -20,7 +20,7 @@ export interface ServerIdentity {
 /** How a dialect writes the statements of the guard; their parameters in this order. */
 export interface GuardDialect {
   readonly askIdentity: (statement: Statement) => Promise<ServerIdentity>;
-  /** server; leaves a record that is there */
+  /** server, largest; leaves a record that is there */
   readonly insertRecord: string;
   /** size, size */
   readonly raiseLargest: string;
@@ -47,14 +47,15 @@ const MOVE_LIMIT_MS = 60_000;
 /**
  * Notices that a replica was promoted that lacks the newest allocations, which it would hand out a second time.
  *
- * The record in `leaf_segment_server` names the database server that ranges were last taken from. It is replicated with
- * the rows; an allocation compares it, in its own statement, with the server that carries it out. On a promoted replica
- * the two differ: then, once and in one transaction, every tag moves forward by a safety gap and the record names the
- * new server. Only after that are ranges taken.
+ * The record in `leaf_segment_server` names the database server that ranges were last taken from, and the largest size
+ * ever allocated. It is replicated with the rows; an allocation compares both, in its own statement, with the server that
+ * carries it out and with its own size. On a promoted replica the servers differ: then, once and in one transaction,
+ * every tag moves forward by a safety gap and the record names the new server. Only after that are ranges taken. Likewise
+ * a size is recorded before it is first used.
  *
- * The gap is `gapSteps` times the larger of the row's step and the largest size ever allocated, which is recorded before
- * it is used. It covers a replica that is behind by so many allocations of a tag. It cannot cover more, nor a server
- * that becomes the primary again without ever having received the record of the one between.
+ * The gap is `gapSteps` times the larger of the row's step and the largest size. It covers a replica that is behind by so
+ * many allocations of a tag, of sizes that it knows. It cannot cover more, nor a server that becomes the primary again
+ * without ever having received the record of the one between.
  */
 export class FailoverGuard {
   /** SQL that gives the name of the server; undefined while, and where, there is nothing to compare. */
@@ -63,7 +64,7 @@ export class FailoverGuard {
   private started = false;
   private starting: Promise<void> | undefined;
   private following: Promise<boolean> | undefined;
-  /** As far as it is recorded. */
+  /** Recorded by this server. After a failover it may not be any more: that is why allocations compare it, too. */
   private largest = 0;
 
   constructor(
@@ -73,7 +74,8 @@ export class FailoverGuard {
   ) {}
 
   /**
-   * To be called before an allocation of `size` IDs.
+   * To be called before an allocation of `size` IDs; has something to do before the first one, and before a size that
+   * was never used.
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
@@ -84,20 +86,20 @@ export class FailoverGuard {
     }
     if (this.expression === undefined || size <= this.largest) return;
     await this.database.run(this.dialect.raiseLargest, [size, size]);
-    this.largest = Math.max(this.largest, size);
+    this.largest = size;
   }
 
   /**
-   * To be called when an allocation changed no row: moves the tags forward if the server is another one now.
+   * To be called when an allocation of `size` IDs changed no row: moves the tags forward if the server is another one
+   * now, and records the size.
    *
    * @returns whether the allocation may be tried again
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
-  follow(): Promise<boolean> {
-    if (this.expression === undefined) return Promise.resolve(false);
-    this.following ??= this.database
-      .transaction((statement) => this.moveForward(statement), MOVE_LIMIT_MS)
-      .finally(() => (this.following = undefined));
+  async follow(size: number): Promise<boolean> {
+    if (this.expression === undefined) return false;
+    while (this.following !== undefined) await this.following.catch(() => undefined);
+    this.following = this.bringUpToDate(size).finally(() => (this.following = undefined));
     return this.following;
   }
 
@@ -106,29 +108,37 @@ export class FailoverGuard {
       const statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
       const { server, expression, multiPrimary } = await this.dialect.askIdentity(statement);
       if (!multiPrimary) {
-        await statement(this.dialect.insertRecord, [server]);
+        await statement(this.dialect.insertRecord, [server, 1]);
         this.expression = expression;
       }
     }
     this.started = true;
   }
 
-  private async moveForward(statement: Statement): Promise<boolean> {
+  private async bringUpToDate(size: number): Promise<boolean> {
+    const message = await this.database.transaction((statement) => this.amend(statement, size), MOVE_LIMIT_MS);
+    if (message !== undefined) this.options.onFailover(message);
+    // Whoever has brought it up to date, it is now.
+    return true;
+  }
+
+  /** @returns what there is to tell */
+  private async amend(statement: Statement, size: number): Promise<string | undefined> {
     const { server } = await this.dialect.askIdentity(statement);
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
     if (record === undefined) {
-      await statement(this.dialect.insertRecord, [server]);
-    } else if (record.server !== server) {
-      const largest = Math.max(Number(record.largest_step), this.largest);
+      await statement(this.dialect.insertRecord, [server, size]);
+      return undefined;
+    }
+    const known = Number(record.largest_step);
+    const largest = Math.max(known, size);
+    if (record.server !== server) {
       await this.moveTags(statement, largest);
       await statement(this.dialect.moveDeletedTags, [this.options.gapSteps, largest]);
-      await statement(this.dialect.updateRecord, [server, largest]);
-      this.options.onFailover(
-        `${this.database.description} is on the server ${server} now, after ${record.server}: a replica was promoted, which may lack the newest allocations. Every tag was moved forward by ${this.options.gapSteps} times its step, ${this.options.gapSteps * largest} IDs at least.`,
-      );
     }
-    // Whoever moved the tags, it is done.
-    return true;
+    if (record.server !== server || size > known) await statement(this.dialect.updateRecord, [server, largest]);
+    if (record.server === server) return undefined;
+    return `${this.database.description} is on the server ${server} now, after ${record.server}: a replica was promoted, which may lack the newest allocations. Every tag was moved forward by ${this.options.gapSteps} times its step, ${this.options.gapSteps * largest} IDs at least.`;
   }
 
   /** Page by page, so that no statement takes long, whatever the number of tags. */

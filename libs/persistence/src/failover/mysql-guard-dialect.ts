@@ -25,7 +25,7 @@ async function askIdentity(statement: Statement): Promise<ServerIdentity> {
 
 export const MYSQL_GUARD: GuardDialect = {
   askIdentity,
-  insertRecord: 'INSERT IGNORE INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, 1)',
+  insertRecord: 'INSERT IGNORE INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, ?)',
   raiseLargest: 'UPDATE leaf_segment_server SET largest_step = ? WHERE id = 1 AND largest_step < ?',
   lockRecord: 'SELECT server, largest_step FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
   updateRecord: 'UPDATE leaf_segment_server SET server = ?, largest_step = ? WHERE id = 1',

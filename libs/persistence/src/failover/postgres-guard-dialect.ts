@@ -13,7 +13,7 @@ async function askIdentity(statement: Statement): Promise<ServerIdentity> {
 export const POSTGRES_GUARD: GuardDialect = {
   askIdentity,
   insertRecord:
-    'INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, $1, 1) ON CONFLICT (id) DO NOTHING',
+    'INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, $1, $2) ON CONFLICT (id) DO NOTHING',
   raiseLargest: 'UPDATE leaf_segment_server SET largest_step = $1 WHERE id = 1 AND largest_step < $2',
   lockRecord: 'SELECT server, largest_step FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
   updateRecord:

@@ -4,8 +4,12 @@ import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 
 interface Updated {
   readonly affectedRows: number;
-  /** A number below 2^53, text above. */
-  readonly insertId: number | string;
+}
+
+interface Found {
+  readonly step: number;
+  /** Decimal: LAST_INSERT_ID, which the server's answer to the UPDATE does not have when the table has a trigger. */
+  readonly end_id: string;
 }
 
 /**
@@ -14,8 +18,8 @@ interface Updated {
  */
 const THIS_TAG = 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)';
 /** Kept in a variable of the session, so that statement-based replication carries its value over, not its expression. */
-const SAME_SERVER =
-  'AND (SELECT CAST(server AS BINARY) FROM leaf_segment_server WHERE id = 1) = CAST(@leaf_server AS BINARY)';
+const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
+  WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY) AND largest_step >= ?)`;
 
 /**
  * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation is one UPDATE, which leaves the new `max_id` in
@@ -27,6 +31,8 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     const [updated] = await this.change(
       [`UPDATE leaf_alloc SET max_id = ? WHERE ${THIS_TAG} AND max_id = ?`, 'DO 0'],
       [from, tag, tag, to + 1n],
+      [],
+      0,
     );
     return updated.affectedRows > 0;
   }
@@ -43,13 +49,20 @@ export class MysqlSegmentStore extends SqlSegmentStore {
       [
         `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(max_id + ?)
          WHERE ${THIS_TAG} AND step > 0 AND max_id > 0 AND max_id <= 9223372036854775807 - ?`,
-        `SELECT step FROM leaf_alloc WHERE ${THIS_TAG}`,
+        `SELECT step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
       ],
-      [BigInt(count), tag, tag, BigInt(count), tag, tag],
+      [BigInt(count), tag, tag, BigInt(count)],
+      [tag, tag],
+      size ?? 0,
     );
-    if (updated.affectedRows !== 1) return undefined;
-    const end = BigInt(String(updated.insertId));
-    return { from: end - BigInt(count), to: end - 1n, step: rows[0]?.step ?? count };
+    const [row] = rows;
+    if (updated.affectedRows !== 1 || row === undefined) return undefined;
+    const end = BigInt(row.end_id);
+    return { from: end - BigInt(count), to: end - 1n, step: row.step };
+  }
+
+  protected tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]> {
+    return this.database.run('SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT ?', [tag, limit]);
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
@@ -57,16 +70,18 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     return this.database.run(sql, [tag, tag]);
   }
 
-  /** Sends an UPDATE, which changes nothing once a replica was promoted, and the statement after it, together. */
+  /** Sends an UPDATE, which changes nothing if the guard has to see to something, and the statement after it, together. */
   private async change(
     [update, query]: readonly [string, string],
-    parameters: SqlParameter[],
-  ): Promise<readonly [Updated, readonly { readonly step: number }[]]> {
+    updated: SqlParameter[],
+    queried: SqlParameter[],
+    size: number,
+  ): Promise<readonly [Updated, readonly Found[]]> {
     const server = this.guard?.expression;
-    if (server === undefined) return this.database.run(`${update}; ${query}`, parameters);
-    const sql = `SET @leaf_server = ${server}; ${update} ${SAME_SERVER}; ${query}`;
-    const [, updated, rows] = await this.database.run<[unknown, Updated, { readonly step: number }[]]>(sql, parameters);
-    return [updated, rows];
+    if (server === undefined) return this.database.run(`${update}; ${query}`, [...updated, ...queried]);
+    const sql = `SET @leaf_server = ${server}; ${update} AND ${GUARD}; ${query}`;
+    const [, ...answers] = await this.database.run<[unknown, Updated, Found[]]>(sql, [...updated, size, ...queried]);
+    return answers;
   }
 
   private async step(tag: string): Promise<number | undefined> {

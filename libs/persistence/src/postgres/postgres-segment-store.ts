@@ -9,7 +9,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
     const [, count] = await this.database.run<Updated<unknown>>(
       `UPDATE leaf_alloc SET max_id = $1, update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND max_id = $3 ${this.sameServer()}`,
+       WHERE biz_tag = $2 AND max_id = $3 ${this.guarded('0')}`,
       [from, tag, to + 1n],
     );
     return count > 0;
@@ -28,7 +28,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
       `UPDATE leaf_alloc
        SET max_id = max_id + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = $2 AND step > 0 AND max_id > 0
-         AND max_id <= 9223372036854775807 - COALESCE($1::bigint, step) ${this.sameServer()}
+         AND max_id <= 9223372036854775807 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
        RETURNING max_id::text, step`,
       [count, tag],
     );
@@ -37,13 +37,19 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     return { from: end - (count ?? BigInt(row.step)), to: end - 1n, step: row.step };
   }
 
+  protected tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]> {
+    const sql = 'SELECT biz_tag FROM leaf_alloc WHERE biz_tag > $1 ORDER BY biz_tag LIMIT $2';
+    return this.database.run(sql, [tag, limit]);
+  }
+
   protected rows(tag: string): Promise<AllocRow[]> {
     return this.database.run('SELECT max_id::text, step FROM leaf_alloc WHERE biz_tag = $1', [tag]);
   }
 
-  /** Lets nothing be changed once a replica was promoted. */
-  private sameServer(): string {
+  /** Lets nothing be changed if the guard has to see to something. */
+  private guarded(size: string): string {
     const server = this.guard?.expression;
-    return server === undefined ? '' : `AND (SELECT server FROM leaf_segment_server WHERE id = 1) = ${server}`;
+    if (server === undefined) return '';
+    return `AND EXISTS (SELECT 1 FROM leaf_segment_server WHERE id = 1 AND server = ${server} AND largest_step >= ${size})`;
   }
 }

@@ -37,6 +37,11 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     );
   }
 
+  protected tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]> {
+    const sql = 'SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT ?';
+    return this.database.run(sql, [tag, limit]);
+  }
+
   protected rows(tag: string): Promise<AllocRow[]> {
     return this.database.run(`SELECT ${MAX_ID_TEXT}, step FROM leaf_alloc WHERE biz_tag = ?`, [tag]);
   }

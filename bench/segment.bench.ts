@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startMariadb } from '../test/support/mariadb';
+import { Sandbox } from './http/sandbox';
+import { describeEnvironment, readEnvironment } from './report/environment';
+import { writeResults } from './report/results-file';
+import { describeSwitches, measureSwitches, switchFaults } from './segment/switches';
+import { describeMemory, measureMemory } from './segment/tag-memory';
+import { describeRefreshes, measureRefreshes } from './segment/tag-refresh';
+
+const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
+const FULL = { refreshes: 7, switches: { rounds: 5, roundMs: 4000 } };
+const QUICK = { refreshes: 3, switches: { rounds: 2, roundMs: 2000 } };
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
+  });
+  const plan = values.quick ? QUICK : FULL;
+  const server = resolve(values.server);
+  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const environment = readEnvironment();
+  console.log(describeEnvironment(environment));
+
+  const sandbox = new Sandbox();
+  const mariadb = await startMariadb();
+  try {
+    // First, while the code is cold: a server refreshes its tags as the first thing it does.
+    const refreshes = await measureRefreshes(mariadb, plan.refreshes);
+    const switches = await measureSwitches(mariadb, plan.switches);
+    const memory = await measureMemory(mariadb, sandbox, server);
+    console.log(`\nTag refresh, ${plan.refreshes} rounds:\n${describeRefreshes(refreshes)}`);
+    console.log(`\nSegment switches:\n${describeSwitches(switches)}`);
+    console.log(`\nMemory:\n${describeMemory(memory)}\n`);
+    console.log(`Written to ${writeResults('segment', { environment, plan, refreshes, switches, memory })}`);
+    for (const fault of switchFaults(switches)) {
+      console.error(`FAILED: ${fault}`);
+      process.exitCode = 1;
+    }
+  } finally {
+    await mariadb.stop();
+  }
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,60 @@
+import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, type SegmentStore, SystemClock, systemRandom } from '@leaf/core';
+import {
+  createSegmentStore,
+  DEFAULT_FAILOVER_GAP_STEPS,
+  type LeafDataSource,
+  openDatabase,
+  parseDatabaseUrl,
+} from '@leaf/persistence';
+
+const clock = new SystemClock();
+/** Rows of one INSERT or DELETE. */
+const CHUNK = 1000;
+
+export interface Database {
+  readonly dataSource: LeafDataSource;
+  readonly store: SegmentStore;
+}
+
+/** A connection of this process, with the tables made. */
+export async function open(url: string): Promise<Database> {
+  const target = parseDatabaseUrl(url);
+  const onCloseProblem = (step: string, problem: string): void => console.error(`${step}: ${problem}`);
+  const dataSource = await openDatabase({ target, migrate: true, onCloseProblem }, clock, systemRandom);
+  const failover = { gapSteps: DEFAULT_FAILOVER_GAP_STEPS, onFailover: (message: string) => console.error(message) };
+  return { dataSource, store: createSegmentStore(dataSource, failover) };
+}
+
+/** A generator whose segments keep their size; what the store refuses in the background ends the benchmark. */
+export function makeGenerator(
+  store: SegmentStore,
+  step: number,
+  prefetchRatio = DEFAULT_SEGMENT_OPTIONS.prefetchRatio,
+): SegmentIdGenerator {
+  const fail = (error: unknown): never => {
+    throw error;
+  };
+  return new SegmentIdGenerator(
+    store,
+    clock,
+    systemRandom,
+    { ...DEFAULT_SEGMENT_OPTIONS, prefetchRatio, maxStep: step },
+    { onLoadFailed: (_, error) => fail(error), onRefreshFailed: fail },
+  );
+}
+
+export async function insertTags({ dataSource }: Database, tags: readonly string[], step: number): Promise<void> {
+  for (let first = 0; first < tags.length; first += CHUNK) {
+    const chunk = tags.slice(first, first + CHUNK);
+    const rows = chunk.map(() => '(?, 1, ?)').join(', ');
+    const values = chunk.flatMap((tag) => [tag, step]);
+    await dataSource.query(`INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ${rows}`, values);
+  }
+}
+
+export async function deleteTags({ dataSource }: Database, tags: readonly string[]): Promise<void> {
+  for (let first = 0; first < tags.length; first += CHUNK) {
+    const chunk = tags.slice(first, first + CHUNK);
+    await dataSource.query(`DELETE FROM leaf_alloc WHERE biz_tag IN (${chunk.map(() => '?').join(', ')})`, chunk);
+  }
+}

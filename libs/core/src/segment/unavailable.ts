@@ -1,0 +1,10 @@
+import { LeafError } from '../errors/leaf-error';
+
+/** @param cause what the store said last, if it said anything */
+export function segmentUnavailable(tag: string, waitMs: number, cause: unknown): LeafError {
+  return new LeafError(
+    'LEAF_SEGMENT_UNAVAILABLE',
+    `No ID of tag "${tag}" could be had within ${waitMs} ms: its segments are used up and the database has not given a new one. It goes on by itself when the database answers; larger steps last longer.`,
+    { cause, retryAfterMs: 1000 },
+  );
+}

@@ -1,0 +1,128 @@
+import { type MariadbServer, startMariadb } from './mariadb';
+import type { DatabasePair } from './private-server';
+import { until } from './until';
+
+/** Longer than any test: a primary that waits in vain must not go on alone. */
+const SEMI_SYNC_LIMIT_MS = 600_000;
+const APPLY_LIMIT_S = 20;
+const USER = 'replication';
+/** Of a replica that is being made: it would pass over what once came from a server with its own server_id. */
+const JOINING_ID = 99;
+
+/**
+ * A primary and a replica, by GTID. With `semiSync` the primary answers a client only once the replica has the update;
+ * without, it does not wait, and what is under way at a kill is lost.
+ */
+export async function startMariadbPair({ semiSync }: { semiSync: boolean }): Promise<MariadbPair> {
+  const primary = await startReplicating(1);
+  await primary.query(
+    `CREATE USER ${USER}@'127.0.0.1'; GRANT REPLICATION SLAVE ON *.* TO ${USER}@'127.0.0.1'; SET GLOBAL read_only = 0`,
+  );
+  const pair = new MariadbPair(primary, semiSync);
+  try {
+    await pair.rejoin();
+    return pair;
+  } catch (error) {
+    await pair.stop();
+    throw error;
+  }
+}
+
+export class MariadbPair implements DatabasePair {
+  private standby: MariadbServer | undefined;
+  private readonly gone: MariadbServer[] = [];
+
+  constructor(
+    private current: MariadbServer,
+    private readonly semiSync: boolean,
+  ) {}
+
+  get primary(): MariadbServer {
+    return this.current;
+  }
+
+  get replica(): MariadbServer {
+    if (this.standby === undefined) throw new Error('The pair has no replica: rejoin() makes one');
+    return this.standby;
+  }
+
+  async waitForReplica(): Promise<void> {
+    const [row] = await this.primary.query('SELECT @@gtid_binlog_pos AS position');
+    await applied(this.replica, String(row?.position));
+  }
+
+  async stopReplication(): Promise<void> {
+    await this.replica.query('STOP SLAVE');
+  }
+
+  async promote(): Promise<void> {
+    const { replica } = this;
+    await replica.query('STOP SLAVE IO_THREAD');
+    const [status] = await replica.query('SHOW SLAVE STATUS');
+    // After stopReplication nobody applies what was received, and nothing was received that is not applied.
+    if (status?.Slave_SQL_Running === 'Yes') await applied(replica, String(status.Gtid_IO_Pos));
+    await replica.query('STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0');
+    this.gone.push(this.current);
+    this.current = replica;
+    this.standby = undefined;
+  }
+
+  /** The new replica has the server_id of the old primary, as when that machine returns. */
+  async rejoin(): Promise<void> {
+    await this.dropGone();
+    const { primary } = this;
+    const [row] = await primary.query('SELECT @@server_id AS id');
+    const replica = await startReplicating(JOINING_ID);
+    this.standby = replica;
+    await replica.query(
+      `SET GLOBAL rpl_semi_sync_slave_enabled = ${this.semiSync ? 'ON' : 'OFF'};
+       CHANGE MASTER TO master_host = '127.0.0.1', master_port = ${primary.port}, master_user = '${USER}',
+         master_use_gtid = slave_pos;
+       START SLAVE`,
+    );
+    await this.waitForReplica();
+    await replica.query(`STOP SLAVE; SET GLOBAL server_id = ${Number(row?.id) === 1 ? 2 : 1}; START SLAVE`);
+    if (this.semiSync) await this.turnSemiSyncOn();
+  }
+
+  async stop(): Promise<void> {
+    await this.standby?.stop();
+    await this.current.stop();
+    await this.dropGone();
+  }
+
+  /** Only once the replica is there, and only on the primary: whoever has it on waits for a replica at each commit. */
+  private async turnSemiSyncOn(): Promise<void> {
+    await this.primary.query(
+      `SET GLOBAL rpl_semi_sync_master_timeout = ${SEMI_SYNC_LIMIT_MS};
+       SET GLOBAL rpl_semi_sync_master_wait_point = AFTER_SYNC;
+       SET GLOBAL rpl_semi_sync_master_enabled = ON`,
+    );
+    await this.replica.query('STOP SLAVE IO_THREAD; START SLAVE IO_THREAD');
+    await until('semi-synchronous replica', async () => {
+      const rows = await this.primary.query("SHOW STATUS LIKE 'Rpl_semi_sync_master_clients'");
+      return rows[0]?.Value === '1';
+    });
+  }
+
+  private async dropGone(): Promise<void> {
+    for (const server of this.gone.splice(0)) await server.stop();
+  }
+}
+
+function startReplicating(serverId: number): Promise<MariadbServer> {
+  return startMariadb([
+    `--server-id=${serverId}`,
+    '--log-bin=bin',
+    '--binlog-format=ROW',
+    '--gtid-strict-mode=ON',
+    '--log-slave-updates=ON',
+    '--sync-binlog=1',
+    '--read-only=ON',
+  ]);
+}
+
+async function applied(replica: MariadbServer, position: string): Promise<void> {
+  const [row] = await replica.query(`SELECT MASTER_GTID_WAIT('${position}', ${APPLY_LIMIT_S}) AS late`);
+  if (Number(row?.late) !== 0) throw new Error(`The replica did not come to ${position} within ${APPLY_LIMIT_S} s`);
+}

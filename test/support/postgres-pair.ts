@@ -1,0 +1,94 @@
+import { type PostgresServer, startPostgres, startStandby } from './postgres';
+import type { DatabasePair } from './private-server';
+import { until } from './until';
+
+/**
+ * A primary and a standby that streams from it. With `synchronous` a commit is answered only once the standby has it on
+ * disk; without, what is under way at a kill is lost.
+ */
+export async function startPostgresPair({ synchronous }: { synchronous: boolean }): Promise<PostgresPair> {
+  const pair = new PostgresPair(await startPostgres(), synchronous);
+  try {
+    await pair.rejoin();
+    return pair;
+  } catch (error) {
+    await pair.stop();
+    throw error;
+  }
+}
+
+export class PostgresPair implements DatabasePair {
+  private standby: PostgresServer | undefined;
+  private readonly gone: PostgresServer[] = [];
+
+  constructor(
+    private current: PostgresServer,
+    private readonly synchronous: boolean,
+  ) {}
+
+  get primary(): PostgresServer {
+    return this.current;
+  }
+
+  get replica(): PostgresServer {
+    if (this.standby === undefined) throw new Error('The pair has no replica: rejoin() makes one');
+    return this.standby;
+  }
+
+  async waitForReplica(): Promise<void> {
+    const { rows } = await this.primary.query('SELECT pg_current_wal_lsn() AS position');
+    const { position } = rows[0] as { position: string };
+    await until(`replica at ${position}`, () =>
+      holds(this.replica, `pg_last_wal_replay_lsn() >= '${position}'::pg_lsn`),
+    );
+  }
+
+  async stopReplication(): Promise<void> {
+    await this.replica.query("ALTER SYSTEM SET primary_conninfo = ''");
+    await this.replica.query('SELECT pg_reload_conf()');
+    await until('end of the stream', () => holds(this.replica, 'NOT EXISTS (SELECT 1 FROM pg_stat_wal_receiver)'));
+  }
+
+  async promote(): Promise<void> {
+    const { replica } = this;
+    // A copy of the primary has this setting too, and would wait at each commit for a standby that it does not have.
+    await replica.query('ALTER SYSTEM RESET synchronous_standby_names');
+    await replica.query('SELECT pg_reload_conf()');
+    if (!(await holds(replica, 'pg_promote()'))) throw new Error('The standby was not promoted in time');
+    this.gone.push(this.current);
+    this.current = replica;
+    this.standby = undefined;
+  }
+
+  async rejoin(): Promise<void> {
+    await this.dropGone();
+    this.standby = await startStandby(this.primary);
+    if (this.synchronous) {
+      await this.primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+      await this.primary.query('SELECT pg_reload_conf()');
+    }
+    const state = this.synchronous ? 'sync' : 'async';
+    await until('streaming standby', () =>
+      holds(
+        this.primary,
+        `EXISTS (SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = '${state}' AND application_name = 'walreceiver')`,
+      ),
+    );
+    await this.waitForReplica();
+  }
+
+  async stop(): Promise<void> {
+    await this.standby?.stop();
+    await this.current.stop();
+    await this.dropGone();
+  }
+
+  private async dropGone(): Promise<void> {
+    for (const server of this.gone.splice(0)) await server.stop();
+  }
+}
+
+async function holds(server: PostgresServer, condition: string): Promise<boolean> {
+  const { rows } = await server.query(`SELECT ${condition} AS holds`);
+  return (rows[0] as { holds: boolean | null } | undefined)?.holds === true;
+}
