@@ -45,6 +45,7 @@ export {
   type SnowflakeOptions,
   type SnowflakeSnapshot,
 } from './snowflake/snowflake-generator';
+export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/clock-check';
 export { formatInstance, type Instance } from './worker/instance';
 export {
   WorkerLease,
