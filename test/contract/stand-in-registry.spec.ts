@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CeilingProposal, LeafError, type LeaseHolder, type WorkerClaim, WorkerRegistry } from '@leaf/core';
+import {
+  type CeilingProposal,
+  FakeClock,
+  LeafError,
+  type LeaseHolder,
+  type WorkerClaim,
+  WorkerRegistry,
+} from '@leaf/core';
 import { type LeafDataSource, parseDatabaseUrl, WorkerTable } from '@leaf/persistence';
 import { SqlWorkerRegistry, StandInRegistry } from '@leaf/registry';
 import { clock, connect, lazily } from './sql-stores';
@@ -48,6 +55,8 @@ const START = 1_700_000_000_000;
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
 const LOST = { code: 'LEAF_LEASE_LOST' };
 
+/** The files that stand in are compared with this one, which reads START until a test moves it. */
+let wall: FakeClock;
 let directory: string;
 let dataSource: LeafDataSource;
 const opened: WorkerRegistry[] = [];
@@ -62,6 +71,7 @@ afterAll(async () => {
 });
 
 async function reset(): Promise<void> {
+  wall = new FakeClock(START);
   for (const registry of opened.splice(0)) await registry.close();
   await rm(join(directory, 'files'), { recursive: true, force: true });
   await dataSource.query('DELETE FROM leaf_workerid_alloc');
@@ -78,7 +88,7 @@ function makeSqlRegistry(): WorkerRegistry {
 /** One process of the server, on this host or, with a directory of its own, on another one. */
 function makeProcess(host = 'files'): { registry: StandInRegistry; remote: RemoteRegistry; holder: LeaseHolder } {
   const remote = new RemoteRegistry(makeSqlRegistry());
-  const registry = new StandInRegistry(remote, join(directory, host));
+  const registry = new StandInRegistry(remote, join(directory, host), wall);
   opened.push(registry);
   return { registry, remote, holder: holderOf(8080) };
 }
@@ -88,7 +98,7 @@ workerRegistryContract('StandInRegistry', {
   twin: 'refused',
   reset,
   open: (instance) => {
-    const registry = new StandInRegistry(makeSqlRegistry(), join(directory, 'files'));
+    const registry = new StandInRegistry(makeSqlRegistry(), join(directory, 'files'), wall);
     return Promise.resolve({ registry, holder: holderOf(8080 + instance), close: () => registry.close() });
   },
 });
@@ -131,6 +141,18 @@ describe('a file that stands in for the registry', () => {
     expect(await registry.extend(claim, START + 9000)).toMatchObject({ ceiling: START + 9000 });
     expect(await recorded()).toBe(START + 9000);
     expect(registry.trouble).toBeUndefined();
+  });
+
+  it('does not go on without the registry once its time has passed', async () => {
+    const { registry, remote, holder } = makeProcess();
+    const claim = await registry.acquire(holder, at(START));
+    remote.line = 'down';
+    wall.step(1);
+    await expect(registry.extend(claim, START + HORIZON)).rejects.toMatchObject(UNREACHABLE);
+    expect(await readFile(file(), 'utf8')).toContain(`maxTimestamp=${START}\n`);
+    expect(registry.trouble).toBeUndefined();
+    remote.line = 'up';
+    expect(await registry.extend(claim, START + HORIZON)).toMatchObject({ ceiling: START + HORIZON });
   });
 
   it.each(['extension', 'none'])(

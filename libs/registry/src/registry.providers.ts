@@ -38,7 +38,7 @@ function createRegistry(options: RegistryModuleOptions): WorkerRegistry {
 }
 
 function withStandIn(registry: WorkerRegistry, directory: string | undefined): WorkerRegistry {
-  return directory === undefined ? registry : new StandInRegistry(registry, directory);
+  return directory === undefined ? registry : new StandInRegistry(registry, directory, new SystemClock());
 }
 
 function createSqlRegistry({

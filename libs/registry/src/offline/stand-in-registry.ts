@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import {
   type CeilingProposal,
+  type Clock,
   formatInstance,
   LeafError,
   type LeaseHolder,
@@ -35,8 +36,9 @@ interface Holding {
  * life of the process. When the registry is back, it is asked whether its record is still as this server left it; if
  * somebody else has written meanwhile, the lease is lost.
  *
- * What cannot be seen is another server of the same `ip:port`, on another host, while the registry is away: the file
- * rests on the assumption that there is none. Nothing but an unreachable registry makes the file stand in: a clock
+ * A server that has let its ceiling pass was suspended, and may have been replaced: it hears from the registry before it
+ * goes on. What cannot be seen is another server of the same `ip:port`, on another host, while the registry is away: the
+ * file rests on the assumption that there is none. Nothing but an unreachable registry makes the file stand in: a clock
  * that is behind, a lost lease, wrong credentials do not.
  */
 export class StandInRegistry extends WorkerRegistry {
@@ -50,6 +52,7 @@ export class StandInRegistry extends WorkerRegistry {
   constructor(
     private readonly inner: WorkerRegistry,
     private readonly directory: string,
+    private readonly clock: Clock,
   ) {
     super();
   }
@@ -91,6 +94,8 @@ export class StandInRegistry extends WorkerRegistry {
       holding.standIn = standInOf(holding.claim, holding.holder);
       this.problem = undefined;
     } catch (error) {
+      // By now: the suspension may have come between the question and the answer.
+      if (holding.standIn.ceiling < this.clock.now()) throw error;
       this.standInFor(error);
       holding.standIn = { ...holding.standIn, ceiling: Math.max(ceiling, holding.standIn.ceiling) };
     }
