@@ -5,6 +5,7 @@ import type { IdModuleOptions } from '@leaf/id';
 import type { RegistryModuleOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import { parseDatabaseUrl } from '@leaf/persistence';
+import type { AdminToken } from './admin-token';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
 type ZookeeperRegistry = Extract<RegistryModuleOptions, { strategy: 'zk_recycle' }>;
@@ -15,6 +16,8 @@ export interface LeafConfig {
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
+  /** Undefined: one is made at start. */
+  readonly adminTokens: readonly AdminToken[] | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
   readonly ids: IdModuleOptions;
   /** What an operator should know, though it stops nothing. */
@@ -23,7 +26,12 @@ export interface LeafConfig {
 
 /** Without a default, derived or not. */
 type Optional =
-  'LEAF_DATABASE_URLS' | 'LEAF_DATABASE_TAGS' | 'LEAF_ZOOKEEPER' | 'LEAF_ZOOKEEPER_AUTH' | 'LEAF_PROPERTIES_FILE';
+  | 'LEAF_ADMIN_TOKEN'
+  | 'LEAF_DATABASE_URLS'
+  | 'LEAF_DATABASE_TAGS'
+  | 'LEAF_ZOOKEEPER'
+  | 'LEAF_ZOOKEEPER_AUTH'
+  | 'LEAF_PROPERTIES_FILE';
 /** The values of everything that has a default. */
 type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
   readonly [Name in Optional]?: NonNullable<Environment[Name]>;
@@ -94,6 +102,7 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
+    adminTokens: values.LEAF_ADMIN_TOKEN,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
     ids: {
       ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),

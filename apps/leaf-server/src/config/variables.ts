@@ -2,6 +2,7 @@ import { DEFAULT_LAYOUT } from '@leaf/core';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf/persistence';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf/snowflake';
+import { adminTokens } from './admin-token';
 import {
   bits,
   databaseUrl,
@@ -161,6 +162,12 @@ export const VARIABLES = {
     undefined,
     text(/^[^\0]+$/, 'a path'),
     'a leaf.properties of the Java service, read first; environment variables win',
+  ),
+  LEAF_ADMIN_TOKEN: variable(
+    undefined,
+    adminTokens,
+    'bearer token of the admin API, 16 characters or more; several as name:token,name2:token2@2030-01-31, the date ending one; default: made and logged at each start',
+    true,
   ),
   LEAF_SHUTDOWN_DRAIN_MS: variable(
     5000,

@@ -24,7 +24,7 @@ export class Readiness {
 
   private draining(): HealthIndicatorResult {
     const check = this.indicators.check('drain');
-    return this.drain.active ? check.down('This server is stopping.') : check.up();
+    return this.drain.active ? check.down(this.drain.reason) : check.up();
   }
 
   /** Degraded, not down, when the database fails: what is in memory is still served. */

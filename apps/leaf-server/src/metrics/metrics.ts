@@ -38,6 +38,9 @@ export class Metrics {
 
   private countSegments(segments: SegmentService): void {
     this.gauge('leaf_segment_tags', 'Tags known', (gauge) => gauge.set(segments.snapshot().length));
+    this.gauge('leaf_segment_tags_paused', 'Tags paused on this server', (gauge) => {
+      gauge.set(segments.pausedTags().length);
+    });
     this.counter('leaf_segment_loads_total', 'Segments loaded from the store', [], (counter) => {
       for (const { loads } of segments.snapshot()) counter.inc(loads);
     });
