@@ -43,7 +43,8 @@ export function nativeHost(load: (path: string) => unknown): void {
     process.kill(process.pid, 'SIGKILL');
   }
 
-  function report(message: HostReport, done?: () => void): void {
+  /** A parent that is gone reads nothing; without somebody to hear of it, that would be printed. */
+  function report(message: HostReport, done = (): void => undefined): void {
     process.send?.(message, undefined, undefined, done);
   }
 
