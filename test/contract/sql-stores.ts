@@ -3,6 +3,7 @@ import {
   createSegmentStore,
   createTagStore,
   FIRST_TAG,
+  LazyDatabase,
   type DatabaseTarget,
   type FailoverOptions,
   type LeafDataSource,
@@ -37,6 +38,14 @@ export const FAILOVER: FailoverOptions = {
     throw new Error(`nobody was promoted: ${message}`);
   },
 };
+
+/** Not opened yet, and not to be changed. */
+export function lazily(target: DatabaseTarget): LazyDatabase {
+  const onCloseProblem = (step: string, problem: string): void => {
+    throw new Error(`${step}: ${problem}`);
+  };
+  return new LazyDatabase({ target, migrate: false, onCloseProblem }, clock, systemRandom);
+}
 
 export function connect(target: DatabaseTarget, migrate = true): Promise<LeafDataSource> {
   const onCloseProblem = (step: string, problem: string): void => {

@@ -237,7 +237,8 @@ describe.each([{ fastRoute: true }, { fastRoute: false }])('IDs, $fastRoute for 
       expect(now).toBeLessThanOrEqual(Date.now());
     });
 
-    it('is live and ready', async () => {
+    it('has started, is live and ready', async () => {
+      expect(await json(port, '/health/startup')).toMatchObject({ status: 'ok', info: { start: { status: 'up' } } });
       expect(await json(port, '/health/live')).toMatchObject({ status: 'ok', error: {} });
       expect(await json(port, '/health/ready')).toEqual({
         status: 'ok',

@@ -1,6 +1,6 @@
-import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf/persistence';
+import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl, WorkerTable } from '@leaf/persistence';
 import { migrations } from '@leaf/migrations';
-import { connect, FAILOVER } from '../contract/sql-stores';
+import { connect, FAILOVER, lazily } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
 import type { PrivateServer } from '../support/private-server';
@@ -43,11 +43,17 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
       await connection.query(`CREATE TABLE leaf_alloc (
         biz_tag varchar(128) NOT NULL DEFAULT '' PRIMARY KEY, max_id bigint NOT NULL DEFAULT 1, step int NOT NULL,
         description varchar(256) DEFAULT NULL, update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP)`);
+      await connection.query(
+        'CREATE TABLE leaf_workerid_alloc (id bigint PRIMARY KEY, ip varchar(127), port varchar(127), ' +
+          'ip_port varchar(127) NOT NULL UNIQUE, max_timestamp bigint, create_time timestamp NULL, update_time timestamp NULL)',
+      );
+      await connection.query("INSERT INTO leaf_workerid_alloc (id, ip_port, max_timestamp) VALUES (7, 'a:1', 5)");
       await connection.query("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('mine', 7, 3)");
       const migrated = await connect(target);
       const store = createSegmentStore(migrated, FAILOVER);
       expect(await store.listTags()).toEqual(['mine']);
       expect(await store.allocate('mine', undefined)).toEqual({ from: 7n, to: 9n, step: 3 });
+      expect(await new WorkerTable(lazily(target)).find(7)).toEqual({ id: 7, ceiling: 5, leaseId: undefined });
       await migrated.destroy();
     } finally {
       await connection.destroy();

@@ -49,19 +49,23 @@ export abstract class PrivateServer {
   /** The data directory of the server that answers on the port; throws when none does. */
   protected abstract askDataDirectory(): Promise<string>;
 
+  /** For files that have to know the port; runs before each launch. */
+  protected async configure(): Promise<void> {}
+
   /** For what a killed server leaves behind outside of its directory. */
   protected async cleanUp(): Promise<void> {}
 
-  async start(): Promise<void> {
+  /** On a free port, or on `port`, when others have been told of it already. */
+  async start(port?: number): Promise<void> {
     if (alive.size === 0) process.on('exit', endAll);
     alive.add(this);
     for (let attempt = 1; ; attempt++) {
-      this.port = await freePort();
+      this.port = port ?? (await freePort());
       try {
         await this.launch();
         return;
       } catch (error) {
-        if (attempt < PORT_ATTEMPTS && String(error).includes('Address already in use')) continue;
+        if (port === undefined && attempt < PORT_ATTEMPTS && String(error).includes('Address already in use')) continue;
         await this.stop();
         throw error;
       }
@@ -120,6 +124,7 @@ export abstract class PrivateServer {
   }
 
   private async launch(): Promise<void> {
+    await this.configure();
     const log = await open(join(this.directory, 'log'), 'w');
     const [program = '', ...words] = this.command();
     const child = spawn(program, words, {
@@ -265,7 +270,8 @@ async function processesIn(directory: string): Promise<number[]> {
   return pids;
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody uses at this moment. */
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
     const free = await new Promise<boolean>((resolve) => {

@@ -13,19 +13,34 @@ const POLICY_FILE = '/usr/sbin/policy-rc.d';
  * The path of a program: looked for on PATH, then in `places`, where one part of a path may be `*` (the highest version
  * wins). What is missing is installed when the tests run as root on Debian; everywhere else the error tells how to.
  */
-export async function requireBinary(name: string, places: readonly string[], debianPackage: string): Promise<string> {
-  const found = await findBinary(name, places);
+export function requireBinary(name: string, places: readonly string[], debianPackage: string): Promise<string> {
+  const path = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
+  return requireFile(name, () => find(name, [...path, ...places], constants.X_OK), places, debianPackage);
+}
+
+/** The path of a file that is no program, as a Java archive: as {@link requireBinary}, without PATH. */
+export function requireLibrary(name: string, places: readonly string[], debianPackage: string): Promise<string> {
+  return requireFile(name, () => find(name, places, constants.R_OK), places, debianPackage);
+}
+
+async function requireFile(
+  name: string,
+  look: () => Promise<string | undefined>,
+  places: readonly string[],
+  debianPackage: string,
+): Promise<string> {
+  const found = await look();
   if (found !== undefined) return found;
   const install = ['-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '--no-install-recommends', debianPackage];
   if (process.getuid?.() !== 0 || !(await exists('/etc/debian_version'))) {
     throw new Error(
-      `The tests need ${name}, which is neither on PATH nor in ${places.join(', ')}. ` +
+      `The tests need ${name}, which is not where it was looked for (programs on PATH, then ${places.join(', ')}). ` +
         `Install it, on Debian with: apt-get update && apt-get ${install.join(' ')}`,
     );
   }
   return withLock('install', async () => {
-    if ((await findBinary(name, places)) === undefined) await withoutDaemons(() => aptGet(['update'], install));
-    const installed = await findBinary(name, places);
+    if ((await look()) === undefined) await withoutDaemons(() => aptGet(['update'], install));
+    const installed = await look();
     if (installed === undefined) throw new Error(`apt-get ${install.join(' ')} did not bring ${name}`);
     return installed;
   });
@@ -64,16 +79,16 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-async function findBinary(name: string, places: readonly string[]): Promise<string | undefined> {
-  const directories = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
-  for (const place of places) directories.push(...(await expand(place)));
-  for (const directory of directories) {
-    const path = join(directory, name);
-    const executable = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (executable) return path;
+async function find(name: string, places: readonly string[], mode: number): Promise<string | undefined> {
+  for (const place of places) {
+    for (const directory of await expand(place)) {
+      const path = join(directory, name);
+      const usable = await access(path, mode).then(
+        () => true,
+        () => false,
+      );
+      if (usable) return path;
+    }
   }
   return undefined;
 }

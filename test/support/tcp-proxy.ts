@@ -52,7 +52,7 @@ export class TcpProxy {
   /** Resets all connections; gives their number. New ones are not affected. */
   cut(): number {
     const pairs = [...this.pairs];
-    for (const end of pairs.flat()) end.resetAndDestroy();
+    for (const end of pairs.flat()) reset(end);
     return pairs.length;
   }
 
@@ -101,7 +101,7 @@ export class TcpProxy {
     // Without a listener, a reset ends this process; `close` follows and tells the other end.
     client.on('error', () => undefined);
     if (this.refusing) {
-      client.resetAndDestroy();
+      reset(client);
       return;
     }
     const target = connect({ port: this.targetPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
@@ -131,6 +131,12 @@ export class TcpProxy {
     };
     from.on('data', (chunk) => later(() => void to.write(chunk)));
     from.on('end', () => later(() => void to.end()));
-    from.on('close', (failed) => later(() => (failed ? to.resetAndDestroy() : to.destroy())));
+    from.on('close', (failed) => later(() => (failed ? reset(to) : to.destroy())));
   }
+}
+
+/** Node 20 loses a socket that is reset while its end is on the way: it stays open, and the process spins at its exit. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded && !socket.writableFinished) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -4,6 +4,14 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { TerminusModule } from '@nestjs/terminus';
 import { Clock, SystemClock } from '@leaf/core';
 import { IdModule } from '@leaf/id';
+import { AdminGuard } from './admin/admin.guard';
+import { AdminTokens } from './admin/admin-tokens';
+import { Audit } from './admin/audit';
+import { FailureLimit } from './admin/failure-limit';
+import { ServerAdminController } from './admin/server-admin.controller';
+import { TagAdmin } from './admin/tag-admin';
+import { TagAdminController } from './admin/tag-admin.controller';
+import { TagsController } from './admin/tags.controller';
 import type { LeafConfig } from './config/leaf-config';
 import { Drain } from './health/drain';
 import { HealthController } from './health/health.controller';
@@ -19,7 +27,7 @@ import { RequestCounts } from './metrics/request-counts';
 
 @Module({})
 export class AppModule {
-  static forRoot({ ids }: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+  static forRoot({ ids, adminTokens }: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
     return {
       module: AppModule,
       imports: [IdModule.forRoot(ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
@@ -30,6 +38,9 @@ export class AppModule {
         TimeController,
         HealthController,
         MetricsController,
+        TagsController,
+        TagAdminController,
+        ServerAdminController,
       ],
       providers: [
         { provide: Clock, useClass: SystemClock },
@@ -38,6 +49,11 @@ export class AppModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         Readiness,
         Metrics,
+        { provide: AdminTokens, useFactory: (clock: Clock) => new AdminTokens(adminTokens, clock), inject: [Clock] },
+        { provide: FailureLimit, useFactory: (clock: Clock) => new FailureLimit(clock), inject: [Clock] },
+        AdminGuard,
+        Audit,
+        TagAdmin,
       ],
     };
   }

@@ -45,6 +45,7 @@ export {
   type SnowflakeOptions,
   type SnowflakeSnapshot,
 } from './snowflake/snowflake-generator';
+export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/clock-check';
 export { formatInstance, type Instance } from './worker/instance';
 export {
   WorkerLease,
@@ -52,4 +53,11 @@ export {
   type WorkerLeaseOptions,
   type WorkerLeaseSnapshot,
 } from './worker/worker-lease';
-export { WorkerRegistry, type CeilingProposal, type LeaseHolder, type WorkerClaim } from './worker/worker-registry';
+export {
+  WorkerRegistry,
+  type CeilingProposal,
+  type LeaseHolder,
+  type Peer,
+  type TimeSource,
+  type WorkerClaim,
+} from './worker/worker-registry';

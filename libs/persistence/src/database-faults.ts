@@ -1,7 +1,10 @@
 /** What a database's error says about the statement that met it. */
 export interface DatabaseFault {
-  /** `soon`: it was rolled back, the same statement may go through at once. `later`: it needs time, or somebody. */
-  readonly again: 'soon' | 'later';
+  /**
+   * `soon`: it was rolled back, the same statement may go through at once. `later`: it needs time, or somebody. `never`:
+   * what was to be written is at fault.
+   */
+  readonly again: 'soon' | 'later' | 'never';
   /** For the log: what to look at. */
   readonly hint: string;
 }
@@ -20,6 +23,7 @@ const RIGHTS = {
   again: 'later',
   hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on the tables leaf_*',
 } as const;
+const UNWRITABLE = { again: 'never', hint: 'the table has no place for some of its characters; utf8mb4 has' } as const;
 const FULL = { again: 'later', hint: 'make room on the disk of the database' } as const;
 
 /** By the code that the driver gives: mysql2's names, PostgreSQL's SQLSTATE, SQLite's names, Node's. */
@@ -38,10 +42,14 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   ER_BAD_FIELD_ERROR: SCHEMA,
   ER_TABLEACCESS_DENIED_ERROR: RIGHTS,
   ER_ACCESS_DENIED_ERROR: RIGHTS,
+  ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: UNWRITABLE,
+  ER_DATA_TOO_LONG: UNWRITABLE,
   ER_DISK_FULL: FULL,
   ER_RECORD_FILE_FULL: FULL,
   '40001': SOON,
   '40P01': SOON,
+  '22021': UNWRITABLE,
+  '22P05': UNWRITABLE,
   '25006': READ_ONLY,
   '55000': READ_ONLY,
   '42P01': SCHEMA,

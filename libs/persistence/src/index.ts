@@ -9,5 +9,7 @@ export { ShardedPersistenceModule, type ShardedPersistenceModuleOptions } from '
 export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segment-store';
 export { ShardedTagStore } from './sharding/sharded-tag-store';
 export { Shards } from './sharding/shards';
+export { LazyDatabase } from './lazy-database';
+export { type WorkerRow, WorkerTable } from './workers/worker-table';
 export { PersistenceModule } from './persistence.module';
 export { DEFAULT_FAILOVER_GAP_STEPS, type PersistenceModuleOptions } from './persistence.module-definition';

@@ -16,6 +16,8 @@ export interface OpenDatabaseOptions {
   readonly onCloseProblem: (step: string, problem: string) => void;
   /** Told that the database cannot be reached yet, and when the next try is. */
   readonly onRetry?: (problem: string, waitMs: number) => void;
+  /** Tries in all, for a database that is not up yet or a lock that others hold; about half a minute by default. */
+  readonly attempts?: number;
   /** Ends the wait for a database that is not up yet. */
   readonly signal?: AbortSignal;
 }
@@ -23,7 +25,6 @@ export interface OpenDatabaseOptions {
 /** The tag to try that a new database begins with: the one of the Java service. */
 export const FIRST_TAG = 'leaf-segment-test';
 
-/** Tries in all, for a server that is not up yet or a lock that others hold: about half a minute. */
 const RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
 /** A database that is just being started, or not reachable yet. */
 const NOT_UP_YET = new Set([
@@ -58,8 +59,9 @@ export async function openDatabase(
     const onRetry = (error: unknown, _: number, waitMs: number): void => {
       if (!(error instanceof MigrationsLocked)) options.onRetry?.(messageOf(error), waitMs);
     };
-    const { signal } = options;
-    await retry(attempt, { ...RETRY, isRetryable, onRetry, ...(signal && { signal }) }, clock, random);
+    const { signal, attempts = RETRY.attempts } = options;
+    const retryOptions = { ...RETRY, attempts, isRetryable: isNotUpYet, onRetry, ...(signal && { signal }) };
+    await retry(attempt, retryOptions, clock, random);
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
@@ -92,7 +94,8 @@ function explain(target: DatabaseTarget, error: unknown): string {
   return `${problem} Check that this user may write the file and its directory, or name another one in LEAF_DATABASE_URL.`;
 }
 
-function isRetryable(error: unknown): boolean {
+/** Whether the same may succeed later without anybody changing a setting. */
+export function isNotUpYet(error: unknown): boolean {
   return error instanceof MigrationsLocked || isBusy(error) || NOT_UP_YET.has(codeOf(error) ?? '');
 }
 

@@ -67,6 +67,7 @@ export class SqlDatabase {
       } catch (error) {
         if (error instanceof LeafError) throw error;
         const fault = databaseFault(error);
+        if (fault?.again === 'never') throw unwritable(error, fault);
         if (fault?.again !== 'soon' || attempt === ATTEMPTS) throw this.unavailable(error, fault);
       }
     }
@@ -91,6 +92,10 @@ export class SqlDatabase {
       },
     );
   }
+}
+
+function unwritable(error: unknown, { hint }: DatabaseFault): LeafError {
+  return new LeafError('LEAF_BODY_INVALID', `The database cannot store this text: ${hint}.`, { cause: error });
 }
 
 /** The error that made it necessary is the one to tell; the connection may be gone with it. */

@@ -1,16 +1,86 @@
-import type { FactoryProvider } from '@nestjs/common';
-import { WorkerRegistry } from '@leaf/core';
+import { basename, dirname, join } from 'node:path';
+import { type FactoryProvider, Logger } from '@nestjs/common';
+import { SystemClock, systemRandom, WorkerRegistry } from '@leaf/core';
+import { type DatabaseTarget, LazyDatabase, parseDatabaseUrl, WorkerTable } from '@leaf/persistence';
 import { LocalWorkerRegistry } from './local/local-worker-registry';
-import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions } from './registry.module-definition';
+import { StandInRegistry } from './offline/stand-in-registry';
+import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions, type ZookeeperOptions } from './registry.module-definition';
+import { SqlWorkerRegistry } from './sql/sql-worker-registry';
+import { ZkNormalRegistry } from './zk-normal/zk-normal-registry';
+import { ZkRecycleRegistry } from './zk-recycle/zk-recycle-registry';
+import { parseZookeeperAddress, parseZookeeperAuth } from './zookeeper/zookeeper-address';
+import { ZookeeperSession } from './zookeeper/zookeeper-session';
 
-/** The one place that knows every strategy. */
+const DEFAULT_MAX_WORKER_ID = 1023;
+/** Both together well within half a horizon of 10 s: an extension that fails leaves time for another one. */
+const ZOOKEEPER_LIMITS = { connectMs: 2000, callMs: 2000 };
+const DEFAULT_SESSION_MS = 10_000;
+
+/** The one place that knows every strategy. None of them connects before it is used. */
 function createRegistry(options: RegistryModuleOptions): WorkerRegistry {
   switch (options.strategy) {
     case 'local':
       return new LocalWorkerRegistry(options.workers, options.directory);
+    case 'mysql':
+      return withStandIn(createSqlRegistry(options), options.standInDirectory);
+    case 'zk_normal': {
+      const session = createSession(options.zookeeper);
+      const registry = new ZkNormalRegistry(session, zookeeperOptions(options), new SystemClock());
+      return withStandIn(registry, options.standInDirectory);
+    }
+    case 'zk_recycle': {
+      const session = createSession(options.zookeeper);
+      return new ZkRecycleRegistry(session, zookeeperOptions(options), new SystemClock(), systemRandom);
+    }
     case 'custom':
       return options.registry;
   }
+}
+
+function withStandIn(registry: WorkerRegistry, directory: string | undefined): WorkerRegistry {
+  return directory === undefined ? registry : new StandInRegistry(registry, directory, new SystemClock());
+}
+
+function createSqlRegistry({
+  url,
+  migrate,
+  maxWorkerId,
+}: Extract<RegistryModuleOptions, { strategy: 'mysql' }>): WorkerRegistry {
+  const logger = new Logger('Registry');
+  const onCloseProblem = (step: string, problem: string): void => logger.error(`Stop: ${step}: ${problem}`);
+  const options = { target: workersOf(parseDatabaseUrl(url)), migrate, onCloseProblem };
+  const clock = new SystemClock();
+  const table = new WorkerTable(new LazyDatabase(options, clock, systemRandom));
+  return new SqlWorkerRegistry(table, maxWorkerId ?? DEFAULT_MAX_WORKER_ID, clock);
+}
+
+/** SQLite lets one connection write at a time, and a lease does not wait behind tags: it has a file of its own. */
+function workersOf(target: DatabaseTarget): DatabaseTarget {
+  if (target.dialect !== 'sqlite') return target;
+  const file = join(dirname(target.file), `workers-${basename(target.file)}`);
+  return { ...target, file, description: `sqlite:${file}` };
+}
+
+function createSession({ address, auth, sessionMs = DEFAULT_SESSION_MS }: ZookeeperOptions): ZookeeperSession {
+  const options = {
+    ...ZOOKEEPER_LIMITS,
+    address: parseZookeeperAddress(address),
+    sessionMs,
+    ...(auth === undefined ? {} : { auth: parseZookeeperAuth(auth) }),
+  };
+  return new ZookeeperSession(options, new SystemClock(), systemRandom);
+}
+
+function zookeeperOptions({
+  name,
+  zookeeper,
+  maxWorkerId = DEFAULT_MAX_WORKER_ID,
+  url,
+}: Extract<RegistryModuleOptions, { strategy: 'zk_normal' | 'zk_recycle' }>): ConstructorParameters<
+  typeof ZkNormalRegistry
+>[1] {
+  const { description } = parseZookeeperAddress(zookeeper.address);
+  return { name, maxWorkerId, zookeeper: description, ...(url === undefined ? {} : { url }) };
 }
 
 export const registryProvider: FactoryProvider<WorkerRegistry> = {

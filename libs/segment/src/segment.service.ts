@@ -98,6 +98,34 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     return this.generator.snapshot();
   }
 
+  /** See {@link SegmentIdGenerator.add}. */
+  addTag(tag: string): void {
+    this.generator.add(tag);
+  }
+
+  /** See {@link SegmentIdGenerator.remove}. */
+  removeTag(tag: string): void {
+    this.generator.remove(tag);
+  }
+
+  /**
+   * In this process, until it ends.
+   *
+   * @throws LeafError see {@link SegmentIdGenerator.pause}
+   */
+  pause(tag: string): Promise<boolean> {
+    return this.generator.pause(tag);
+  }
+
+  /** @throws LeafError see {@link SegmentIdGenerator.resume} */
+  resume(tag: string): Promise<boolean> {
+    return this.generator.resume(tag);
+  }
+
+  pausedTags(): string[] {
+    return this.generator.pausedTags();
+  }
+
   /** Saves which tags are in use, for the next start; joins a save under way. Never rejects. */
   saveHotTags(): Promise<void> {
     return this.hotTagsSave.run();

@@ -18,6 +18,10 @@ export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
   readonly reportMs?: number;
   /** How far ahead of the clock time is reserved, in milliseconds; 10,000 by default. */
   readonly horizonMs?: number;
+  /** How far the clock may be from those of the other servers at a start, in milliseconds; 5000 by default, 0: any. */
+  readonly maxClockOffsetMs?: number;
+  /** Time between two rounds of housekeeping in the registry, in milliseconds; 120,000 by default. */
+  readonly maintainMs?: number;
 }
 
 export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
@@ -25,6 +29,8 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
   layout: DEFAULT_LAYOUT,
   reportMs: 3000,
   horizonMs: 10_000,
+  maxClockOffsetMs: 5000,
+  maintainMs: 120_000,
 };
 
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<SnowflakeModuleOptions>()

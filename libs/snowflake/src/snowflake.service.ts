@@ -2,9 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   BitLayout,
+  checkClock,
   Clock,
+  formatInstance,
   LeafError,
+  PeriodicTask,
+  type PeriodicTaskSnapshot,
   reasonOf,
+  retry,
   SnowflakeGenerator,
   type SnowflakeSnapshot,
   systemRandom,
@@ -18,6 +23,19 @@ import {
   type SnowflakeModuleOptions,
 } from './snowflake.module-definition';
 
+/** How long a start waits for a registry that is not up yet, in milliseconds. */
+const REGISTRY_WAIT_MS = 30_000;
+/** How long another server may take to say what time it is, in milliseconds. */
+const PEER_LIMIT_MS = 1000;
+
+export interface SnowflakeServiceSnapshot {
+  readonly generator: SnowflakeSnapshot;
+  readonly lease: WorkerLeaseSnapshot;
+  readonly maintenance: PeriodicTaskSnapshot;
+  /** How far the clock was from those of the others at the start; undefined when there were none. */
+  readonly clockOffsetMs: number | undefined;
+}
+
 /** Snowflake mode in a Nest application: acquires a worker ID at start, gives it back at the end. */
 @Injectable()
 export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
@@ -27,6 +45,9 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   private readonly options: Required<SnowflakeModuleOptions>;
   private held: { readonly lease: WorkerLease; readonly generator: SnowflakeGenerator } | undefined;
   private closed: Promise<void> | undefined;
+  private trouble: string | undefined;
+  private clockOffsetMs: number | undefined;
+  private readonly maintenance: PeriodicTask;
 
   constructor(
     private readonly registry: WorkerRegistry,
@@ -35,25 +56,25 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   ) {
     this.options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...options };
     this.layout = new BitLayout(this.options.layout);
+    this.maintenance = new PeriodicTask(
+      'registry-maintenance',
+      () => this.registry.maintain(),
+      clock,
+      (error) => this.logger.warn(`The housekeeping of the worker registry failed: ${reasonOf(error)}`),
+    );
   }
 
-  /** @throws LeafError when no worker ID can be had; see {@link WorkerLease.acquire} */
+  /** @throws LeafError when no worker ID can be had; see {@link checkClock} and {@link WorkerLease.acquire} */
   async onModuleInit(): Promise<void> {
-    const { instance, horizonMs } = this.options;
-    const leaseId = randomBytes(8).toString('hex');
-    const leaseOptions = { horizonMs, maxWorkerId: this.layout.maxWorkerId };
-    const lease = await WorkerLease.acquire(this.registry, instance, leaseId, this.clock, leaseOptions, {
-      onReportFailed: (error) => {
-        this.logger.warn(`Time could not be reserved, the lease holds up to its ceiling: ${reasonOf(error)}`);
-      },
-      onLost: (error) => this.logger.error(`No more snowflake IDs from this server: ${error.message}`),
-    });
+    await this.compareClock();
+    const lease = await this.acquire();
     const waitMs = lease.floor - this.clock.now();
     if (waitMs > 0) {
       this.logger.warn(
         `Worker ${lease.workerId} was not given back at its last stop: snowflake IDs start in ${waitMs} ms, above the time it had reserved.`,
       );
     }
+    this.reportTrouble();
     this.held = {
       lease,
       generator: new SnowflakeGenerator(this.layout, lease, this.clock, systemRandom, this.options),
@@ -71,8 +92,19 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Reserves time ahead in the registry; joins a report under way. Never rejects. */
-  reportTime(): Promise<void> {
-    return this.held?.lease.report.run() ?? Promise.resolve();
+  async reportTime(): Promise<void> {
+    await this.held?.lease.report.run();
+    this.reportTrouble();
+  }
+
+  /** Does the registry's housekeeping; joins a round under way. Never rejects. */
+  maintainRegistry(): Promise<void> {
+    return this.maintenance.run();
+  }
+
+  /** What makes the registry less than reliable now; undefined when all is well. */
+  get registryTrouble(): string | undefined {
+    return this.registry.trouble;
   }
 
   /** Why no ID can be issued now; undefined when one can. */
@@ -81,9 +113,14 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** @throws LeafError `LEAF_NOT_READY` before the worker ID is acquired */
-  snapshot(): { readonly generator: SnowflakeSnapshot; readonly lease: WorkerLeaseSnapshot } {
+  snapshot(): SnowflakeServiceSnapshot {
     const { generator, lease } = this.hold();
-    return { generator: generator.snapshot(), lease: lease.snapshot() };
+    return {
+      generator: generator.snapshot(),
+      lease: lease.snapshot(),
+      maintenance: this.maintenance.snapshot(),
+      clockOffsetMs: this.clockOffsetMs,
+    };
   }
 
   /** Gives the worker ID back. Later calls join the first. */
@@ -97,7 +134,56 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
     return this.held;
   }
 
+  /** Before the worker ID is acquired: a clock that is wrong shall not reserve time. */
+  private async compareClock(): Promise<void> {
+    const { maxClockOffsetMs: maxOffsetMs, instance } = this.options;
+    if (maxOffsetMs === 0) return;
+    const own = formatInstance(instance);
+    try {
+      const sources = (await this.registry.timeSources()).filter(({ name }) => name !== own);
+      const { answered, offsetMs } = await checkClock(sources, this.clock, { maxOffsetMs, limitMs: PEER_LIMIT_MS });
+      this.clockOffsetMs = offsetMs;
+      if (offsetMs !== undefined) {
+        this.logger.log(`The clock was compared with ${answered} others: ${Math.round(offsetMs)} ms away.`);
+      }
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      this.logger.warn(`The clock was compared with nobody: ${reasonOf(error)}`);
+    }
+  }
+
+  /** A registry that is just being started is waited for. */
+  private acquire(): Promise<WorkerLease> {
+    const { instance, horizonMs } = this.options;
+    const leaseOptions = { horizonMs, maxWorkerId: this.layout.maxWorkerId };
+    const events = {
+      onReportFailed: (error: unknown) => {
+        this.logger.warn(`Time could not be reserved, the lease holds up to its ceiling: ${reasonOf(error)}`);
+      },
+      onLost: (error: LeafError) => this.logger.error(`No more snowflake IDs from this server: ${error.message}`),
+    };
+    const attempt = (): Promise<WorkerLease> => {
+      const leaseId = randomBytes(8).toString('hex');
+      return WorkerLease.acquire(this.registry, instance, leaseId, this.clock, leaseOptions, events);
+    };
+    const deadline = this.clock.monotonic() + REGISTRY_WAIT_MS;
+    const isRetryable = (error: unknown): boolean => isUnreachable(error) && this.clock.monotonic() < deadline;
+    const onRetry = (error: unknown): void => this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
+    const options = { attempts: Infinity, firstMs: 100, maxMs: 1000, isRetryable, onRetry };
+    return retry(attempt, options, this.clock, systemRandom);
+  }
+
+  /** Once each time it begins and ends. */
+  private reportTrouble(): void {
+    const { trouble } = this.registry;
+    if ((trouble === undefined) === (this.trouble === undefined)) return;
+    this.trouble = trouble;
+    if (trouble === undefined) this.logger.log('The worker registry is reached again.');
+    else this.logger.warn(`The local file stands in for the worker registry: ${trouble}`);
+  }
+
   private async release(): Promise<void> {
+    await this.maintenance.stop();
     try {
       await this.held?.lease.release(this.held.generator.lastTimestamp);
     } catch (error) {
@@ -105,6 +191,10 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
     }
     await this.registry.close();
   }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
 }
 
 function notReady(): LeafError {

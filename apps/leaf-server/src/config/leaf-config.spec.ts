@@ -56,6 +56,51 @@ describe('loadConfig', () => {
     expect(snowflake?.registry).toMatchObject({ directory: '/var/lib/x/ids' });
   });
 
+  it('takes worker IDs from where it is told', () => {
+    const registry = (env: Record<string, string>): unknown => loadConfig(env).ids.snowflake?.registry;
+    const standInDirectory = resolve('data/leaf');
+    const shared = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf', LEAF_SNOWFLAKE_REGISTRY: 'mysql' };
+    expect(registry(shared)).toEqual({
+      strategy: 'mysql',
+      url: 'mysql://leaf@db/leaf',
+      migrate: true,
+      standInDirectory,
+    });
+    expect(registry({ ...shared, LEAF_SNOWFLAKE_OFFLINE: 'refuse' })).not.toHaveProperty('standInDirectory');
+    const zookeeper = {
+      LEAF_ZOOKEEPER: 'zk1,zk2:2182/prod',
+      LEAF_ZOOKEEPER_AUTH: 'digest:leaf:secret',
+      LEAF_ADVERTISE_HOST: '10.0.0.7',
+      LEAF_ADVERTISE_PORT: '9999',
+    };
+    const expected = {
+      name: 'leaf',
+      zookeeper: { address: 'zk1,zk2:2182/prod', auth: 'digest:leaf:secret' },
+      url: 'http://10.0.0.7:8080',
+    };
+    expect(registry({ ...zookeeper, LEAF_SNOWFLAKE_REGISTRY: 'zk_normal' })).toEqual({
+      strategy: 'zk_normal',
+      ...expected,
+      standInDirectory,
+    });
+    const recycle = loadConfig({ ...zookeeper, LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' }).ids.snowflake;
+    expect(recycle?.registry).toEqual({ strategy: 'zk_recycle', ...expected });
+    expect(recycle?.horizonMs).toBe(3_600_000);
+    expect(fault({ LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' })).toContain('LEAF_ZOOKEEPER');
+    expect(fault({ ...zookeeper, LEAF_ZOOKEEPER_AUTH: 'plain:secret' })).not.toContain('secret');
+  });
+
+  it('does not begin anew for those who come from the Java service', () => {
+    const moved = { LEAF_PROPERTIES_FILE: 'leaf.properties' };
+    expect(fault(moved)).toContain('leaf.jdbc.url');
+    expect(fault({ ...moved, LEAF_SEGMENT_ENABLED: 'false' })).toContain('leaf.snowflake.local.workIdMap');
+    expect(fault({ ...moved, LEAF_SEGMENT_ENABLED: 'false', LEAF_SNOWFLAKE_REGISTRY: 'mysql' })).toContain(
+      'leaf.jdbc.url',
+    );
+    const whole = { ...moved, LEAF_DATABASE_URL: 'mysql://leaf@db/leaf', LEAF_LOCAL_WORKERS: '{"10.0.0.7:8080":1}' };
+    expect(loadConfig(whole).ids.snowflake).toBeDefined();
+  });
+
   it('leaves out a mode that is switched off', () => {
     expect(loadConfig({ LEAF_SEGMENT_ENABLED: 'false' }).ids.segment).toBeUndefined();
     expect(loadConfig({ LEAF_SNOWFLAKE_ENABLED: 'false' }).ids.snowflake).toBeUndefined();
@@ -85,6 +130,11 @@ describe('loadConfig', () => {
     ['LEAF_SEGMENT_PREFETCH_RATIO', 'NaN'],
     ['LEAF_SEGMENT_MAX_STEP', '1e6'],
     ['LEAF_SNOWFLAKE_REGISTRY', 'consul'],
+    ['LEAF_SNOWFLAKE_OFFLINE', 'file'],
+    ['LEAF_ZOOKEEPER', 'zk:0'],
+    ['LEAF_ZOOKEEPER', 'zk/'.padEnd(9, '/')],
+    ['LEAF_ZOOKEEPER_AUTH', 'leaf:secret'],
+    ['LEAF_SNOWFLAKE_LEASE_TTL_MS', '9999'],
     ['LEAF_SNOWFLAKE_BITS', '41,10'],
     ['LEAF_SNOWFLAKE_BITS', '41,11,12'],
     ['LEAF_SNOWFLAKE_BITS', '20,10,12'],
@@ -128,6 +178,15 @@ describe('loadConfig', () => {
     expect(message).toContain('LEAF_DATABASE_URL must name');
     expect(message).not.toContain('secret');
     expect(fault({ LEAF_DATABASE_URLS: '{"a":"mysql://root:secret@db"}' })).not.toContain('secret');
+  });
+
+  it('reads the tokens of the admin API, and shows none', () => {
+    expect(loadConfig({}).adminTokens).toBeUndefined();
+    const token = 'secret-0123456789';
+    expect(loadConfig({ LEAF_ADMIN_TOKEN: `ops:${token}` }).adminTokens).toEqual([{ name: 'ops', token }]);
+    const message = fault({ LEAF_ADMIN_TOKEN: `ops:${token},ops:secret` });
+    expect(message).toContain('LEAF_ADMIN_TOKEN : entry 2 must');
+    expect(message).not.toContain('secret');
   });
 
   it('lists every bad variable at once', () => {

@@ -1,11 +1,14 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { BitLayout, LeafError, messageOf } from '@leaf/core';
+import { BitLayout, formatInstance, LeafError, messageOf } from '@leaf/core';
 import type { IdModuleOptions } from '@leaf/id';
+import type { RegistryModuleOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import { parseDatabaseUrl } from '@leaf/persistence';
+import type { AdminToken } from './admin-token';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
+type ZookeeperRegistry = Extract<RegistryModuleOptions, { strategy: 'zk_recycle' }>;
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
 /** All settings of leaf-server, resolved. */
@@ -13,6 +16,8 @@ export interface LeafConfig {
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
+  /** Undefined: one is made at start. */
+  readonly adminTokens: readonly AdminToken[] | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
   readonly ids: IdModuleOptions;
   /** What an operator should know, though it stops nothing. */
@@ -20,7 +25,13 @@ export interface LeafConfig {
 }
 
 /** Without a default, derived or not. */
-type Optional = 'LEAF_DATABASE_URLS' | 'LEAF_DATABASE_TAGS';
+type Optional =
+  | 'LEAF_ADMIN_TOKEN'
+  | 'LEAF_DATABASE_URLS'
+  | 'LEAF_DATABASE_TAGS'
+  | 'LEAF_ZOOKEEPER'
+  | 'LEAF_ZOOKEEPER_AUTH'
+  | 'LEAF_PROPERTIES_FILE';
 /** The values of everything that has a default. */
 type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
   readonly [Name in Optional]?: NonNullable<Environment[Name]>;
@@ -45,7 +56,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
       faults.push(`${name} ${messageOf(error)}${shown}${hint(name, text)}`);
     }
   }
-  if (faults.length === 0) faults.push(...contradictions(values as Resolved), ...sharedWorkers(values, env));
+  if (faults.length === 0)
+    faults.push(...contradictions(values as Resolved), ...sharedWorkers(values, env), ...movedFaults(values, env));
   if (faults.length > 0) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
@@ -78,21 +90,19 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
   };
   const snowflake = {
-    registry: {
-      strategy: values.LEAF_SNOWFLAKE_REGISTRY,
-      workers: values.LEAF_LOCAL_WORKERS,
-      directory: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME),
-    },
+    registry: registryOf(values),
     instance: { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT },
     layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
     reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
-    horizonMs: values.LEAF_SNOWFLAKE_HORIZON_MS,
+    horizonMs: horizonOf(values),
+    maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
   };
   return {
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
+    adminTokens: values.LEAF_ADMIN_TOKEN,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
     ids: {
       ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),
@@ -113,23 +123,56 @@ function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
     : { shards: { databases, ...(tags === undefined ? {} : { tags }) }, ...common };
 }
 
+function registryOf(values: Resolved): RegistryModuleOptions {
+  const strategy = values.LEAF_SNOWFLAKE_REGISTRY;
+  const directory = join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME);
+  const standIn = values.LEAF_SNOWFLAKE_OFFLINE === 'local_file' ? { standInDirectory: directory } : {};
+  switch (strategy) {
+    case 'local':
+      return { strategy, workers: values.LEAF_LOCAL_WORKERS, directory };
+    case 'mysql':
+      return { strategy, url: values.LEAF_DATABASE_URL, migrate: values.LEAF_DATABASE_MIGRATE, ...standIn };
+    case 'zk_normal':
+      return { strategy, ...zookeeperOf(values), ...standIn };
+    case 'zk_recycle':
+      return { strategy, ...zookeeperOf(values) };
+  }
+}
+
+function zookeeperOf(values: Resolved): Pick<ZookeeperRegistry, 'name' | 'zookeeper' | 'url'> {
+  const { LEAF_NAME: name, LEAF_ZOOKEEPER: address = '', LEAF_ZOOKEEPER_AUTH: auth } = values;
+  // The advertised port may be a name only, as that of the Java service is.
+  const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_PORT || values.LEAF_ADVERTISE_PORT };
+  const zookeeper = { address, ...(auth === undefined ? {} : { auth }) };
+  return { name, zookeeper, url: `http://${formatInstance(instance)}` };
+}
+
+function horizonOf(values: Resolved): number {
+  return values.LEAF_SNOWFLAKE_REGISTRY === 'zk_recycle'
+    ? values.LEAF_SNOWFLAKE_LEASE_TTL_MS
+    : values.LEAF_SNOWFLAKE_HORIZON_MS;
+}
+
 /** Faults that show only when settings are seen together. */
 function contradictions(values: Resolved): string[] {
   const faults: string[] = [];
   if (!values.LEAF_SEGMENT_ENABLED && !values.LEAF_SNOWFLAKE_ENABLED) {
     faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
   }
-  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > values.LEAF_SNOWFLAKE_HORIZON_MS) {
-    faults.push(
-      'LEAF_SNOWFLAKE_HORIZON_MS must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm',
-    );
+  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > horizonOf(values)) {
+    const horizon =
+      values.LEAF_SNOWFLAKE_REGISTRY === 'zk_recycle' ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
+    faults.push(`${horizon} must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm`);
+  }
+  if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
+    faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
   }
   faults.push(...shardFaults(values));
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   try {
     const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
     const highest = Math.max(...Object.values(values.LEAF_LOCAL_WORKERS));
-    if (highest > layout.maxWorkerId) {
+    if (values.LEAF_SNOWFLAKE_REGISTRY === 'local' && highest > layout.maxWorkerId) {
       faults.push(
         `LEAF_LOCAL_WORKERS gives worker ID ${highest}, but ${workerBits} bits hold 0 to ${layout.maxWorkerId}`,
       );
@@ -151,12 +194,30 @@ function shardFaults({ LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags =
 /** Servers on one database that were never told their worker IDs would all be worker 0. */
 function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
   if (values.LEAF_SNOWFLAKE_ENABLED !== true || values.LEAF_SEGMENT_ENABLED !== true) return [];
+  if (values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
   const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
   const urls = several === undefined ? [url].filter((text) => text !== undefined) : Object.values(several);
   if (urls.every((text) => parseDatabaseUrl(text).dialect === 'sqlite') || env.LEAF_LOCAL_WORKERS) return [];
   return [
-    'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server',
+    'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server; or choose a registry that servers share in LEAF_SNOWFLAKE_REGISTRY',
   ];
+}
+
+/** What the Java service could not do without has no default for those who come from it: it would begin anew. */
+function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
+  if (values.LEAF_PROPERTIES_FILE === undefined) return [];
+  const registry = values.LEAF_SNOWFLAKE_ENABLED === true ? values.LEAF_SNOWFLAKE_REGISTRY : undefined;
+  const faults: string[] = [];
+  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || registry === 'mysql';
+  if (withDatabase && !env.LEAF_DATABASE_URL && !env.LEAF_DATABASE_URLS) {
+    faults.push('LEAF_PROPERTIES_FILE names no database: set leaf.jdbc.url in it, or LEAF_DATABASE_URL');
+  }
+  if (registry === 'local' && !env.LEAF_LOCAL_WORKERS) {
+    faults.push(
+      'LEAF_PROPERTIES_FILE names no worker ID: set leaf.snowflake.local.workIdMap in it, or LEAF_LOCAL_WORKERS',
+    );
+  }
+  return faults;
 }
 
 /** Kubernetes sets LEAF_PORT=tcp://… in every pod beside a Service that is called "leaf". */

@@ -1,5 +1,6 @@
 import { isTag, messageOf } from '@leaf/core';
 import { parseDatabaseUrl } from '@leaf/persistence';
+import { parseZookeeperAddress, parseZookeeperAuth } from '@leaf/registry';
 
 /** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
 export type Parser<T> = (text: string) => T;
@@ -43,12 +44,7 @@ export function oneOf<const T extends string>(...values: T[]): Parser<T> {
 
 /** The URL itself: it names the database to whoever opens it. */
 export function databaseUrl(value: string): string {
-  try {
-    parseDatabaseUrl(value);
-  } catch (error) {
-    throw new Error(messageOf(error).replace(/^The database URL (.*)\.$/, '$1'));
-  }
-  return value;
+  return accepted(value, parseDatabaseUrl, /^The database URL (.*)\.$/);
 }
 
 const SHARD = /^[A-Za-z0-9_-]{1,32}$/;
@@ -80,6 +76,24 @@ function jsonMap(value: string, wanted: string): Record<string, string> {
   const texts = Object.values(map).every((item) => typeof item === 'string');
   if (!texts || Object.keys(map).length === 0) throw new Error(wanted);
   return map as Record<string, string>;
+}
+
+/** The text itself; a message without it. */
+export function zookeeperAddress(value: string): string {
+  return accepted(value, parseZookeeperAddress, /^The ZooKeeper address (.*)\.$/);
+}
+
+export function zookeeperAuth(value: string): string {
+  return accepted(value, parseZookeeperAuth, /^The ZooKeeper authentication (.*)\.$/);
+}
+
+function accepted(value: string, parse: Parser<unknown>, problem: RegExp): string {
+  try {
+    parse(value);
+  } catch (error) {
+    throw new Error(messageOf(error).replace(problem, '$1'), { cause: error });
+  }
+  return value;
 }
 
 /** Three bit counts, `time,worker,sequence`. */

@@ -2,6 +2,7 @@ import { DEFAULT_LAYOUT } from '@leaf/core';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf/persistence';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf/snowflake';
+import { adminTokens } from './admin-token';
 import {
   bits,
   databaseUrl,
@@ -14,6 +15,8 @@ import {
   tagMap,
   text,
   workers,
+  zookeeperAddress,
+  zookeeperAuth,
 } from './parsers';
 
 export interface Variable<T> {
@@ -42,7 +45,7 @@ export const VARIABLES = {
   LEAF_NAME: variable(
     'leaf',
     text(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-"'),
-    'service name, part of the path of the worker files',
+    'service name, part of the path of the worker files and of the ZooKeeper root',
   ),
   LEAF_HOST: variable('0.0.0.0', host, 'address on which HTTP listens'),
   LEAF_PORT: variable(8080, integer(0, 65_535), 'port on which HTTP listens; 0 takes a free one'),
@@ -103,7 +106,16 @@ export const VARIABLES = {
     integer(0, 1_000_000),
     'steps by which every tag moves forward when a promoted replica is noticed; 0 is off',
   ),
-  LEAF_SNOWFLAKE_REGISTRY: variable('local', oneOf('local'), 'where worker IDs come from: local'),
+  LEAF_SNOWFLAKE_REGISTRY: variable(
+    'local',
+    oneOf('zk_normal', 'zk_recycle', 'mysql', 'local'),
+    'where worker IDs come from: zk_normal, zk_recycle, mysql (any database of LEAF_DATABASE_URL) or local',
+  ),
+  LEAF_SNOWFLAKE_OFFLINE: variable(
+    'local_file',
+    oneOf('local_file', 'refuse'),
+    'zk_normal, mysql while the registry is away: local_file goes on from a file, refuse stops at the recorded ceiling',
+  ),
   LEAF_SNOWFLAKE_BITS: variable(
     [DEFAULT_LAYOUT.timeBits, DEFAULT_LAYOUT.workerBits, DEFAULT_LAYOUT.sequenceBits].join(','),
     bits,
@@ -124,6 +136,16 @@ export const VARIABLES = {
     integer(1000, 3_600_000),
     'how far ahead time is reserved, in ms; a start after a crash waits for it',
   ),
+  LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
+    3_600_000,
+    integer(10_000, DAY_MS),
+    'zk_recycle: how far ahead time is reserved, and after how long a worker ID is taken back, in ms',
+  ),
+  LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
+    SNOWFLAKE.maxClockOffsetMs,
+    integer(0, DAY_MS),
+    'how far the clock may be from those of the other servers at the start, in ms; 0: any',
+  ),
   LEAF_SNOWFLAKE_MAX_BACKWARDS_MS: variable(
     SNOWFLAKE.maxBackwardsMs,
     integer(0, 1000),
@@ -133,6 +155,19 @@ export const VARIABLES = {
     '{"*":0}',
     workers,
     'registry local: "ip:port" to worker ID as JSON; * is any, for a single server',
+  ),
+  LEAF_ZOOKEEPER: variable(undefined, zookeeperAddress, 'registry zk_normal, zk_recycle: host:port,host:port[/chroot]'),
+  LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', true),
+  LEAF_PROPERTIES_FILE: variable(
+    undefined,
+    text(/^[^\0]+$/, 'a path'),
+    'a leaf.properties of the Java service, read first; environment variables win',
+  ),
+  LEAF_ADMIN_TOKEN: variable(
+    undefined,
+    adminTokens,
+    'bearer token of the admin API, 16 characters or more; several as name:token,name2:token2@2030-01-31, the date ending one; default: made and logged at each start',
+    true,
   ),
   LEAF_SHUTDOWN_DRAIN_MS: variable(
     5000,

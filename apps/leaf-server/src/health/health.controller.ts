@@ -18,6 +18,13 @@ export class HealthController {
     return { status: 'ok', info: details, error: {}, details };
   }
 
+  /** HTTP is opened when all that a start has to do is done: whoever hears this has started. */
+  @Get('startup')
+  startup(): HealthCheckResult {
+    const details = { start: { status: 'up' as const } };
+    return { status: 'ok', info: details, error: {}, details };
+  }
+
   @Get('ready')
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
     try {

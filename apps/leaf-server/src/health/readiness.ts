@@ -24,7 +24,7 @@ export class Readiness {
 
   private draining(): HealthIndicatorResult {
     const check = this.indicators.check('drain');
-    return this.drain.active ? check.down('This server is stopping.') : check.up();
+    return this.drain.active ? check.down(this.drain.reason) : check.up();
   }
 
   /** Degraded, not down, when the database fails: what is in memory is still served. */
@@ -40,7 +40,7 @@ export class Readiness {
     const check = this.indicators.check('snowflake');
     const refusal = this.snowflake?.refusal();
     if (refusal !== undefined) return check.down({ code: refusal.code, message: refusal.message });
-    const report = this.snowflake?.snapshot().lease.report;
-    return report?.lastError === undefined ? check.up() : check.degraded(report.lastError);
+    const problem = this.snowflake?.snapshot().lease.report.lastError ?? this.snowflake?.registryTrouble;
+    return problem === undefined ? check.up() : check.degraded(problem);
   }
 }

@@ -21,7 +21,7 @@ export function problemOf(error: LeafError): Problem {
 
 /** Whole seconds for `Retry-After`; undefined where a repetition makes no sense. */
 function retryAfterOf(error: LeafError): number | undefined {
-  if (error.status !== 503) return undefined;
+  if (error.status !== 503 && error.status !== 429) return undefined;
   return Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000));
 }
 

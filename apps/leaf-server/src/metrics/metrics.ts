@@ -38,6 +38,9 @@ export class Metrics {
 
   private countSegments(segments: SegmentService): void {
     this.gauge('leaf_segment_tags', 'Tags known', (gauge) => gauge.set(segments.snapshot().length));
+    this.gauge('leaf_segment_tags_paused', 'Tags paused on this server', (gauge) => {
+      gauge.set(segments.pausedTags().length);
+    });
     this.counter('leaf_segment_loads_total', 'Segments loaded from the store', [], (counter) => {
       for (const { loads } of segments.snapshot()) counter.inc(loads);
     });
@@ -58,6 +61,20 @@ export class Metrics {
     });
     this.counter('leaf_lease_report_failures_total', 'Reports to the worker registry that failed', [], (counter) => {
       counter.inc(snowflake.snapshot().lease.report.failures);
+    });
+    this.counter(
+      'leaf_registry_maintenance_failures_total',
+      'Rounds of registry housekeeping that failed',
+      [],
+      (counter) => {
+        counter.inc(snowflake.snapshot().maintenance.failures);
+      },
+    );
+    this.gauge('leaf_registry_trouble', '1 while a file stands in for the worker registry', (gauge) => {
+      gauge.set(snowflake.registryTrouble === undefined ? 0 : 1);
+    });
+    this.gauge('leaf_clock_offset_seconds', 'Clock against those of the others, at the start', (gauge) => {
+      gauge.set((snowflake.snapshot().clockOffsetMs ?? 0) / 1000);
     });
     this.gauge('leaf_worker_id', 'Worker ID of this server', (gauge) => gauge.set(snowflake.snapshot().lease.workerId));
     this.gauge('leaf_lease_left_seconds', 'Time that is reserved and not used yet', (gauge) => {

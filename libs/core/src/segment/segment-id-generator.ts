@@ -26,6 +26,8 @@ const NOT_FOUND_KEPT = 10_000;
 const PRELOAD_WIDTH = 4;
 /** Tags that a refresh looks at without a pause. */
 const REFRESH_PAGE = 1000;
+/** When to ask for a paused tag again; nobody knows how long the pause lasts. */
+const PAUSED_RETRY_MS = 5000;
 /** Give-backs under way at once when the generator closes. */
 const CLOSE_WIDTH = 8;
 
@@ -35,6 +37,8 @@ export class SegmentIdGenerator {
   readonly refresh: PeriodicTask;
 
   private readonly buffers = new Map<string, DoubleBuffer>();
+  /** Out of `buffers` while they are paused: the other tags do not pay for it. */
+  private readonly paused = new Map<string, DoubleBuffer>();
   private readonly lookups = new Map<string, Promise<DoubleBuffer>>();
   private readonly notFoundUntil = new Map<string, number>();
   private readonly context: BufferContext;
@@ -61,7 +65,7 @@ export class SegmentIdGenerator {
    * The next ID of `tag`, waiting for the store only when no ID is buffered.
    *
    * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND`, `LEAF_SEGMENT_UNAVAILABLE`, `LEAF_STORE_UNAVAILABLE`,
-   *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, or `LEAF_NOT_READY` once closed
+   *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, `LEAF_TAG_PAUSED`, or `LEAF_NOT_READY` once closed
    */
   async next(tag: string): Promise<bigint> {
     return (this.buffers.get(tag) ?? (await this.lookup(tag))).take();
@@ -99,6 +103,54 @@ export class SegmentIdGenerator {
     return begun;
   }
 
+  /** The store has the tag from now on: no earlier answer says otherwise. */
+  add(tag: string): void {
+    if (this.closed === undefined && !this.paused.has(tag)) this.admit(tag);
+  }
+
+  /** The store has the tag no more: its calls, waiting ones included, are refused at once, and a pause is over. */
+  remove(tag: string): void {
+    void this.drop(tag);
+  }
+
+  /**
+   * Refuses the calls of `tag` with `LEAF_TAG_PAUSED` until {@link resume}, and keeps its segments. Calls that wait for
+   * a segment already are still answered.
+   *
+   * @returns false when it was paused before
+   * @throws LeafError as {@link next}, of a tag that is not known yet
+   */
+  async pause(tag: string): Promise<boolean> {
+    if (!this.paused.has(tag) && !this.buffers.has(tag)) await this.lookup(tag);
+    if (this.paused.has(tag)) return false;
+    const buffer = this.buffers.get(tag);
+    if (buffer === undefined) throw this.notFound(tag);
+    this.buffers.delete(tag);
+    this.paused.set(tag, buffer);
+    return true;
+  }
+
+  /**
+   * Serves `tag` again, from where it stopped.
+   *
+   * @returns false when it was not paused
+   * @throws LeafError as {@link next}, of a tag that is not known yet
+   */
+  async resume(tag: string): Promise<boolean> {
+    const buffer = this.paused.get(tag);
+    if (buffer === undefined) {
+      if (!this.buffers.has(tag)) await this.lookup(tag);
+      return false;
+    }
+    this.paused.delete(tag);
+    this.buffers.set(tag, buffer);
+    return true;
+  }
+
+  pausedTags(): string[] {
+    return [...this.paused.keys()];
+  }
+
   /**
    * Refuses further calls, waits for the allocations under way and gives what was not issued back to the store.
    *
@@ -110,14 +162,14 @@ export class SegmentIdGenerator {
   }
 
   snapshot(): DoubleBufferSnapshot[] {
-    return Array.from(this.buffers.values(), (buffer) => buffer.snapshot());
+    return this.allBuffers().map((buffer) => buffer.snapshot());
   }
 
   private async refreshTags(): Promise<void> {
-    const known = [...this.buffers.keys()];
+    const known = this.allBuffers().map(({ tag }) => tag);
     const stored = new Set(await this.store.listTags());
     await this.forEach(stored, (tag) => {
-      if (isTag(tag)) this.admit(tag);
+      if (isTag(tag) && !this.paused.has(tag)) this.admit(tag);
     });
     await this.forEach(known, (tag) => {
       if (!stored.has(tag)) void this.drop(tag);
@@ -144,8 +196,9 @@ export class SegmentIdGenerator {
   }
 
   private async drop(tag: string): Promise<void> {
-    const buffer = this.buffers.get(tag);
+    const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
     this.buffers.delete(tag);
+    this.paused.delete(tag);
     await buffer?.retire(() => this.notFound(tag));
   }
 
@@ -160,11 +213,11 @@ export class SegmentIdGenerator {
 
   private async find(tag: string): Promise<DoubleBuffer> {
     assertTag(tag);
-    this.assertOpen();
+    this.assertServed(tag);
     const now = this.clock.monotonic();
     if ((this.notFoundUntil.get(tag) ?? -Infinity) > now) throw this.notFound(tag);
     const found = await this.ask(tag);
-    this.assertOpen();
+    this.assertServed(tag);
     if (found) return this.admit(tag);
     this.notFoundUntil.delete(tag);
     this.notFoundUntil.set(tag, this.clock.monotonic() + NOT_FOUND_MS);
@@ -189,11 +242,12 @@ export class SegmentIdGenerator {
     const stopping = new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', {
       retryAfterMs: 1000,
     });
-    const rests = [...this.buffers.values()].map((buffer) => ({
+    const rests = this.allBuffers().map((buffer) => ({
       tag: buffer.tag,
       rest: buffer.retire(() => stopping),
     }));
     this.buffers.clear();
+    this.paused.clear();
     await this.refresh.stop();
     const queue = rests.values();
     const worker = async (): Promise<void> => {
@@ -209,9 +263,21 @@ export class SegmentIdGenerator {
     }
   }
 
-  private assertOpen(): void {
-    if (this.closed === undefined) return;
-    throw new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', { retryAfterMs: 1000 });
+  private assertServed(tag: string): void {
+    if (this.closed !== undefined) {
+      throw new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', { retryAfterMs: 1000 });
+    }
+    if (this.paused.has(tag)) {
+      throw new LeafError(
+        'LEAF_TAG_PAUSED',
+        `Tag "${tag}" is paused on this server: ask another one, or wait until it is resumed.`,
+        { retryAfterMs: PAUSED_RETRY_MS },
+      );
+    }
+  }
+
+  private allBuffers(): DoubleBuffer[] {
+    return [...this.buffers.values(), ...this.paused.values()];
   }
 
   private notFound(tag: string): LeafError {

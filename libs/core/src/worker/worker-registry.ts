@@ -17,6 +17,21 @@ export interface WorkerClaim {
   readonly version: unknown;
 }
 
+/** Somebody whose clock can be compared with ours. */
+export interface TimeSource {
+  /** For errors and logs: `10.0.0.8:8080`, `the database`. */
+  readonly name: string;
+  /** Unix milliseconds by its clock. May take as long as it likes, and fail: then it counts as not there. */
+  readonly ask: () => Promise<number>;
+}
+
+/** Another server of Leaf. */
+export interface Peer {
+  /** `ip:port`. */
+  readonly instance: string;
+  readonly workerId: number | undefined;
+}
+
 /**
  * Chooses the ceiling to record, from the one read (0 for a new record). It throws when that ceiling rules this holder
  * out; the registry then writes nothing and lets the error through.
@@ -34,6 +49,11 @@ export type CeilingProposal = (recordedCeiling: number) => number;
 export abstract class WorkerRegistry {
   /** The registry as an operator knows it, with its place: `local (/var/lib/leaf/leaf)`. */
   abstract readonly description: string;
+
+  /** What makes this registry less than reliable now, for health and metrics; undefined when all is well. */
+  get trouble(): string | undefined {
+    return undefined;
+  }
 
   /**
    * Takes a worker ID by compare-and-set and records the proposed ceiling.
@@ -58,6 +78,29 @@ export abstract class WorkerRegistry {
    * @throws LeafError as {@link extend}
    */
   abstract release(claim: WorkerClaim, ceiling: number): Promise<void>;
+
+  /**
+   * Those whose clocks a start is compared with: servers that are up, by their `ip:port`, one of our own included if it
+   * is listed; the database. None by default.
+   */
+  timeSources(): Promise<TimeSource[]> {
+    return Promise.resolve([]);
+  }
+
+  /** The servers that are up, as far as the registry knows. None by default. */
+  peers(): Promise<Peer[]> {
+    return Promise.resolve([]);
+  }
+
+  /**
+   * Housekeeping that any server may do for all; harmless when several do it at once, or one is suspended in the middle.
+   * Nothing by default.
+   *
+   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
+   */
+  maintain(): Promise<void> {
+    return Promise.resolve();
+  }
 
   /** Lets go of connections and locks; records stay as they are. Called once, when nothing more will be asked. */
   close(): Promise<void> {

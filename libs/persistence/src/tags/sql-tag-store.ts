@@ -82,7 +82,15 @@ export class SqlTagStore extends TagStore {
     const least = BigInt(deleted?.max_id ?? 1);
     if (maxId !== undefined && maxId < least) throw backwards(tag, least, maxId);
     const inserted = await statement(dialect.text(dialect.insertTag), [tag, maxId ?? least, step, description ?? '']);
-    if (dialect.inserted(inserted)) return this.lock(tag, statement);
+    if (dialect.inserted(inserted)) {
+      const row = await this.lock(tag, statement);
+      // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
+      if ((row.description ?? '') === (description ?? '')) return row;
+      throw new LeafError(
+        'LEAF_BODY_INVALID',
+        'The database cannot store this description: the table has no place for some of its characters; utf8mb4 has.',
+      );
+    }
     const same = (await this.read(tag, statement)) !== undefined;
     throw new LeafError(
       'LEAF_TAG_EXISTS',

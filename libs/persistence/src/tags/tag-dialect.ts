@@ -1,5 +1,6 @@
 import type { DatabaseTarget } from '../database-url';
 import type { SqlParameter } from '../sql-database';
+import { numbered, unchanged } from '../sql-text';
 
 /** What differs from database to database in the statements on tags; written with `?` for a parameter. */
 export interface TagDialect {
@@ -20,8 +21,6 @@ export interface TagDialect {
   readonly rememberDeleted: string;
 }
 
-const unchanged = (sql: string): string => sql;
-
 const SQLITE: TagDialect = {
   text: unchanged,
   thisTag: 'biz_tag = ?',
@@ -38,10 +37,7 @@ const SQLITE: TagDialect = {
 
 const POSTGRES: TagDialect = {
   ...SQLITE,
-  text: (sql) => {
-    let count = 0;
-    return sql.replaceAll('?', () => `$${++count}`);
-  },
+  text: numbered,
   maxIdText: 'COALESCE(max_id, 0)::text',
   updated: "EXTRACT(EPOCH FROM update_time AT TIME ZONE current_setting('TimeZone'))",
   forUpdate: 'FOR UPDATE',

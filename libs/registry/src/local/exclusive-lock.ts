@@ -1,5 +1,7 @@
-import { stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import Libsql from 'libsql';
+import { LeafError, messageOf } from '@leaf/core';
 
 /**
  * A lock on a file, held by one connection of one process, which the kernel lets go of when that process dies, however
@@ -37,6 +39,26 @@ export class ExclusiveLock {
 
   release(): void {
     this.database.close();
+  }
+}
+
+/**
+ * Locks a directory, which is made when it is missing.
+ *
+ * @param subject whose directory it is, for errors
+ * @returns undefined when somebody else holds it
+ * @throws LeafError `LEAF_DATA_DIR_UNUSABLE`
+ */
+export async function lockDirectory(directory: string, subject: string): Promise<ExclusiveLock | undefined> {
+  try {
+    await mkdir(directory, { recursive: true });
+    return await ExclusiveLock.take(join(directory, 'worker.lock'));
+  } catch (error) {
+    throw new LeafError(
+      'LEAF_DATA_DIR_UNUSABLE',
+      `${subject} cannot be locked in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or name another one in LEAF_DATA_DIR.`,
+      { cause: error },
+    );
   }
 }
 

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type CeilingProposal,
@@ -9,7 +8,7 @@ import {
   type WorkerClaim,
   WorkerRegistry,
 } from '@leaf/core';
-import { ExclusiveLock } from './exclusive-lock';
+import { type ExclusiveLock, lockDirectory } from './exclusive-lock';
 import { readWorkerRecord, writeWorkerRecord, type WorkerRecord } from './worker-record';
 
 /** Stands for any instance in the map of workers. */
@@ -92,17 +91,7 @@ export class LocalWorkerRegistry extends WorkerRegistry {
   }
 
   private async lock(directory: string, path: string, workerId: number): Promise<ExclusiveLock> {
-    let lock: ExclusiveLock | undefined;
-    try {
-      await mkdir(directory, { recursive: true });
-      lock = await ExclusiveLock.take(join(directory, 'worker.lock'));
-    } catch (error) {
-      throw new LeafError(
-        'LEAF_DATA_DIR_UNUSABLE',
-        `Worker ${workerId} cannot be locked in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or name another one in LEAF_DATA_DIR.`,
-        { cause: error },
-      );
-    }
+    const lock = await lockDirectory(directory, `Worker ${workerId}`);
     if (lock !== undefined) return lock;
     const record = await readWorkerRecord(path, workerId).catch(() => undefined);
     const by =

@@ -1,0 +1,24 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+
+/** Who makes a change, and from where. */
+export interface Actor {
+  /** The name of the token. */
+  readonly name: string;
+  readonly address: string;
+}
+
+/** A request on an admin route, once its token was found valid. */
+export interface AdminRequest extends FastifyRequest {
+  actor: Actor;
+}
+
+export function addressOf(request: FastifyRequest): string {
+  // Undefined once the client has gone.
+  return request.socket.remoteAddress ?? 'unknown';
+}
+
+/** The {@link Actor} of the request. Only behind the `AdminGuard`. */
+export const By = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
+  return context.switchToHttp().getRequest<AdminRequest>().actor;
+});

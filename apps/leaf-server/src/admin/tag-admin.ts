@@ -1,0 +1,91 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { assertTag, LeafError, type TagRow, TagStore } from '@leaf/core';
+import { SegmentService } from '@leaf/segment';
+import type { Actor } from './actor';
+import { Audit } from './audit';
+import type { NewTagBody, TagChangeBody } from './tag-bodies';
+import { type TagResponse, toTagResponse } from './tag-rows';
+
+/** The tags in the database. What changes there is followed by this server at once, and told in the audit log. */
+@Injectable()
+export class TagAdmin {
+  constructor(
+    private readonly audit: Audit,
+    @Optional() private readonly store?: TagStore,
+    @Optional() private readonly segments?: SegmentService,
+  ) {}
+
+  async list(): Promise<TagResponse[]> {
+    return (await this.rows().list()).map(toTagResponse);
+  }
+
+  /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND` */
+  async find(tag: string): Promise<TagResponse> {
+    assertTag(tag);
+    const row = await this.rows().find(tag);
+    if (row === undefined) throw new LeafError('LEAF_TAG_NOT_FOUND', `There is no tag "${tag}". Create it first.`);
+    return toTagResponse(row);
+  }
+
+  /** @throws LeafError see {@link TagStore.create} */
+  async create(by: Actor, { tag, step, maxId, description }: NewTagBody): Promise<TagResponse> {
+    assertTag(tag);
+    const { after } = await this.audit.record(by, 'create tag', tag, async () => {
+      const row = await this.rows().create({ tag, step, maxId: toBigInt(maxId), description });
+      this.modeOn().addTag(tag);
+      return { after: toTagResponse(row) };
+    });
+    return after;
+  }
+
+  /** @throws LeafError see {@link TagStore.change}, and `LEAF_BODY_INVALID` when there is nothing to change */
+  async change(by: Actor, tag: string, { step, maxId, description }: TagChangeBody): Promise<TagResponse> {
+    assertTag(tag);
+    if (step === undefined && maxId === undefined && description === undefined) {
+      throw new LeafError('LEAF_BODY_INVALID', 'The body changes nothing: give step, maxId or description.');
+    }
+    const { after } = await this.audit.record(by, 'change tag', tag, async () =>
+      toChange(await this.rows().change(tag, { step, maxId: toBigInt(maxId), description })),
+    );
+    return after;
+  }
+
+  /** @throws LeafError see {@link TagStore.remove} */
+  async remove(by: Actor, tag: string): Promise<void> {
+    assertTag(tag);
+    await this.audit.record(by, 'delete tag', tag, async () => {
+      const row = await this.rows().remove(tag);
+      this.modeOn().removeTag(tag);
+      return { before: toTagResponse(row) };
+    });
+  }
+
+  /** @throws LeafError see {@link SegmentService.pause} */
+  async setPaused(by: Actor, tag: string, paused: boolean): Promise<void> {
+    assertTag(tag);
+    await this.audit.record(by, paused ? 'pause tag' : 'resume tag', tag, async () => {
+      const changed = paused ? await this.modeOn().pause(tag) : await this.modeOn().resume(tag);
+      return { before: { paused: paused !== changed }, after: { paused } };
+    });
+  }
+
+  private rows(): TagStore {
+    return this.store ?? this.off();
+  }
+
+  private modeOn(): SegmentService {
+    return this.segments ?? this.off();
+  }
+
+  private off(): never {
+    throw new LeafError('LEAF_SEGMENT_DISABLED', 'Segment mode is off on this server. Set LEAF_SEGMENT_ENABLED=true.');
+  }
+}
+
+function toChange({ before, after }: { before: TagRow; after: TagRow }): { before: TagResponse; after: TagResponse } {
+  return { before: toTagResponse(before), after: toTagResponse(after) };
+}
+
+function toBigInt(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(text);
+}

@@ -1,0 +1,53 @@
+/** A token that opens the admin API. */
+export interface AdminToken {
+  /** Who uses it, for the audit log. */
+  readonly name: string;
+  readonly token: string;
+  /** Unix milliseconds from which on it is refused; undefined is never. */
+  readonly expiresAt?: number;
+}
+
+/** Of a token that was given none. */
+export const DEFAULT_TOKEN_NAME = 'admin';
+
+const NAME = /^[A-Za-z0-9_-]{1,32}$/;
+/** What an `Authorization` header can carry (RFC 6750). It has no ":", "," or "@". */
+const TOKEN = /^[A-Za-z0-9._~+/-]{16,256}={0,2}$/;
+const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z)?$/;
+
+/**
+ * One token, or several as `name:token[@expiry]` with commas between. No message shows what was given.
+ *
+ * @throws Error whose message says what is allowed
+ */
+export function adminTokens(value: string): AdminToken[] {
+  const entries = value.split(',').map((entry) => entry.trim());
+  const tokens = entries.map((entry, index) => parse(entry, entries.length === 1 ? '' : `: entry ${index + 1} `));
+  if (new Set(tokens.map(({ name }) => name)).size < tokens.length)
+    throw new Error('must give each token its own name');
+  if (new Set(tokens.map(({ token }) => token)).size < tokens.length) throw new Error('must not have a token twice');
+  return tokens;
+}
+
+function parse(entry: string, where: string): AdminToken {
+  const at = entry.indexOf('@');
+  const secret = at < 0 ? entry : entry.slice(0, at);
+  const colon = secret.indexOf(':');
+  if (colon < 0 && where !== '') throw new Error(`${where}must be name:token, as every one of several`);
+  const name = colon < 0 ? DEFAULT_TOKEN_NAME : secret.slice(0, colon);
+  const token = secret.slice(colon + 1);
+  if (!NAME.test(name)) throw new Error(`${where}must have a name of 1 to 32 letters, digits, "_" or "-"`);
+  if (!TOKEN.test(token)) {
+    throw new Error(`${where}must have a token of 16 to 256 letters, digits, "-", "_", ".", "~", "+" or "/"`);
+  }
+  return { name, token, ...(at < 0 ? {} : { expiresAt: parseTime(entry.slice(at + 1), where) }) };
+}
+
+function parseTime(text: string, where: string): number {
+  const time = TIME.test(text) ? Date.parse(text) : NaN;
+  // There is no 30 February, though it can be parsed.
+  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text.slice(0, 10))) {
+    throw new Error(`${where}must have an expiry like 2030-01-31 (its first moment, UTC) or 2030-01-31T18:00Z`);
+  }
+  return time;
+}

@@ -1,0 +1,172 @@
+import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
+import { watch } from '../../../../test/support/watch';
+
+const PAUSED = { code: 'LEAF_TAG_PAUSED', status: 503, retryAfterMs: 5000 };
+
+describe('SegmentIdGenerator, pause', () => {
+  it('refuses the tag, and no other, until it is resumed', async () => {
+    const rig = new SegmentRig();
+    rig.store.put('user', 501n, 10);
+    const generator = rig.generator();
+    expect(await generator.next(TAG)).toBe(1n);
+    expect(await generator.pause(TAG)).toBe(true);
+    expect(generator.pausedTags()).toEqual([TAG]);
+    expect(generator.tryNext(TAG)).toBeUndefined();
+    await expect(generator.next(TAG)).rejects.toMatchObject(PAUSED);
+    await expect(generator.takeRanges(TAG, 5)).rejects.toMatchObject(PAUSED);
+    expect(await generator.next('user')).toBe(501n);
+    expect(await generator.resume(TAG)).toBe(true);
+    expect(generator.pausedTags()).toEqual([]);
+    expect(generator.tryNext(TAG)).toBe(2n);
+    expect(rig.store.count('allocate')).toBe(2);
+  });
+
+  it('can be said twice', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    expect(await Promise.all([generator.pause(TAG), generator.pause(TAG)])).toEqual([true, false]);
+    expect(await generator.pause(TAG)).toBe(false);
+    expect(await generator.resume(TAG)).toBe(true);
+    expect(await generator.resume(TAG)).toBe(false);
+    expect(await generator.next(TAG)).toBe(1n);
+  });
+
+  it('is refused for a tag that does not exist', async () => {
+    const generator = new SegmentRig().generator();
+    await expect(generator.pause('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    await expect(generator.resume('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(generator.pausedTags()).toEqual([]);
+  });
+
+  it('needs no store for a tag that is known', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.next(TAG);
+    rig.store.breakDown();
+    expect(await generator.pause(TAG)).toBe(true);
+    expect(await generator.resume(TAG)).toBe(true);
+    expect(generator.tryNext(TAG)).toBe(2n);
+  });
+
+  it('refuses a call whose lookup was under way', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.refresh.run();
+    generator.remove(TAG);
+    rig.store.hold();
+    const call = watch(generator.next(TAG));
+    generator.add(TAG);
+    await generator.pause(TAG);
+    rig.store.release();
+    await rig.settle();
+    expect(call.code).toBe('LEAF_TAG_PAUSED');
+  });
+
+  it('outlasts a refresh, a new creation and the figures', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.next(TAG);
+    await generator.pause(TAG);
+    await generator.refresh.run();
+    generator.add(TAG);
+    await expect(generator.next(TAG)).rejects.toMatchObject(PAUSED);
+    expect(generator.snapshot().map(({ tag, loads }) => [tag, loads])).toEqual([[TAG, 1]]);
+  });
+
+  it('ends with the tag', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.pause(TAG);
+    rig.store.rows.delete(TAG);
+    await generator.refresh.run();
+    expect(generator.pausedTags()).toEqual([]);
+    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+  });
+
+  it('leaves a call that waits for a segment to be answered', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.hold();
+    const waiting = watch(generator.next(TAG));
+    await generator.pause(TAG);
+    rig.store.release();
+    await rig.settle();
+    expect(waiting.value).toBe(1n);
+  });
+
+  it('leaves no call waiting when the tag is deleted meanwhile', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.hold();
+    const waiting = watch(generator.next(TAG));
+    await generator.pause(TAG);
+    generator.remove(TAG);
+    rig.store.release();
+    await rig.settle();
+    expect(waiting.code).toBe('LEAF_TAG_NOT_FOUND');
+  });
+
+  it('loses no ID when the generator closes', async () => {
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await generator.next(TAG);
+    await generator.pause(TAG);
+    await generator.close();
+    expect(rig.store.maxId(TAG)).toBe(2n);
+    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+    await expect(generator.pause(TAG)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+  });
+});
+
+describe('SegmentIdGenerator, what is told of the store', () => {
+  it('a new tag is served, though it was not found a moment ago', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await expect(generator.next('new')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    rig.store.put('new', 1n, 10);
+    await expect(generator.next('new')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    generator.add('new');
+    expect(await generator.next('new')).toBe(1n);
+  });
+
+  it('a new tag is served, though an older lookup finds nothing later', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.hold();
+    const early = watch(generator.next('new'));
+    await rig.settle();
+    rig.store.held[0]!.apply();
+    rig.store.put('new', 1n, 10);
+    generator.add('new');
+    rig.store.release();
+    await rig.settle();
+    expect(early.code).toBe('LEAF_TAG_NOT_FOUND');
+    expect(await generator.next('new')).toBe(1n);
+  });
+
+  it('a deleted tag stops at once, waiting callers included', async () => {
+    const rig = new SegmentRig(1);
+    const generator = rig.generator();
+    await generator.next(TAG);
+    rig.store.hold();
+    const waiting = watch(Promise.all([generator.next(TAG), generator.next(TAG)]));
+    await rig.settle();
+    rig.store.rows.delete(TAG);
+    generator.remove(TAG);
+    rig.store.release();
+    await rig.settle();
+    expect(waiting.code).toBe('LEAF_TAG_NOT_FOUND');
+    expect(generator.tryNext(TAG)).toBeUndefined();
+    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+  });
+
+  it('a closed generator learns nothing', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.close();
+    generator.add(TAG);
+    expect(generator.snapshot()).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import type { Clock } from '../clock/clock';
+import { settledBefore } from '../deadline';
+import { LeafError } from '../errors/leaf-error';
+import type { TimeSource } from './worker-registry';
+
+export interface ClockCheckOptions {
+  /** How far our clock may be from the mean of the others, either way, in milliseconds. */
+  readonly maxOffsetMs: number;
+  /** How long an answer may take, in milliseconds. */
+  readonly limitMs: number;
+}
+
+export interface ClockCheck {
+  readonly asked: number;
+  readonly answered: number;
+  /** How far our clock is ahead of the mean of those that answered, in milliseconds; undefined when nobody did. */
+  readonly offsetMs: number | undefined;
+}
+
+interface Comparison {
+  readonly name: string;
+  readonly offsetMs: number;
+}
+
+const MAX_NAMES = 5;
+
+/**
+ * Compares our clock with those of others, all asked at once. The mean decides. Whoever fails, answers nonsense or takes
+ * too long counts as not there; when nobody is, there is nothing to compare with and no error.
+ *
+ * @throws LeafError `LEAF_CLOCK_OFFSET` when our clock is further from the mean than allowed
+ */
+export async function checkClock(
+  sources: readonly TimeSource[],
+  clock: Clock,
+  { maxOffsetMs, limitMs }: ClockCheckOptions,
+): Promise<ClockCheck> {
+  const compared = await Promise.all(sources.map((source) => compare(source, clock, limitMs)));
+  const answers = compared.filter((comparison) => comparison !== undefined);
+  const asked = sources.length;
+  if (answers.length === 0) return { asked, answered: 0, offsetMs: undefined };
+  const offsetMs = answers.reduce((sum, answer) => sum + answer.offsetMs, 0) / answers.length;
+  if (Math.abs(offsetMs) > maxOffsetMs) throw tooFar(offsetMs, maxOffsetMs, answers);
+  return { asked, answered: answers.length, offsetMs };
+}
+
+/** Their clock was read half a round trip before the answer arrived, as far as we can know. */
+async function compare(source: TimeSource, clock: Clock, limitMs: number): Promise<Comparison | undefined> {
+  const sent = clock.monotonic();
+  let offsetMs: number | undefined;
+  const answer = async (): Promise<void> => {
+    const theirs = await source.ask();
+    const roundTrip = clock.monotonic() - sent;
+    // After a suspension the answer may come before the deadline is noticed.
+    if (roundTrip > limitMs || !Number.isSafeInteger(theirs) || theirs < 0) return;
+    offsetMs = clock.now() - roundTrip / 2 - theirs;
+  };
+  try {
+    await settledBefore(answer(), sent + limitMs, clock);
+  } catch {
+    return undefined;
+  }
+  return offsetMs === undefined ? undefined : { name: source.name, offsetMs };
+}
+
+function tooFar(offsetMs: number, maxOffsetMs: number, answers: readonly Comparison[]): LeafError {
+  const direction = offsetMs > 0 ? 'ahead of' : 'behind';
+  const shown = answers.slice(0, MAX_NAMES).map(({ name, offsetMs: own }) => `${name} (${signed(own)})`);
+  const more = answers.length - shown.length;
+  const whom = more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+  return new LeafError(
+    'LEAF_CLOCK_OFFSET',
+    `The clock of this server is ${Math.ceil(Math.abs(offsetMs))} ms ${direction} the mean of the others, ${maxOffsetMs} ms are allowed. It was compared with ${whom}, in ms. Correct the clock of this host, or of those that are wrong, and start again.`,
+  );
+}
+
+function signed(ms: number): string {
+  return `${ms > 0 ? '+' : ''}${Math.round(ms)}`;
+}

@@ -1,0 +1,37 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { messageOf, type RandomSource } from '@leaf/core';
+import type { ZookeeperAddress } from './zookeeper-address';
+import { ZookeeperFault } from './zookeeper-fault';
+
+/**
+ * The servers as `ip:port`, in random order, so that many clients spread. A name that cannot be looked up is left out.
+ *
+ * @throws ZookeeperFault `unreachable` when no name can be looked up
+ */
+export async function findEndpoints(address: ZookeeperAddress, random: RandomSource): Promise<string[]> {
+  const problems: string[] = [];
+  const found = await Promise.all(
+    address.hosts.map(async ({ host, port }) => {
+      try {
+        const places = isIP(host) > 0 ? [{ address: host }] : await lookup(host, { all: true });
+        return places.map((place) => `${place.address}:${port}`);
+      } catch (error) {
+        problems.push(messageOf(error));
+        return [];
+      }
+    }),
+  );
+  const endpoints = [...new Set(found.flat())];
+  if (endpoints.length === 0) {
+    throw new ZookeeperFault(
+      'unreachable',
+      `No host of ${address.description} can be looked up: ${problems.join('; ')}. Check LEAF_ZOOKEEPER and the name service.`,
+    );
+  }
+  for (let last = endpoints.length - 1; last > 0; last--) {
+    const other = random(last + 1);
+    [endpoints[last], endpoints[other]] = [endpoints[other] ?? '', endpoints[last] ?? ''];
+  }
+  return endpoints;
+}

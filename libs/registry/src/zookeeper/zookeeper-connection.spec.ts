@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '@leaf/core';
+import { ZookeeperConnection } from './zookeeper-connection';
+
+/** What the process needs of a client to be open. */
+const ANSWERING = `
+  state = 3;
+  client_id = 'a';
+  client_password = 'b';
+  on() {}
+  init() {}
+  a_exists(path, watch, done) { setImmediate(done, 0, 'ok', null); return 0; }
+`;
+
+describe('ZookeeperConnection', () => {
+  let directory: string;
+
+  beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'leaf-client-'))));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  /** With another client than the real one. */
+  function make(source: string): ZookeeperConnection {
+    const path = join(directory, 'client.cjs');
+    writeFileSync(path, source);
+    const endpoint = '127.0.0.1:1';
+    return new ZookeeperConnection(
+      { path, endpoint, sessionMs: 1000, auth: undefined, resume: undefined },
+      new SystemClock(),
+    );
+  }
+
+  it('says how to install a package that is there, but does not load', async () => {
+    const connection = make(`throw new Error('was not compiled')`);
+    await expect(connection.open()).rejects.toMatchObject({
+      code: 'LEAF_CONFIG_INVALID',
+      message: expect.stringContaining('npm install zookeeper'),
+      cause: expect.objectContaining({ message: expect.stringContaining('was not compiled') }),
+    });
+    await connection.end();
+  });
+
+  it('fails when its process ends, and cannot be used again', async () => {
+    const connection = make(`module.exports = class { constructor() { process.exit(1); } }`);
+    await expect(connection.open()).rejects.toMatchObject({ kind: 'unknown-outcome' });
+    expect(connection.usable).toBe(false);
+    await expect(connection.exists('/a')).rejects.toMatchObject({ kind: 'unreachable' });
+    await connection.end();
+  });
+
+  it('is lost once the client has no socket, after the answer that came with it', async () => {
+    const connection = make(`module.exports = class {${ANSWERING}
+      a_get(path, watch, done) {
+        setImmediate(() => {
+          this.state = 0;
+          done(0, 'ok', null, Buffer.from(path));
+        });
+        return 0;
+      }
+    }`);
+    await connection.open();
+    const [answered, behind] = await Promise.allSettled([connection.get('/a'), connection.exists('/b')]);
+    expect(answered).toMatchObject({ status: 'fulfilled', value: [null, Buffer.from('/a')] });
+    expect(behind).toMatchObject({ status: 'rejected', reason: { kind: 'unknown-outcome' } });
+    expect(connection.usable).toBe(false);
+    await connection.end();
+  });
+
+  it('tells what was sent from what the client did not take', async () => {
+    const connection = make(`module.exports = class {${ANSWERING}
+      a_set(path, data, version, done) { setImmediate(done, -4, 'lost'); return 0; }
+      a_delete_() { return -4; }
+      close() {}
+    }`);
+    await connection.open();
+    await expect(connection.set('/a', Buffer.from('a'), 0)).rejects.toMatchObject({ kind: 'unknown-outcome' });
+    await expect(connection.remove('/a', 0)).rejects.toMatchObject({ kind: 'unreachable' });
+    await connection.end();
+  });
+
+  it('ends a process that hangs when it is to close the client', async () => {
+    const connection = make(`module.exports = class {${ANSWERING} close() { for (;;); } }`);
+    expect(await connection.open()).toEqual({ client_id: 'a', client_password: 'b' });
+    const pending = connection.exists('/a').catch((error: unknown) => error);
+    const begun = performance.now();
+    await connection.end();
+    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(await pending).toMatchObject({ kind: 'unknown-outcome' });
+  });
+});

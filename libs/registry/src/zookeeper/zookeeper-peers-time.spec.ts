@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { FakeClock, SystemClock } from '@leaf/core';
+import { askTime, isServerUrl } from './zookeeper-peers-time';
+
+const NOW = 1_732_000_000_000;
+
+let server: Server | undefined;
+afterEach(async () => {
+  server?.closeAllConnections();
+  await new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
+  server = undefined;
+});
+
+/** The address of a server that answers so. */
+async function serve(listener: RequestListener): Promise<string> {
+  server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('askTime', () => {
+  it.each(['', '/', '/leaf', '/leaf/'])('asks the server below "%s" for its time', async (base) => {
+    const url = await serve((request, response) => {
+      const known = request.method === 'GET' && request.url === `${base.replace(/\/$/, '')}/api/internal/time`;
+      response.writeHead(known ? 200 : 404).end(JSON.stringify({ now: NOW }));
+    });
+    expect(await askTime(`${url}${base}`, new SystemClock())).toBe(NOW);
+  });
+
+  it.each([
+    ['a status', (): [number, string] => [503, JSON.stringify({ now: NOW })]],
+    ['no JSON', (): [number, string] => [200, 'now']],
+    ['null', (): [number, string] => [200, 'null']],
+    ['text for a time', (): [number, string] => [200, JSON.stringify({ now: String(NOW) })]],
+    ['a fraction', (): [number, string] => [200, JSON.stringify({ now: 0.5 })]],
+    ['a negative time', (): [number, string] => [200, JSON.stringify({ now: -NOW })]],
+    ['too much', (): [number, string] => [200, `{"now":${NOW}}${' '.repeat(2000)}`]],
+  ])('fails for %s', async (_what, answer) => {
+    const url = await serve((_request, response) => {
+      const [status, body] = answer();
+      response.writeHead(status).end(body);
+    });
+    await expect(askTime(url, new SystemClock())).rejects.toThrow();
+  });
+
+  it('does not follow to another address', async () => {
+    const url = await serve((request, response) => {
+      if (request.url === '/elsewhere') response.end(JSON.stringify({ now: NOW }));
+      else response.writeHead(302, { location: '/elsewhere' }).end();
+    });
+    await expect(askTime(url, new SystemClock())).rejects.toThrow();
+  });
+
+  it('does not read without end, and hangs up', async () => {
+    let hungUp: Promise<unknown> = Promise.resolve();
+    const url = await serve((_request, response) => {
+      hungUp = once(response, 'close');
+      const pour = (): void => {
+        while (response.write(' '.repeat(1000)));
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    await expect(askTime(url, new SystemClock())).rejects.toThrow(/more than 1024 bytes/);
+    await hungUp;
+  });
+
+  it('fails when nobody listens', async () => {
+    const url = await serve(() => undefined);
+    server!.close();
+    await once(server!, 'close');
+    server = undefined;
+    await expect(askTime(url, new SystemClock())).rejects.toThrow();
+  });
+
+  it.each(['header', 'body'])('fails after a second without a %s, and hangs up', async (what) => {
+    const clock = new FakeClock();
+    let asked: (socket: Socket) => void = () => undefined;
+    const asking = new Promise<Socket>((resolve) => (asked = resolve));
+    const url = await serve((request, response) => {
+      if (what === 'body') response.writeHead(200).write('{');
+      asked(request.socket);
+    });
+    const failed = askTime(url, clock).then(undefined, (error: unknown) => error);
+    const socket = await asking;
+    const hungUp = once(socket, 'close');
+    await clock.advance(999);
+    expect(clock.sleeping).toBe(1);
+    await clock.advance(1);
+    expect(await failed).toMatchObject({ message: expect.stringContaining('within 1000 ms') });
+    await hungUp;
+    expect(clock.sleeping).toBe(0);
+  });
+});
+
+describe('isServerUrl', () => {
+  it.each(['http://10.0.0.7:8080', 'https://leaf.example/base', 'http://[::1]:8080'])('takes %s', (url) => {
+    expect(isServerUrl(url)).toBe(true);
+  });
+
+  it.each([undefined, null, 7, '', '10.0.0.7:8080', 'file:///etc/passwd', 'ftp://leaf'])('refuses %p', (url) => {
+    expect(isServerUrl(url)).toBe(false);
+  });
+});

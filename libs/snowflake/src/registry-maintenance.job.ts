@@ -1,0 +1,32 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import {
+  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
+  MODULE_OPTIONS_TOKEN,
+  type SnowflakeModuleOptions,
+} from './snowflake.module-definition';
+import { SnowflakeService } from './snowflake.service';
+
+const NAME = 'leaf-registry-maintenance';
+
+/** Does the registry's housekeeping now and then. Listed with the application's scheduler, where it has one. */
+@Injectable()
+export class RegistryMaintenanceJob implements OnApplicationBootstrap, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly snowflake: SnowflakeService,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SnowflakeModuleOptions,
+    @Optional() private readonly scheduler?: SchedulerRegistry,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { maintainMs } = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...this.options };
+    this.timer = setInterval(() => void this.snowflake.maintainRegistry(), maintainMs);
+    if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+}

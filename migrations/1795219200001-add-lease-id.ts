@@ -1,0 +1,16 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** A table that the Java service has made has no place for the lease that holds a worker ID. */
+export class AddLeaseId1795219200001 implements MigrationInterface {
+  readonly name = 'AddLeaseId1795219200001';
+
+  async up(runner: QueryRunner): Promise<void> {
+    if (await runner.hasColumn('leaf_workerid_alloc', 'lease_id')) return;
+    await runner.query('ALTER TABLE leaf_workerid_alloc ADD COLUMN lease_id varchar(64) NULL');
+  }
+
+  /** The column stays: whether it was there before is not known. */
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import ts from 'typescript';
+
+const root = join(import.meta.dirname, '..');
+
+/**
+ * Compiles folders of this repository with the compiler and the options of the product's own build, and runs one of the
+ * files in plain node: no loader or other transpiler stands between the code and what is measured. Ends this process
+ * with the exit code of that one.
+ *
+ * @param {string} entry the file to run, without its ending
+ * @param {string[]} sources the folders that it may import
+ * @param {string[]} args its arguments
+ */
+export function runTypescript(entry, sources, args) {
+  const out = join(root, 'node_modules/.cache/leaf', entry);
+  compile(out, sources);
+  const child = spawn(process.execPath, [join(out, `${entry}.js`), ...args], { cwd: root, stdio: 'inherit' });
+  // Control-C reaches the child by itself; it stops what it started, and this process ends with it.
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  child.on('exit', (code) => process.exit(code ?? 1));
+}
+
+function compile(out, sources) {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
+  // transpileModule does not look for the package.json that makes `nodenext` emit CommonJS.
+  const compilerOptions = { ...options, module: ts.ModuleKind.CommonJS, esModuleInterop: true, sourceMap: false };
+  const existing = sources.filter((folder) => existsSync(join(root, folder)));
+  for (const file of ts.sys.readDirectory(root, ['.ts'], ['**/*.spec.ts', '**/*.d.ts'], existing)) {
+    const { outputText } = ts.transpileModule(readFileSync(file, 'utf8'), { fileName: file, compilerOptions });
+    write(join(out, relative(root, file)).replace(/\.ts$/, '.js'), outputText);
+  }
+  for (const [name, [target]] of Object.entries(config.compilerOptions.paths)) {
+    const folder = join(out, 'node_modules', name);
+    const main = relative(folder, join(out, target)).replace(/\.ts$/, '.js');
+    write(join(folder, 'package.json'), JSON.stringify({ name, main }));
+  }
+}
+
+function write(file, text) {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

@@ -1,0 +1,285 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { SystemClock, systemRandom } from '@leaf/core';
+import { parseZookeeperAddress } from '../../libs/registry/src/zookeeper/zookeeper-address';
+import { ZookeeperSession, type ZookeeperSessionOptions } from '../../libs/registry/src/zookeeper/zookeeper-session';
+import { freePort } from '../support/private-server';
+import { TcpProxy } from '../support/tcp-proxy';
+import { until } from '../support/until';
+import { watch } from '../support/watch';
+import { startEnsemble, startZookeeper, type ZookeeperServer } from '../support/zookeeper';
+import { ended, onlyZookeeperChild, zookeeperChildren } from '../support/zookeeper-children';
+import { requireZookeeperClient } from '../support/zookeeper-client';
+
+const SESSION_MS = 2000;
+const LIMITS = { connectMs: 2000, callMs: 500, sessionMs: SESSION_MS };
+
+function make(hosts: string, more: Partial<ZookeeperSessionOptions> = {}): ZookeeperSession {
+  const address = parseZookeeperAddress(hosts);
+  return new ZookeeperSession({ address, ...LIMITS, ...more }, new SystemClock(), systemRandom);
+}
+
+/** The first answer after whatever happened; faults of the connection are what it takes. */
+function recovered<T>(act: () => Promise<T>): Promise<T> {
+  return until('an answer', async () => {
+    try {
+      return { answer: await act() };
+    } catch (error) {
+      if (!/unreachable|unknown-outcome/.test((error as { kind?: string }).kind ?? '')) throw error;
+      return undefined;
+    }
+  }).then(({ answer }) => answer);
+}
+
+beforeAll(requireZookeeperClient);
+
+describe('a session', () => {
+  let server: ZookeeperServer;
+  let proxy: TcpProxy;
+  let direct: ZookeeperSession;
+  let session: ZookeeperSession;
+  let hosts: string;
+
+  beforeAll(async () => (server = await startZookeeper()));
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    proxy = await TcpProxy.start(server.port);
+    const database = await server.createDatabase();
+    direct = make(database, { connectMs: 20_000, callMs: 20_000, sessionMs: 60_000 });
+    hosts = database.replace(`:${server.port}`, `:${proxy.port}`);
+    session = make(hosts);
+    await session.ensurePath('/a');
+    await session.create('/up', 'me', 'ephemeral');
+  });
+
+  afterEach(async () => {
+    await proxy.stop();
+    await Promise.all([session.close(), direct.close()]);
+  });
+
+  it('does not know whether a write without an answer was carried out', async () => {
+    proxy.blackhole('answers');
+    await expect(session.setData('/a', 'x', 0)).rejects.toMatchObject({ kind: 'unknown-outcome' });
+    expect(await direct.getData('/a')).toMatchObject({ data: 'x', version: 1 });
+    expect(session.snapshot().lastFault).toMatchObject({ kind: 'unknown-outcome' });
+  });
+
+  it('goes on after a cut, as the same session', async () => {
+    const cut = watch(session.setData('/a', 'x', 0));
+    proxy.cut();
+    await until('end of the connection', () => !session.snapshot().connected);
+    await until('end of the call', () => cut.settled);
+    expect(cut.error).toMatchObject({ kind: 'unknown-outcome' });
+    expect(await session.getData('/up')).toMatchObject({ ephemeral: 'ours' });
+    expect(session.snapshot()).toEqual({ connected: true, generation: 1, lastFault: undefined });
+  });
+
+  it('asks nothing of a socket that was reset without anybody noticing yet', async () => {
+    for (let n = 0; n < 20; n++) {
+      proxy.cut();
+      // The very next turn: the event loop may not have looked at the socket.
+      const calls = Array.from({ length: 5 }, () => watch(session.getData('/a')));
+      await until('end of the calls', () => calls.every(({ settled }) => settled));
+      for (const { error } of calls) {
+        if (error !== undefined) expect(error).toMatchObject({ kind: expect.stringMatching(/unknown|unreachable/) });
+      }
+      expect(await recovered(() => session.getData('/a'))).toMatchObject({ version: 0 });
+    }
+  });
+
+  it('goes on after the end and the return of the server, as the same session', async () => {
+    const lasting = make(hosts, { sessionMs: 60_000 });
+    await lasting.create('/lasting', 'me', 'ephemeral');
+    await server.kill();
+    await expect(lasting.setData('/a', 'x', 0)).rejects.toMatchObject({
+      kind: expect.stringMatching(/unknown|unreachable/),
+    });
+    await expect(lasting.setData('/a', 'x', 0)).rejects.toMatchObject({ kind: 'unreachable' });
+    await server.restart();
+    expect(await recovered(() => lasting.getData('/lasting'))).toMatchObject({ ephemeral: 'ours' });
+    expect(await lasting.setData('/a', 'y', 0)).toBe(1);
+    expect(lasting.snapshot().generation).toBe(1);
+    await lasting.close();
+  });
+
+  it('begins anew after a silence longer than the session lives, and its ephemeral nodes are gone', async () => {
+    proxy.blackhole();
+    await until('end of the node', async () => (await direct.getData('/up')) === undefined);
+    proxy.heal();
+    expect(await recovered(() => session.setData('/a', 'x', 0))).toBe(1);
+    expect(session.snapshot()).toMatchObject({ connected: true, generation: 2 });
+    await session.create('/up', 'again', 'ephemeral');
+    expect(await session.getData('/up')).toMatchObject({ data: 'again', ephemeral: 'ours' });
+  });
+
+  it('notices a silence without being asked', async () => {
+    proxy.blackhole();
+    await until('end of the connection', () => !session.snapshot().connected);
+  });
+
+  it('works again after the server was suspended for longer than the session lives', async () => {
+    await server.suspend();
+    await expect(session.getData('/a')).rejects.toMatchObject({ kind: 'unknown-outcome' });
+    await until('end of the connection', () => !session.snapshot().connected);
+    await expect(session.getData('/a')).rejects.toMatchObject({ kind: 'unreachable' });
+    await server.resume();
+    expect(await recovered(() => session.getData('/a'))).toMatchObject({ data: '' });
+    expect(await recovered(() => session.setData('/a', 'x', 0))).toBe(1);
+  });
+
+  it('lets calls that come together wait for one connection', async () => {
+    proxy.refuse();
+    await until('end of the connection', () => !session.snapshot().connected);
+    const calls = Array.from({ length: 10 }, () => session.getData('/a'));
+    proxy.heal();
+    expect(await Promise.all(calls)).toHaveLength(10);
+    expect(proxy.cut()).toBe(1);
+  });
+
+  it('is closed in bounded time while nothing passes, and stays closed', async () => {
+    proxy.blackhole();
+    const pending = watch(session.getData('/a'));
+    await new Promise(setImmediate);
+    const begun = performance.now();
+    await session.close();
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    await until('end of the call', () => pending.settled);
+    expect(pending.error).toMatchObject({ kind: 'unknown-outcome' });
+    proxy.heal();
+    await expect(session.getData('/a')).rejects.toMatchObject({ kind: 'unreachable' });
+    await session.close();
+  });
+
+  it('is closed at once while it connects', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const other = make(`127.0.0.1:${port}`, { connectMs: 600_000, sessionMs: 1_200_000 });
+    const pending = watch(other.getData('/a'));
+    const [socket] = (await once(silent, 'connection')) as [Socket];
+    const ended = once(socket.resume(), 'close');
+    await other.close();
+    await until('end of the call', () => pending.settled);
+    expect(pending.error).toMatchObject({ kind: 'unreachable' });
+    await ended;
+    await new Promise((resolve) => silent.close(resolve));
+  });
+});
+
+describe('the process of the client', () => {
+  let server: ZookeeperServer;
+  let proxy: TcpProxy;
+  let session: ZookeeperSession;
+  let pid: number;
+
+  beforeAll(async () => (server = await startZookeeper()));
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    proxy = await TcpProxy.start(server.port);
+    session = make((await server.createDatabase()).replace(`:${server.port}`, `:${proxy.port}`), { sessionMs: 60_000 });
+    await session.ensurePath('/a');
+    await session.create('/up', 'me', 'ephemeral');
+    pid = await onlyZookeeperChild();
+  });
+
+  afterEach(async () => {
+    await session.close();
+    expect(await zookeeperChildren()).toEqual([]);
+    await proxy.stop();
+  });
+
+  it('is killed: what is pending has an unknown outcome, the next call goes on as the same session', async () => {
+    proxy.blackhole('answers');
+    const pending = [watch<unknown>(session.setData('/a', 'x', 0)), watch<unknown>(session.getData('/a'))];
+    await new Promise(setImmediate);
+    process.kill(pid, 'SIGKILL');
+    await until('end of the calls', () => pending.every(({ settled }) => settled));
+    for (const { error } of pending) {
+      expect(error).toMatchObject({ kind: 'unknown-outcome', message: expect.stringContaining('connection was lost') });
+    }
+    expect(session.snapshot().connected).toBe(false);
+    proxy.heal();
+    expect(await session.getData('/up')).toMatchObject({ ephemeral: 'ours' });
+    expect(session.snapshot().generation).toBe(1);
+    expect(await onlyZookeeperChild()).not.toBe(pid);
+  });
+
+  it('is killed by us when it is stuck, and the next call goes on as the same session', async () => {
+    process.kill(pid, 'SIGSTOP');
+    await expect(session.getData('/a')).rejects.toMatchObject({ kind: 'unknown-outcome' });
+    await ended(pid);
+    expect(await session.getData('/up')).toMatchObject({ ephemeral: 'ours' });
+    expect(session.snapshot().generation).toBe(1);
+  });
+
+  it('is left alone when only the server is silent', async () => {
+    proxy.blackhole();
+    for (let n = 0; n < 4; n++) {
+      await expect(session.getData('/a')).rejects.toMatchObject({ kind: 'unknown-outcome' });
+    }
+    proxy.heal();
+    expect(await recovered(() => session.getData('/a'))).toMatchObject({ data: '' });
+    expect(await onlyZookeeperChild()).toBe(pid);
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('does not obey %s, which is for us', async (signal) => {
+    process.kill(pid, signal);
+    await session.setData('/a', 'x', 0);
+    expect(await onlyZookeeperChild()).toBe(pid);
+  });
+
+  it('ends in bounded time when it is stuck while the session is closed', async () => {
+    process.kill(pid, 'SIGSTOP');
+    const begun = performance.now();
+    await session.close();
+    expect(performance.now() - begun).toBeLessThan(15_000);
+  });
+});
+
+describe('connecting fails in time', () => {
+  async function expectUnreachable(hosts: string, text: RegExp): Promise<void> {
+    const session = make(hosts, { connectMs: 500 });
+    const begun = performance.now();
+    await expect(session.getData('/a')).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(text),
+    });
+    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(session.snapshot()).toMatchObject({ connected: false, generation: 0, lastFault: { kind: 'unreachable' } });
+    await session.close();
+  }
+
+  it('when no server listens', async () => {
+    const port = await freePort();
+    await expectUnreachable(`127.0.0.1:${port}`, new RegExp(`127.0.0.1:${port}`));
+  });
+
+  it('when the name does not exist', () => expectUnreachable('nowhere.invalid:2181', /nowhere\.invalid/));
+
+  it('when something listens and says nothing', async () => {
+    const proxy = await TcpProxy.start(await freePort());
+    proxy.blackhole();
+    await expectUnreachable(`127.0.0.1:${proxy.port}`, /no answer/);
+    await proxy.stop();
+  });
+});
+
+it('a session of an ensemble finds another server, and goes on as the same one', async () => {
+  const ensemble = await startEnsemble(3);
+  const session = make(await ensemble.createDatabase(), { callMs: 2000, sessionMs: 20_000 });
+  await session.ensurePath('/a');
+  await session.create('/up', 'me', 'ephemeral');
+  for (let version = 0; version < 2; version++) {
+    const leader = await ensemble.leader();
+    await leader.kill();
+    expect(await recovered(() => session.getData('/a'))).toMatchObject({ version });
+    expect(await recovered(() => session.setData('/a', 'x', version))).toBe(version + 1);
+    await leader.restart();
+  }
+  expect(await session.getData('/up')).toMatchObject({ ephemeral: 'ours' });
+  expect(session.snapshot().generation).toBe(1);
+  await session.close();
+  await ensemble.stop();
+});

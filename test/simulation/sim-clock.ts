@@ -1,0 +1,125 @@
+import { Clock } from '@leaf/core';
+import type { Actor, Scheduler } from './scheduler';
+
+/** What happens to a process that is frozen in the middle of its work. */
+export interface Freeze {
+  readonly ms: number;
+  /** The machine sleeps: monotonic time stands still, too. */
+  readonly suspended: boolean;
+  /** Step of the wall clock meanwhile. */
+  readonly step: number;
+}
+
+/**
+ * The clock of one host: true time, run at a rate of its own and stepped at will. A process that computes or blocks is
+ * ahead of the scheduler until its next event.
+ */
+export class SimClock extends Clock {
+  /** True milliseconds up to which the process is paused, or has computed. */
+  busyUntil = 0;
+  /** The process now running on this host. */
+  actor: Actor | undefined;
+  private wall = 0;
+  private mono = 0;
+  private rate = 1;
+  private anchorTime = 0;
+  private suspendedMs = 0;
+  private readsLeft = 0;
+  private freezing: (() => number) | undefined;
+
+  /** @param anchorWall Unix milliseconds that it shows at the start */
+  constructor(
+    private readonly scheduler: Scheduler,
+    private anchorWall: number,
+  ) {
+    super();
+    this.refresh();
+  }
+
+  /** True milliseconds, as far as the process has come. */
+  get local(): number {
+    return Math.max(this.scheduler.now, this.busyUntil);
+  }
+
+  /** What {@link now} would answer; looking at it changes nothing. */
+  get shown(): number {
+    return this.wall;
+  }
+
+  now(): number {
+    if (this.readsLeft > 0 && --this.readsLeft === 0) return this.freezing?.() ?? this.wall;
+    return this.wall;
+  }
+
+  monotonic(): number {
+    return this.mono;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) {
+        resolve();
+        return;
+      }
+      const wake = (): void => {
+        timer.cancelled = true;
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = this.scheduler.at(this.local + ms, 'sleep ends', wake, this.actor);
+      signal?.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  pause(ms: number): void {
+    // No call takes less than a microsecond; what is smaller yet would be lost in rounding, and time stand still.
+    this.busyUntil = this.local + Math.max(ms, 0.001);
+    this.refresh();
+  }
+
+  step(ms: number): void {
+    this.anchorWall += ms;
+    this.refresh();
+  }
+
+  /** From now on it runs `rate` times as fast as true time. */
+  drift(rate: number): void {
+    this.anchorWall = this.wallAt(this.scheduler.now);
+    this.anchorTime = this.scheduler.now;
+    this.rate = rate;
+    this.refresh();
+  }
+
+  freeze({ ms, suspended, step }: Freeze): void {
+    this.busyUntil = this.local + ms;
+    if (suspended) this.suspendedMs += ms;
+    this.step(step);
+  }
+
+  /** Freezes the process at the `reads`-th reading of the wall clock from now: before it is taken, or just after. */
+  freezeAtRead(reads: number, freeze: Freeze, after: boolean): void {
+    this.readsLeft = reads;
+    this.freezing = () => {
+      const before = this.wall;
+      this.freeze(freeze);
+      return after ? before : this.wall;
+    };
+  }
+
+  /** A process starts on this host. */
+  attach(actor: Actor): void {
+    this.actor = actor;
+    this.busyUntil = 0;
+    this.readsLeft = 0;
+    this.refresh();
+  }
+
+  refresh(): void {
+    this.wall = Math.floor(this.wallAt(this.local));
+    this.mono = this.local - this.suspendedMs;
+  }
+
+  private wallAt(time: number): number {
+    return this.anchorWall + (time - this.anchorTime) * this.rate;
+  }
+}

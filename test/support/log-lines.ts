@@ -1,0 +1,16 @@
+/** Everything written to standard output from now on, as lines, and not shown. `end` puts things right again. */
+export class LogLines {
+  private text = '';
+  private readonly spy = jest.spyOn(process.stdout, 'write').mockImplementation((part) => {
+    this.text += String(part);
+    return true;
+  });
+
+  get all(): string[] {
+    return this.text.split('\n').filter((line) => line !== '');
+  }
+
+  end(): void {
+    this.spy.mockRestore();
+  }
+}

@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { openSession } from '../contract/zk-registries';
+import { startMariadb } from './mariadb';
+import { startZookeeper } from './zookeeper';
+import { requireZookeeperClient } from './zookeeper-client';
+
+/** A registry with no record in it yet, for servers in processes of their own. */
+export interface ServerRegistry {
+  /** What a server has to be told to use it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** The highest ceiling that is recorded, in Unix ms. `directory` is the data directory of the server. */
+  readonly ceiling: (directory: string) => Promise<number>;
+}
+
+export interface RegistryHost {
+  readonly open: () => Promise<ServerRegistry>;
+  readonly stop: () => Promise<void>;
+}
+
+/** One that tells how many changes of data it has carried out, for all of its registries. */
+export interface CountingHost extends RegistryHost {
+  readonly writes: () => Promise<number>;
+}
+
+export interface RegistryCase<Host extends RegistryHost = RegistryHost> {
+  readonly name: string;
+  /** A worker ID stays with its `ip:port`; otherwise a start after a crash gets another one, at once. */
+  readonly keepsWorker: boolean;
+  readonly start: () => Promise<Host>;
+}
+
+const NAME = 'leaf';
+
+const LOCAL: RegistryCase = {
+  name: 'local',
+  keepsWorker: true,
+  start: () => Promise.resolve({ open: () => Promise.resolve(localRegistry()), stop: () => Promise.resolve() }),
+};
+
+export const MYSQL: RegistryCase<CountingHost> = {
+  name: 'mysql',
+  keepsWorker: true,
+  start: async () => {
+    const mariadb = await startMariadb();
+    const open = async (): Promise<ServerRegistry> => {
+      const url = await mariadb.createDatabase();
+      const table = `${url.slice(url.lastIndexOf('/') + 1)}.leaf_workerid_alloc`;
+      return {
+        env: { LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: url },
+        ceiling: async () => Number((await mariadb.query(`SELECT MAX(max_timestamp) AS t FROM ${table}`))[0]?.t),
+      };
+    };
+    const status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', 'Com_update', 'Com_delete')";
+    const writes = async (): Promise<number> =>
+      (await mariadb.query(status)).reduce((sum, row) => sum + Number(row.Value), 0);
+    return { open, writes, stop: () => mariadb.stop() };
+  },
+};
+
+export const ZK_NORMAL: RegistryCase<CountingHost> = {
+  name: 'zk_normal',
+  keepsWorker: true,
+  start: () => startZookeeperHost('zk_normal', 'forever'),
+};
+
+export const SERVER_REGISTRIES: readonly RegistryCase[] = [
+  LOCAL,
+  MYSQL,
+  ZK_NORMAL,
+  { name: 'zk_recycle', keepsWorker: false, start: () => startZookeeperHost('zk_recycle', 'recycle/workers') },
+];
+
+function localRegistry(): ServerRegistry {
+  return {
+    env: { LEAF_SNOWFLAKE_REGISTRY: 'local' },
+    ceiling: async (directory) => timestampOf(await readFile(join(directory, NAME, 'worker-0/workerID.json'), 'utf8')),
+  };
+}
+
+async function startZookeeperHost(registry: string, folder: string): Promise<CountingHost> {
+  await requireZookeeperClient();
+  const zookeeper = await startZookeeper();
+  const open = async (): Promise<ServerRegistry> => {
+    const database = await zookeeper.createDatabase();
+    return {
+      env: { LEAF_SNOWFLAKE_REGISTRY: registry, LEAF_ZOOKEEPER: database },
+      ceiling: () => highestCeiling(database, `/snowflake/${NAME}/${folder}`),
+    };
+  };
+  return { open, writes: () => transactions(zookeeper.port), stop: () => zookeeper.stop() };
+}
+
+async function highestCeiling(database: string, root: string): Promise<number> {
+  const session = openSession(database);
+  try {
+    const names = await session.children(root);
+    const nodes = await Promise.all(names.map((name) => session.getData(`${root}/${name}`)));
+    return Math.max(...nodes.map((node) => timestampOf(node?.data ?? '{}')));
+  } finally {
+    await session.close();
+  }
+}
+
+/** Every change of data has a number of its own; reads and pings have none. */
+function transactions(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('srvr'));
+    let answer = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => (answer += text));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(Number(/^Zxid: (0x[\da-f]+)$/m.exec(answer)?.[1])));
+  });
+}
+
+function timestampOf(text: string): number {
+  const { timestamp, ceiling } = JSON.parse(text) as { timestamp?: number; ceiling?: number };
+  return timestamp ?? ceiling ?? NaN;
+}
