@@ -33,15 +33,15 @@ describe('two servers in one process, on one registry', () => {
   });
 
   const workerOf = async (port: number): Promise<number> => {
-    const decoded = await json(port, `/api/snowflake/decode/${await text(port, '/api/snowflake/get/x')}`);
-    return (decoded as { workerId: number }).workerId;
+    const id = await text(port, '/api/snowflake/get/x');
+    return (await json<{ workerId: number }>(port, `/api/snowflake/decode/${id}`)).workerId;
   };
 
   it('have a worker each, and no ID twice', async () => {
     const workers = await Promise.all(servers.map(({ port }) => workerOf(port)));
     expect(new Set(workers).size).toBe(2);
-    const answers = await Promise.all([...servers, ...servers].map(({ port }) => json(port, BATCH)));
-    const ids = answers.flatMap((answer) => (answer as { ids: string[] }).ids);
+    const answers = await Promise.all([...servers, ...servers].map(({ port }) => json<{ ids: string[] }>(port, BATCH)));
+    const ids = answers.flatMap((answer) => answer.ids);
     expect(new Set(ids).size).toBe(20_000);
     const tags = await Promise.all(servers.map(({ port }) => text(port, '/api/segment/get/leaf-segment-test')));
     expect(new Set(tags).size).toBe(2);
@@ -67,7 +67,7 @@ describe('two servers in one process, on one registry', () => {
 it('IDs of a 53-bit layout are exact as JavaScript and JSON numbers', async () => {
   const server = await startTestServer({ LEAF_SNOWFLAKE_BITS: '41,5,7', LEAF_LOCAL_WORKERS: '{"*":31}' });
   try {
-    const { ids } = (await json(server.port, '/api/snowflake/batch/x?size=500')) as { ids: string[] };
+    const { ids } = await json<{ ids: string[] }>(server.port, '/api/snowflake/batch/x?size=500');
     for (const id of ids) expect(String(JSON.parse(id) as number)).toBe(id);
     expect(await json(server.port, `/api/snowflake/decode/${ids.at(-1)!}`)).toMatchObject({ workerId: 31 });
   } finally {
