@@ -9,6 +9,7 @@ import { SqlWorkerRegistry } from './sql/sql-worker-registry';
 import { ZkNormalRegistry } from './zk-normal/zk-normal-registry';
 import { ZkRecycleRegistry } from './zk-recycle/zk-recycle-registry';
 import { parseZookeeperAddress, parseZookeeperAuth } from './zookeeper/zookeeper-address';
+import type { ZookeeperRegistryOptions } from './zookeeper/zookeeper-registry';
 import { ZookeeperSession } from './zookeeper/zookeeper-session';
 
 const DEFAULT_MAX_WORKER_ID = 1023;
@@ -76,9 +77,7 @@ function zookeeperOptions({
   zookeeper,
   maxWorkerId = DEFAULT_MAX_WORKER_ID,
   url,
-}: Extract<RegistryModuleOptions, { strategy: 'zk_normal' | 'zk_recycle' }>): ConstructorParameters<
-  typeof ZkNormalRegistry
->[1] {
+}: Extract<RegistryModuleOptions, { strategy: 'zk_normal' | 'zk_recycle' }>): ZookeeperRegistryOptions {
   const { description } = parseZookeeperAddress(zookeeper.address);
   return { name, maxWorkerId, zookeeper: description, ...(url === undefined ? {} : { url }) };
 }
