@@ -241,6 +241,19 @@ describe('a file that stands in for the registry', () => {
     expect(await registry.acquire(holder, at(START))).toMatchObject({ previousCeiling: 0 });
   });
 
+  it("is of one registry: in another one the worker ID is somebody else's", async () => {
+    await crashed();
+    const text = await readFile(file(), 'utf8');
+    await writeFile(file(), text.replace(/^registry=.*$/m, 'registry=zk_normal (zk1:2181/snowflake/leaf/forever)'));
+    const { registry, remote, holder } = makeProcess();
+    remote.line = 'down';
+    await expect(registry.acquire(holder, at(START + 1))).rejects.toMatchObject(UNREACHABLE);
+    await expect(registry.acquire(holder, at(START + 1))).rejects.toThrow('zk_normal (zk1');
+    // Its time counts all the same: this instance may have issued up to it.
+    remote.line = 'up';
+    expect(await registry.acquire(holder, at(START + 1))).toMatchObject({ previousCeiling: START });
+  });
+
   it('finds out by itself about an acquisition whose answer was lost', async () => {
     const { registry, remote, holder } = makeProcess();
     remote.line = 'loses the next answer';

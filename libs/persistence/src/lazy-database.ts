@@ -9,7 +9,7 @@ const ATTEMPTS = 5;
 /** A database that is opened when it is first needed, by somebody who can wait for it to come up. */
 export class LazyDatabase {
   private opening: Promise<LeafDataSource> | undefined;
-  private closed = false;
+  private readonly closing = new AbortController();
 
   constructor(
     private readonly options: Omit<OpenDatabaseOptions, 'attempts' | 'signal'>,
@@ -28,20 +28,22 @@ export class LazyDatabase {
    *   `LEAF_DATABASE_UNUSABLE`
    */
   open(): Promise<LeafDataSource> {
-    if (this.closed) return Promise.reject(new LeafError('LEAF_STORE_UNAVAILABLE', 'This server is stopping.'));
+    if (this.closing.signal.aborted) return Promise.reject(new LeafError('LEAF_STORE_UNAVAILABLE', 'This server is stopping.'));
     this.opening ??= this.tryOpen();
     return this.opening;
   }
 
+  /** Ends the wait for a database that is not up; what is open closes in its own time limit. */
   async close(): Promise<void> {
-    this.closed = true;
+    this.closing.abort();
     const dataSource = await this.opening?.catch(() => undefined);
     await dataSource?.destroy();
   }
 
   private async tryOpen(): Promise<LeafDataSource> {
+    const { signal } = this.closing;
     try {
-      return await openDatabase({ ...this.options, attempts: ATTEMPTS }, this.clock, this.random);
+      return await openDatabase({ ...this.options, attempts: ATTEMPTS, signal }, this.clock, this.random);
     } catch (error) {
       this.opening = undefined;
       if (!(error instanceof LeafError) || !isNotUpYet(error.cause)) throw error;

@@ -3,6 +3,8 @@ import { LeafError, messageOf, writeDurably } from '@leaf/core';
 
 /** What a server knows of its worker without the registry. Times are Unix milliseconds. */
 export interface StandIn {
+  /** Of which registry the worker ID is: in another one it is somebody else's. */
+  readonly registry: string;
   /** `ip:port`. */
   readonly instance: string;
   readonly workerId: number;
@@ -17,7 +19,7 @@ export interface StandIn {
 }
 
 /** The keys of the Java service's file first, those that it does not know after them. */
-const KEYS = ['workerID', 'maxTimestamp', 'instance', 'recordedTimestamp', 'version', 'released'] as const;
+const KEYS = ['workerID', 'maxTimestamp', 'registry', 'instance', 'recordedTimestamp', 'version', 'released'] as const;
 
 /**
  * @returns undefined when there is no file
@@ -40,6 +42,7 @@ export async function readStandIn(path: string, instance: string): Promise<Stand
     throw invalid(path, `${key} is no whole number`);
   };
   const standIn = {
+    registry: values.get('registry') ?? '',
     instance: values.get('instance') ?? '',
     workerId: number('workerID'),
     ceiling: number('maxTimestamp'),
@@ -53,8 +56,8 @@ export async function readStandIn(path: string, instance: string): Promise<Stand
 }
 
 export async function writeStandIn(path: string, standIn: StandIn): Promise<void> {
-  const { workerId, ceiling, instance, recorded, version, released } = standIn;
-  const values = [workerId, ceiling, instance, recorded, version, released];
+  const { workerId, ceiling, registry, instance, recorded, version, released } = standIn;
+  const values = [workerId, ceiling, registry, instance, recorded, version, released];
   const lines = KEYS.map((key, index) => `${key}=${String(values[index])}\n`);
   await writeDurably(path, lines.join(''));
 }

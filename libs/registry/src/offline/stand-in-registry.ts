@@ -74,7 +74,7 @@ export class StandInRegistry extends WorkerRegistry {
       const found = await readStandIn(path, formatInstance(holder));
       const least = found?.ceiling ?? 0;
       const claim = await this.acquireInner(holder, (recorded) => propose(Math.max(recorded, least)));
-      const standIn = claim === undefined ? this.offline(found, path, propose) : standInOf(claim, holder);
+      const standIn = claim === undefined ? this.offline(found, path, propose) : this.standInOf(claim, holder);
       const holding: Holding = { holder, lock, path, claim, standIn };
       await save(holding);
       this.holding = holding;
@@ -91,7 +91,7 @@ export class StandInRegistry extends WorkerRegistry {
     const holding = this.held(claim);
     try {
       holding.claim = await this.extendInner(holding, ceiling);
-      holding.standIn = standInOf(holding.claim, holding.holder);
+      holding.standIn = this.standInOf(holding.claim, holding.holder);
       this.problem = undefined;
     } catch (error) {
       // By now: the suspension may have come between the question and the answer.
@@ -151,10 +151,12 @@ export class StandInRegistry extends WorkerRegistry {
 
   /** What the file has reserved before, and more. */
   private offline(found: StandIn | undefined, path: string, propose: CeilingProposal): StandIn {
-    if (found !== undefined) return { ...found, ceiling: propose(found.ceiling) };
+    if (found?.registry === this.description) return { ...found, ceiling: propose(found.ceiling) };
+    const missing =
+      found === undefined ? 'There is no file' : `Of ${found.registry}, not of this registry, is the file`;
     throw new LeafError(
       'LEAF_REGISTRY_UNREACHABLE',
-      `${this.problem ?? ''} There is no file ${path} of an earlier run to start from either. Make the registry reachable for the first start.`,
+      `${this.problem ?? ''} ${missing} ${path} of an earlier run to start from. Make the registry reachable for the first start.`,
       { retryAfterMs: 1000 },
     );
   }
@@ -190,16 +192,17 @@ export class StandInRegistry extends WorkerRegistry {
     );
   }
 
+  private standInOf({ workerId, ceiling, version }: WorkerClaim, holder: LeaseHolder): StandIn {
+    const instance = formatInstance(holder);
+    const registry = this.description;
+    return { registry, instance, workerId, ceiling, recorded: ceiling, version: String(version), released: false };
+  }
+
   private held(claim: WorkerClaim): Holding {
     const { holding } = this;
     if (holding !== undefined && holding.holder.leaseId === claim.version) return holding;
     throw new LeafError('LEAF_LEASE_LOST', `Worker ${claim.workerId} of ${this.description} was given back.`);
   }
-}
-
-function standInOf({ workerId, ceiling, version }: WorkerClaim, holder: LeaseHolder): StandIn {
-  const instance = formatInstance(holder);
-  return { instance, workerId, ceiling, recorded: ceiling, version: String(version), released: false };
 }
 
 async function save({ path, standIn }: Holding): Promise<void> {
