@@ -28,7 +28,8 @@ export class LazyDatabase {
    *   `LEAF_DATABASE_UNUSABLE`
    */
   open(): Promise<LeafDataSource> {
-    if (this.closing.signal.aborted) return Promise.reject(new LeafError('LEAF_STORE_UNAVAILABLE', 'This server is stopping.'));
+    if (this.closing.signal.aborted)
+      return Promise.reject(new LeafError('LEAF_STORE_UNAVAILABLE', 'This server is stopping.'));
     this.opening ??= this.tryOpen();
     return this.opening;
   }
