@@ -5,6 +5,8 @@ import { until } from './until';
 /** Longer than any test: a primary that waits in vain must not go on alone. */
 const SEMI_SYNC_LIMIT_MS = 600_000;
 const APPLY_LIMIT_S = 20;
+const JOIN_ATTEMPTS = 6;
+const JOIN_LIMIT_MS = 5_000;
 const USER = 'replication';
 /** Of a replica that is being made: it would pass over what once came from a server with its own server_id. */
 const JOINING_ID = 99;
@@ -77,7 +79,7 @@ export class MariadbPair implements DatabasePair {
     await replica.query(
       `SET GLOBAL rpl_semi_sync_slave_enabled = ${this.semiSync ? 'ON' : 'OFF'};
        CHANGE MASTER TO master_host = '127.0.0.1', master_port = ${primary.port}, master_user = '${USER}',
-         master_use_gtid = slave_pos;
+         master_connect_retry = 1, master_use_gtid = slave_pos;
        START SLAVE`,
     );
     await this.waitForReplica();
@@ -98,11 +100,25 @@ export class MariadbPair implements DatabasePair {
        SET GLOBAL rpl_semi_sync_master_wait_point = AFTER_SYNC;
        SET GLOBAL rpl_semi_sync_master_enabled = ON`,
     );
+    for (let attempt = 1; !(await this.joinSemiSync()); attempt++) {
+      if (attempt === JOIN_ATTEMPTS) throw new Error(`No semi-synchronous replica: ${await this.describe()}`);
+    }
+  }
+
+  /** The replica asks for it when it connects; a connection that is made while another one ends may be cut with it. */
+  private async joinSemiSync(): Promise<boolean> {
     await this.replica.query('STOP SLAVE IO_THREAD; START SLAVE IO_THREAD');
-    await until('semi-synchronous replica', async () => {
-      const rows = await this.primary.query("SHOW STATUS LIKE 'Rpl_semi_sync_master_clients'");
-      return rows[0]?.Value === '1';
-    });
+    const joined = async (): Promise<boolean> => {
+      const [master] = await this.primary.query("SHOW STATUS LIKE 'Rpl_semi_sync_master_clients'");
+      const [slave] = await this.replica.query("SHOW STATUS LIKE 'Rpl_semi_sync_slave_status'");
+      return Number(master?.Value) > 0 && slave?.Value === 'ON';
+    };
+    return until('semi-synchronous replica', joined, JOIN_LIMIT_MS).catch(() => false);
+  }
+
+  private async describe(): Promise<string> {
+    const primary = await this.primary.query("SHOW STATUS LIKE 'Rpl_semi_sync_master%'");
+    return JSON.stringify({ primary, replica: await this.replica.query('SHOW SLAVE STATUS') });
   }
 
   private async dropGone(): Promise<void> {
