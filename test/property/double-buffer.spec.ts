@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { SegmentOptions } from '@leaf/core';
-import { booksOf, bufferOf, generator, SegmentModel, type Start } from './segment-model';
+import { booksOf, bufferOf, countsOf, generator, SegmentModel, type Start } from './segment-model';
 
 type Move = (model: SegmentModel) => unknown;
 
@@ -125,6 +125,13 @@ function expectBooksBalanced(model: SegmentModel): void {
   }
 }
 
+function expectCounted(model: SegmentModel): void {
+  for (const server of model.servers.filter(({ crashed }) => !crashed)) {
+    const { counted, answered } = countsOf(server);
+    expect(counted).toBe(answered);
+  }
+}
+
 const REFUSALS = ['bug', 'crashed', 'LEAF_NOT_READY', 'LEAF_SEGMENT_UNAVAILABLE', 'LEAF_STORE_UNAVAILABLE'];
 
 describe('segment IDs, whatever happens', () => {
@@ -132,6 +139,7 @@ describe('segment IDs, whatever happens', () => {
     const moves = [...calls, ...surroundings, restart, crash];
     await always({ servers: 2, tags: ['order'], start: bufferOf('order'), moves }, (model) => {
       expectUnique(model);
+      expectCounted(model);
       expectAscending(model);
       expectAllSettled(model, REFUSALS);
       expectOneAllocationAtATime(model);
@@ -144,6 +152,7 @@ describe('segment IDs, whatever happens', () => {
     const moves = [...calls, ...surroundings, backwards];
     await always({ servers: 1, tags: ['order'], start: bufferOf('order'), moves }, (model) => {
       expectUnique(model);
+      expectCounted(model);
       expectAscending(model);
       expectAllSettled(model, ['LEAF_SEGMENT_UNAVAILABLE']);
       expectOneAllocationAtATime(model);
@@ -154,6 +163,7 @@ describe('segment IDs, whatever happens', () => {
     const moves = [...calls, ...surroundings, refresh, restart, crash];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
       expectUnique(model);
+      expectCounted(model);
       expectAscending(model);
       expectAllSettled(model, REFUSALS);
       expectOneAllocationAtATime(model);
@@ -165,6 +175,7 @@ describe('segment IDs, whatever happens', () => {
     const moves = [...calls, ...surroundings, refresh, restart, toggleRow];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
       expectUnique(model);
+      expectCounted(model);
       expect(model.malformed).toEqual([]);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
       expectRowsAhead(model);

@@ -1,6 +1,7 @@
 import {
   DoubleBuffer,
   FakeClock,
+  Histogram,
   LeafError,
   messageOf,
   SegmentIdGenerator,
@@ -20,6 +21,8 @@ export interface Issuer {
   refresh(): Promise<void>;
   /** Ends it and gives the rest back. */
   close(): Promise<void>;
+  /** How many IDs it says that it has handed out. */
+  readonly issued: number;
   /** Everything that is left, buffered or taken out of the buffer by `close`. */
   readonly left: readonly IdRange[];
 }
@@ -171,6 +174,11 @@ export class SegmentModel {
   }
 }
 
+/** How many IDs a server says that it has handed out, and how many it has. */
+export function countsOf({ issuer, issued }: Server): { counted: number; answered: number } {
+  return { counted: issuer.issued, answered: idsOf(...issued.flatMap(({ ranges }) => ranges)).length };
+}
+
 /** What the storage gave a server of a tag, and what became of it. */
 export function booksOf(server: Server, tag: string): { granted: bigint[]; found: bigint[] } {
   const { issuer, store } = server;
@@ -192,6 +200,7 @@ export function bufferOf(tag: string): Start {
       random: () => 0,
       options,
       closing: closing.signal,
+      loadTimes: new Histogram([]),
       onLoadFailed: () => undefined,
     });
     return {
@@ -203,6 +212,9 @@ export function bufferOf(tag: string): Start {
         closing.abort();
         rest = await buffer.retire(() => new LeafError('LEAF_NOT_READY', 'Stopping.'));
         for (const range of rest) if (!(await store.giveBack(tag, range))) return;
+      },
+      get issued() {
+        return buffer.issued;
       },
       get left() {
         const { current, next, spare } = buffer.snapshot();
@@ -222,6 +234,9 @@ export const generator: Start = (store, clock, options) => {
     takeRanges: (tag, count) => ids.takeRanges(tag, count),
     refresh: () => ids.refresh.run(),
     close: () => ids.close(),
+    get issued() {
+      return ids.issued;
+    },
     left: [],
   };
 };

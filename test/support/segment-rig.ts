@@ -1,6 +1,7 @@
 import {
   DoubleBuffer,
   FakeClock,
+  Histogram,
   LeafError,
   SegmentIdGenerator,
   type BufferContext,
@@ -18,6 +19,7 @@ export class SegmentRig {
   readonly clock = new FakeClock();
   readonly store = new InMemorySegmentStore();
   readonly closing = new AbortController();
+  readonly loadTimes = new Histogram([10, 100]);
   readonly options: SegmentOptions;
   /** Tags, in the order of `onLoadFailed`. */
   readonly reports: string[] = [];
@@ -33,6 +35,7 @@ export class SegmentRig {
       random: () => 0,
       options: this.options,
       closing: this.closing.signal,
+      loadTimes: this.loadTimes,
       onLoadFailed: (tag) => void this.reports.push(tag),
     };
   }

@@ -3,6 +3,7 @@ import {
   Clock,
   DEFAULT_HOT_TAGS,
   type DoubleBufferSnapshot,
+  type HistogramSnapshot,
   HotTags,
   type IdRange,
   reasonOf,
@@ -96,6 +97,21 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
 
   snapshot(): DoubleBufferSnapshot[] {
     return this.generator.snapshot();
+  }
+
+  /** See {@link SegmentIdGenerator.visit}. */
+  visit(visit: (tag: string, issued: number, buffered: number) => void): void {
+    this.generator.visit(visit);
+  }
+
+  /** IDs handed out, those of tags that are gone included. */
+  get issued(): number {
+    return this.generator.issued;
+  }
+
+  /** Milliseconds that the database took for an allocation, of all tags. */
+  loadTimes(): HistogramSnapshot {
+    return this.generator.loadTimes();
   }
 
   /** See {@link SegmentIdGenerator.add}. */

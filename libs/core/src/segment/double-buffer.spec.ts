@@ -177,6 +177,8 @@ describe('DoubleBuffer, snapshot', () => {
   it('of an unused buffer', () => {
     expect(new SegmentRig().buffer().snapshot()).toEqual({
       tag: TAG,
+      issued: 0,
+      buffered: 0,
       current: undefined,
       next: undefined,
       spare: [],
@@ -185,6 +187,7 @@ describe('DoubleBuffer, snapshot', () => {
       databaseStep: 0,
       loads: 0,
       failures: 0,
+      retries: 0,
       backwards: 0,
       lastLoadMs: undefined,
       lastLoadAt: undefined,
@@ -196,7 +199,12 @@ describe('DoubleBuffer, snapshot', () => {
     const rig = new SegmentRig(2000);
     const buffer = rig.buffer();
     await takeMany(buffer, 200);
-    expect(buffer.snapshot()).toMatchObject({ current: { from: 1n, to: 2000n, position: 201n }, loading: false });
+    expect(buffer.snapshot()).toMatchObject({
+      issued: 200,
+      buffered: 1800,
+      current: { from: 1n, to: 2000n, position: 201n },
+      loading: false,
+    });
     rig.store.hold();
     takeBuffered(buffer, 1);
     expect(buffer.snapshot()).toMatchObject({ next: undefined, loading: true, loads: 1 });
@@ -213,6 +221,19 @@ describe('DoubleBuffer, snapshot', () => {
     });
     takeBuffered(buffer, 1799);
     expect(buffer.snapshot().current).toEqual({ from: 1n, to: 2000n, position: 2001n });
+  });
+
+  it('does not count what a range call has drained until it is answered', async () => {
+    const rig = new SegmentRig(10, { prefetchRatio: 1 });
+    const buffer = rig.buffer();
+    await takeMany(buffer, 4);
+    rig.store.hold();
+    const range = watch(buffer.takeRanges(20));
+    expect(buffer.snapshot()).toMatchObject({ issued: 4, buffered: 0 });
+    rig.store.release();
+    await rig.settle();
+    expect(range.settled).toBe(true);
+    expect(buffer.issued).toBe(24);
   });
 
   it('shows the newest failure until a load succeeds', async () => {

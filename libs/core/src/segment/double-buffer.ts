@@ -4,14 +4,13 @@ import { retry } from '../retry';
 import type { BufferContext } from './buffer-context';
 import type { IdRange } from './id-range';
 import { RangeSource } from './range-source';
-import { Segment } from './segment';
+import { SegmentStock } from './segment-stock';
 import { view, type DoubleBufferSnapshot } from './segment-view';
 import { segmentUnavailable } from './unavailable';
 
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
 const REFUSAL_MS = 1000;
-const USED_UP = new Segment({ from: 1n, to: 0n });
 
 /** A call that takes all that is buffered and waits for exactly what is missing. */
 interface ExactOrder {
@@ -34,9 +33,7 @@ interface ExactOrder {
  * before it: that keeps the tag's IDs ascending.
  */
 export class DoubleBuffer {
-  private current = USED_UP;
-  /** What follows `current`, ascending: none, or the next segment, or what came in besides. */
-  private readonly queue: Segment[] = [];
+  private readonly stock = new SegmentStock();
   /** While `current.left` is above this, an ID needs no further look. */
   private checkpoint = 0;
   private allocating = false;
@@ -56,7 +53,7 @@ export class DoubleBuffer {
 
   /** The next ID, or undefined when none is buffered; then an allocation is under way or was refused. */
   tryNext(): bigint | undefined {
-    const { current } = this;
+    const { current } = this.stock;
     if (current.left > this.checkpoint) return current.take();
     return this.tryNextSlowly();
   }
@@ -87,7 +84,7 @@ export class DoubleBuffer {
     this.assertOpen();
     if (this.buffered < count) return this.takeWithExact(count, deadline);
     const ranges = this.drain(count);
-    if (this.current.left <= this.checkpoint) this.prefetch();
+    if (this.stock.current.left <= this.checkpoint) this.prefetch();
     return ranges;
   }
 
@@ -110,42 +107,53 @@ export class DoubleBuffer {
     return [...this.unload(), ...rest];
   }
 
+  /** IDs handed out so far. */
+  get issued(): number {
+    return this.stock.issued;
+  }
+
+  /** IDs at hand without asking the store. */
+  get buffered(): number {
+    return this.stock.buffered;
+  }
+
   snapshot(): DoubleBufferSnapshot {
+    const { issued, buffered, loaded, queue } = this.stock;
     return {
       tag: this.tag,
-      current: this.current === USED_UP ? undefined : view(this.current),
-      next: this.queue[0] && view(this.queue[0]),
-      spare: this.queue.slice(1).map(view),
+      issued,
+      buffered,
+      current: loaded && view(loaded),
+      next: queue[0] && view(queue[0]),
+      spare: queue.slice(1).map(view),
       loading: this.allocating,
       ...this.source.snapshot(),
     };
   }
 
-  private get buffered(): number {
-    return this.queue.reduce((sum, { left }) => sum + left, this.current.left);
-  }
-
   private tryNextSlowly(): bigint | undefined {
     if (this.retired !== undefined) return undefined;
-    if (this.current.left === 0 && !this.advance()) {
+    if (this.stock.current.left === 0 && !this.advance()) {
       this.prefetch();
       return undefined;
     }
-    if (this.current.left <= this.checkpoint) this.prefetch();
-    return this.current.take();
+    if (this.stock.current.left <= this.checkpoint) this.prefetch();
+    return this.stock.current.take();
   }
 
   private advance(): boolean {
-    const next = this.queue.shift();
-    if (next === undefined) return false;
-    this.current = next;
-    this.checkpoint = Math.ceil(this.current.size * (1 - this.context.options.prefetchRatio));
+    if (!this.stock.advance()) return false;
+    this.setCheckpoint();
     return true;
+  }
+
+  private setCheckpoint(): void {
+    this.checkpoint = Math.ceil(this.stock.current.size * (1 - this.context.options.prefetchRatio));
   }
 
   /** Starts the one load, unless it is not wanted or not possible now. */
   private prefetch(): void {
-    if (this.queue.length > 0 || this.allocating || this.retired !== undefined) return;
+    if (this.stock.queue.length > 0 || this.allocating || this.retired !== undefined) return;
     if (this.context.clock.monotonic() < this.refusedUntil) return;
     this.checkpoint = 0;
     this.begin(this.load());
@@ -179,12 +187,12 @@ export class DoubleBuffer {
 
   private async load(): Promise<void> {
     try {
-      this.queue.push(new Segment(await this.retrying(() => this.source.load(), this.context.closing)));
+      this.stock.receive(await this.retrying(() => this.source.load(), this.context.closing));
       this.refusal = undefined;
     } catch (error) {
       this.refuse(error instanceof LeafError ? error : this.unavailable());
       // Every ID from now on looks whether a load may be tried again.
-      this.checkpoint = this.current.size;
+      this.checkpoint = this.stock.current.size;
     }
   }
 
@@ -197,7 +205,7 @@ export class DoubleBuffer {
   private async takeWithExact(count: number, deadline: number): Promise<IdRange[]> {
     if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
     const missing = count - this.buffered;
-    const pieces = this.drain(this.buffered);
+    const pieces = this.stock.lend();
     const order: ExactOrder = { pieces, stop: new AbortController(), abandoned: false, done: false };
     const work = this.complete(order, missing);
     this.begin(work);
@@ -224,7 +232,8 @@ export class DoubleBuffer {
     closing.addEventListener('abort', close);
     try {
       const exact = await this.retrying(() => this.source.allocate(missing), stop.signal);
-      if (order.abandoned) this.queue.push(new Segment(exact));
+      if (order.abandoned) this.stock.receive(exact);
+      else this.stock.settle(missing);
       return [...pieces, exact];
     } catch (error) {
       if (!order.abandoned) this.restore(pieces);
@@ -260,32 +269,22 @@ export class DoubleBuffer {
     if (this.retired !== undefined) throw this.retired();
   }
 
-  /** Exactly `count` buffered IDs. */
   private drain(count: number): IdRange[] {
-    const ranges: IdRange[] = [];
-    let wanted = count;
-    while (wanted > 0 && (this.current.left > 0 || this.advance())) {
-      const share = Math.min(wanted, this.current.left);
-      ranges.push(this.current.takeRange(share));
-      wanted -= share;
-    }
+    const { current } = this.stock;
+    const ranges = this.stock.drain(count);
+    if (this.stock.current !== current) this.setCheckpoint();
     return ranges;
   }
 
-  /** Puts drained ranges back. Nothing was issued in between: there was nothing to issue. */
+  /** Every ID from now on looks whether a load is wanted. */
   private restore(pieces: readonly IdRange[]): void {
-    const [first, ...others] = pieces.map((piece) => new Segment(piece));
-    if (first === undefined) return;
-    this.current = first;
-    this.checkpoint = first.size;
-    this.queue.unshift(...others);
+    this.stock.restore(pieces);
+    if (pieces.length > 0) this.checkpoint = this.stock.current.size;
   }
 
   private unload(): IdRange[] {
-    const segments = [this.current, ...this.queue.splice(0)].reverse();
-    this.current = USED_UP;
     this.checkpoint = 0;
-    return segments.flatMap((segment) => (segment.left > 0 ? [segment.rest] : []));
+    return this.stock.unload();
   }
 
   private deadline(): number {

@@ -217,6 +217,7 @@ describe('RangeSource', () => {
       databaseStep: 0,
       loads: 0,
       failures: 0,
+      retries: 0,
       backwards: 0,
       lastLoadMs: undefined,
       lastLoadAt: undefined,
@@ -237,10 +238,19 @@ describe('RangeSource', () => {
       databaseStep: 2000,
       loads: 1,
       failures: 1,
+      retries: 1,
       backwards: 0,
       lastLoadMs: 30,
       lastLoadAt: rig.clock.now(),
       lastError: undefined,
+    });
+    expect(rig.loadTimes.snapshot()).toEqual({
+      buckets: [
+        { bound: 10, count: 0 },
+        { bound: 100, count: 1 },
+      ],
+      count: 1,
+      sum: 30,
     });
   });
 });

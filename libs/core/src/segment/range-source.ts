@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/clock';
 import { LeafError, reasonOf } from '../errors/leaf-error';
+import type { Histogram } from '../histogram';
 import { MAX_ID, sizeOf, type IdRange } from './id-range';
 import type { Allocation, SegmentStore } from './segment-store';
 import { nextStep, type StepPolicyOptions } from './step-policy';
@@ -8,6 +9,8 @@ export interface RangeSourceContext {
   readonly store: SegmentStore;
   readonly clock: Clock;
   readonly options: StepPolicyOptions;
+  /** Milliseconds that the store took for an allocation. */
+  readonly loadTimes: Histogram;
   /** Told when allocations of a tag begin to fail, and at each 100th failure in a row. */
   readonly onLoadFailed: (tag: string, error: unknown) => void;
 }
@@ -19,6 +22,8 @@ export interface RangeSourceSnapshot {
   readonly databaseStep: number;
   readonly loads: number;
   readonly failures: number;
+  /** Allocations that were tried again after one that failed. */
+  readonly retries: number;
   /** How often the store offered what was taken already. */
   readonly backwards: number;
   readonly lastLoadMs: number | undefined;
@@ -42,6 +47,7 @@ export class RangeSource {
   private databaseStep = 0;
   private loads = 0;
   private failures = 0;
+  private retries = 0;
   private backwards = 0;
   private failuresInRow = 0;
   private loadStartedAt = 0;
@@ -76,8 +82,12 @@ export class RangeSource {
    *   all before, after moving the row forward
    */
   async allocate(size: number | undefined): Promise<IdRange> {
+    const { store, clock, loadTimes } = this.context;
+    const startedAt = clock.monotonic();
+    if (this.failuresInRow > 0) this.retries++;
     try {
-      const range = await this.context.store.allocate(this.tag, size);
+      const range = await store.allocate(this.tag, size);
+      loadTimes.record(clock.monotonic() - startedAt);
       await this.assertUsable(range);
       this.highest = range.to;
       this.databaseStep = range.step;
@@ -98,9 +108,9 @@ export class RangeSource {
   }
 
   snapshot(): RangeSourceSnapshot {
-    const { step, databaseStep, loads, failures, backwards, lastLoadMs, lastLoadAt, lastError } = this;
+    const { step, databaseStep, loads, failures, retries, backwards, lastLoadMs, lastLoadAt, lastError } = this;
     const message = lastError === undefined ? undefined : reasonOf(lastError);
-    return { step, databaseStep, loads, failures, backwards, lastLoadMs, lastLoadAt, lastError: message };
+    return { step, databaseStep, loads, failures, retries, backwards, lastLoadMs, lastLoadAt, lastError: message };
   }
 
   private async assertUsable({ from, to, step }: Allocation): Promise<void> {

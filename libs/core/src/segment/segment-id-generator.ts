@@ -1,6 +1,8 @@
 import type { Clock } from '../clock/clock';
 import { settledBefore } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
+import { Histogram, type HistogramSnapshot } from '../histogram';
+import { forEachParallel } from '../parallel';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import type { BufferContext } from './buffer-context';
@@ -11,6 +13,7 @@ import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
 import { assertTag, isTag } from './tag';
 import { segmentUnavailable } from './unavailable';
+import { UnknownTags } from './unknown-tags';
 
 export interface SegmentEvents {
   /** Loads of a tag began to fail, or still do. */
@@ -18,16 +21,14 @@ export interface SegmentEvents {
   readonly onRefreshFailed: (error: unknown) => void;
 }
 
-/** A tag that the store does not have is answered from memory this long, in milliseconds. */
-const NOT_FOUND_MS = 1000;
-/** So many unknown tags are kept in mind; more are forgotten, oldest first. */
-const NOT_FOUND_KEPT = 10_000;
 /** First loads under way at once when tags are preloaded. */
 const PRELOAD_WIDTH = 4;
 /** Tags that a refresh looks at without a pause. */
 const REFRESH_PAGE = 1000;
 /** When to ask for a paused tag again; nobody knows how long the pause lasts. */
 const PAUSED_RETRY_MS = 5000;
+/** Upper bounds of {@link SegmentIdGenerator.loadTimes}, in milliseconds. */
+const LOAD_TIME_BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /** Give-backs under way at once when the generator closes. */
 const CLOSE_WIDTH = 8;
 
@@ -40,9 +41,14 @@ export class SegmentIdGenerator {
   /** Out of `buffers` while they are paused: the other tags do not pay for it. */
   private readonly paused = new Map<string, DoubleBuffer>();
   private readonly lookups = new Map<string, Promise<DoubleBuffer>>();
-  private readonly notFoundUntil = new Map<string, number>();
+  private readonly unknown: UnknownTags;
   private readonly context: BufferContext;
+  private readonly loads = new Histogram(LOAD_TIME_BOUNDS);
   private readonly closing = new AbortController();
+  /** Out of the maps, with an allocation still under way. */
+  private readonly retiring = new Set<DoubleBuffer>();
+  /** IDs handed out by buffers that are retired. */
+  private issuedBefore = 0;
   private closed: Promise<void> | undefined;
 
   constructor(
@@ -52,7 +58,10 @@ export class SegmentIdGenerator {
     options: SegmentOptions,
     events: SegmentEvents,
   ) {
-    this.context = { store, clock, random, options, onLoadFailed: events.onLoadFailed, closing: this.closing.signal };
+    this.unknown = new UnknownTags(clock);
+    const { loads: loadTimes, closing } = this;
+    const { onLoadFailed } = events;
+    this.context = { store, clock, random, options, loadTimes, onLoadFailed, closing: closing.signal };
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
@@ -88,18 +97,13 @@ export class SegmentIdGenerator {
    */
   async preload(tags: readonly string[], limitMs: number): Promise<number> {
     const deadline = this.clock.monotonic() + limitMs;
-    const queue = tags.values();
     let begun = 0;
-    const worker = async (): Promise<void> => {
-      for (const tag of queue) {
-        if (this.closed !== undefined || this.clock.monotonic() >= deadline) return;
-        const buffer = this.buffers.get(tag);
-        if (buffer === undefined) continue;
-        begun++;
-        await buffer.preload();
-      }
-    };
-    await Promise.all(Array.from({ length: PRELOAD_WIDTH }, worker));
+    await forEachParallel(tags, PRELOAD_WIDTH, async (tag) => {
+      const buffer = this.buffers.get(tag);
+      if (buffer === undefined || this.closed !== undefined || this.clock.monotonic() >= deadline) return;
+      begun++;
+      await buffer.preload();
+    });
     return begun;
   }
 
@@ -165,6 +169,21 @@ export class SegmentIdGenerator {
     return this.allBuffers().map((buffer) => buffer.snapshot());
   }
 
+  /** Calls `visit` with each tag's issued and buffered IDs: what a sampler needs, without the cost of a snapshot. */
+  visit(visit: (tag: string, issued: number, buffered: number) => void): void {
+    for (const { tag, issued, buffered } of this.allBuffers()) visit(tag, issued, buffered);
+  }
+
+  /** IDs handed out, those of tags that are gone included. */
+  get issued(): number {
+    return [...this.allBuffers(), ...this.retiring].reduce((sum, { issued }) => sum + issued, this.issuedBefore);
+  }
+
+  /** Milliseconds that the store took for an allocation, of all tags. */
+  loadTimes(): HistogramSnapshot {
+    return this.loads.snapshot();
+  }
+
   private async refreshTags(): Promise<void> {
     const known = this.allBuffers().map(({ tag }) => tag);
     const stored = new Set(await this.store.listTags());
@@ -199,7 +218,15 @@ export class SegmentIdGenerator {
     const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
     this.buffers.delete(tag);
     this.paused.delete(tag);
-    await buffer?.retire(() => this.notFound(tag));
+    if (buffer !== undefined) await this.retire(buffer, () => this.notFound(tag));
+  }
+
+  private async retire(buffer: DoubleBuffer, reason: () => LeafError): Promise<IdRange[]> {
+    this.retiring.add(buffer);
+    const rest = await buffer.retire(reason);
+    this.retiring.delete(buffer);
+    this.issuedBefore += buffer.issued;
+    return rest;
   }
 
   private lookup(tag: string): Promise<DoubleBuffer> {
@@ -214,19 +241,11 @@ export class SegmentIdGenerator {
   private async find(tag: string): Promise<DoubleBuffer> {
     assertTag(tag);
     this.assertServed(tag);
-    const now = this.clock.monotonic();
-    if ((this.notFoundUntil.get(tag) ?? -Infinity) > now) throw this.notFound(tag);
+    if (this.unknown.has(tag)) throw this.notFound(tag);
     const found = await this.ask(tag);
     this.assertServed(tag);
     if (found) return this.admit(tag);
-    this.notFoundUntil.delete(tag);
-    this.notFoundUntil.set(tag, this.clock.monotonic() + NOT_FOUND_MS);
-    if (this.notFoundUntil.size > NOT_FOUND_KEPT) {
-      for (const oldest of this.notFoundUntil.keys()) {
-        this.notFoundUntil.delete(oldest);
-        break;
-      }
-    }
+    this.unknown.add(tag);
     throw this.notFound(tag);
   }
 
@@ -239,21 +258,11 @@ export class SegmentIdGenerator {
 
   private async shut(): Promise<void> {
     this.closing.abort();
-    const stopping = new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', {
-      retryAfterMs: 1000,
-    });
-    const rests = this.allBuffers().map((buffer) => ({
-      tag: buffer.tag,
-      rest: buffer.retire(() => stopping),
-    }));
+    const rests = this.allBuffers().map((buffer) => ({ tag: buffer.tag, rest: this.retire(buffer, stopping) }));
     this.buffers.clear();
     this.paused.clear();
     await this.refresh.stop();
-    const queue = rests.values();
-    const worker = async (): Promise<void> => {
-      for (const { tag, rest } of queue) await this.giveBack(tag, await rest);
-    };
-    await Promise.all(Array.from({ length: CLOSE_WIDTH }, worker));
+    await forEachParallel(rests, CLOSE_WIDTH, async ({ tag, rest }) => this.giveBack(tag, await rest));
   }
 
   /** Newest range first: each one moves the row down to where the next one ends. */
@@ -264,9 +273,7 @@ export class SegmentIdGenerator {
   }
 
   private assertServed(tag: string): void {
-    if (this.closed !== undefined) {
-      throw new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', { retryAfterMs: 1000 });
-    }
+    if (this.closed !== undefined) throw stopping();
     if (this.paused.has(tag)) {
       throw new LeafError(
         'LEAF_TAG_PAUSED',
@@ -286,4 +293,8 @@ export class SegmentIdGenerator {
       `There is no tag "${tag}". Create its row in leaf_alloc first; it is found within a second.`,
     );
   }
+}
+
+function stopping(): LeafError {
+  return new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', { retryAfterMs: 1000 });
 }

@@ -9,6 +9,10 @@ export interface SegmentView extends IdRange {
 
 export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
   readonly tag: string;
+  /** IDs handed out since the tag is known here. */
+  readonly issued: number;
+  /** IDs at hand without asking the store. */
+  readonly buffered: number;
   readonly current: SegmentView | undefined;
   readonly next: SegmentView | undefined;
   /** What waits behind the next segment: IDs that came too late for a call that had given up. Mostly none. */

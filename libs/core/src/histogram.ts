@@ -1,0 +1,38 @@
+/** Observations up to `bound`, those of all lower buckets included. */
+export interface HistogramBucket {
+  readonly bound: number;
+  readonly count: number;
+}
+
+export interface HistogramSnapshot {
+  readonly buckets: readonly HistogramBucket[];
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** Counts observations in buckets; an observation allocates nothing. */
+export class Histogram {
+  /** One a bound, and one for all that is beyond the last. */
+  private readonly cells: { readonly bound: number; count: number }[];
+  private sum = 0;
+
+  /** @param bounds upper bounds of the buckets, ascending, each included in its own */
+  constructor(bounds: readonly number[]) {
+    this.cells = [...bounds, Infinity].map((bound) => ({ bound, count: 0 }));
+  }
+
+  record(value: number): void {
+    this.sum += value;
+    for (const cell of this.cells) {
+      if (value > cell.bound) continue;
+      cell.count++;
+      return;
+    }
+  }
+
+  snapshot(): HistogramSnapshot {
+    let count = 0;
+    const buckets = this.cells.map((cell) => ({ bound: cell.bound, count: (count += cell.count) }));
+    return { buckets: buckets.slice(0, -1), count, sum: this.sum };
+  }
+}

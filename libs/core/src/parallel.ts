@@ -1,0 +1,12 @@
+/** Calls `act` with each item, in order, at most `width` of them under way at once; rejects with the first failure. */
+export async function forEachParallel<T>(
+  items: Iterable<T>,
+  width: number,
+  act: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = queue.next(); next.done !== true; next = queue.next()) await act(next.value);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}

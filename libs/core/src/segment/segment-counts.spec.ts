@@ -1,0 +1,38 @@
+import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
+
+describe('SegmentIdGenerator, counts', () => {
+  it('counts the IDs of each tag, paused ones included', async () => {
+    const rig = new SegmentRig(10);
+    rig.store.put('user', 1n, 100);
+    const generator = rig.generator();
+    await generator.takeRanges(TAG, 3);
+    await generator.next('user');
+    await rig.settle();
+    await generator.pause('user');
+    const seen: unknown[] = [];
+    generator.visit((...counts) => seen.push(counts));
+    expect(seen).toEqual([
+      [TAG, 3, 10],
+      ['user', 1, 99],
+    ]);
+    expect(generator.issued).toBe(4);
+    expect(generator.loadTimes().count).toBe(3);
+  });
+
+  it('still counts those of a tag that is gone, one that waits for its last segment included', async () => {
+    const rig = new SegmentRig(10, { prefetchRatio: 1 });
+    const generator = rig.generator();
+    await generator.takeRanges(TAG, 3);
+    await rig.settle();
+    rig.store.hold();
+    const range = generator.takeRanges(TAG, 20);
+    generator.remove(TAG);
+    expect(generator.issued).toBe(3);
+    rig.store.release();
+    await range;
+    await rig.settle();
+    expect(generator.issued).toBe(23);
+    await generator.close();
+    expect(generator.issued).toBe(23);
+  });
+});
