@@ -23,6 +23,7 @@ export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
 export {
   assertNewTag,
   assertTagChange,
+  fitsDescription,
   MAX_DESCRIPTION,
   MAX_STEP,
   TagStore,

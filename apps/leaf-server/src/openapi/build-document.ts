@@ -36,7 +36,7 @@ export async function buildDocument(app: INestApplication): Promise<ApiDescripti
     .setDescription(ABOUT.replaceAll('\n', ' '))
     .setVersion(API_VERSION)
     .addServer('/', 'This server')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'A token of `LEAF_ADMIN_TOKEN`.' }, BEARER);
+    .addSecurity(BEARER, { type: 'http', scheme: 'bearer', description: 'A token of `LEAF_ADMIN_TOKEN`.' });
   for (const [name, description] of Object.entries(GROUPS)) builder.addTag(name, description);
   const generated = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: routeKey,

@@ -13,9 +13,10 @@ export const ANY_TAG: Schema = { ...TAG, example: 'order' };
 /** A key of snowflake IDs. */
 export const KEY: Schema = { ...ANY_TAG, description: `A label only. ${TAG_RULE}` };
 
-/** An ID: 64 bits do not fit into a JSON number. */
+/** A decimal number of 63 bits as text: it does not fit into a JSON number. */
 export const ID: Schema = {
   type: 'string',
+  format: 'int64',
   pattern: '^[0-9]{1,19}$',
   description: `A decimal number from 0 to ${MAX_ID}.`,
   example: '1169786042799259000',
