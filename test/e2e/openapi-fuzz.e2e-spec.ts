@@ -9,7 +9,7 @@ import { fuzzedRequest } from '../support/openapi/requests';
 import { startTestServer, type TestServer } from '../support/server';
 
 /** More of them search longer: LEAF_TEST_FUZZ_RUNS=50000. */
-const RUNS = Number(process.env.LEAF_TEST_FUZZ_RUNS ?? 4000);
+const RUNS = Number(process.env.LEAF_TEST_FUZZ_RUNS ?? 3000);
 
 interface Ids {
   readonly ids?: readonly string[];
@@ -52,7 +52,7 @@ it(
           if (answer?.status !== 200 || request.method !== 'GET' || !GIVES_IDS.test(operationId)) return;
           book(operationId, String(request.parameters.tag), answer.body);
         }),
-        { numRuns: RUNS, endOnFailure: RUNS > 10_000 },
+        { numRuns: RUNS },
       );
     } finally {
       client.close();

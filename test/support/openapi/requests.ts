@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { Parameter } from '../../../apps/leaf-server/src/openapi/operation';
 import type { Schema } from '../../../apps/leaf-server/src/openapi/schema';
-import type { ApiContract } from './contract';
-import { hostileJson, hostileText, valueOf } from './values';
+import type { ApiContract, ApiRoute } from './contract';
+import { hostileJson, hostileText, valueOf, variantsOf } from './values';
 
 /** A request of a fuzz, before it is written down as HTTP. */
 export interface FuzzedRequest {
@@ -30,8 +30,7 @@ const OTHER_TYPES = [
 export function fuzzedRequest(contract: ApiContract): fc.Arbitrary<FuzzedRequest> {
   const known = examplesOf(contract);
   const routes = contract.routes.map((route) => ({
-    // Those without parameters have little to be asked.
-    weight: route.operation.parameters === undefined && route.operation.requestBody === undefined ? 1 : 4,
+    weight: weightOf(route),
     arbitrary: fc.constant(route),
   }));
   return fc.oneof(...routes).chain((route) => {
@@ -47,11 +46,9 @@ export function fuzzedRequest(contract: ApiContract): fc.Arbitrary<FuzzedRequest
         Object.fromEntries(parameters.map((each) => [each.name, parameterValue(each, known.get(each.name) ?? [])])),
         { requiredKeys: parameters.filter(({ in: where }) => where === 'path').map(({ name }) => name) },
       ),
-      malformed: fc.oneof({ weight: 40, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
-      ...(schema === undefined ? {} : { body: bodyOf(contract.whole(schema)) }),
-      ...(schema === undefined && route.method !== 'GET'
-        ? { body: fc.option(anyBody(), { freq: 6, nil: undefined }) }
-        : {}),
+      malformed: seldom(fc.constant(true)).map((malformed) => malformed === true),
+      ...(schema === undefined ? {} : { body: bodyOf(contract.whole(schema), known) }),
+      ...(schema === undefined && route.method !== 'GET' ? { body: seldom(anyBody()) } : {}),
       token: fc.oneof(
         { weight: 8, arbitrary: fc.constant('valid' as const) },
         { weight: 1, arbitrary: fc.constantFrom('wrong' as const, 'none' as const) },
@@ -60,11 +57,21 @@ export function fuzzedRequest(contract: ApiContract): fc.Arbitrary<FuzzedRequest
   });
 }
 
+/** Those without parameters have little to be asked; and what is deleted at once is never used. */
+function weightOf({ method, operation: { parameters, requestBody } }: ApiRoute): number {
+  if (method === 'DELETE' || (parameters === undefined && requestBody === undefined)) return 1;
+  return requestBody === undefined ? 4 : 8;
+}
+
+function seldom<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight: 15, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+}
+
 /** The examples of all parameters of one name: what one route makes, another finds. */
 function examplesOf({ routes }: ApiContract): Map<string, string[]> {
   const examples = new Map<string, string[]>();
   for (const { name, schema } of routes.flatMap(({ operation }) => operation.parameters ?? [])) {
-    examples.set(name, [...new Set([...(examples.get(name) ?? []), String(schema.example)])]);
+    examples.set(name, [...new Set([...(examples.get(name) ?? []), String(schema.example), ...variantsOf(schema)])]);
   }
   return examples;
 }
@@ -85,8 +92,15 @@ function parameterValue(
   );
 }
 
-function bodyOf(schema: Schema): fc.Arbitrary<FuzzedRequest['body']> {
-  const valid = valueOf(schema) as fc.Arbitrary<Record<string, unknown>>;
+/** @param known values of parameters, for the properties that are called so: what a body makes, a path finds */
+function bodyOf(schema: Schema, known: ReadonlyMap<string, string[]>): fc.Arbitrary<FuzzedRequest['body']> {
+  const shared = [...known].filter(([name]) => schema.properties?.[name] !== undefined);
+  const names = fc.record(Object.fromEntries(shared.map(([name, values]) => [name, fc.constantFrom(...values)])));
+  const made = valueOf(schema) as fc.Arbitrary<Record<string, unknown>>;
+  const valid = fc.oneof(
+    made,
+    fc.tuple(made, names).map(([body, known]) => ({ ...body, ...known })),
+  );
   const altered = fc
     .tuple(valid, fc.oneof(fc.constantFrom(...Object.keys(schema.properties ?? {})), hostileText()), hostileJson())
     .map(([body, name, value]) => JSON.stringify({ ...body, [name]: value }));
