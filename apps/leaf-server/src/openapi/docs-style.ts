@@ -51,7 +51,7 @@ dl { display: grid; grid-template-columns: minmax(8rem, max-content) minmax(0, 1
 dd { margin: 0; }
 pre { margin: 0.3rem 0; padding: 0.65rem 0.8rem; background: var(--panel); border-radius: 4px; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.45; }
 .answer { margin: 0.5rem 0; }
-.answer p { display: grid; grid-template-columns: 2.4rem minmax(0, 1fr); max-width: none; }
+.answer p { display: grid; grid-template-columns: 2.4rem minmax(0, 1fr); gap: 0.4rem; max-width: none; }
 .answer p code { display: inline-block; margin-right: 0.4rem; }
 .status { font-variant-numeric: tabular-nums; }
 .status.s2 { color: var(--get); }
