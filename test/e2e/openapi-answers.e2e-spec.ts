@@ -1,5 +1,5 @@
 import { insertTag } from '../support/data-directory';
-import { admin, ADMIN_TOKEN } from '../support/admin';
+import { ADMIN_TOKEN } from '../support/admin';
 import { type Answer, call, type Call } from '../support/http';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { startTestServer, type TestServer } from '../support/server';
@@ -44,9 +44,9 @@ function withToken(body?: unknown): Call {
   return body === undefined ? { headers: AUTHORIZATION } : sending(JSON.stringify(body));
 }
 
-/** Says the length: of a DELETE, Node's client does not. */
-function sending(body: string, type = JSON_TYPE): Call {
-  const headers = { ...AUTHORIZATION, 'content-type': type, 'content-length': Buffer.byteLength(body) };
+/** @param length that is told; of a DELETE, Node's client would tell none */
+function sending(body: string, type = JSON_TYPE, length = Buffer.byteLength(body)): Call {
+  const headers = { ...AUTHORIZATION, 'content-type': type, 'content-length': length };
   return { headers, body };
 }
 
@@ -125,7 +125,7 @@ describe('every answer is as the document says', () => {
       if (method === 'GET') continue;
       await ask(operationId, fill('order'), 415, sending('a,b', 'text/csv'));
       await ask(operationId, fill('order'), 400, sending('{'));
-      await ask(operationId, fill('order'), 413, sending(JSON.stringify('x'.repeat(66_000))));
+      await ask(operationId, fill('order'), 413, sending('{', JSON_TYPE, 66_000));
     }
     for (const [operationId, path] of [
       ['takeSegmentIds', '/api/segment/batch/x?size=0'],
@@ -143,16 +143,16 @@ describe('every answer is as the document says', () => {
     }
   });
 
-  it('a token that is missing, until it is too much', async () => {
+  it('a token that is missing, until it is missing too often', async () => {
     const guarded = contract.routes.filter(({ operation }) => operation.security !== undefined);
-    for (const { path, operation } of guarded) {
-      await ask(operation.operationId, path.replace(/\{\w+\}/g, 'order'), 401);
-    }
-    for (let failures = guarded.length; failures < 10; failures++)
-      await admin(server.port, 'POST', '/api/server/drain', undefined, null);
-    for (const { path, operation } of guarded) {
-      await ask(operation.operationId, path.replace(/\{\w+\}/g, 'order'), 429);
-    }
+    const askAll = async (status: number, most?: number): Promise<void> => {
+      for (const { path, operation } of guarded.slice(0, most)) {
+        await ask(operation.operationId, path.replace(/\{\w+\}/g, 'order'), status);
+      }
+    };
+    await askAll(401, 5);
+    await askAll(401, 5);
+    await askAll(429);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Parameter } from '../../../apps/leaf-server/src/openapi/operation';
 import type { Schema } from '../../../apps/leaf-server/src/openapi/schema';
 import type { ApiContract, ApiRoute } from './contract';
-import { hostileJson, hostileText, valueOf, variantsOf } from './values';
+import { hostileJson, hostileNumber, hostileText, valueOf, variantsOf } from './values';
 
 /** A request of a fuzz, before it is written down as HTTP. */
 export interface FuzzedRequest {
@@ -83,7 +83,8 @@ function parameterValue(
   const one = fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...examples) },
     { weight: 3, arbitrary: valueOf(schema).map(String) },
-    { weight: 2, arbitrary: hostileText() },
+    { weight: 1, arbitrary: hostileText() },
+    { weight: 1, arbitrary: schema.type === 'integer' ? hostileNumber(schema) : hostileText() },
   );
   if (where === 'path') return one;
   return fc.oneof(

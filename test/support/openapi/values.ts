@@ -89,6 +89,23 @@ export function hostileText(): fc.Arbitrary<string> {
   );
 }
 
+/** Numbers beside the limits of a schema, and numbers that are not written as one writes them. */
+export function hostileNumber({ minimum = 0, maximum = 0 }: Schema): fc.Arbitrary<string> {
+  return fc.constantFrom(
+    String(minimum - 1),
+    String(maximum + 1),
+    '01',
+    '+1',
+    ' 1',
+    '1 ',
+    '1.0',
+    '1e1',
+    '0x1',
+    '1,1',
+    '١',
+  );
+}
+
 /** JSON that nobody expects. */
 export function hostileJson(): fc.Arbitrary<unknown> {
   const numbers = fc.oneof(
