@@ -24,6 +24,8 @@ import { TimeController } from './ids/time.controller';
 import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { RequestCounts } from './metrics/request-counts';
+import { ApiDocument } from './openapi/api-document';
+import { OpenApiController } from './openapi/openapi.controller';
 
 @Module({})
 export class AppModule {
@@ -41,6 +43,7 @@ export class AppModule {
         TagsController,
         TagAdminController,
         ServerAdminController,
+        OpenApiController,
       ],
       providers: [
         { provide: Clock, useClass: SystemClock },
@@ -54,6 +57,7 @@ export class AppModule {
         AdminGuard,
         Audit,
         TagAdmin,
+        ApiDocument,
       ],
     };
   }

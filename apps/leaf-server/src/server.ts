@@ -12,6 +12,7 @@ import { createAdapter } from './http/adapter';
 import { SingleIdRoute } from './http/single-id.route';
 import { LeafLogger } from './logging';
 import { RequestCounts } from './metrics/request-counts';
+import { ApiDocument } from './openapi/api-document';
 
 export interface LeafServer {
   /** The port on which it listens. */
@@ -39,6 +40,7 @@ export async function startServer(config: LeafConfig, { fastRoute = true }: Serv
     createAdapter(route, counts, drain),
     { logger: new LeafLogger(config.log), abortOnError: false },
   );
+  app.get(ApiDocument).describe(app);
   for (const warning of config.warnings) new Logger('Configuration').warn(warning);
   let closed: Promise<void> | undefined;
   const close: LeafServer['close'] = (options) => {

@@ -20,10 +20,11 @@ export { SegmentIdGenerator, type SegmentEvents } from './segment/segment-id-gen
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
 export { SegmentStore, type Allocation } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
-export { assertTag, isTag } from './segment/tag';
+export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
 export {
   assertNewTag,
   assertTagChange,
+  fitsDescription,
   MAX_DESCRIPTION,
   MAX_STEP,
   TagStore,
