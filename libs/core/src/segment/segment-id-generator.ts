@@ -7,7 +7,7 @@ import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
-import type { DoubleBufferSnapshot } from './segment-view';
+import type { DoubleBufferSnapshot, TagSnapshot } from './segment-view';
 import type { IdRange } from './id-range';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
@@ -167,6 +167,17 @@ export class SegmentIdGenerator {
 
   snapshot(): DoubleBufferSnapshot[] {
     return this.allBuffers().map((buffer) => buffer.snapshot());
+  }
+
+  /** Of one tag: of many, slice by slice, without a long stop. Undefined when it is not known. */
+  snapshotOf(tag: string): TagSnapshot | undefined {
+    const paused = this.paused.get(tag);
+    const snapshot = (paused ?? this.buffers.get(tag))?.snapshot();
+    return snapshot && { ...snapshot, paused: paused !== undefined };
+  }
+
+  get tagCount(): number {
+    return this.buffers.size + this.paused.size;
   }
 
   /** Calls `visit` with each tag's issued and buffered IDs: what a sampler needs, without the cost of a snapshot. */
