@@ -24,10 +24,12 @@ import { TimeController } from './ids/time.controller';
 import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { RequestCounts } from './metrics/request-counts';
+import { MONITOR_CONTROLLERS, monitorProviders } from './monitor/monitor.providers';
 
 @Module({})
 export class AppModule {
-  static forRoot({ ids, adminTokens }: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+  static forRoot(config: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+    const { ids, adminTokens } = config;
     return {
       module: AppModule,
       imports: [IdModule.forRoot(ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
@@ -41,6 +43,7 @@ export class AppModule {
         TagsController,
         TagAdminController,
         ServerAdminController,
+        ...MONITOR_CONTROLLERS,
       ],
       providers: [
         { provide: Clock, useClass: SystemClock },
@@ -54,6 +57,7 @@ export class AppModule {
         AdminGuard,
         Audit,
         TagAdmin,
+        ...monitorProviders(config),
       ],
     };
   }

@@ -103,6 +103,11 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
     return this.maintenance.run();
   }
 
+  /** How far ahead of the clock time is reserved, in milliseconds. */
+  get horizonMs(): number {
+    return this.options.horizonMs;
+  }
+
   /** The servers that are up, as far as the registry knows. Asks it: not for the path of a request. */
   peers(): Promise<Peer[]> {
     return this.registry.peers();
