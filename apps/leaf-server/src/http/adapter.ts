@@ -5,7 +5,7 @@ import { LeafError } from '@leaf/core';
 import type { Drain } from '../health/drain';
 import type { RequestCounts } from '../metrics/request-counts';
 import { answerClientError, answerFault, protocolFault } from './client-error';
-import { COMMON_HEADERS, sendProblem, toLeafError } from './problem';
+import { API_HEADERS, sendProblem, toLeafError } from './problem';
 import type { SingleIdRoute } from './single-id.route';
 
 const LIMITS = {
@@ -37,7 +37,7 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
   });
   const fastify = adapter.getInstance();
   fastify.addHook('onRequest', (_request, reply, done) => {
-    void reply.headers(COMMON_HEADERS);
+    void reply.headers(API_HEADERS);
     if (drain.active) void reply.header('connection', 'close');
     done();
   });
