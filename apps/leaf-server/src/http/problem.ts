@@ -15,7 +15,7 @@ export interface Problem {
 /** What every answer carries: IDs must not come from a cache, nor be taken for anything but what they are. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /**
- * What every answer carries but the single ID of the fast route: digits as text/plain with nosniff are a page to no browser,
+ * What every answer carries but a single ID: digits as text/plain with nosniff are a page to no browser,
  * and the two headers would make that answer two fifths larger. A page replaces the policy by its own.
  */
 export const API_HEADERS = {
