@@ -24,6 +24,7 @@ import { TimeController } from './ids/time.controller';
 import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { RequestCounts } from './metrics/request-counts';
+import { SampledIssueRates } from './metrics/sampled-issue-rates';
 
 @Module({})
 export class AppModule {
@@ -48,6 +49,7 @@ export class AppModule {
         { provide: Drain, useValue: drain },
         { provide: APP_FILTER, useClass: ProblemFilter },
         Readiness,
+        SampledIssueRates,
         Metrics,
         { provide: AdminTokens, useFactory: (clock: Clock) => new AdminTokens(adminTokens, clock), inject: [Clock] },
         { provide: FailureLimit, useFactory: (clock: Clock) => new FailureLimit(clock), inject: [Clock] },

@@ -11,7 +11,7 @@ import { Drain } from './health/drain';
 import { createAdapter } from './http/adapter';
 import { SingleIdRoute } from './http/single-id.route';
 import { LeafLogger } from './logging';
-import { RequestCounts } from './metrics/request-counts';
+import { NoRequestCounts, RequestCounts } from './metrics/request-counts';
 
 export interface LeafServer {
   /** The port on which it listens. */
@@ -23,6 +23,8 @@ export interface LeafServer {
 export interface ServerOptions {
   /** False leaves single IDs to the ordinary routes: for tests and measurements. */
   readonly fastRoute?: boolean;
+  /** False counts no requests: for measurements of the counting. */
+  readonly countRequests?: boolean;
 }
 
 /**
@@ -30,9 +32,13 @@ export interface ServerOptions {
  *
  * @throws LeafError a fault of the start; everything that was opened is closed again
  */
-export async function startServer(config: LeafConfig, { fastRoute = true }: ServerOptions = {}): Promise<LeafServer> {
-  const counts = new RequestCounts();
-  const drain = new Drain(new SystemClock(), config.drainMs);
+export async function startServer(
+  config: LeafConfig,
+  { fastRoute = true, countRequests = true }: ServerOptions = {},
+): Promise<LeafServer> {
+  const clock = new SystemClock();
+  const counts = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
+  const drain = new Drain(clock, config.drainMs);
   const route = new SingleIdRoute(counts, drain);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(config, counts, drain),

@@ -16,6 +16,7 @@ export { DoubleBuffer } from './segment/double-buffer';
 export type { DoubleBufferSnapshot, SegmentView } from './segment/segment-view';
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
 export { MAX_ID, sizeOf, type IdRange } from './segment/id-range';
+export { LoadTotals } from './segment/load-totals';
 export { SegmentIdGenerator, type SegmentEvents } from './segment/segment-id-generator';
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
 export { SegmentStore, type Allocation } from './segment/segment-store';
@@ -61,4 +62,5 @@ export {
   type Peer,
   type TimeSource,
   type WorkerClaim,
+  type WorkerUsage,
 } from './worker/worker-registry';

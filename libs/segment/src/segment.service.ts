@@ -6,6 +6,7 @@ import {
   type HistogramSnapshot,
   HotTags,
   type IdRange,
+  type LoadTotals,
   reasonOf,
   PeriodicTask,
   Releasers,
@@ -100,13 +101,18 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** See {@link SegmentIdGenerator.visit}. */
-  visit(visit: (tag: string, issued: number, buffered: number) => void): void {
+  visit(visit: (tag: string, issued: number, buffered: number, step: number) => void): void {
     this.generator.visit(visit);
   }
 
   /** IDs handed out, those of tags that are gone included. */
   get issued(): number {
     return this.generator.issued;
+  }
+
+  /** What the database was asked for, by tags that are gone as well. */
+  loadTotals(): Readonly<LoadTotals> {
+    return this.generator.totals;
   }
 
   /** Milliseconds that the database took for an allocation, of all tags. */

@@ -16,6 +16,7 @@ import {
   WorkerLease,
   type WorkerLeaseSnapshot,
   WorkerRegistry,
+  type WorkerUsage,
 } from '@leaf/core';
 import {
   DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
@@ -32,6 +33,8 @@ export interface SnowflakeServiceSnapshot {
   readonly generator: SnowflakeSnapshot;
   readonly lease: WorkerLeaseSnapshot;
   readonly maintenance: PeriodicTaskSnapshot;
+  /** As last read; undefined before, and where the registry has nothing to count. */
+  readonly workers: WorkerUsage | undefined;
   /** How far the clock was from those of the others at the start; undefined when there were none. */
   readonly clockOffsetMs: number | undefined;
 }
@@ -48,6 +51,8 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   private trouble: string | undefined;
   private clockOffsetMs: number | undefined;
   private readonly maintenance: PeriodicTask;
+  private readonly usageReading: PeriodicTask;
+  private workers: WorkerUsage | undefined;
 
   constructor(
     private readonly registry: WorkerRegistry,
@@ -61,6 +66,12 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
       () => this.registry.maintain(),
       clock,
       (error) => this.logger.warn(`The housekeeping of the worker registry failed: ${reasonOf(error)}`),
+    );
+    this.usageReading = new PeriodicTask(
+      'registry-usage',
+      async () => void (this.workers = await this.registry.usage()),
+      clock,
+      (error) => this.logger.debug(`The worker IDs were not counted: ${reasonOf(error)}`),
     );
   }
 
@@ -98,8 +109,14 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Does the registry's housekeeping; joins a round under way. Never rejects. */
-  maintainRegistry(): Promise<void> {
-    return this.maintenance.run();
+  async maintainRegistry(): Promise<void> {
+    await this.maintenance.run();
+    await this.countWorkers();
+  }
+
+  /** Reads how many worker IDs are used up; joins a reading under way. Never rejects. */
+  countWorkers(): Promise<void> {
+    return this.usageReading.run();
   }
 
   /** What makes the registry less than reliable now; undefined when all is well. */
@@ -119,6 +136,7 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
       generator: generator.snapshot(),
       lease: lease.snapshot(),
       maintenance: this.maintenance.snapshot(),
+      workers: this.workers,
       clockOffsetMs: this.clockOffsetMs,
     };
   }

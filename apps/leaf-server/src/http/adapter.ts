@@ -42,7 +42,7 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode).requests++;
+    counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);
     done();
   });
   return adapter;
