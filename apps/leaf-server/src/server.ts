@@ -11,6 +11,8 @@ import { Drain } from './health/drain';
 import { createAdapter } from './http/adapter';
 import { SingleIdRoute } from './http/single-id.route';
 import { LeafLogger } from './logging';
+import { Tracing } from './tracing/tracing';
+import { traced } from './tracing/traced';
 import { NoRequestCounts, RequestCounts } from './metrics/request-counts';
 
 export interface LeafServer {
@@ -40,16 +42,20 @@ export async function startServer(
   const counts = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const drain = new Drain(clock, config.drainMs);
   const route = new SingleIdRoute(counts, drain);
+  const adapter = createAdapter(route, counts, drain);
+  const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
+  tracing?.traceRequests(adapter.getInstance());
+  const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot(config, counts, drain),
-    createAdapter(route, counts, drain),
+    AppModule.forRoot({ ...config, ids }, counts, drain),
+    adapter,
     { logger: new LeafLogger(config.log), abortOnError: false },
   );
   for (const warning of config.warnings) new Logger('Configuration').warn(warning);
   let closed: Promise<void> | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();
-    closed ??= app.close();
+    closed ??= app.close().finally(() => tracing?.close());
     return closed;
   };
   try {
@@ -59,7 +65,8 @@ export async function startServer(
     await close({ drain: false });
     throw error;
   }
-  if (fastRoute) route.serve(app.get(IdService));
+  // It answers ahead of what traces requests.
+  if (fastRoute && tracing === undefined) route.serve(app.get(IdService));
   const { port } = app.getHttpServer().address() as AddressInfo;
   new Logger('Server').log(greeting(app, config, port));
   return { port, close };

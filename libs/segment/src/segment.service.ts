@@ -41,11 +41,12 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   private closed: Promise<void> | undefined;
 
   constructor(
-    store: SegmentStore,
+    given: SegmentStore,
     storeUsers: Releasers,
     private readonly clock: Clock,
     @Inject(MODULE_OPTIONS_TOKEN) options: SegmentModuleOptions,
   ) {
+    const store = options.wrapStore?.(given) ?? given;
     const resolved = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
     this.generator = new SegmentIdGenerator(store, clock, systemRandom, resolved, {
       onLoadFailed: (tag, error) => this.logger.warn(`No new segment for tag "${tag}": ${reasonOf(error)}`),

@@ -45,7 +45,8 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   readonly layout: BitLayout;
 
   private readonly logger = new Logger(SnowflakeService.name);
-  private readonly options: Required<SnowflakeModuleOptions>;
+  private readonly options: Required<Omit<SnowflakeModuleOptions, 'wrapRegistry'>>;
+  private readonly registry: WorkerRegistry;
   private held: { readonly lease: WorkerLease; readonly generator: SnowflakeGenerator } | undefined;
   private closed: Promise<void> | undefined;
   private trouble: string | undefined;
@@ -55,10 +56,11 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   private workers: WorkerUsage | undefined;
 
   constructor(
-    private readonly registry: WorkerRegistry,
+    registry: WorkerRegistry,
     private readonly clock: Clock,
-    @Inject(MODULE_OPTIONS_TOKEN) options: SnowflakeModuleOptions,
+    @Inject(MODULE_OPTIONS_TOKEN) { wrapRegistry, ...options }: SnowflakeModuleOptions,
   ) {
+    this.registry = wrapRegistry?.(registry) ?? registry;
     this.options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...options };
     this.layout = new BitLayout(this.options.layout);
     this.maintenance = new PeriodicTask(
