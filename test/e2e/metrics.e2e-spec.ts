@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import parse from 'parse-prometheus-text-format';
 import { admin, ADMIN_TOKEN } from '../support/admin';
@@ -122,7 +123,9 @@ describe('/metrics', () => {
   it('gives 1000 tags a label, and the others one', async () => {
     const tags = Array.from({ length: LABELLED + 100 }, (_, i) => ({ tag: `tag-${i}`, step: 100 }));
     insertTag(server.directory, ...tags);
-    for (const { tag } of tags) await take(tag, 1);
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    await Promise.all(tags.map(({ tag }) => text(server.port, `/api/segment/get/${tag}`, { agent })));
+    agent.destroy();
     const before = await scrape();
     expect(values(before, 'leaf_ids_issued_total', { mode: 'segment' })).toHaveLength(LABELLED + 1);
     expect(values(before, 'leaf_ids_issued_total', { tag: '_other' })).toEqual([100]);

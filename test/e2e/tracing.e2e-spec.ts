@@ -4,6 +4,7 @@ import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
 import { requirePackages } from '../../apps/leaf-server/src/tracing/sdk';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';
+import { insertTag } from '../support/data-directory';
 import { call, text } from '../support/http';
 import { startTestServer, type TestServer } from '../support/server';
 import { type CollectedSpan, TraceCollector } from '../support/trace-collector';
@@ -84,6 +85,33 @@ describe('OpenTelemetry traces', () => {
     expect(one('GET /api/segment/get/:tag')).toMatchObject({ attributes: { 'http.response.status_code': 404 } });
     expect(one('GET /api/segment/get/:tag').status).not.toBe(ERROR);
     expect(one('GET').attributes).toMatchObject({ 'url.path': '/no/such/route' });
+  });
+
+  it('tell what the database refused', async () => {
+    await spansOf(async ({ port, directory }) => {
+      insertTag(directory, { tag: 'invalid', step: 0 });
+      expect((await call(port, '/api/segment/get/invalid')).status).toBe(503);
+    });
+    const request = one('GET /api/segment/get/:tag');
+    expect(request).toMatchObject({ status: ERROR, attributes: { 'error.type': '503' } });
+    const allocation = collector.named('segment allocate')[0];
+    expect(allocation).toMatchObject({ status: ERROR, traceId: request.traceId, parentSpanId: request.spanId });
+    expect(allocation?.attributes).toMatchObject({ 'leaf.tag': 'invalid', 'error.type': 'LEAF_TAG_ROW_INVALID' });
+  });
+
+  it('tell of the reports to the registry', async () => {
+    await spansOf(
+      async ({ port }) => {
+        let age = 0;
+        await until('a report', async () => {
+          const before = age;
+          age = Number(/^leaf_lease_report_age_seconds (\S+)$/m.exec(await text(port, '/metrics'))?.[1]);
+          return age < before;
+        });
+      },
+      { LEAF_SNOWFLAKE_REPORT_MS: '100' },
+    );
+    expect(collector.named('worker report')[0]).toMatchObject({ kind: CLIENT, attributes: { 'leaf.worker_id': 0 } });
   });
 
   it('go where the settings say, with their headers and under their name', async () => {
