@@ -7,6 +7,7 @@ describe('RequestCounts', () => {
   it('times a request from its beginning to its end', async () => {
     const clock = new FakeClock();
     const counts = new RequestCounts(clock);
+    await clock.advance(50);
     const begunAt = counts.begin();
     await clock.advance(3);
     counts.end(counts.of(ROUTE, 200), begunAt);
