@@ -16,6 +16,7 @@ export { DoubleBuffer } from './segment/double-buffer';
 export type { DoubleBufferSnapshot, SegmentView, TagSnapshot } from './segment/segment-view';
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
 export { MAX_ID, sizeOf, type IdRange } from './segment/id-range';
+export { LoadTotals } from './segment/load-totals';
 export type { SegmentEvents } from './segment/segment-events';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
@@ -63,4 +64,5 @@ export {
   type Peer,
   type TimeSource,
   type WorkerClaim,
+  type WorkerUsage,
 } from './worker/worker-registry';

@@ -6,6 +6,7 @@ import type { RegistryModuleOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import type { AdminToken } from './admin-token';
+import { type TracingConfig, tracingOf } from './tracing';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
 type ZookeeperRegistry = Extract<RegistryModuleOptions, { strategy: 'zk_recycle' }>;
@@ -23,6 +24,8 @@ export interface LeafConfig {
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly AdminToken[] | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
+  /** Undefined: there are no traces. */
+  readonly tracing: TracingConfig | undefined;
   readonly ids: IdModuleOptions;
   /** What an operator should know, though it stops nothing. */
   readonly warnings: readonly string[];
@@ -35,7 +38,10 @@ type Optional =
   | 'LEAF_DATABASE_TAGS'
   | 'LEAF_ZOOKEEPER'
   | 'LEAF_ZOOKEEPER_AUTH'
-  | 'LEAF_PROPERTIES_FILE';
+  | 'LEAF_PROPERTIES_FILE'
+  | 'OTEL_EXPORTER_OTLP_ENDPOINT'
+  | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
+  | 'OTEL_EXPORTER_OTLP_HEADERS';
 /** The values of everything that has a default. */
 type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
   readonly [Name in Optional]?: NonNullable<Environment[Name]>;
@@ -111,6 +117,7 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
     adminTokens: values.LEAF_ADMIN_TOKEN,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
+    tracing: tracingOf(values),
     ids: {
       ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),
       ...(values.LEAF_SNOWFLAKE_ENABLED ? { snowflake } : {}),

@@ -42,9 +42,7 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    const count = counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode);
-    count.requests++;
-    count.latency.record(reply.elapsedTime);
+    counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);
     done();
   });
   return adapter;

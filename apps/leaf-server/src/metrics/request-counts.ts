@@ -1,20 +1,22 @@
-import { Histogram, type HistogramSnapshot } from '@leaf/core';
+import { type Clock, Histogram, type HistogramSnapshot } from '@leaf/core';
 
-/** Upper bounds of {@link RequestCount.latency}, in milliseconds. */
-const LATENCY_BOUNDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 15_000];
+/** Upper bounds in milliseconds: from 0.1 ms to 10 s. */
+const LATENCY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
 
 /** Requests of one route that were answered with one status. */
 export interface RequestCount {
   readonly route: string;
   readonly status: number;
   requests: number;
-  /** Milliseconds to the end of the answer. The fast route records none. */
+  /** Milliseconds to the end of the answer. */
   readonly latency: Histogram;
 }
 
-/** Counts requests; a count costs its holder one addition. */
+/** Counts requests and times them. */
 export class RequestCounts {
   private readonly counts = new Map<string, RequestCount>();
+
+  constructor(private readonly clock: Clock) {}
 
   of(route: string, status: number): RequestCount {
     const key = `${status} ${route}`;
@@ -51,5 +53,35 @@ export class RequestCounts {
       count: total(({ count }) => count),
       sum: total(({ sum }) => sum),
     };
+  }
+
+  /** When a request begins: what {@link end} takes. */
+  begin(): number {
+    return this.clock.monotonic();
+  }
+
+  /** A request that began at `begunAt` was answered. */
+  end(count: RequestCount, begunAt: number): void {
+    this.record(count, this.clock.monotonic() - begunAt);
+  }
+
+  record(count: RequestCount, ms: number): void {
+    count.requests++;
+    count.latency.record(ms);
+  }
+}
+
+/** Counts nothing, and does not look at the clock: what a measurement of the counting compares with. */
+export class NoRequestCounts extends RequestCounts {
+  override begin(): number {
+    return 0;
+  }
+
+  override end(): void {
+    return;
+  }
+
+  override record(): void {
+    return;
   }
 }

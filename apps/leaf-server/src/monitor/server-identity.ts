@@ -1,12 +1,10 @@
 import { type Clock, DEFAULT_SEGMENT_OPTIONS, formatInstance } from '@leaf/core';
 import type { LeafConfig } from '../config/leaf-config';
-
-/** The version of the package; a test keeps the two equal. */
-const VERSION = '0.1.0';
+import { serverVersion } from '../version';
 
 /** What stays as it is while this server runs. */
 export class ServerIdentity {
-  readonly version = VERSION;
+  readonly version = serverVersion();
   readonly name: string;
   /** `ip:port` by which the other servers know this one. */
   readonly instance: string;

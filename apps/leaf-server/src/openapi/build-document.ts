@@ -2,7 +2,7 @@ import { type INestApplication, RequestMethod } from '@nestjs/common';
 import { GUARDS_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { AdminGuard } from '../admin/admin.guard';
-import { API_VERSION } from './api-version';
+import { serverVersion } from '../version';
 import { Components } from './components';
 import { BEARER, type Operation, operationOf } from './operation';
 import { Describe, GROUPS, type RouteDescription } from './route-description';
@@ -34,7 +34,7 @@ export async function buildDocument(app: INestApplication): Promise<ApiDescripti
     .setOpenAPIVersion('3.0.3')
     .setTitle('Leaf')
     .setDescription(ABOUT.replaceAll('\n', ' '))
-    .setVersion(API_VERSION)
+    .setVersion(serverVersion())
     .addServer('/', 'This server')
     .addSecurity(BEARER, { type: 'http', scheme: 'bearer', description: 'A token of `LEAF_ADMIN_TOKEN`.' });
   for (const [name, description] of Object.entries(GROUPS)) builder.addTag(name, description);

@@ -114,6 +114,11 @@ export class DoubleBuffer {
     return 2 * (this.stock.moves + this.source.tries) + (this.allocating ? 1 : 0);
   }
 
+  /** Size of the newest load; 0 before the first. */
+  get step(): number {
+    return this.source.size;
+  }
+
   snapshot(): DoubleBufferSnapshot {
     const { issued, buffered, loaded, queue } = this.stock;
     return {
@@ -202,8 +207,7 @@ export class DoubleBuffer {
   private async takeWithExact(count: number, deadline: number): Promise<IdRange[]> {
     if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
     const missing = count - this.buffered;
-    const pieces = this.stock.lend();
-    const order: ExactOrder = { pieces, stop: new AbortController(), abandoned: false, done: false };
+    const order: ExactOrder = { pieces: this.stock.lend(), stop: new AbortController(), abandoned: false, done: false };
     const work = this.complete(order, missing);
     this.begin(work);
     if ((await settledBefore(work, deadline, this.context.clock)) || order.done) {
@@ -213,7 +217,7 @@ export class DoubleBuffer {
     }
     order.abandoned = true;
     order.stop.abort(null);
-    this.restore(pieces);
+    this.restore(order.pieces);
     this.wake();
     throw this.retired?.() ?? this.unavailable();
   }
@@ -224,9 +228,8 @@ export class DoubleBuffer {
    */
   private async complete(order: ExactOrder, missing: number): Promise<IdRange[]> {
     const { pieces, stop } = order;
-    const { closing } = this.context;
     const close = (): void => stop.abort(null);
-    closing.addEventListener('abort', close);
+    this.context.closing.addEventListener('abort', close);
     try {
       const exact = await this.retrying(() => this.source.allocate(missing), stop.signal);
       if (order.abandoned) this.stock.receive(exact);
@@ -239,7 +242,7 @@ export class DoubleBuffer {
       if (error.code !== 'LEAF_TAG_EXHAUSTED') this.refuse(error);
       throw error;
     } finally {
-      closing.removeEventListener('abort', close);
+      this.context.closing.removeEventListener('abort', close);
       order.done = true;
     }
   }

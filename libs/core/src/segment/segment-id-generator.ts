@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock';
 import { settledBefore } from '../deadline';
 import type { LeafError } from '../errors/leaf-error';
-import { Histogram, type HistogramSnapshot } from '../histogram';
+import type { HistogramSnapshot } from '../histogram';
 import { forEachParallel } from '../parallel';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
@@ -9,6 +9,7 @@ import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
 import type { DoubleBufferSnapshot, TagSnapshot } from './segment-view';
 import type { IdRange } from './id-range';
+import { LoadTotals } from './load-totals';
 import type { SegmentEvents } from './segment-events';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
@@ -23,8 +24,6 @@ const PRELOAD_WIDTH = 4;
 const REFRESH_PAGE = 1000;
 /** When to ask for a paused tag again; nobody knows how long the pause lasts. */
 const PAUSED_RETRY_MS = 5000;
-/** Upper bounds of {@link SegmentIdGenerator.loadTimes}, in milliseconds. */
-const LOAD_TIME_BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /** Give-backs under way at once when the generator closes. */
 const CLOSE_WIDTH = 8;
 
@@ -32,6 +31,7 @@ const CLOSE_WIDTH = 8;
 export class SegmentIdGenerator {
   /** Brings the tag set in line with the store. Run it every refresh interval. */
   readonly refresh: PeriodicTask;
+  readonly totals = new LoadTotals();
 
   private readonly buffers = new Map<string, DoubleBuffer>();
   /** Out of `buffers` while they are paused: the other tags do not pay for it. */
@@ -39,7 +39,6 @@ export class SegmentIdGenerator {
   private readonly lookups = new Map<string, Promise<DoubleBuffer>>();
   private readonly unknown: UnknownTags;
   private readonly context: BufferContext;
-  private readonly loads = new Histogram(LOAD_TIME_BOUNDS);
   private readonly closing = new AbortController();
   /** Out of the maps, with an allocation still under way. */
   private readonly retiring = new Set<DoubleBuffer>();
@@ -55,9 +54,9 @@ export class SegmentIdGenerator {
     events: SegmentEvents,
   ) {
     this.unknown = new UnknownTags(clock);
-    const { loads: loadTimes, closing } = this;
+    const { totals, closing } = this;
     const { onLoadFailed } = events;
-    this.context = { store, clock, random, options, loadTimes, onLoadFailed, closing: closing.signal };
+    this.context = { store, clock, random, options, totals, onLoadFailed, closing: closing.signal };
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
@@ -184,9 +183,9 @@ export class SegmentIdGenerator {
     return this.buffers.size + this.paused.size;
   }
 
-  /** Calls `visit` with each tag's issued and buffered IDs: what a sampler needs, without the cost of a snapshot. */
-  visit(visit: (tag: string, issued: number, buffered: number) => void): void {
-    for (const { tag, issued, buffered } of this.allBuffers()) visit(tag, issued, buffered);
+  /** Calls `visit` with each tag's issued and buffered IDs and its step, without the cost of a snapshot. */
+  visit(visit: (tag: string, issued: number, buffered: number, step: number) => void): void {
+    for (const { tag, issued, buffered, step } of this.allBuffers()) visit(tag, issued, buffered, step);
   }
 
   /** IDs handed out, those of tags that are gone included. */
@@ -196,7 +195,7 @@ export class SegmentIdGenerator {
 
   /** Milliseconds that the store took for an allocation, of all tags. */
   loadTimes(): HistogramSnapshot {
-    return this.loads.snapshot();
+    return this.totals.times.snapshot();
   }
 
   private async refreshTags(): Promise<void> {
