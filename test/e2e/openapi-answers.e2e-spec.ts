@@ -1,5 +1,6 @@
 import { insertTag } from '../support/data-directory';
 import { ADMIN_TOKEN } from '../support/admin';
+import { EventReader } from '../support/event-reader';
 import { type Answer, call, type Call } from '../support/http';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { startTestServer, type TestServer } from '../support/server';
@@ -7,6 +8,9 @@ import { startTestServer, type TestServer } from '../support/server';
 const JSON_TYPE = 'application/json';
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
 const FIRST = 'leaf-segment-test';
+const STREAM = '/api/monitor/stream';
+/** The document says so. */
+const MOST_STREAMS = 32;
 
 let server: TestServer;
 let contract: ApiContract;
@@ -108,6 +112,24 @@ describe('every answer is as the document says', () => {
     await ask('takeSegmentRanges', '/api/segment/range/used-up?size=9', 503);
   });
 
+  it('the events of the stream, and the refusal of one too many', async () => {
+    const readers = [await EventReader.open(server.port, STREAM)];
+    try {
+      for (const [name, schema] of [
+        ['overview', 'MonitorOverview'],
+        ['segments', 'MonitorSegments'],
+        ['snowflake', 'MonitorSnowflake'],
+      ] as const) {
+        const event = await readers[0]?.next(name);
+        expect(contract.mismatch({ $ref: `#/components/schemas/${schema}` }, event)).toBeUndefined();
+      }
+      while (readers.length < MOST_STREAMS) readers.push(await EventReader.open(server.port, STREAM));
+      await ask('monitorStream', STREAM, 503);
+    } finally {
+      for (const reader of readers) reader.close();
+    }
+  });
+
   it('what no route takes', async () => {
     for (const { path, method, operation } of contract.routes) {
       const { operationId } = operation;
@@ -168,6 +190,9 @@ describe('every answer is as the document says', () => {
         const body = operation.requestBody === undefined ? undefined : { step: 1, ...tag };
         const url = `${path.replace(/\{\w+\}/g, '5')}?snowflakeId=5`;
         await ask(operation.operationId, url, 501, withToken(body), other.port);
+      }
+      for (const part of ['Overview', 'Segments', 'Snowflake']) {
+        await ask(`monitor${part}`, `/api/monitor/${part.toLowerCase()}`, 200, {}, other.port);
       }
     } finally {
       await other.stop();

@@ -2,6 +2,8 @@ import { Controller, Get, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError, TagStore } from '@leaf/core';
 import { PAGE_CSP } from '../http/content-security';
+import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
+import { Describe, htmlPage } from '../openapi/route-description';
 import { type Cell, tablePage } from './table-page';
 import { TagViews, toTagView } from './tag-views';
 import type { TagView } from './views';
@@ -21,6 +23,14 @@ export class JavaPagesController {
 
   /** The double buffers in memory. */
   @Get('cache')
+  @Describe({
+    id: 'javaCachePage',
+    group: 'Java service',
+    summary: 'The double buffers as a page',
+    detail: 'The first 1000 tags. `pos` is always 0: the segment in use stands first.',
+    answers: { 200: htmlPage() },
+    problems: ['LEAF_SEGMENT_DISABLED'],
+  })
   cache(@Res({ passthrough: true }) reply: FastifyReply): string {
     this.rows();
     const names = this.views.names();
@@ -33,6 +43,14 @@ export class JavaPagesController {
 
   /** The rows of `leaf_alloc`. */
   @Get('db')
+  @Describe({
+    id: 'javaDbPage',
+    group: 'Java service',
+    summary: 'The rows of leaf_alloc as a page',
+    detail: 'The first 1000 tags.',
+    answers: { 200: htmlPage() },
+    problems: TAG_ROW_PROBLEMS,
+  })
   async db(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const rows = await this.rows().list(MOST_ROWS + 1);
     const cells = rows.map(({ tag, maxId, step, updatedAt }) => [

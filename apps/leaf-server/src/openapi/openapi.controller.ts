@@ -2,7 +2,7 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiDocument } from './api-document';
 import { docsPage } from './docs-page';
 import { DOCS_STYLE } from './docs-style';
-import { Describe, json } from './route-description';
+import { Describe, htmlPage, json } from './route-description';
 import { text } from './schema';
 
 /** What the page loads comes from here, and nothing of it runs. */
@@ -33,7 +33,7 @@ export class OpenApiController {
     id: 'docs',
     group: 'Documentation',
     summary: 'This API for people',
-    answers: { 200: { description: 'The page.', type: 'text/html', schema: text('HTML.', '<!doctype html>…') } },
+    answers: { 200: htmlPage() },
   })
   async docs(): Promise<string> {
     return docsPage(await this.document.get());

@@ -1,6 +1,6 @@
 import { Reflector } from '@nestjs/core';
 import type { LeafErrorCode } from '@leaf/core';
-import type { Schema } from './schema';
+import { type Schema, text } from './schema';
 
 /** What belongs together, in the order of the documentation. */
 export const GROUPS = {
@@ -63,4 +63,8 @@ export function json(schema: Schema, description = 'Done.'): AnswerDescription {
 
 export function plainText(schema: Schema, description: string): AnswerDescription {
   return { description, type: 'text/plain', schema };
+}
+
+export function htmlPage(description = 'The page.'): AnswerDescription {
+  return { description, type: 'text/html', schema: text('HTML.', '<!doctype html>…') };
 }
