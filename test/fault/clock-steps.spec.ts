@@ -4,6 +4,7 @@ import { type BuiltServer, BuiltServers } from '../support/built-server';
 import { SteppedClock } from '../support/faketime';
 import { call, json, text } from '../support/http';
 import { givenTwice } from '../support/issued-ids';
+import { metric } from '../support/metrics';
 import { problemCode } from '../support/problem';
 import { MYSQL, type RegistryHost, SERVER_REGISTRIES, type ServerRegistry } from '../support/server-registries';
 import { SnowflakeLoad } from '../support/snowflake-load';
@@ -53,7 +54,7 @@ async function isReady(port: number): Promise<boolean> {
 }
 
 async function stepsSeen({ port }: BuiltServer): Promise<number> {
-  return Number(/^leaf_clock_backwards_total (\d+)$/m.exec(await text(port, '/metrics'))?.[1]);
+  return (await metric(port, 'leaf_clock_backwards_total')) ?? NaN;
 }
 
 function say(line: string): void {

@@ -2,7 +2,8 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { call, text } from '../support/http';
+import { call } from '../support/http';
+import { metric } from '../support/metrics';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 import { startEnsemble, type ZookeeperEnsemble } from '../support/zookeeper';
@@ -91,13 +92,11 @@ describe('ZooKeeper registries through outages of the ensemble', () => {
     });
   }
 
-  const metric = async ({ server }: Watch, name: string): Promise<number> =>
-    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await text(server.port, '/metrics'))?.[1]);
-
   /** The registry records again what is reserved. */
   async function recovered(watch: Watch): Promise<void> {
+    const { port } = watch.server;
     const full = async (): Promise<boolean> =>
-      (await metric(watch, 'leaf_registry_trouble')) === 0 && (await metric(watch, 'leaf_lease_left_seconds')) > 7;
+      (await metric(port, 'leaf_registry_trouble')) === 0 && (await metric(port, 'leaf_lease_left_seconds'))! > 7;
     await until('recorded time', full, RECOVERY_LIMIT_MS);
     const before = watch.issued;
     await until('an ID', () => watch.issued > before, RECOVERY_LIMIT_MS);

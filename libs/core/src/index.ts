@@ -4,7 +4,7 @@ export { SystemClock } from './clock/system-clock';
 export { settledBefore } from './deadline';
 export { syncDirectory, writeDurably } from './durable-file';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
-export { LeafError, messageOf, reasonOf, type LeafErrorOptions } from './errors/leaf-error';
+export { codeOf, LeafError, messageOf, reasonOf, type LeafErrorOptions } from './errors/leaf-error';
 export { Histogram, type HistogramBucket, type HistogramSnapshot } from './histogram';
 export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from './id-service';
 export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';

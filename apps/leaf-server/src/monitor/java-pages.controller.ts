@@ -1,7 +1,7 @@
 import { Controller, Get, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError, TagStore } from '@leaf/core';
-import { PAGE_CSP } from '../http/content-security';
+import { PLAIN_PAGE_CSP } from '../http/content-security';
 import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, htmlPage } from '../openapi/route-description';
 import { type Cell, tablePage } from './table-page';
@@ -77,7 +77,7 @@ function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[]
 }
 
 function page(reply: FastifyReply, title: string, columns: string[], rows: Cell[][], more: boolean): string {
-  void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_CSP });
+  void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
   const note = more ? `The first ${MOST_ROWS} tags; the console has all of them.` : undefined;
   return tablePage(title, columns, rows, note);
 }

@@ -149,8 +149,8 @@ export const SNOWFLAKE = object<SnowflakeView>('MonitorSnowflake', {
   refusal: { ...orNull(REFUSAL), description: 'Why no ID can be issued now; null when one can.' },
 });
 
-/** What a reader of the stream gets in a round; the blank lines end the events. */
+/** What a reader of the stream gets in a round. */
 export const EVENTS = text(
   'Events with a name and a line of JSON.',
-  ['overview', 'segments', 'snowflake'].map((name) => `event: ${name}\ndata: {…}\n\n`).join(''),
+  ['overview', 'segments', 'snowflake'].map((name) => `event: ${name}\ndata: {…}`).join('\n\n'),
 );

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
-import { syncDirectory } from '@leaf/core';
+import { codeOf, syncDirectory } from '@leaf/core';
 
 /**
  * Sees to it that there is a database file, whole. SQLite makes its file first and fills it later, and takes an empty
@@ -42,8 +42,4 @@ async function putInPlace(fresh: string, path: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | undefined)?.code;
 }

@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import Libsql from 'libsql';
-import { LeafError, messageOf } from '@leaf/core';
+import { codeOf, LeafError, messageOf } from '@leaf/core';
 
 /**
  * A lock on a file, held by one connection of one process, which the kernel lets go of when that process dies, however
@@ -23,7 +23,7 @@ export class ExclusiveLock {
       return new ExclusiveLock(path, database, await inodeOf(path));
     } catch (error) {
       database.close();
-      if (error instanceof Error && (error as { code?: unknown }).code === 'SQLITE_BUSY') return undefined;
+      if (codeOf(error) === 'SQLITE_BUSY') return undefined;
       throw error;
     }
   }
