@@ -223,6 +223,18 @@ describe('bodies', () => {
     },
   );
 
+  it.each([
+    ['another type', 'text/csv', 'a,b', 'Send the body as application/json.'],
+    ['too large', 'application/json', 'x'.repeat(70 * 1024), 'The body is larger than 64 KiB.'],
+    ['no JSON', 'application/json', '{', 'The body is not valid JSON.'],
+    ['nothing', 'application/json', '', 'The body is empty: send a JSON value, or no Content-Type.'],
+  ])('one that is %s hears what to send', async (_what, type, body, hint) => {
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+    const answer = await call(port, '/api/tags', { method: 'POST', headers, body });
+    refusal(answer);
+    expect((JSON.parse(answer.body) as { detail: string }).detail).toBe(hint);
+  });
+
   it('one that poisons prototypes is harmless', async () => {
     const body = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
     expect(['LEAF_NOT_FOUND', 'LEAF_BODY_INVALID']).toContain(

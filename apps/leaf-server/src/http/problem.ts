@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LeafError, type LeafErrorCode, messageOf } from '@leaf/core';
+import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf/core';
 import { DATA_CSP } from './content-security';
 
 /** RFC 9457 problem details. */
@@ -65,10 +65,11 @@ const BY_STATUS: Readonly<Record<number, LeafErrorCode>> = {
 /** Whatever was thrown while a request was answered, as an error of the catalogue. */
 export function toLeafError(thrown: unknown, method: string): LeafError {
   if (thrown instanceof LeafError) return thrown;
-  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
-  const known = typeof code === 'string' ? FRAMEWORK_FAULTS[code] : undefined;
+  // Nest wraps what the parser of a body throws.
+  const known = FRAMEWORK_FAULTS[codeOf(thrown instanceof HttpException ? thrown.cause : thrown) ?? ''];
   if (known !== undefined) return new LeafError(known[0], known[1], { cause: thrown });
-  const status = thrown instanceof HttpException ? thrown.getStatus() : statusCode;
+  const status =
+    thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | undefined)?.statusCode;
   if (status === 404) {
     return new LeafError(
       'LEAF_NOT_FOUND',
