@@ -282,6 +282,27 @@ describe('bytes on the socket', () => {
     expect(body).toContain('HTTP/1.1 400');
   });
 
+  it.each([
+    ['an ID from memory', get],
+    ['one that the framework gives', `GET /api/segment/range/${TAG}?size=50000`],
+    ['a stream', 'GET /api/monitor/stream'],
+  ])('what follows a request for %s is not answered in its place', async (_what, line) => {
+    const { status, body } = await rawCall(port, `${line} HTTP/1.1\r\nHost: leaf\r\n\r\nnonsense\r\n\r\n`);
+    // None, when it was not made yet: the connection ends.
+    expect([0, 200]).toContain(status);
+    expect(body).not.toContain('HTTP/1.1');
+  });
+
+  it('an ID that was given goes out before the connection ends', async () => {
+    const { status, body } = await rawCall(port, `${get} HTTP/1.1\r\nHost: leaf\r\n\r\nnonsense\r\n\r\n`);
+    expect([status, body]).toEqual([200, expect.stringMatching(/^[1-9]\d*$/)]);
+  });
+
+  it('a body that breaks off in nonsense is refused', async () => {
+    const head = 'POST /api/tags HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked';
+    expect(await refusedRaw(`${head}\r\n${CLOSE}1\r\n{\r\nnonsense\r\n`)).toBe('LEAF_REQUEST_INVALID');
+  });
+
   it('an expectation that nobody can meet is refused', async () => {
     await refusedRaw(`${get} HTTP/1.1\r\nExpect: a-miracle\r\n${CLOSE}`);
   });
