@@ -197,6 +197,8 @@ describe('/metrics', () => {
     } finally {
       await other.stop();
     }
-    expect(values(await scrape(server.port), 'leaf_registry_workers_used')).toEqual([]);
+    const local = await scrape(server.port);
+    expect(values(local, 'leaf_registry_workers_used')).toEqual([]);
+    expect(values(local, 'leaf_clock_offset_seconds')).toEqual([]);
   });
 });
