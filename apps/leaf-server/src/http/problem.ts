@@ -29,10 +29,13 @@ export function problemOf(error: LeafError): Problem {
   return { type: 'about:blank', title: error.title, status: error.status, code: error.code, detail: error.message };
 }
 
+/** For `Retry-After` where nothing is known of the end of the trouble. */
+export const RETRY_AFTER_S = 1;
+
 /** Whole seconds for `Retry-After`; undefined where a repetition makes no sense. */
 function retryAfterOf(error: LeafError): number | undefined {
   if (error.status !== 503 && error.status !== 429) return undefined;
-  return Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000));
+  return error.retryAfterMs === undefined ? RETRY_AFTER_S : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
 }
 
 export function sendProblem(error: LeafError, reply: FastifyReply): void {
