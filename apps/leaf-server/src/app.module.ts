@@ -23,11 +23,17 @@ import { SnowflakeController } from './ids/snowflake.controller';
 import { TimeController } from './ids/time.controller';
 import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
+import { OverloadCounts } from './metrics/overload-counts';
 import { RequestCounts } from './metrics/request-counts';
 
 @Module({})
 export class AppModule {
-  static forRoot({ ids, adminTokens }: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+  static forRoot(
+    { ids, adminTokens }: LeafConfig,
+    counts: RequestCounts,
+    overload: OverloadCounts,
+    drain: Drain,
+  ): DynamicModule {
     return {
       module: AppModule,
       imports: [IdModule.forRoot(ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
@@ -45,6 +51,7 @@ export class AppModule {
       providers: [
         { provide: Clock, useClass: SystemClock },
         { provide: RequestCounts, useValue: counts },
+        { provide: OverloadCounts, useValue: overload },
         { provide: Drain, useValue: drain },
         { provide: APP_FILTER, useClass: ProblemFilter },
         Readiness,

@@ -11,6 +11,7 @@ import { Drain } from './health/drain';
 import { createAdapter } from './http/adapter';
 import { SingleIdRoute } from './http/single-id.route';
 import { LeafLogger } from './logging';
+import { OverloadCounts } from './metrics/overload-counts';
 import { RequestCounts } from './metrics/request-counts';
 
 export interface LeafServer {
@@ -32,11 +33,13 @@ export interface ServerOptions {
  */
 export async function startServer(config: LeafConfig, { fastRoute = true }: ServerOptions = {}): Promise<LeafServer> {
   const counts = new RequestCounts();
-  const drain = new Drain(new SystemClock(), config.drainMs);
+  const overload = new OverloadCounts();
+  const clock = new SystemClock();
+  const drain = new Drain(clock, config.drainMs);
   const route = new SingleIdRoute(counts, drain);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot(config, counts, drain),
-    createAdapter(route, counts, drain),
+    AppModule.forRoot(config, counts, overload, drain),
+    createAdapter({ limits: config.http, clock, fastRoute: route, counts, overload, drain }),
     { logger: new LeafLogger(config.log), abortOnError: false },
   );
   for (const warning of config.warnings) new Logger('Configuration').warn(warning);

@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { Clock } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { SnowflakeService } from '@leaf/snowflake';
+import { OverloadCounts } from './overload-counts';
 import { RequestCounts } from './request-counts';
 
 /** The figures of this server in Prometheus text. They are gathered when they are asked for; serving pays nothing. */
@@ -12,12 +13,14 @@ export class Metrics {
 
   constructor(
     requests: RequestCounts,
+    overload: OverloadCounts,
     clock: Clock,
     @Optional() segments?: SegmentService,
     @Optional() snowflake?: SnowflakeService,
   ) {
     collectDefaultMetrics({ register: this.registry });
     this.countRequests(requests);
+    this.countOverload(overload);
     if (segments !== undefined) this.countSegments(segments);
     if (snowflake !== undefined) this.countSnowflake(snowflake, clock);
   }
@@ -33,6 +36,15 @@ export class Metrics {
   private countRequests(requests: RequestCounts): void {
     this.counter('leaf_http_requests_total', 'Requests answered', ['route', 'status'], (counter) => {
       for (const { route, status, requests: count } of requests.all()) counter.inc({ route, status }, count);
+    });
+  }
+
+  private countOverload(overload: OverloadCounts): void {
+    this.counter('leaf_overload_refusals_total', 'Requests and connections turned away', ['reason'], (counter) => {
+      for (const [reason, count] of overload.all()) counter.inc({ reason }, count);
+    });
+    this.gauge('leaf_requests_in_flight', 'Requests that wait or are being answered', (gauge) => {
+      gauge.set(overload.inFlight);
     });
   }
 
