@@ -16,13 +16,14 @@ export function describeOverload(results: readonly OverloadResult[]): string {
     'p50 ms',
     'p99 ms',
     'refused/s',
+    'CPU',
     'lost',
     'recovered ms',
     'MiB before',
     'highest',
     'probes',
   ];
-  const rows = results.map(({ name, peak, overload, after, memory, probes }) => {
+  const rows = results.map(({ name, peak, overload, after, serverCpu, memory, probes }) => {
     const { seconds, offered, unsent, ok, refused, failed, p50Ms, p99Ms } = overload;
     return [
       name,
@@ -34,6 +35,7 @@ export function describeOverload(results: readonly OverloadResult[]): string {
       decimals(p50Ms, 1),
       decimals(p99Ms, 1),
       whole(refused / seconds),
+      percent(serverCpu ?? NaN),
       whole(failed),
       whole(after.troubledUntilMs),
       decimals(memory.before, 0),

@@ -22,6 +22,8 @@ export interface OverloadResult {
   readonly overload: PhaseResult;
   /** Half the peak, right after. */
   readonly after: PhaseResult;
+  /** Share of a core that the server used from the start of the overload to the end of the rest; undefined where unknown. */
+  readonly serverCpu: number | undefined;
   /** Resident memory, in MiB. */
   readonly memory: { readonly before: number; readonly highest: number; readonly after: number };
   /** Probes of /health/ready during the overload, each on a connection of its own. */
@@ -50,6 +52,8 @@ export async function runOverload(
   const peak = (found?.ok ?? 0) / plan.peakSeconds;
   const before = server.residentMiB() ?? NaN;
 
+  const cpuBefore = server.cpuSeconds();
+  const begunAt = performance.now();
   const watch = watchServer(server);
   const [overload, after] = await runPhases(sandbox, cores, {
     port,
@@ -61,10 +65,12 @@ export async function runOverload(
     ],
   });
   const { highest, probes } = await watch.end();
+  const cpu = (server.cpuSeconds() ?? NaN) - (cpuBefore ?? NaN);
+  const serverCpu = (cpu * 1000) / (performance.now() - begunAt);
   server.assertAlive();
   const memory = { before, highest, after: server.residentMiB() ?? NaN };
   await server.stop();
-  return { name, path, connections: manyConnections, peak, overload: overload!, after: after!, memory, probes };
+  return { name, path, connections: manyConnections, peak, overload: overload!, after: after!, serverCpu, memory, probes };
 }
 
 interface Watch {

@@ -28,7 +28,7 @@ function singleIds(): Promise<Scenario> {
     name: 'single IDs',
     path: '/api/snowflake/get/bench',
     fewConnections: 64,
-    manyConnections: 2000,
+    manyConnections: 1100,
     env: {},
     stop: nothing,
   });

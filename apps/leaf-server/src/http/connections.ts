@@ -15,6 +15,7 @@ export class Connections {
   private readonly open = new Set<Socket>();
   private readonly surplus = new Set<Socket>();
   private ending = false;
+  private emptied: AbortController | undefined;
 
   constructor(
     private readonly limit: number,
@@ -55,6 +56,8 @@ export class Connections {
     if (this.ending) return;
     this.ending = true;
     await this.sleepWhileOpen(LINGER_MS);
+    // However late the timer was: what has arrived by now is read first.
+    await new Promise((resolve) => setImmediate(resolve));
     const answering = busy();
     for (const socket of this.open) {
       // What is written goes out first, other than with destroy().
@@ -76,8 +79,6 @@ export class Connections {
       if (this.open.size === 0) this.emptied?.abort();
     });
   }
-
-  private emptied: AbortController | undefined;
 
   private async sleepWhileOpen(ms: number): Promise<void> {
     if (this.open.size === 0) return;
