@@ -175,7 +175,7 @@ export const VARIABLES = {
     'connections that are served; more are refused with LEAF_OVERLOADED, probes and the admin API excepted',
   ),
   LEAF_MAX_IN_FLIGHT: variable(
-    500,
+    1000,
     integer(1, 1_000_000),
     'requests that wait or are being answered at once, single IDs from memory apart; more are refused with LEAF_OVERLOADED',
   ),
