@@ -3,20 +3,26 @@ import { ClientConnection } from './client-connection';
 /** A connection that was refused or lost is tried again after this time, as `Retry-After` asks. */
 const RECONNECT_MS = 1000;
 
-/** A fixed number of kept connections; those that are lost come back. */
+/** Kept connections; those that are lost come back. */
 export class ClientPool {
   private readonly idle: ClientConnection[] = [];
   private readonly all = new Set<ClientConnection>();
-  private ended = false;
-  /** Connections that ended, before or after they were used. */
-  lost = 0;
+  private wanted = 0;
 
   constructor(
     private readonly port: number,
     private readonly request: string,
-    connections: number,
-  ) {
-    for (let i = 0; i < connections; i++) this.open();
+  ) {}
+
+  /** Opens or ends connections at once. */
+  resize(wanted: number): void {
+    this.wanted = wanted;
+    for (const connection of this.all) {
+      if (this.all.size <= wanted) return;
+      this.all.delete(connection);
+      connection.end();
+    }
+    while (this.all.size < wanted) this.open();
   }
 
   /** The connection that has been idle longest. */
@@ -31,26 +37,16 @@ export class ClientPool {
     if (connection.usable) this.idle.push(connection);
   }
 
-  get size(): number {
-    return this.all.size;
-  }
-
-  end(): void {
-    this.ended = true;
-    for (const connection of this.all) connection.end();
-  }
-
   private open(): void {
-    if (this.ended) return;
     const connection: ClientConnection = new ClientConnection(
       this.port,
       this.request,
       (opened) => this.idle.push(opened),
       () => {
-        this.all.delete(connection);
-        if (this.ended) return;
-        this.lost++;
-        setTimeout(() => this.open(), RECONNECT_MS);
+        if (!this.all.delete(connection)) return;
+        setTimeout(() => {
+          if (this.all.size < this.wanted) this.open();
+        }, RECONNECT_MS);
       },
     );
     this.all.add(connection);

@@ -4,21 +4,25 @@ import { ClientPool } from './client-pool';
 import type { Order, PhaseResult } from './phases';
 import { PhaseRecord } from './phase-record';
 
+/** For the first connections to be there. */
+const SETTLE_MS = 500;
+
 /** The load generator, a process of its own: an order on standard input, a line of results on standard output. */
 async function main(): Promise<void> {
   const [line] = (await once(createInterface(process.stdin), 'line')) as [string];
-  const { port, path, connections, phases } = JSON.parse(line) as Order;
+  const { port, path, phases } = JSON.parse(line) as Order;
   const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
-  const pool = new ClientPool(port, request, connections);
-  await turn(500);
+  const pool = new ClientPool(port, request);
   const results: PhaseResult[] = [];
-  for (const { perSecond, seconds } of phases) {
+  for (const { connections, perSecond, seconds } of phases) {
+    pool.resize(connections);
+    if (results.length === 0) await turn(SETTLE_MS);
     const record = new PhaseRecord(seconds);
     if (perSecond === undefined) await saturate(pool, seconds, record);
     else await offer(pool, perSecond, seconds, record);
     results.push(record.result());
   }
-  pool.end();
+  pool.resize(0);
   console.log(JSON.stringify(results));
 }
 

@@ -32,6 +32,8 @@ export interface OverloadResult {
 
 /** How many times the peak is offered. */
 const FACTOR = 10;
+/** Enough for half the peak, and far from any limit. */
+const CALM_CONNECTIONS = 400;
 const PROBE_MS = 250;
 const PROBE_LIMIT_MS = 5000;
 
@@ -43,12 +45,16 @@ export async function runOverload(
   scenario: Scenario,
   plan: OverloadPlan,
 ): Promise<OverloadResult> {
-  const { name, path, fewConnections, manyConnections, env } = scenario;
+  const { name, path, peakConnections, manyConnections, env } = scenario;
   const command = cores.server([process.execPath, main]);
   const server = await ServerProcess.start(sandbox, { command, readyPath: '/health/ready', env });
   const { port } = server;
-  const saturation = [plan.warmUpSeconds, plan.peakSeconds].map((seconds) => ({ perSecond: undefined, seconds }));
-  const [, found] = await runPhases(sandbox, cores, { port, path, connections: fewConnections, phases: saturation });
+  const saturation = [plan.warmUpSeconds, plan.peakSeconds].map((seconds) => ({
+    connections: peakConnections,
+    perSecond: undefined,
+    seconds,
+  }));
+  const [, found] = await runPhases(sandbox, cores, { port, path, phases: saturation });
   const peak = (found?.ok ?? 0) / plan.peakSeconds;
   const before = server.residentMiB() ?? NaN;
 
@@ -58,10 +64,9 @@ export async function runOverload(
   const [overload, after] = await runPhases(sandbox, cores, {
     port,
     path,
-    connections: manyConnections,
     phases: [
-      { perSecond: FACTOR * peak, seconds: plan.overloadSeconds },
-      { perSecond: peak / 2, seconds: plan.afterSeconds },
+      { connections: manyConnections, perSecond: FACTOR * peak, seconds: plan.overloadSeconds },
+      { connections: Math.min(manyConnections, CALM_CONNECTIONS), perSecond: peak / 2, seconds: plan.afterSeconds },
     ],
   });
   const { highest, probes } = await watch.end();
@@ -70,7 +75,17 @@ export async function runOverload(
   server.assertAlive();
   const memory = { before, highest, after: server.residentMiB() ?? NaN };
   await server.stop();
-  return { name, path, connections: manyConnections, peak, overload: overload!, after: after!, serverCpu, memory, probes };
+  return {
+    name,
+    path,
+    connections: manyConnections,
+    peak,
+    overload: overload!,
+    after: after!,
+    serverCpu,
+    memory,
+    probes,
+  };
 }
 
 interface Watch {

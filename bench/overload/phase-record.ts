@@ -6,6 +6,15 @@ export const LATENCY_LIMIT_MS = 50;
 /** Until a first burst is taken in, an overload is not told from it; that long is left out of the percentiles. */
 const RAMP_MS = 1000;
 
+/** A stretch of so many milliseconds is in trouble when more than this share of its requests is. */
+const WINDOW_MS = 100;
+const TROUBLED_SHARE = 0.01;
+
+interface Window {
+  asked: number;
+  troubled: number;
+}
+
 /** What became of the requests of one phase. */
 export class PhaseRecord {
   private readonly startedAt = performance.now();
@@ -15,7 +24,7 @@ export class PhaseRecord {
   private refused = 0;
   private failed = 0;
   private unsent = 0;
-  private troubledUntilMs = 0;
+  private readonly windows: Window[] = [];
   offered = 0;
 
   constructor(private readonly seconds: number) {
@@ -33,13 +42,26 @@ export class PhaseRecord {
     else if (status === 503) this.refused++;
     else this.failed++;
     if (status === 200 && dueAt >= this.rampMs) this.latencies.record(ms);
-    if (status !== 200 || ms > LATENCY_LIMIT_MS) this.troubledUntilMs = dueAt + Math.min(ms, LATENCY_LIMIT_MS);
+    this.book(dueAt, 1, status !== 200 || ms > LATENCY_LIMIT_MS);
   }
 
   skip(count: number): void {
     this.offered += count;
     this.unsent += count;
-    this.troubledUntilMs = this.elapsedMs;
+    this.book(this.elapsedMs, count, true);
+  }
+
+  private book(dueAt: number, count: number, troubled: boolean): void {
+    const window = (this.windows[Math.floor(dueAt / WINDOW_MS)] ??= { asked: 0, troubled: 0 });
+    window.asked += count;
+    if (troubled) window.troubled += count;
+  }
+
+  private get troubledUntilMs(): number {
+    const last = this.windows.findLastIndex(
+      (window: Window | undefined) => window !== undefined && window.troubled > window.asked * TROUBLED_SHARE,
+    );
+    return (last + 1) * WINDOW_MS;
   }
 
   result(): PhaseResult {

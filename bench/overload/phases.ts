@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 /** A stretch of load. */
 export interface Phase {
+  readonly connections: number;
   /** Undefined: as much as the connections can carry, each asking again when it is answered. */
   readonly perSecond: number | undefined;
   readonly seconds: number;
@@ -12,7 +13,6 @@ export interface Phase {
 export interface Order {
   readonly port: number;
   readonly path: string;
-  readonly connections: number;
   readonly phases: readonly Phase[];
 }
 
@@ -30,7 +30,7 @@ export interface PhaseResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** When the last request was due that was refused, lost, not sent, or took longer than the limit; 0: none was. */
+  /** Until when more than a few requests were refused, lost, not sent, or took longer than the limit; 0: never. */
   readonly troubledUntilMs: number;
 }
 

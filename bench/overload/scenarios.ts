@@ -6,8 +6,8 @@ import { insertTags, open } from '../segment/database';
 export interface Scenario {
   readonly name: string;
   readonly path: string;
-  /** Of the load that finds the peak. */
-  readonly fewConnections: number;
+  /** Of the load that finds the peak; each asks again when it is answered. */
+  readonly peakConnections: number;
   readonly manyConnections: number;
   readonly env: NodeJS.ProcessEnv;
   readonly stop: () => Promise<void>;
@@ -27,7 +27,8 @@ function singleIds(): Promise<Scenario> {
   return Promise.resolve({
     name: 'single IDs',
     path: '/api/snowflake/get/bench',
-    fewConnections: 64,
+    // As many as are served: each one makes the server a little slower, overload or not.
+    peakConnections: 1000,
     manyConnections: 1100,
     env: {},
     stop: nothing,
@@ -38,7 +39,7 @@ function batches(): Promise<Scenario> {
   return Promise.resolve({
     name: `batches of ${BATCH}`,
     path: `/api/segment/batch/leaf-segment-test?size=${BATCH}`,
-    fewConnections: 4,
+    peakConnections: 4,
     manyConnections: 900,
     env: {},
     stop: nothing,
@@ -56,7 +57,7 @@ async function slowDatabase(): Promise<Scenario> {
   return {
     name: 'slow database',
     path: `/api/segment/get/${TAG}`,
-    fewConnections: 64,
+    peakConnections: 64,
     manyConnections: 900,
     env: {
       LEAF_DATABASE_URL: url.replace(`:${mariadb.port}/`, `:${proxy.port}/`),

@@ -19,6 +19,9 @@ const SLICE_MS = 5;
 /** A burst: turns may come late for so long before anything is refused for it. */
 const BURST_MS = 100;
 
+/** Of a new measurement in the running mean. */
+const COST_SHARE = 0.1;
+
 interface Waiting {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -38,6 +41,10 @@ export class Admission {
   private running = false;
   private sliceEnd = 0;
   private lateSince: number | undefined;
+  /** When the last one was begun in this slice; 0: none was. */
+  private begunAt = 0;
+  /** What one has taken lately, in milliseconds. */
+  private cost = 0;
 
   constructor(
     private readonly limits: AdmissionLimits,
@@ -60,6 +67,8 @@ export class Admission {
       this.refuse(response, 'connections');
     } else if (this.counts.inFlight >= this.limits.maxInFlight) {
       this.refuse(response, 'in_flight');
+    } else if (this.line.length * this.cost > this.limits.maxLagMs && this.isShedding(this.clock.monotonic())) {
+      this.refuse(response, 'lag');
     } else {
       this.follow(response, () => this.counts.inFlight--);
       this.counts.inFlight++;
@@ -85,6 +94,7 @@ export class Admission {
     if (this.running) return;
     this.running = true;
     setImmediate(() => {
+      this.begunAt = 0;
       this.sliceEnd = this.clock.monotonic() + SLICE_MS;
       this.step();
     });
@@ -93,6 +103,7 @@ export class Admission {
   /** Begins the first of the line, then itself again once all is done that needs no waiting. */
   private readonly step = (): void => {
     const now = this.clock.monotonic();
+    if (this.begunAt > 0) this.cost += (now - this.begunAt - this.cost) * COST_SHARE;
     const next = now < this.sliceEnd ? this.line.shift() : undefined;
     if (next === undefined) {
       this.running = false;
@@ -100,8 +111,13 @@ export class Admission {
       else this.lateSince = undefined;
       return;
     }
-    if (this.isLate(now - next.since, now)) this.refuse(next.response, 'lag');
-    else if (!next.response.destroyed) this.handler(next.request, next.response);
+    this.begunAt = 0;
+    if (this.isLate(now - next.since, now)) {
+      this.refuse(next.response, 'lag');
+    } else if (!next.response.destroyed) {
+      this.begunAt = now;
+      this.handler(next.request, next.response);
+    }
     queueMicrotask(() => {
       process.nextTick(this.step);
     });
@@ -111,6 +127,10 @@ export class Admission {
   private isLate(waitedMs: number, now: number): boolean {
     if (waitedMs <= this.limits.maxLagMs) return false;
     this.lateSince ??= now;
-    return now - this.lateSince >= BURST_MS;
+    return this.isShedding(now);
+  }
+
+  private isShedding(now: number): boolean {
+    return this.lateSince !== undefined && now - this.lateSince >= BURST_MS;
   }
 }

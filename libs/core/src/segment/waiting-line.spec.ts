@@ -3,7 +3,8 @@ import { WaitingLine, type WaitEnd } from './waiting-line';
 
 const WAIT_MS = 1000;
 const ROOM = 256;
-const PATIENCE_MS = 25;
+const PATIENCE_MS = 10;
+const CROWDED_MS = 1000;
 
 let clock: FakeClock;
 let line: WaitingLine;
@@ -47,42 +48,53 @@ describe('WaitingLine', () => {
     expect(ends).toEqual(['late', 'late']);
   });
 
-  it('disturbs nobody while there is room, and no burst however large', async () => {
+  it('disturbs nobody while there is room', async () => {
     join(ROOM);
-    await clock.advance(PATIENCE_MS);
+    await clock.advance(WAIT_MS - 1);
     expect(how(undefined)).toBe(ROOM);
-    line.wake();
-    await clock.advance(0);
-    ends = [];
-    join(10 * ROOM);
-    await clock.advance(PATIENCE_MS);
-    expect(how(undefined)).toBe(10 * ROOM);
+    await clock.advance(1);
+    expect(how('late')).toBe(ROOM);
   });
 
-  it('has the oldest give way to newer ones, when they have waited and the line is long', async () => {
+  it('has whoever waited give way to newer ones once it is too long', async () => {
     join(ROOM);
     await clock.advance(PATIENCE_MS - 1);
     join();
     await clock.advance(0);
     expect(how('displaced')).toBe(0);
     await clock.advance(1);
-    join(2);
+    join();
     await clock.advance(0);
-    // One for each newcomer, and one for the place that the line was too long by.
-    expect(ends.slice(0, 3)).toEqual(['displaced', 'displaced', 'displaced']);
-    expect([how('displaced'), how(undefined)]).toEqual([3, ROOM]);
+    expect([how('displaced'), how(undefined)]).toEqual([ROOM, 2]);
     line.wake();
     await clock.advance(0);
-    expect(how('woken')).toBe(ROOM);
+    expect(how('woken')).toBe(2);
+  });
+
+  it('lets nobody wait long while it is crowded, and as long as before afterwards', async () => {
+    join(ROOM + 1);
+    line.wake();
+    await clock.advance(CROWDED_MS - 1);
+    join();
+    await clock.advance(PATIENCE_MS - 1);
+    expect(ends.at(-1)).toBeUndefined();
+    await clock.advance(1);
+    expect(ends.at(-1)).toBe('displaced');
+    join();
+    await clock.advance(PATIENCE_MS);
+    expect(ends.at(-1)).toBeUndefined();
+    await clock.advance(WAIT_MS);
+    expect(ends.at(-1)).toBe('late');
   });
 
   it('counts the wait from the begin of the call, also when it has been woken for nothing', async () => {
     const deadline = clock.monotonic() + WAIT_MS;
-    await clock.advance(PATIENCE_MS);
+    join(ROOM + 1);
+    line.wake();
+    await clock.advance(PATIENCE_MS - 1);
     let end: WaitEnd | undefined;
     void line.wait(deadline).then((how) => (end = how));
-    join(ROOM);
-    await clock.advance(0);
-    expect([end, how(undefined)]).toEqual(['displaced', ROOM]);
+    await clock.advance(1);
+    expect(end).toBe('displaced');
   });
 });

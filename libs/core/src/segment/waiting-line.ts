@@ -5,8 +5,10 @@ export type WaitEnd = 'woken' | 'late' | 'displaced';
 
 /** So many calls wait undisturbed, however long it takes. */
 const ROOM = 256;
-/** In a longer line whoever has waited this long gives way to newer calls, in milliseconds. */
-const PATIENCE_MS = 25;
+/** Once there were more, the line counts as crowded for this time, in milliseconds. */
+const CROWDED_MS = 1000;
+/** In a crowded line whoever has waited this long gives way to newer calls, in milliseconds. */
+const PATIENCE_MS = 10;
 
 interface Waiter {
   readonly since: number;
@@ -15,11 +17,13 @@ interface Waiter {
 
 /**
  * The calls that wait for IDs of one tag, oldest first. Where far more is asked for than the store gives, those served
- * are the newest: they have waited for a moment, and nobody has waited nearly as long as he may for nothing.
+ * are the newest: they have waited for a moment, and the others are refused soon, in place of all of them waiting nearly
+ * as long as they may.
  */
 export class WaitingLine {
   private readonly waiters = new Set<Waiter>();
   private readonly watchers = new Set<() => void>();
+  private crowdedUntil = -Infinity;
 
   constructor(
     private readonly clock: Clock,
@@ -29,13 +33,17 @@ export class WaitingLine {
   /** @param deadline the begin of the call, and `waitMs` later */
   async wait(deadline: number): Promise<WaitEnd> {
     const now = this.clock.monotonic();
-    this.displace(now);
-    const waiter = { since: deadline - this.waitMs, alarm: new AbortController() };
+    const since = deadline - this.waitMs;
+    const crowded = this.isCrowded(now);
+    if (crowded) this.displace(now);
+    const end = crowded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
+    const waiter = { since, alarm: new AbortController() };
     const { signal } = waiter.alarm;
     this.waiters.add(waiter);
-    await this.clock.sleep(Math.max(0, deadline - now), signal);
+    await this.clock.sleep(Math.max(0, end - now), signal);
     this.waiters.delete(waiter);
-    return signal.aborted ? (signal.reason as WaitEnd) : 'late';
+    if (signal.aborted) return signal.reason as WaitEnd;
+    return end < deadline ? 'displaced' : 'late';
   }
 
   /** Waits for {@link wake} without asking for anything. */
@@ -50,9 +58,14 @@ export class WaitingLine {
     this.watchers.clear();
   }
 
+  private isCrowded(now: number): boolean {
+    if (this.waiters.size >= ROOM) this.crowdedUntil = now + CROWDED_MS;
+    return now < this.crowdedUntil;
+  }
+
   private displace(now: number): void {
     for (const waiter of this.waiters) {
-      if (this.waiters.size < ROOM || now - waiter.since < PATIENCE_MS) return;
+      if (now - waiter.since < PATIENCE_MS) return;
       this.waiters.delete(waiter);
       waiter.alarm.abort('displaced' satisfies WaitEnd);
     }
