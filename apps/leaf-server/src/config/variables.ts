@@ -180,7 +180,7 @@ export const VARIABLES = {
     'requests that wait or are being answered at once, single IDs from memory apart; more are refused with LEAF_OVERLOADED',
   ),
   LEAF_MAX_LAG_MS: variable(
-    25,
+    20,
     integer(1, 60_000),
     'under overload, how long a request waits for its turn before it is refused with LEAF_OVERLOADED, in ms',
   ),
