@@ -11,6 +11,8 @@ export interface ServerOptions {
   readonly command: readonly string[];
   /** Answers 200 when the server can be used. */
   readonly readyPath: string;
+  /** Settings other than the defaults. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 const START_LIMIT_MS = 30_000;
@@ -36,12 +38,15 @@ export class ServerProcess {
     });
   }
 
-  static async start(sandbox: Sandbox, { command, readyPath }: ServerOptions): Promise<ServerProcess> {
+  static async start(sandbox: Sandbox, { command, readyPath, env }: ServerOptions): Promise<ServerProcess> {
     const port = await freePort();
     const folder = sandbox.folder();
     const log = openSync(logFile(folder), 'w');
     const startedAt = performance.now();
-    const child = sandbox.spawn(command, { stdio: ['ignore', log, log], env: environment(port, folder) });
+    const child = sandbox.spawn(command, {
+      stdio: ['ignore', log, log],
+      env: { ...environment(port, folder), ...env },
+    });
     closeSync(log);
     let spawnError: Error | undefined;
     child.once('error', (error) => (spawnError = error));

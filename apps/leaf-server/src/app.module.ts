@@ -23,6 +23,7 @@ import { SnowflakeController } from './ids/snowflake.controller';
 import { TimeController } from './ids/time.controller';
 import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
+import { OverloadCounts } from './metrics/overload-counts';
 import { RequestCounts } from './metrics/request-counts';
 import { ApiDocument } from './openapi/api-document';
 import { OpenApiController } from './openapi/openapi.controller';
@@ -30,7 +31,7 @@ import { MONITOR_CONTROLLERS, monitorProviders } from './monitor/monitor.provide
 
 @Module({})
 export class AppModule {
-  static forRoot(config: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+  static forRoot(config: LeafConfig, counts: RequestCounts, overload: OverloadCounts, drain: Drain): DynamicModule {
     const { ids, adminTokens } = config;
     return {
       module: AppModule,
@@ -51,6 +52,7 @@ export class AppModule {
       providers: [
         { provide: Clock, useClass: SystemClock },
         { provide: RequestCounts, useValue: counts },
+        { provide: OverloadCounts, useValue: overload },
         { provide: Drain, useValue: drain },
         { provide: APP_FILTER, useClass: ProblemFilter },
         Readiness,

@@ -6,6 +6,7 @@ import type { RegistryModuleOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import type { AdminToken } from './admin-token';
+import type { HttpLimits } from '../http/http-server';
 import { type TracingConfig, tracingOf } from './tracing';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
@@ -21,6 +22,7 @@ export interface LeafConfig {
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
+  readonly http: HttpLimits;
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly AdminToken[] | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
@@ -115,6 +117,12 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
+    http: {
+      maxConnections: values.LEAF_MAX_CONNECTIONS,
+      maxInFlight: values.LEAF_MAX_IN_FLIGHT,
+      maxLagMs: values.LEAF_MAX_LAG_MS,
+      waitMs: values.LEAF_SEGMENT_WAIT_MS,
+    },
     adminTokens: values.LEAF_ADMIN_TOKEN,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
     tracing: tracingOf(values),
