@@ -15,6 +15,7 @@ export { DoubleBuffer } from './segment/double-buffer';
 export type { DoubleBufferSnapshot, SegmentView } from './segment/segment-view';
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
 export { MAX_ID, sizeOf, type IdRange } from './segment/id-range';
+export { Segment } from './segment/segment';
 export { SegmentIdGenerator, type SegmentEvents } from './segment/segment-id-generator';
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
 export { SegmentStore, type Allocation } from './segment/segment-store';
