@@ -203,6 +203,8 @@ export abstract class PrefetchBuffer<S extends Stock> {
     const isRetryable = (error: unknown): boolean => isPassing(error) && (this.loads > 0 || this.wakers.size > 0);
     const options = { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing };
     try {
+      // Those who call at the same time are counted together.
+      await Promise.resolve();
       const stocks = await retry(() => this.attempt(), options, clock, random);
       this.loadStartedAt = startedAt;
       this.lastLoadMs = clock.monotonic() - startedAt;
