@@ -89,9 +89,7 @@ describe('LeafClientModule', () => {
         preload: { tags: [TAG] },
       }),
     );
-    expect(warn.mock.calls.flat().join('\n')).toMatch(
-      /Not all IDs could be fetched ahead.*No Leaf server/,
-    );
+    expect(warn.mock.calls.flat().join('\n')).toMatch(/Not all IDs could be fetched ahead.*No Leaf server/);
     await expect(app.get(IdService).nextId(TAG)).rejects.toMatchObject({ code: 'LEAF_SERVERS_UNAVAILABLE' });
   });
 

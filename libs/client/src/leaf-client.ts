@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   BitLayout,
   Clock,
@@ -65,6 +66,8 @@ export class LeafClient extends IdService {
     const resolved = resolveOptions(options);
     const { timeoutMs, maxRequests, maxWaiting, segment, snowflake } = resolved;
     const closing = this.closing.signal;
+    // Every request and every wait listens to it: that many are no leak.
+    setMaxListeners(0, closing);
     const events = safeEvents(options.events ?? {});
     this.layout = new BitLayout(options.layout ?? DEFAULT_CLIENT_OPTIONS.layout);
     this.preload = resolved.preload;

@@ -37,7 +37,8 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
   }
 
   protected override async fetch(count: number): Promise<Segment[]> {
-    const path = `/api/segment/range/${encodeURIComponent(this.name)}?size=${count}`;
+    // A tag has no character that a path would need encoded.
+    const path = `/api/segment/range/${this.name}?size=${count}`;
     const ranges = await this.context.requester.get(this.route, path, (body) => this.read(body, count));
     return ranges.map((range) => new Segment(range));
   }
