@@ -102,7 +102,11 @@ async function observe(name: string, fleet: Fleet, ms: number, killing: boolean)
   // Filled in order and sorted afterwards: a set would grow, and stop everybody, in between.
   const ids = new BigInt64Array(Math.ceil((RATE * ms) / 1000) + 1);
   let count = 0;
-  const next = async (): Promise<bigint> => (ids[count++] = await client.nextId(TAG));
+  const next = async (): Promise<bigint> => {
+    const id = await client.nextId(TAG);
+    ids[count++] = id;
+    return id;
+  };
   const before = { kills: fleet.kills, loads: loadsOf(client) };
   let over = false;
   const kills = killing ? fleet.killInTurn(() => over) : Promise.resolve();

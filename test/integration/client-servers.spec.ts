@@ -144,6 +144,21 @@ describe('the client and its servers', () => {
     expect(client.snapshot().servers.map(({ failures }) => failures)).toEqual([0, 0]);
   });
 
+  it('a pause of one server does not end a call that another one may serve once it is back', async () => {
+    const [paused, away] = [await start(1n), await start(1_000_000n)];
+    paused.answer = (response) => problem(response, 503, 'LEAF_TAG_PAUSED', { 'retry-after': '60' });
+    away.answer = (response) => void response.destroy();
+    const client = open({ servers: [paused.url, away.url], timeoutMs: 30_000 });
+    const call = client.nextId('order');
+    await until('a second try', async () => {
+      await clock.advance(25);
+      return away.requests.length > 1;
+    });
+    away.answer = (response, sound) => send(response, 200, sound);
+    expect(await ended(call)).toBeGreaterThanOrEqual(1_000_000n);
+    expect(paused.requests).toHaveLength(1);
+  });
+
   it.each([
     ['LEAF_TAG_NOT_FOUND', 404],
     ['LEAF_TAG_INVALID', 400],

@@ -16,9 +16,12 @@ export interface LeafClientOptions {
   readonly servers: readonly (string | LeafServerAddress)[];
   /** Of this application. Servers of the same zone are asked, others only when none of them can serve. */
   readonly zone?: string;
-  /** How long a call may take in all, in milliseconds; 3000 by default. */
+  /** How long a call may take in all, in milliseconds; 5000 by default. */
   readonly timeoutMs?: number;
-  /** How long one request to one server may take, in milliseconds; 1000 by default. */
+  /**
+   * How long one request to one server may take, in milliseconds; 1500 by default. More than a server waits for its
+   * database (1000 by default): else its refusal is not heard.
+   */
   readonly requestTimeoutMs?: number;
   /** Requests under way at once; 32 by default. */
   readonly maxRequests?: number;
@@ -38,8 +41,8 @@ export interface LeafClientOptions {
 }
 
 export const DEFAULT_CLIENT_OPTIONS = {
-  timeoutMs: 3000,
-  requestTimeoutMs: 1000,
+  timeoutMs: 5000,
+  requestTimeoutMs: 1500,
   maxRequests: 32,
   maxWaiting: 10_000,
   segment: { minSize: 100, maxSize: 1_000_000, durationMs: 10_000 },

@@ -72,7 +72,7 @@ export class LeafClient extends IdService {
     this.layout = new BitLayout(options.layout ?? DEFAULT_CLIENT_OPTIONS.layout);
     this.preload = resolved.preload;
     this.room = new WaitingRoom(maxWaiting);
-    this.servers = openServers(resolved, clock, random, events, closing);
+    this.servers = openServers(resolved, clock, random, events);
     const choice = new ServerChoice(this.servers, options.zone, random);
     const requester = new Requester(this.servers, choice, new RequestGate(maxRequests), clock, closing);
     const context = { requester, clock, random, room: this.room, timeoutMs, closing, events };

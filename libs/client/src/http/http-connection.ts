@@ -33,7 +33,6 @@ export class HttpConnection {
     url: URL,
     private readonly options: HttpConnectionOptions,
     private readonly clock: Clock,
-    private readonly closing: AbortSignal,
   ) {
     this.path = url.pathname.replace(/\/+$/, '');
     this.pool = new Pool(url.origin, {
@@ -52,11 +51,8 @@ export class HttpConnection {
   async get(path: string): Promise<HttpAnswer> {
     const alarm = new AbortController();
     const answered = new AbortController();
-    const close = (): void => alarm.abort(new Error('the client was closed'));
-    this.closing.addEventListener('abort', close, { once: true });
     void this.ring(alarm, answered.signal);
     try {
-      if (this.closing.aborted) close();
       const { statusCode, headers, body } = await this.pool.request({
         method: 'GET',
         path: this.path + path,
@@ -74,7 +70,6 @@ export class HttpConnection {
       throw new ServerFault(`no answer: ${messageOf(error)}`, undefined, { cause: error });
     } finally {
       answered.abort(null);
-      this.closing.removeEventListener('abort', close);
     }
   }
 

@@ -11,7 +11,6 @@ export function openServers(
   clock: Clock,
   random: RandomSource,
   events: LeafClientEvents,
-  closing: AbortSignal,
 ): Server[] {
   return servers.map(({ url, zone }) => {
     const { href } = url;
@@ -19,6 +18,6 @@ export function openServers(
       onEjected: (error, forMs) => events.onServerEjected(href, error, forMs),
       onReadmitted: () => events.onServerReadmitted(href),
     });
-    return new Server(href, zone, health, new HttpConnection(url, { connections, timeoutMs }, clock, closing));
+    return new Server(href, zone, health, new HttpConnection(url, { connections, timeoutMs }, clock));
   });
 }
