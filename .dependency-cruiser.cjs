@@ -6,6 +6,7 @@ const layers = {
   segment: ['core', 'persistence'],
   snowflake: ['core', 'registry'],
   id: ['core', 'persistence', 'registry', 'segment', 'snowflake'],
+  client: ['core'],
 };
 
 const upward = Object.entries(layers).map(([lib, below]) => ({
@@ -31,7 +32,14 @@ module.exports = {
       comment: 'Another library is imported as @leaf/<name>, not by a path inside it.',
       severity: 'error',
       from: { path: '^(libs/([^/]+)|apps/[^/]+)/' },
-      to: { path: '^libs/', pathNot: ['^libs/$2/', '^libs/[^/]+/src/index\\.ts$'] },
+      to: { path: '^libs/', pathNot: ['^libs/$2/', '^libs/[^/]+/src/index\\.ts$', '^libs/client/src/plain\\.ts$'] },
+    },
+    {
+      name: 'client-without-nest',
+      comment: '@leaf/client/plain needs undici and core alone; Nest comes with index.ts.',
+      severity: 'error',
+      from: { path: '^libs/client/src/plain\\.ts$' },
+      to: { reachable: true, path: 'node_modules/(?!undici/)' },
     },
     {
       name: 'no-tests-in-code',

@@ -17,6 +17,7 @@ export type { DoubleBufferSnapshot, SegmentView, TagSnapshot } from './segment/s
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
 export { MAX_ID, sizeOf, type IdRange } from './segment/id-range';
 export { LoadTotals } from './segment/load-totals';
+export { Segment } from './segment/segment';
 export type { SegmentEvents } from './segment/segment-events';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
