@@ -88,7 +88,7 @@ function dialectOf({ options }: DataSource): 'mysql' | 'postgres' {
       `Leaf does not share a data source of type ${options.type}. On SQLite it has one connection: an ID taken inside of a transaction that is rolled back would be given out again. Give Leaf a database of its own, for example database: 'sqlite:./data/leaf.sqlite'.`,
     );
   }
-  if ('supportBigNumbers' in options && options.supportBigNumbers === false) {
+  if ('supportBigNumbers' in options && !(options.supportBigNumbers ?? true)) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
       'The data source has supportBigNumbers: false, with which IDs above 2^53 are rounded. Leave it out.',
