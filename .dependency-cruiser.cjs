@@ -6,6 +6,7 @@ const layers = {
   segment: ['core', 'persistence'],
   snowflake: ['core', 'registry'],
   id: ['core', 'persistence', 'registry', 'segment', 'snowflake'],
+  orm: ['core'],
 };
 
 const upward = Object.entries(layers).map(([lib, below]) => ({
