@@ -2,20 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityMetadata, type EntitySubscriberInterface, type InsertEvent } from 'typeorm';
 import { IdService } from '@leaf/core';
 import { type GeneratedKey, generatedKeys } from './generated-key';
-import { KeyBatch } from './key-batch';
-
-type Row = Record<string, unknown>;
+import { KeyBatch, type Row } from './key-batch';
 
 /**
  * Fills the keys of `@LeafId()` and `@SnowflakeId()` before rows of its data source are inserted, by whatever way: `save`,
- * `insert`, a query builder, a cascade. All keys of one tag that an insert needs are taken at once.
+ * `insert`, a query builder, a cascade. All IDs that an insert needs for one key are taken at once.
  *
  * An insert fails with a `LeafError` when its keys cannot be had. Keys of an insert that is rolled back are gaps.
  */
 @Injectable()
 export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   private readonly keys = new WeakMap<EntityMetadata, readonly GeneratedKey[]>();
-  private readonly batches = new Map<string | undefined, KeyBatch>();
+  private readonly batches = new Map<GeneratedKey, KeyBatch>();
 
   constructor(
     dataSource: DataSource,
@@ -26,22 +24,21 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
 
   // Not async: an insert of rows without such keys has nothing to wait for.
   beforeInsert({ entity, metadata }: InsertEvent<Row>): Promise<unknown> | undefined {
-    const missing = this.keysOf(metadata).filter(({ property }) => (entity[property] ?? undefined) === undefined);
-    const [first, ...others] = missing.map((key) => this.fill(entity, key));
-    return others.length === 0 ? first : Promise.all([first, ...others]);
+    let filled: Promise<unknown> | undefined;
+    for (const key of this.keysOf(metadata)) {
+      if (isSet(entity[key.property])) continue;
+      const batch = this.batchOf(key);
+      batch.add(entity);
+      filled = filled === undefined ? batch.filled : Promise.all([filled, batch.filled]);
+    }
+    return filled;
   }
 
-  private fill(entity: Row, { property, type, tag }: GeneratedKey): Promise<void> {
-    const batch = this.batchOf(tag);
-    batch.add((id) => (entity[property] = type === 'bigint' ? id : String(id)));
-    return batch.filled;
-  }
-
-  private batchOf(tag: string | undefined): KeyBatch {
-    const open = this.batches.get(tag);
+  private batchOf(key: GeneratedKey): KeyBatch {
+    const open = this.batches.get(key);
     if (open !== undefined) return open;
-    const batch = new KeyBatch(this.ids, tag, () => this.batches.delete(tag));
-    this.batches.set(tag, batch);
+    const batch = new KeyBatch(this.ids, key, () => this.batches.delete(key));
+    this.batches.set(key, batch);
     return batch;
   }
 
@@ -53,4 +50,8 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
     this.keys.set(metadata, keys);
     return keys;
   }
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
