@@ -200,7 +200,9 @@ it('refuses an ID that the driver has rounded', async () => {
 
 describe('a key', () => {
   const declare = (type: unknown, apply: PropertyDecorator): void => {
-    class Wrong {}
+    class Wrong {
+      id: unknown;
+    }
     Reflect.defineMetadata('design:type', type, Wrong.prototype, 'id');
     apply(Wrong.prototype, 'id');
   };
