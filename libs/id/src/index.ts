@@ -14,4 +14,4 @@ export type {
   IdModuleOptions,
   NamedDataSource,
 } from './id.module-definition';
-export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/register-leaf-metrics';
+export { type LeafMetricsOptions, type MetricsRegistry, registerLeafMetrics } from './metrics/register-leaf-metrics';

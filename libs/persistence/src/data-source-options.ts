@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type Libsql from 'libsql';
 import type { DataSourceOptions } from 'typeorm';
 import { LeafError, messageOf } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
 import type { DatabaseTarget } from './database-url';
-import { loadSqlite } from './sqlite/sqlite-driver';
+import { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 
 export interface ConnectionLimits {
   /** How long connecting may take, in milliseconds. */
@@ -99,7 +98,7 @@ function readCertificates(file: string): string {
 }
 
 /** WAL with a synced log: what was committed survives a kill and a power cut. */
-function prepareDatabase(database: Libsql.Database): void {
+function prepareDatabase(database: SqliteConnection): void {
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];

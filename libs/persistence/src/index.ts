@@ -10,7 +10,7 @@ export { ShardedTagStore } from './sharding/sharded-tag-store';
 export { Shards } from './sharding/shards';
 export { LazyDatabase } from './lazy-database';
 export { SharedDatabase } from './shared-database';
-export { loadSqlite } from './sqlite/sqlite-driver';
+export { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 export { type WorkerDatabase, type WorkerRow, WorkerTable } from './workers/worker-table';
 export { PersistenceModule } from './persistence.module';
 export {

@@ -3,6 +3,12 @@ import type { SegmentService } from '@leaf/segment';
 import type { SnowflakeService } from '@leaf/snowflake';
 import type { EmbeddedIdService } from '../embedded-id-service';
 
+/** A `Registry` of prom-client; named here, so that types need no package that may be missing. */
+export interface MetricsRegistry {
+  registerMetric(metric: never): void;
+  metrics(): Promise<string>;
+}
+
 export interface LeafMetricsOptions {
   /** Begins every name, for a second Leaf in one process; `leaf_` by default. */
   readonly prefix?: string;
@@ -15,11 +21,11 @@ export interface LeafMetricsOptions {
  * @example await registerLeafMetrics(register, app.get(EmbeddedIdService));
  */
 export async function registerLeafMetrics(
-  registry: Registry,
+  registry: MetricsRegistry,
   { segmentService, snowflakeService }: EmbeddedIdService,
   { prefix = 'leaf_' }: LeafMetricsOptions = {},
 ): Promise<void> {
-  const metrics = new PulledMetrics(await import('prom-client'), registry, prefix);
+  const metrics = new PulledMetrics(await import('prom-client'), registry as Registry, prefix);
   if (segmentService !== undefined) addSegments(metrics, segmentService);
   if (snowflakeService !== undefined) addSnowflake(metrics, snowflakeService);
 }

@@ -1,8 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type Libsql from 'libsql';
 import { LeafError, messageOf } from '@leaf/core';
-import { loadSqlite } from '@leaf/persistence';
+import { loadSqlite, type SqliteConnection } from '@leaf/persistence';
 
 /**
  * A lock on a file, held by one connection of one process, which the kernel lets go of when that process dies, however
@@ -11,7 +10,7 @@ import { loadSqlite } from '@leaf/persistence';
 export class ExclusiveLock {
   private constructor(
     private readonly path: string,
-    private readonly database: Libsql.Database,
+    private readonly database: SqliteConnection,
     private readonly inode: bigint,
   ) {}
 
