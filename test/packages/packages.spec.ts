@@ -61,7 +61,7 @@ describe('a fresh Nest application', () => {
 
   beforeAll(async () => {
     folder = await makeFolder('fresh');
-    const names = ['@nestjs/common', '@nestjs/core', 'libsql', 'reflect-metadata', 'rxjs', '@types/node', 'typescript'];
+    const names = ['@nestjs/common', '@nestjs/core', 'libsql', 'reflect-metadata', 'rxjs', '@types/node'];
     const dependencies = await versionsOf(names);
     await writeJson(join(folder, 'package.json'), { name: 'fresh', private: true, type: 'commonjs', dependencies });
     await install(
@@ -76,7 +76,7 @@ describe('a fresh Nest application', () => {
     await writeFile(join(folder, 'main.ts'), `${program}\nvoid main();\n`);
     const flags = ['--module', 'nodenext', '--target', 'es2022', '--experimentalDecorators', '--emitDecoratorMetadata'];
     await command(
-      'node_modules/.bin/tsc',
+      join(ROOT, 'node_modules/.bin/tsc'),
       [...flags, '--strict', '--skipLibCheck', '--types', 'node', 'main.ts'],
       folder,
     );
