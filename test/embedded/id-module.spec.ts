@@ -245,6 +245,7 @@ describe('two of them in one application', () => {
     await registerLeafMetrics(registry, orders as EmbeddedIdService);
     await registerLeafMetrics(registry, invoices as EmbeddedIdService, { prefix: 'invoices_' });
     await orders.nextIds('orders', 10);
+    await registry.metrics();
     const text = await registry.metrics();
     expect(text).toContain('\nleaf_segment_ids_total 11\n');
     expect(text).toContain('\ninvoices_segment_ids_total 1\n');

@@ -1,6 +1,5 @@
 import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import { LeafError, TagStore } from '@leaf/core';
-import { SegmentService } from '@leaf/segment';
 import { type IdModuleFactoryOptions, MODULE_OPTIONS_TOKEN } from './id.module-definition';
 
 /** Of a tag that is declared by its name alone. */
@@ -12,7 +11,6 @@ export class DeclaredTags implements OnModuleInit {
   constructor(
     @Inject(MODULE_OPTIONS_TOKEN) private readonly options: IdModuleFactoryOptions,
     @Optional() private readonly store?: TagStore,
-    @Optional() private readonly segments?: SegmentService,
   ) {}
 
   /** @throws LeafError see {@link TagStore.create}; a tag that is there stays as it is */
@@ -20,7 +18,6 @@ export class DeclaredTags implements OnModuleInit {
     for (const declared of this.options.tags ?? []) {
       const tag = typeof declared === 'string' ? { tag: declared, step: STEP } : declared;
       await this.store?.create(tag).catch(ignoreExisting);
-      this.segments?.addTag(tag.tag);
     }
   }
 }
