@@ -17,9 +17,9 @@ module.exports = {
       },
     ],
   },
-  // Nest and what it brings are ESM; Jest on Node 20 can only require what was compiled.
+  // Nest and what it brings are ESM, the exporter of traces imports as it runs; Jest on Node 20 can only require.
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|cookie|path-to-regexp)/)',
+    '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|cookie|path-to-regexp)/)',
   ],
   moduleNameMapper: {
     '^@leaf/migrations$': '<rootDir>/migrations/index.ts',

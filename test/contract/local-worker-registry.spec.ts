@@ -14,6 +14,7 @@ const workers = Object.fromEntries(PORTS.map((port, workerId) => [`10.0.0.7:${po
 
 workerRegistryContract('LocalWorkerRegistry', {
   instances: PORTS.length,
+  stock: false,
   twin: 'refused',
   reset: async () => {
     await rm(directory, { recursive: true });

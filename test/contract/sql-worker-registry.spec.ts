@@ -84,6 +84,7 @@ describe.each<[string, Storage]>([
 
   workerRegistryContract(`SqlWorkerRegistry on ${name}`, {
     instances: 3,
+    stock: true,
     twin: 'takes-over',
     reset,
     open,

@@ -95,6 +95,7 @@ function makeProcess(host = 'files'): { registry: StandInRegistry; remote: Remot
 
 workerRegistryContract('StandInRegistry', {
   instances: 3,
+  stock: true,
   twin: 'refused',
   reset,
   open: (instance) => {

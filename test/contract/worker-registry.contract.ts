@@ -31,6 +31,8 @@ export interface WorkerRegistryHarness {
    * (`after`). Left out where there is no way to.
    */
   readonly failNextWrite?: (registry: WorkerRegistry, moment: 'before' | 'after') => void;
+  /** Whether its worker IDs are a stock that can run out, and be counted. */
+  readonly stock: boolean;
   /** Unix milliseconds around which ceilings are chosen, for registries that compare them with a clock. */
   readonly now?: number;
 }
@@ -49,6 +51,7 @@ export function workerRegistryContract(name: string, harness: WorkerRegistryHarn
     acquiring(world, harness.instances);
     extending(world);
     releasing(world);
+    counting(world, harness);
     // A pool may hand out another record next time: what holds for one record is for its own suite.
     if (harness.twin !== 'gets-another') keepingTheRecord(world);
     twins(world, harness.twin);
@@ -170,6 +173,29 @@ function releasing(world: Processes): void {
     await registry.release(claim, now - 500);
     const again = { registry, holder: { ...holder, leaseId: `${holder.leaseId}-2` } };
     expectCeiling(await acquire(again, now), now);
+  });
+}
+
+function counting(world: Processes, { instances, stock, twin }: WorkerRegistryHarness): void {
+  if (!stock) {
+    it('has no stock of worker IDs to count', async () => {
+      const { registry } = await world.acquired();
+      await expect(registry.usage()).resolves.toBeUndefined();
+    });
+    return;
+  }
+
+  it('counts the worker IDs that a new server could not be given', async () => {
+    const { registry, claim } = await world.acquired();
+    const first = await registry.usage();
+    expect(first?.used).toBeGreaterThanOrEqual(1);
+    expect(first?.most).toBeGreaterThanOrEqual(instances);
+    for (let i = 1; i < instances; i++) await acquire(await world.open(i), world.now);
+    const used = first!.used + instances - 1;
+    await expect(registry.usage()).resolves.toEqual({ ...first, used });
+    await registry.release(claim, world.now - 500);
+    const given = twin === 'gets-another' ? used - 1 : used;
+    await expect(registry.usage()).resolves.toEqual({ ...first, used: given });
   });
 }
 

@@ -9,6 +9,7 @@ function inMemory(exclusive: boolean): WorkerRegistryHarness {
   let leases = 0;
   return {
     instances: 16,
+    stock: false,
     twin: exclusive ? 'refused' : 'takes-over',
     reset: () => {
       storage = new InMemoryWorkerStorage();

@@ -20,6 +20,7 @@ afterAll(() => server.stop());
 
 workerRegistryContract('ZkNormalRegistry', {
   instances: 16,
+  stock: true,
   twin: 'takes-over',
   reset: async () => {
     database = await server.createDatabase();

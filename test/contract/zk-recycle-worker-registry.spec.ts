@@ -23,6 +23,7 @@ afterAll(() => server.stop());
 
 workerRegistryContract('ZkRecycleRegistry', {
   instances: 16,
+  stock: true,
   twin: 'gets-another',
   now: NOW,
   reset: async () => {

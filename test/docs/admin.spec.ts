@@ -11,7 +11,7 @@ interface Step {
 }
 
 const page = readFileSync(join(__dirname, '../../docs/http-api.md'), 'utf8');
-const [, sessions = ''] = page.split('### Sessions');
+const sessions = page.split('### Sessions')[1]?.split('\n## ')[0] ?? '';
 const blocks = [...sessions.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block!);
 const steps: Step[] = blocks.flatMap((block) =>
   [...block.matchAll(/^(curl (?:.*\\\n)*.*)\n# (.*)$/gm)].map(([, command, shown]) => ({

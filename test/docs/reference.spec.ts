@@ -9,18 +9,20 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
-  ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+  ...(readdirSync(join(root, 'docs'), { recursive: true }) as string[])
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
 ];
 
 describe('the reference pages', () => {
   it('.env.example has every variable with its default, and no other', () => {
-    const lines = [...read('.env.example').matchAll(/^# (LEAF_[A-Z_]+)=(.*)$/gm)];
+    const lines = [...read('.env.example').matchAll(/^# ((?:LEAF|OTEL)_[A-Z_]+)=(.*)$/gm)];
     const listed = lines.map(([, name, value]) => [name, value]);
     expect(listed).toEqual(Object.entries(VARIABLES).map(([name, variable]) => [name, variable.default ?? '']));
   });
 
   it('docs/configuration.md has every variable with its default, and no other', () => {
-    const rows = [...read('docs/configuration.md').matchAll(/^\| `(LEAF_[A-Z_]+)` \| (.*?) \|/gm)];
+    const rows = [...read('docs/configuration.md').matchAll(/^\| `((?:LEAF|OTEL)_[A-Z_]+)` \| (.*?) \|/gm)];
     expect(rows.map(([, name]) => name)).toEqual(Object.keys(VARIABLES));
     for (const [, name, value] of rows) {
       const { default: fallback } = VARIABLES[name as keyof typeof VARIABLES];

@@ -39,7 +39,13 @@ async function query(sql: string, parameters: unknown[] = []): Promise<RowDataPa
 /** Starts them all at once, without waiting. */
 async function spawnFleet(count: number, url: string): Promise<BuiltServer[]> {
   const directories = await Promise.all(Array.from({ length: count }, () => servers.makeDirectory()));
-  const env = { LEAF_DATABASE_URL: url, LEAF_SNOWFLAKE_ENABLED: 'false', LEAF_LOG_FORMAT: 'json' };
+  const env = {
+    LEAF_DATABASE_URL: url,
+    LEAF_SNOWFLAKE_ENABLED: 'false',
+    LEAF_LOG_FORMAT: 'json',
+    // Twenty servers on two cores may be slow; what counts here is what they answer.
+    LEAF_SEGMENT_WAIT_MS: '30000',
+  };
   return directories.map((directory) => servers.spawn(directory, env));
 }
 

@@ -1,8 +1,8 @@
 import {
   DoubleBuffer,
   FakeClock,
-  Histogram,
   LeafError,
+  LoadTotals,
   messageOf,
   SegmentIdGenerator,
   type IdRange,
@@ -200,7 +200,7 @@ export function bufferOf(tag: string): Start {
       random: () => 0,
       options,
       closing: closing.signal,
-      loadTimes: new Histogram([]),
+      totals: new LoadTotals(),
       onLoadFailed: () => undefined,
     });
     return {

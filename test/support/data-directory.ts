@@ -18,11 +18,14 @@ export interface TagRow {
   readonly maxId?: number;
 }
 
-/** Writes a row beside the running server, as an operator with an SQL shell does. */
-export function insertTag(directory: string, { tag, step, maxId = 1 }: TagRow): void {
+/** Writes rows beside the running server, as an operator with an SQL shell does. */
+export function insertTag(directory: string, ...rows: TagRow[]): void {
   const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
   try {
-    database.prepare('INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)').run(tag, maxId, step);
+    const insert = database.prepare('INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)');
+    database.exec('BEGIN IMMEDIATE');
+    for (const { tag, step, maxId = 1 } of rows) insert.run(tag, maxId, step);
+    database.exec('COMMIT');
   } finally {
     database.close();
   }

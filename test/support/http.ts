@@ -28,7 +28,16 @@ export function call(port: number, path: string, { method = 'GET', headers, body
         response.setEncoding('utf8');
         response.on('data', (part: string) => (text += part));
         response.on('error', reject);
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
+        const answered = (): void =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
+        response.on('end', answered);
+        // A stream of events has no end: what comes first is its answer.
+        if (response.headers['content-type']?.startsWith('text/event-stream') === true) {
+          response.once('data', () => {
+            answered();
+            outgoing.destroy();
+          });
+        }
       },
     );
     outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer`)));

@@ -1,8 +1,8 @@
 import {
   DoubleBuffer,
   FakeClock,
-  Histogram,
   LeafError,
+  LoadTotals,
   SegmentIdGenerator,
   type BufferContext,
   type IdRange,
@@ -19,7 +19,7 @@ export class SegmentRig {
   readonly clock = new FakeClock();
   readonly store = new InMemorySegmentStore();
   readonly closing = new AbortController();
-  readonly loadTimes = new Histogram([10, 100]);
+  readonly totals = new LoadTotals();
   readonly options: SegmentOptions;
   /** Tags, in the order of `onLoadFailed`. */
   readonly reports: string[] = [];
@@ -35,7 +35,7 @@ export class SegmentRig {
       random: () => 0,
       options: this.options,
       closing: this.closing.signal,
-      loadTimes: this.loadTimes,
+      totals: this.totals,
       onLoadFailed: (tag) => void this.reports.push(tag),
     };
   }

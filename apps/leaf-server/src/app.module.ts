@@ -24,10 +24,14 @@ import { TimeController } from './ids/time.controller';
 import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { RequestCounts } from './metrics/request-counts';
+import { ApiDocument } from './openapi/api-document';
+import { OpenApiController } from './openapi/openapi.controller';
+import { MONITOR_CONTROLLERS, monitorProviders } from './monitor/monitor.providers';
 
 @Module({})
 export class AppModule {
-  static forRoot({ ids, adminTokens }: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+  static forRoot(config: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+    const { ids, adminTokens } = config;
     return {
       module: AppModule,
       imports: [IdModule.forRoot(ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
@@ -41,6 +45,8 @@ export class AppModule {
         TagsController,
         TagAdminController,
         ServerAdminController,
+        OpenApiController,
+        ...MONITOR_CONTROLLERS,
       ],
       providers: [
         { provide: Clock, useClass: SystemClock },
@@ -54,6 +60,8 @@ export class AppModule {
         AdminGuard,
         Audit,
         TagAdmin,
+        ApiDocument,
+        ...monitorProviders(config),
       ],
     };
   }

@@ -11,7 +11,10 @@ import { Drain } from './health/drain';
 import { createAdapter } from './http/adapter';
 import { SingleIdRoute } from './http/single-id.route';
 import { LeafLogger } from './logging';
-import { RequestCounts } from './metrics/request-counts';
+import { NoRequestCounts, RequestCounts } from './metrics/request-counts';
+import { ApiDocument } from './openapi/api-document';
+import { traced } from './tracing/traced';
+import { Tracing } from './tracing/tracing';
 
 export interface LeafServer {
   /** The port on which it listens. */
@@ -23,6 +26,8 @@ export interface LeafServer {
 export interface ServerOptions {
   /** False leaves single IDs to the ordinary routes: for tests and measurements. */
   readonly fastRoute?: boolean;
+  /** False counts no requests: for measurements of the counting. */
+  readonly countRequests?: boolean;
 }
 
 /**
@@ -30,20 +35,29 @@ export interface ServerOptions {
  *
  * @throws LeafError a fault of the start; everything that was opened is closed again
  */
-export async function startServer(config: LeafConfig, { fastRoute = true }: ServerOptions = {}): Promise<LeafServer> {
-  const counts = new RequestCounts();
-  const drain = new Drain(new SystemClock(), config.drainMs);
+export async function startServer(
+  config: LeafConfig,
+  { fastRoute = true, countRequests = true }: ServerOptions = {},
+): Promise<LeafServer> {
+  const clock = new SystemClock();
+  const counts = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
+  const drain = new Drain(clock, config.drainMs);
   const route = new SingleIdRoute(counts, drain);
+  const adapter = createAdapter(route, counts, drain);
+  const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
+  tracing?.traceRequests(adapter.getInstance());
+  const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot(config, counts, drain),
-    createAdapter(route, counts, drain),
+    AppModule.forRoot({ ...config, ids }, counts, drain),
+    adapter,
     { logger: new LeafLogger(config.log), abortOnError: false },
   );
+  app.get(ApiDocument).describe(app);
   for (const warning of config.warnings) new Logger('Configuration').warn(warning);
   let closed: Promise<void> | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();
-    closed ??= app.close();
+    closed ??= app.close().finally(() => tracing?.close());
     return closed;
   };
   try {
@@ -53,7 +67,8 @@ export async function startServer(config: LeafConfig, { fastRoute = true }: Serv
     await close({ drain: false });
     throw error;
   }
-  if (fastRoute) route.serve(app.get(IdService));
+  // It answers ahead of what traces requests.
+  if (fastRoute && tracing === undefined) route.serve(app.get(IdService));
   const { port } = app.getHttpServer().address() as AddressInfo;
   new Logger('Server').log(greeting(app, config, port));
   return { port, close };

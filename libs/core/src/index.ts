@@ -20,17 +20,20 @@ export { Releasers, type ReleaserReport } from './releasers';
 export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
 export type { BufferContext } from './segment/buffer-context';
 export { DoubleBuffer } from './segment/double-buffer';
-export type { DoubleBufferSnapshot, SegmentView } from './segment/segment-view';
+export type { DoubleBufferSnapshot, SegmentView, TagSnapshot } from './segment/segment-view';
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
 export { MAX_ID, sizeOf, type IdRange } from './segment/id-range';
-export { SegmentIdGenerator, type SegmentEvents } from './segment/segment-id-generator';
+export { LoadTotals } from './segment/load-totals';
+export type { SegmentEvents } from './segment/segment-events';
+export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
 export { SegmentStore, type Allocation } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
-export { assertTag, isTag } from './segment/tag';
+export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
 export {
   assertNewTag,
   assertTagChange,
+  fitsDescription,
   MAX_DESCRIPTION,
   MAX_STEP,
   TagStore,
@@ -68,4 +71,5 @@ export {
   type Peer,
   type TimeSource,
   type WorkerClaim,
+  type WorkerUsage,
 } from './worker/worker-registry';

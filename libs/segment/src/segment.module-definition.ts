@@ -1,5 +1,5 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
-import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from '@leaf/core';
+import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions, type SegmentStore } from '@leaf/core';
 import type { PersistenceModuleOptions } from '@leaf/persistence';
 
 /** What is left out has its default. */
@@ -9,6 +9,8 @@ export interface SegmentModuleOptions extends Partial<SegmentOptions> {
   readonly refreshMs?: number;
   /** Where the tags of the last day are kept, to be loaded ahead at the next start; left out: nowhere. */
   readonly hotTagsFile?: string;
+  /** What stands between the tags and their database, to watch it for example; left out: nothing. */
+  readonly wrapStore?: (store: SegmentStore) => SegmentStore;
 }
 
 export const DEFAULT_SEGMENT_MODULE_OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, refreshMs: 60_000 };

@@ -6,6 +6,7 @@ import {
   type HistogramSnapshot,
   HotTags,
   type IdRange,
+  type LoadTotals,
   reasonOf,
   PeriodicTask,
   Releasers,
@@ -14,6 +15,7 @@ import {
   SegmentStore,
   settledBefore,
   systemRandom,
+  type TagSnapshot,
 } from '@leaf/core';
 import { readHotTags, writeHotTags } from './hot-tag-file';
 import {
@@ -40,11 +42,12 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   private closed: Promise<void> | undefined;
 
   constructor(
-    store: SegmentStore,
+    given: SegmentStore,
     storeUsers: Releasers,
     private readonly clock: Clock,
     @Inject(MODULE_OPTIONS_TOKEN) options: SegmentModuleOptions,
   ) {
+    const store = options.wrapStore?.(given) ?? given;
     const resolved = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
     this.generator = new SegmentIdGenerator(store, clock, systemRandom, resolved, {
       onLoadFailed: (tag, error) => this.logger.warn(`No new segment for tag "${tag}": ${reasonOf(error)}`),
@@ -99,14 +102,33 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     return this.generator.snapshot();
   }
 
+  /** See {@link SegmentIdGenerator.snapshotOf}. */
+  snapshotOf(tag: string): TagSnapshot | undefined {
+    return this.generator.snapshotOf(tag);
+  }
+
+  /** See {@link SegmentIdGenerator.revisionOf}. */
+  revisionOf(tag: string): number | undefined {
+    return this.generator.revisionOf(tag);
+  }
+
+  get tagCount(): number {
+    return this.generator.tagCount;
+  }
+
   /** See {@link SegmentIdGenerator.visit}. */
-  visit(visit: (tag: string, issued: number, buffered: number) => void): void {
+  visit(visit: (tag: string, issued: number, buffered: number, step: number) => void): void {
     this.generator.visit(visit);
   }
 
   /** IDs handed out, those of tags that are gone included. */
   get issued(): number {
     return this.generator.issued;
+  }
+
+  /** What the database was asked for, by tags that are gone as well. */
+  loadTotals(): Readonly<LoadTotals> {
+    return this.generator.totals;
   }
 
   /** Milliseconds that the database took for an allocation, of all tags. */

@@ -9,7 +9,7 @@ import { SnowflakeService } from './snowflake.service';
 
 const NAME = 'leaf-registry-maintenance';
 
-/** Does the registry's housekeeping now and then. Listed with the application's scheduler, where it has one. */
+/** Does the registry's housekeeping now and then, and counts its worker IDs at the start. Listed with the application's scheduler, where it has one. */
 @Injectable()
 export class RegistryMaintenanceJob implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -25,6 +25,7 @@ export class RegistryMaintenanceJob implements OnApplicationBootstrap, OnApplica
     if (snowflake === undefined) return;
     const { maintainMs } = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...this.options };
     this.timer = setInterval(() => void snowflake.maintainRegistry(), maintainMs);
+    void snowflake.countWorkers();
     if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
   }
 

@@ -5,6 +5,7 @@ import {
   DEFAULT_SNOWFLAKE_OPTIONS,
   type Instance,
   type SnowflakeOptions,
+  type WorkerRegistry,
 } from '@leaf/core';
 import type { RegistryModuleOptions } from '@leaf/registry';
 
@@ -22,6 +23,8 @@ export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
   readonly maxClockOffsetMs?: number;
   /** Time between two rounds of housekeeping in the registry, in milliseconds; 120,000 by default. */
   readonly maintainMs?: number;
+  /** What stands between the lease and its registry, to watch it for example; left out: nothing. */
+  readonly wrapRegistry?: (registry: WorkerRegistry) => WorkerRegistry;
 }
 
 export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {

@@ -6,6 +6,7 @@ import {
   Clock,
   formatInstance,
   LeafError,
+  type Peer,
   PeriodicTask,
   type PeriodicTaskSnapshot,
   reasonOf,
@@ -16,6 +17,7 @@ import {
   WorkerLease,
   type WorkerLeaseSnapshot,
   WorkerRegistry,
+  type WorkerUsage,
 } from '@leaf/core';
 import {
   DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
@@ -32,6 +34,8 @@ export interface SnowflakeServiceSnapshot {
   readonly generator: SnowflakeSnapshot;
   readonly lease: WorkerLeaseSnapshot;
   readonly maintenance: PeriodicTaskSnapshot;
+  /** As last read; undefined before, and where the registry has nothing to count. */
+  readonly workers: WorkerUsage | undefined;
   /** How far the clock was from those of the others at the start; undefined when there were none. */
   readonly clockOffsetMs: number | undefined;
 }
@@ -42,18 +46,22 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   readonly layout: BitLayout;
 
   private readonly logger = new Logger(SnowflakeService.name);
-  private readonly options: Required<SnowflakeModuleOptions>;
+  private readonly options: Required<Omit<SnowflakeModuleOptions, 'wrapRegistry'>>;
+  private readonly registry: WorkerRegistry;
   private held: { readonly lease: WorkerLease; readonly generator: SnowflakeGenerator } | undefined;
   private closed: Promise<void> | undefined;
   private trouble: string | undefined;
   private clockOffsetMs: number | undefined;
   private readonly maintenance: PeriodicTask;
+  private readonly usageReading: PeriodicTask;
+  private workers: WorkerUsage | undefined;
 
   constructor(
-    private readonly registry: WorkerRegistry,
+    registry: WorkerRegistry,
     private readonly clock: Clock,
-    @Inject(MODULE_OPTIONS_TOKEN) options: SnowflakeModuleOptions,
+    @Inject(MODULE_OPTIONS_TOKEN) { wrapRegistry, ...options }: SnowflakeModuleOptions,
   ) {
+    this.registry = wrapRegistry?.(registry) ?? registry;
     this.options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...options };
     this.layout = new BitLayout(this.options.layout);
     this.maintenance = new PeriodicTask(
@@ -61,6 +69,12 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
       () => this.registry.maintain(),
       clock,
       (error) => this.logger.warn(`The housekeeping of the worker registry failed: ${reasonOf(error)}`),
+    );
+    this.usageReading = new PeriodicTask(
+      'registry-usage',
+      async () => void (this.workers = await this.registry.usage()),
+      clock,
+      (error) => this.logger.debug(`The worker IDs were not counted: ${reasonOf(error)}`),
     );
   }
 
@@ -98,8 +112,24 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Does the registry's housekeeping; joins a round under way. Never rejects. */
-  maintainRegistry(): Promise<void> {
-    return this.maintenance.run();
+  async maintainRegistry(): Promise<void> {
+    await this.maintenance.run();
+    await this.countWorkers();
+  }
+
+  /** Reads how many worker IDs are used up; joins a reading under way. Never rejects. */
+  countWorkers(): Promise<void> {
+    return this.usageReading.run();
+  }
+
+  /** How far ahead of the clock time is reserved, in milliseconds. */
+  get horizonMs(): number {
+    return this.options.horizonMs;
+  }
+
+  /** The servers that are up, as far as the registry knows. Asks it: not for the path of a request. */
+  peers(): Promise<Peer[]> {
+    return this.registry.peers();
   }
 
   /** What makes the registry less than reliable now; undefined when all is well. */
@@ -119,6 +149,7 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
       generator: generator.snapshot(),
       lease: lease.snapshot(),
       maintenance: this.maintenance.snapshot(),
+      workers: this.workers,
       clockOffsetMs: this.clockOffsetMs,
     };
   }

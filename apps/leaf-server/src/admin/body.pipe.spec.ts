@@ -21,6 +21,7 @@ describe('the bodies of tags', () => {
     { tag: 'order', step: 1 },
     { tag: 'order', step: MAX_STEP, maxId: String(MAX_ID), description: 'ü'.repeat(256) },
     { tag: '', step: 1, maxId: '1', description: '' },
+    { tag: 'order', step: 1, description: '😀'.repeat(256) },
   ])('%j can be a new tag', async (body) => {
     expect(plain(await newTag.transform(body))).toEqual(body);
   });
@@ -38,7 +39,17 @@ describe('the bodies of tags', () => {
     tag: [undefined, null, 1, ['order']],
     step: [undefined, null, 0, -1, 1.5, MAX_STEP + 1, '5', true, [5], {}],
     maxId: [null, 1, '', '0', '-1', '01', '1.0', ' 1', '9223372036854775808', ['1']],
-    description: [null, 5, 'x'.repeat(257), 'a\nb', 'a\0b', '\ud800', ['x']],
+    description: [
+      null,
+      5,
+      'x'.repeat(257),
+      '😀'.repeat(257),
+      `${'x'.repeat(256)}\ufe0f`,
+      'a\nb',
+      'a\0b',
+      '\ud800',
+      ['x'],
+    ],
   };
 
   it.each(Object.entries(refused).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(

@@ -1,5 +1,7 @@
 import { Controller, Delete, HttpCode, Post, UseGuards } from '@nestjs/common';
 import { Drain } from '../health/drain';
+import { Describe, json } from '../openapi/route-description';
+import { object, truth } from '../openapi/schema';
 import type { Actor } from './actor';
 import { By } from './actor';
 import { AdminGuard } from './admin.guard';
@@ -8,6 +10,8 @@ import { Audit } from './audit';
 interface DrainResponse {
   readonly draining: boolean;
 }
+
+const DRAIN = object<DrainResponse>('Drain', { draining: truth('Whether the server wants no more requests.') });
 
 /** This server, not those beside it. Every route here needs a token. */
 @Controller('api/server')
@@ -19,6 +23,13 @@ export class ServerAdminController {
   ) {}
 
   @Post('drain')
+  @Describe({
+    id: 'drain',
+    group: 'This server',
+    summary: 'Lets load balancers look elsewhere',
+    detail: '`/health/ready` turns 503 while IDs are still served, each on a connection that ends with its answer.',
+    answers: { 200: json(DRAIN) },
+  })
   @HttpCode(200)
   begin(@By() by: Actor): Promise<DrainResponse> {
     return this.record(by, 'drain server', () => this.drain.begin());
@@ -26,6 +37,13 @@ export class ServerAdminController {
 
   /** @throws LeafError `LEAF_NOT_READY` when the server is stopping */
   @Delete('drain')
+  @Describe({
+    id: 'undoDrain',
+    group: 'This server',
+    summary: 'Ends a drain',
+    answers: { 200: json(DRAIN) },
+    problems: ['LEAF_NOT_READY'],
+  })
   undo(@By() by: Actor): Promise<DrainResponse> {
     return this.record(by, 'undo drain of server', () => this.drain.undo());
   }

@@ -1,6 +1,10 @@
 import { Controller, Get, Param } from '@nestjs/common';
+import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
+import { Describe, json } from '../openapi/route-description';
+import { arrayOf } from '../openapi/schema';
+import { TAG } from '../openapi/shared-schemas';
 import { TagAdmin } from './tag-admin';
-import type { TagResponse } from './tag-rows';
+import { TAG_ROW, type TagResponse } from './tag-rows';
 
 /** What there is, for everybody. */
 @Controller('api/tags')
@@ -8,11 +12,26 @@ export class TagsController {
   constructor(private readonly tags: TagAdmin) {}
 
   @Get()
+  @Describe({
+    id: 'listTags',
+    group: 'Tags',
+    summary: 'All tags, by name',
+    answers: { 200: json(arrayOf(TAG_ROW), 'The rows.') },
+    problems: TAG_ROW_PROBLEMS,
+  })
   list(): Promise<TagResponse[]> {
     return this.tags.list();
   }
 
   @Get(':tag')
+  @Describe({
+    id: 'findTag',
+    group: 'Tags',
+    summary: 'One tag',
+    path: { tag: TAG },
+    answers: { 200: json(TAG_ROW, 'The row.') },
+    problems: ['LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', ...TAG_ROW_PROBLEMS],
+  })
   find(@Param('tag') tag: string): Promise<TagResponse> {
     return this.tags.find(tag);
   }

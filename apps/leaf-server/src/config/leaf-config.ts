@@ -1,11 +1,12 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { BitLayout, formatInstance, LeafError, messageOf } from '@leaf/core';
+import { BitLayout, formatInstance, type Instance, LeafError, messageOf } from '@leaf/core';
 import type { RegistryModuleOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import type { SnowflakeModuleOptions } from '@leaf/snowflake';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import type { AdminToken } from './admin-token';
+import { type TracingConfig, tracingOf } from './tracing';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
 type ZookeeperRegistry = Extract<RegistryModuleOptions, { strategy: 'zk_recycle' }>;
@@ -13,12 +14,18 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
+  /** Of the service. */
+  readonly name: string;
+  /** How the worker registry knows this server. */
+  readonly instance: Instance;
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly AdminToken[] | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
+  /** Undefined: there are no traces. */
+  readonly tracing: TracingConfig | undefined;
   /** What is left out is off. */
   readonly ids: { readonly segment?: SegmentModuleOptions; readonly snowflake?: SnowflakeModuleOptions };
   /** What an operator should know, though it stops nothing. */
@@ -32,7 +39,10 @@ type Optional =
   | 'LEAF_DATABASE_TAGS'
   | 'LEAF_ZOOKEEPER'
   | 'LEAF_ZOOKEEPER_AUTH'
-  | 'LEAF_PROPERTIES_FILE';
+  | 'LEAF_PROPERTIES_FILE'
+  | 'OTEL_EXPORTER_OTLP_ENDPOINT'
+  | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
+  | 'OTEL_EXPORTER_OTLP_HEADERS';
 /** The values of everything that has a default. */
 type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
   readonly [Name in Optional]?: NonNullable<Environment[Name]>;
@@ -90,9 +100,10 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     maxStep: values.LEAF_SEGMENT_MAX_STEP,
     hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
   };
+  const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT };
   const snowflake = {
     registry: registryOf(values),
-    instance: { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT },
+    instance,
     layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
     reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
     horizonMs: horizonOf(values),
@@ -100,11 +111,14 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
   };
   return {
+    name: values.LEAF_NAME,
+    instance,
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
     adminTokens: values.LEAF_ADMIN_TOKEN,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
+    tracing: tracingOf(values),
     ids: {
       ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),
       ...(values.LEAF_SNOWFLAKE_ENABLED ? { snowflake } : {}),

@@ -1,6 +1,8 @@
 import { Controller, Get, Res, ServiceUnavailableException } from '@nestjs/common';
 import { type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import type { FastifyReply } from 'fastify';
+import { Describe, json } from '../openapi/route-description';
+import { HEALTH } from './health-schema';
 import { Readiness } from './readiness';
 
 /** Probes for Kubernetes and load balancers, in the format of @nestjs/terminus. */
@@ -13,6 +15,12 @@ export class HealthController {
 
   /** The event loop turns: all that a restart could mend. */
   @Get('live')
+  @Describe({
+    id: 'live',
+    group: 'Watching',
+    summary: 'Whether the process answers at all',
+    answers: { 200: json(HEALTH, 'It does.') },
+  })
   live(): HealthCheckResult {
     const details = { process: { status: 'up' as const } };
     return { status: 'ok', info: details, error: {}, details };
@@ -20,12 +28,27 @@ export class HealthController {
 
   /** HTTP is opened when all that a start has to do is done: whoever hears this has started. */
   @Get('startup')
+  @Describe({
+    id: 'startup',
+    group: 'Watching',
+    summary: 'Whether the start is over',
+    answers: { 200: json(HEALTH, 'It is: database open, worker ID acquired, tags known.') },
+  })
   startup(): HealthCheckResult {
     const details = { start: { status: 'up' as const } };
     return { status: 'ok', info: details, error: {}, details };
   }
 
   @Get('ready')
+  @Describe({
+    id: 'ready',
+    group: 'Watching',
+    summary: 'Whether requests may come',
+    answers: {
+      200: json(HEALTH, 'They may. Degraded: something fails, IDs still flow.'),
+      503: json(HEALTH, 'They may not; the part that is down says why.'),
+    },
+  })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
     try {
       return await this.health.check(this.readiness.checks());

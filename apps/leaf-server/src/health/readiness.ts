@@ -22,6 +22,11 @@ export class Readiness {
     ];
   }
 
+  /** Whether requests may come. */
+  get ready(): boolean {
+    return this.checks().every((check) => Object.values(check()).every(({ status }) => status !== 'down'));
+  }
+
   private draining(): HealthIndicatorResult {
     const check = this.indicators.check('drain');
     return this.drain.active ? check.down(this.drain.reason) : check.up();

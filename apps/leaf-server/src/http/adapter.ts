@@ -5,8 +5,8 @@ import { LeafError } from '@leaf/core';
 import type { Drain } from '../health/drain';
 import type { RequestCounts } from '../metrics/request-counts';
 import { answerClientError, answerFault, protocolFault } from './client-error';
-import { COMMON_HEADERS, sendProblem, toLeafError } from './problem';
-import type { SingleIdRoute } from './single-id.route';
+import { API_HEADERS, COMMON_HEADERS, sendProblem, toLeafError } from './problem';
+import { SEGMENT_ROUTE, type SingleIdRoute, SNOWFLAKE_ROUTE } from './single-id.route';
 
 const LIMITS = {
   /** Told by Node without a word; {@link protocolFault} says it. */
@@ -36,13 +36,13 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
     multipart: false,
   });
   const fastify = adapter.getInstance();
-  fastify.addHook('onRequest', (_request, reply, done) => {
-    void reply.headers(COMMON_HEADERS);
+  fastify.addHook('onRequest', ({ routeOptions: { url } }, reply, done) => {
+    void reply.headers(url === SEGMENT_ROUTE || url === SNOWFLAKE_ROUTE ? COMMON_HEADERS : API_HEADERS);
     if (drain.active) void reply.header('connection', 'close');
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode).requests++;
+    counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);
     done();
   });
   return adapter;

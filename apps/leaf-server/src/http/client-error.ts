@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LeafError } from '@leaf/core';
-import { COMMON_HEADERS, PROBLEM_TYPE, problemOf } from './problem';
+import { API_HEADERS, PROBLEM_TYPE, problemOf } from './problem';
 
 /** Answers what is not even HTTP, or too much of it, on the bare socket. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -23,7 +23,7 @@ export function answerFault(error: LeafError, response: ServerResponse): void {
 
 function headersFor(body: string): Record<string, string> {
   return {
-    ...COMMON_HEADERS,
+    ...API_HEADERS,
     'content-type': PROBLEM_TYPE,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',

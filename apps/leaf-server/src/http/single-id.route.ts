@@ -28,7 +28,7 @@ export class SingleIdRoute {
   ]);
 
   constructor(
-    counts: RequestCounts,
+    private readonly counts: RequestCounts,
     private readonly drain: Drain,
   ) {
     this.segmentCount = counts.of(SEGMENT_ROUTE, 200);
@@ -44,23 +44,24 @@ export class SingleIdRoute {
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { ids } = this;
     if (ids === undefined || request.method !== 'GET' || this.drain.active) return false;
+    const begunAt = this.counts.begin();
     const url = request.url as string;
     if (url.startsWith(SNOWFLAKE_PREFIX)) {
       if (!isTag(url.slice(SNOWFLAKE_PREFIX.length))) return false;
-      return this.send(ids.trySnowflakeString(), response, this.snowflakeCount);
+      return this.send(ids.trySnowflakeString(), response, this.snowflakeCount, begunAt);
     }
     if (url.startsWith(SEGMENT_PREFIX)) {
       const id = ids.tryNext(url.slice(SEGMENT_PREFIX.length));
-      return id !== undefined && this.send(String(id), response, this.segmentCount);
+      return id !== undefined && this.send(String(id), response, this.segmentCount, begunAt);
     }
     return false;
   }
 
-  private send(id: string | undefined, response: ServerResponse, count: RequestCount): boolean {
+  private send(id: string | undefined, response: ServerResponse, count: RequestCount, begunAt: number): boolean {
     if (id === undefined) return false;
-    count.requests++;
     response.writeHead(200, this.headers[id.length]);
     response.end(id);
+    this.counts.end(count, begunAt);
     return true;
   }
 }

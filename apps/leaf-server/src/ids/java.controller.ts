@@ -1,5 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { IdService } from '@leaf/core';
+import { Describe, json } from '../openapi/route-description';
+import { object, text } from '../openapi/schema';
+import { ID } from '../openapi/shared-schemas';
 import { parseId } from './id-text';
 
 interface JavaDecodeResponse {
@@ -8,6 +11,15 @@ interface JavaDecodeResponse {
   readonly workerId: string;
 }
 
+const DECODED = object<JavaDecodeResponse>('JavaDecoded', {
+  timestamp: text(
+    'Unix milliseconds, and the time in the time zone of the server.',
+    '1567733700834(2019-09-06 09:35:00.834)',
+  ),
+  sequenceId: text('Of the ID within its millisecond.', '3448'),
+  workerId: text('Of the server that made it.', '39'),
+});
+
 /** Routes of the Java service that its users have bookmarked. */
 @Controller()
 export class JavaController {
@@ -15,6 +27,14 @@ export class JavaController {
 
   /** The time is told in the time zone of the process, as the Java service does. */
   @Get('decodeSnowflakeId')
+  @Describe({
+    id: 'decodeAsJava',
+    group: 'Java service',
+    summary: 'The fields of a snowflake ID as the Java service tells them',
+    query: { snowflakeId: ID },
+    answers: { 200: json(DECODED, 'The fields.') },
+    problems: ['LEAF_ID_INVALID', 'LEAF_SNOWFLAKE_DISABLED'],
+  })
   decode(@Query('snowflakeId') text: unknown): JavaDecodeResponse {
     const { timestamp, workerId, sequence } = this.ids.decode(parseId(text));
     return {

@@ -1,6 +1,10 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { assertTag, IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf/core';
 import { TEXT_TYPE } from '../http/single-id.route';
+import { SEGMENT_PROBLEMS } from '../openapi/problem-responses';
+import { Describe, json, plainText } from '../openapi/route-description';
+import { arrayOf, object } from '../openapi/schema';
+import { ID, sizeUpTo, TAG } from '../openapi/shared-schemas';
 import { parseSize } from './size';
 
 interface BatchResponse {
@@ -13,18 +17,42 @@ interface RangeResponse {
   readonly ranges: { readonly from: string; readonly to: string }[];
 }
 
+const BATCH = object<BatchResponse>('SegmentBatch', { tag: TAG, ids: arrayOf(ID) });
+const RANGE = object<RangeResponse['ranges'][number]>('IdRange', {
+  from: { ...ID, description: 'The first ID.', example: '1' },
+  to: { ...ID, description: 'The last ID; it belongs to the range.', example: '1000' },
+});
+const RANGES = object<RangeResponse>('SegmentRanges', { tag: TAG, ranges: arrayOf(RANGE) });
+
 @Controller('api/segment')
 export class SegmentController {
   constructor(private readonly ids: IdService) {}
 
   @Get('get/:tag')
   @Header('content-type', TEXT_TYPE)
+  @Describe({
+    id: 'takeSegmentId',
+    group: 'Segment IDs',
+    summary: 'The next ID of a tag',
+    path: { tag: TAG },
+    answers: { 200: plainText(ID, 'The ID.') },
+    problems: SEGMENT_PROBLEMS,
+  })
   get(@Param('tag') tag: string): Promise<string> {
     assertTag(tag);
     return this.ids.nextIdString(tag);
   }
 
   @Get('batch/:tag')
+  @Describe({
+    id: 'takeSegmentIds',
+    group: 'Segment IDs',
+    summary: 'The next IDs of a tag',
+    path: { tag: TAG },
+    query: { size: sizeUpTo(MAX_BATCH_SIZE) },
+    answers: { 200: json(BATCH, 'The IDs, ascending.') },
+    problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
+  })
   async batch(@Param('tag') tag: string, @Query('size') size: unknown): Promise<BatchResponse> {
     assertTag(tag);
     const ids = await this.ids.nextIds(tag, parseSize(size, MAX_BATCH_SIZE));
@@ -32,6 +60,16 @@ export class SegmentController {
   }
 
   @Get('range/:tag')
+  @Describe({
+    id: 'takeSegmentRanges',
+    group: 'Segment IDs',
+    summary: 'The next IDs of a tag as ranges',
+    detail: 'One call hands a client up to a million IDs: every number from `from` to `to` is its own.',
+    path: { tag: TAG },
+    query: { size: sizeUpTo(MAX_RANGE_SIZE) },
+    answers: { 200: json(RANGES, 'Ascending ranges; their sizes add up to the size that was asked for.') },
+    problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
+  })
   async range(@Param('tag') tag: string, @Query('size') size: unknown): Promise<RangeResponse> {
     assertTag(tag);
     const ranges = await this.ids.nextRanges(tag, parseSize(size, MAX_RANGE_SIZE));

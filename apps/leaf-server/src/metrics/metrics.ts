@@ -1,102 +1,73 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
 import { Clock } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { SnowflakeService } from '@leaf/snowflake';
+import { Drain } from '../health/drain';
+import { Readiness } from '../health/readiness';
+import { IssueRates } from '../monitor/sampling/issue-rates';
+import { serverVersion } from '../version';
+import { Families, type Sample } from './families';
 import { RequestCounts } from './request-counts';
+import { addSegmentMetrics } from './segment-metrics';
+import { addServerMetrics } from './server-metrics';
+import { addSnowflakeMetrics } from './snowflake-metrics';
+import { OTHER_TAGS, TagSeries } from './tag-series';
 
-/** The figures of this server in Prometheus text. They are gathered when they are asked for; serving pays nothing. */
+/** Gauges of prom-client that are named as counters, which tools object to; each is the sum of one that stays. */
+const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
+
+/** The figures of this server in Prometheus text. They are gathered when they are asked for. */
 @Injectable()
 export class Metrics {
-  private readonly registry = new Registry();
+  private readonly families = new Families();
+  private readonly tags: TagSeries | undefined;
 
   constructor(
     requests: RequestCounts,
+    readiness: Readiness,
+    drain: Drain,
     clock: Clock,
+    rates: IssueRates,
     @Optional() segments?: SegmentService,
-    @Optional() snowflake?: SnowflakeService,
+    @Optional() private readonly snowflake?: SnowflakeService,
   ) {
-    collectDefaultMetrics({ register: this.registry });
-    this.countRequests(requests);
-    if (segments !== undefined) this.countSegments(segments);
-    if (snowflake !== undefined) this.countSnowflake(snowflake, clock);
+    this.families.counter('leaf_ids_issued_total', 'IDs issued', () => this.issued());
+    if (segments !== undefined) {
+      this.tags = new TagSeries(segments);
+      addSegmentMetrics(this.families, segments, this.tags, rates);
+    }
+    if (snowflake !== undefined) addSnowflakeMetrics(this.families, snowflake, clock);
+    addServerMetrics(this.families, requests, readiness, drain, serverVersion());
+    addProcessMetrics(this.families.registry);
   }
 
   get contentType(): string {
-    return this.registry.contentType;
+    return this.families.registry.contentType;
   }
 
   text(): Promise<string> {
-    return this.registry.metrics();
+    // All families are read before anything else happens: they tell of one moment.
+    this.tags?.look();
+    return this.families.registry.metrics();
   }
 
-  private countRequests(requests: RequestCounts): void {
-    this.counter('leaf_http_requests_total', 'Requests answered', ['route', 'status'], (counter) => {
-      for (const { route, status, requests: count } of requests.all()) counter.inc({ route, status }, count);
-    });
+  private issued(): Sample[] {
+    const { tags, snowflake } = this;
+    const samples: Sample[] = [];
+    if (tags !== undefined) {
+      const all = [...tags.figures(), { tag: OTHER_TAGS, issued: tags.otherIssued }];
+      samples.push(...all.map(({ tag, issued: value }) => ({ labels: { mode: 'segment', tag }, value })));
+    }
+    if (snowflake !== undefined) {
+      samples.push({ labels: { mode: 'snowflake', tag: '' }, value: snowflake.snapshot().generator.issued });
+    }
+    return samples;
   }
+}
 
-  private countSegments(segments: SegmentService): void {
-    this.gauge('leaf_segment_tags', 'Tags known', (gauge) => gauge.set(segments.snapshot().length));
-    this.gauge('leaf_segment_tags_paused', 'Tags paused on this server', (gauge) => {
-      gauge.set(segments.pausedTags().length);
-    });
-    this.counter('leaf_segment_loads_total', 'Segments loaded from the store', [], (counter) => {
-      for (const { loads } of segments.snapshot()) counter.inc(loads);
-    });
-    this.counter('leaf_segment_load_failures_total', 'Allocations that failed', [], (counter) => {
-      for (const { failures } of segments.snapshot()) counter.inc(failures);
-    });
-    this.counter('leaf_segment_store_backwards_total', 'Ranges refused that were taken already', [], (counter) => {
-      for (const { backwards } of segments.snapshot()) counter.inc(backwards);
-    });
-  }
-
-  private countSnowflake(snowflake: SnowflakeService, clock: Clock): void {
-    this.counter('leaf_snowflake_ids_total', 'Snowflake IDs issued', [], (counter) => {
-      counter.inc(snowflake.snapshot().generator.issued);
-    });
-    this.counter('leaf_clock_backwards_total', 'Clock steps backwards, absorbed ones included', [], (counter) => {
-      counter.inc(snowflake.snapshot().generator.backwardsSteps);
-    });
-    this.counter('leaf_lease_report_failures_total', 'Reports to the worker registry that failed', [], (counter) => {
-      counter.inc(snowflake.snapshot().lease.report.failures);
-    });
-    this.counter(
-      'leaf_registry_maintenance_failures_total',
-      'Rounds of registry housekeeping that failed',
-      [],
-      (counter) => {
-        counter.inc(snowflake.snapshot().maintenance.failures);
-      },
-    );
-    this.gauge('leaf_registry_trouble', '1 while a file stands in for the worker registry', (gauge) => {
-      gauge.set(snowflake.registryTrouble === undefined ? 0 : 1);
-    });
-    this.gauge('leaf_clock_offset_seconds', 'Clock against those of the others, at the start', (gauge) => {
-      gauge.set((snowflake.snapshot().clockOffsetMs ?? 0) / 1000);
-    });
-    this.gauge('leaf_worker_id', 'Worker ID of this server', (gauge) => gauge.set(snowflake.snapshot().lease.workerId));
-    this.gauge('leaf_lease_left_seconds', 'Time that is reserved and not used yet', (gauge) => {
-      gauge.set((snowflake.snapshot().lease.ceiling - clock.now()) / 1000);
-    });
-  }
-
-  /** A counter that is counted elsewhere and read when it is asked for. */
-  private counter(name: string, help: string, labelNames: string[], read: (counter: Counter) => void): void {
-    const counter: Counter = new Counter({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect: () => {
-        counter.reset();
-        read(counter);
-      },
-    });
-  }
-
-  private gauge(name: string, help: string, read: (gauge: Gauge) => void): void {
-    const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => read(gauge) });
-  }
+/** Of the process and of Node.js. */
+function addProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
 }

@@ -1,19 +1,28 @@
+import { type Clock, Histogram, type HistogramSnapshot } from '@leaf/core';
+
+/** Upper bounds in milliseconds: from 0.1 ms to 10 s. */
+const LATENCY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
+
 /** Requests of one route that were answered with one status. */
 export interface RequestCount {
   readonly route: string;
   readonly status: number;
   requests: number;
+  /** Milliseconds to the end of the answer. */
+  readonly latency: Histogram;
 }
 
-/** Counts requests; a count costs its holder one addition. */
+/** Counts requests and times them. */
 export class RequestCounts {
   private readonly counts = new Map<string, RequestCount>();
+
+  constructor(private readonly clock: Clock) {}
 
   of(route: string, status: number): RequestCount {
     const key = `${status} ${route}`;
     let count = this.counts.get(key);
     if (count === undefined) {
-      count = { route, status, requests: 0 };
+      count = { route, status, requests: 0, latency: new Histogram(LATENCY_BOUNDS) };
       this.counts.set(key, count);
     }
     return count;
@@ -21,5 +30,58 @@ export class RequestCounts {
 
   all(): Iterable<RequestCount> {
     return this.counts.values();
+  }
+
+  /** Requests answered with a status of 400 or above. */
+  errors(): number {
+    let errors = 0;
+    for (const { status, requests } of this.counts.values()) if (status >= 400) errors += requests;
+    return errors;
+  }
+
+  /** Latencies of all requests together, those of the route `except` left out. */
+  latencies(except: string): HistogramSnapshot {
+    const counts = [...this.counts.values()].filter(({ route }) => route !== except);
+    const snapshots = counts.map(({ latency }) => latency.snapshot());
+    const total = (of: (snapshot: HistogramSnapshot) => number): number =>
+      snapshots.reduce((sum, snapshot) => sum + of(snapshot), 0);
+    return {
+      buckets: LATENCY_BOUNDS.map((bound, index) => ({
+        bound,
+        count: total(({ buckets }) => buckets[index]?.count ?? 0),
+      })),
+      count: total(({ count }) => count),
+      sum: total(({ sum }) => sum),
+    };
+  }
+
+  /** When a request begins: what {@link end} takes. */
+  begin(): number {
+    return this.clock.monotonic();
+  }
+
+  /** A request that began at `begunAt` was answered. */
+  end(count: RequestCount, begunAt: number): void {
+    this.record(count, this.clock.monotonic() - begunAt);
+  }
+
+  record(count: RequestCount, ms: number): void {
+    count.requests++;
+    count.latency.record(ms);
+  }
+}
+
+/** Counts nothing, and does not look at the clock: what a measurement of the counting compares with. */
+export class NoRequestCounts extends RequestCounts {
+  override begin(): number {
+    return 0;
+  }
+
+  override end(): void {
+    return;
+  }
+
+  override record(): void {
+    return;
   }
 }

@@ -2,6 +2,7 @@ import { settledBefore } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
 import { retry } from '../retry';
 import type { BufferContext } from './buffer-context';
+import type { ExactOrder } from './exact-order';
 import type { IdRange } from './id-range';
 import { RangeSource } from './range-source';
 import { SegmentStock } from './segment-stock';
@@ -11,15 +12,6 @@ import { segmentUnavailable } from './unavailable';
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
 const REFUSAL_MS = 1000;
-
-/** A call that takes all that is buffered and waits for exactly what is missing. */
-interface ExactOrder {
-  readonly pieces: readonly IdRange[];
-  /** Ends the waits between tries. */
-  readonly stop: AbortController;
-  abandoned: boolean;
-  done: boolean;
-}
 
 /**
  * The double buffer of one tag (Meituan's Leaf): IDs come from `current`; once its prefetch share is used, one load in
@@ -117,6 +109,16 @@ export class DoubleBuffer {
     return this.stock.buffered;
   }
 
+  /** Another number when a snapshot would be another one; never a number that was there before. */
+  get revision(): number {
+    return 2 * (this.stock.moves + this.source.tries) + (this.allocating ? 1 : 0);
+  }
+
+  /** Size of the newest load; 0 before the first. */
+  get step(): number {
+    return this.source.size;
+  }
+
   snapshot(): DoubleBufferSnapshot {
     const { issued, buffered, loaded, queue } = this.stock;
     return {
@@ -205,8 +207,7 @@ export class DoubleBuffer {
   private async takeWithExact(count: number, deadline: number): Promise<IdRange[]> {
     if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
     const missing = count - this.buffered;
-    const pieces = this.stock.lend();
-    const order: ExactOrder = { pieces, stop: new AbortController(), abandoned: false, done: false };
+    const order: ExactOrder = { pieces: this.stock.lend(), stop: new AbortController(), abandoned: false, done: false };
     const work = this.complete(order, missing);
     this.begin(work);
     if ((await settledBefore(work, deadline, this.context.clock)) || order.done) {
@@ -216,7 +217,7 @@ export class DoubleBuffer {
     }
     order.abandoned = true;
     order.stop.abort(null);
-    this.restore(pieces);
+    this.restore(order.pieces);
     this.wake();
     throw this.retired?.() ?? this.unavailable();
   }
@@ -227,9 +228,8 @@ export class DoubleBuffer {
    */
   private async complete(order: ExactOrder, missing: number): Promise<IdRange[]> {
     const { pieces, stop } = order;
-    const { closing } = this.context;
     const close = (): void => stop.abort(null);
-    closing.addEventListener('abort', close);
+    this.context.closing.addEventListener('abort', close);
     try {
       const exact = await this.retrying(() => this.source.allocate(missing), stop.signal);
       if (order.abandoned) this.stock.receive(exact);
@@ -242,7 +242,7 @@ export class DoubleBuffer {
       if (error.code !== 'LEAF_TAG_EXHAUSTED') this.refuse(error);
       throw error;
     } finally {
-      closing.removeEventListener('abort', close);
+      this.context.closing.removeEventListener('abort', close);
       order.done = true;
     }
   }

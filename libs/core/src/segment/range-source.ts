@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock';
 import { LeafError, reasonOf } from '../errors/leaf-error';
-import type { Histogram } from '../histogram';
 import { MAX_ID, sizeOf, type IdRange } from './id-range';
+import type { LoadTotals } from './load-totals';
 import type { Allocation, SegmentStore } from './segment-store';
 import { nextStep, type StepPolicyOptions } from './step-policy';
 
@@ -9,8 +9,8 @@ export interface RangeSourceContext {
   readonly store: SegmentStore;
   readonly clock: Clock;
   readonly options: StepPolicyOptions;
-  /** Milliseconds that the store took for an allocation. */
-  readonly loadTimes: Histogram;
+  /** Of all tags. */
+  readonly totals: LoadTotals;
   /** Told when allocations of a tag begin to fail, and at each 100th failure in a row. */
   readonly onLoadFailed: (tag: string, error: unknown) => void;
 }
@@ -72,6 +72,7 @@ export class RangeSource {
     this.lastLoadAt = clock.now();
     this.step = sizeOf(range);
     this.loads++;
+    this.context.totals.loads++;
     return range;
   }
 
@@ -82,12 +83,15 @@ export class RangeSource {
    *   all before, after moving the row forward
    */
   async allocate(size: number | undefined): Promise<IdRange> {
-    const { store, clock, loadTimes } = this.context;
+    const { store, clock, totals } = this.context;
     const startedAt = clock.monotonic();
-    if (this.failuresInRow > 0) this.retries++;
+    if (this.failuresInRow > 0) {
+      this.retries++;
+      totals.retries++;
+    }
     try {
       const range = await store.allocate(this.tag, size);
-      loadTimes.record(clock.monotonic() - startedAt);
+      totals.times.record(clock.monotonic() - startedAt);
       await this.assertUsable(range);
       this.highest = range.to;
       this.databaseStep = range.step;
@@ -97,14 +101,25 @@ export class RangeSource {
     } catch (error) {
       this.lastError = error;
       this.failures++;
+      totals.failures++;
       if (this.failuresInRow++ % REPORT_EVERY === 0) this.context.onLoadFailed(this.tag, error);
       throw error;
     }
   }
 
+  /** Size of the newest load; 0 before the first. */
+  get size(): number {
+    return this.step;
+  }
+
   /** The newest failure, until an allocation succeeds. */
   get failure(): unknown {
     return this.lastError;
+  }
+
+  /** Grows with every load and every failure. */
+  get tries(): number {
+    return this.loads + this.failures;
   }
 
   snapshot(): RangeSourceSnapshot {
@@ -114,7 +129,7 @@ export class RangeSource {
   }
 
   private async assertUsable({ from, to, step }: Allocation): Promise<void> {
-    const { store } = this.context;
+    const { store, totals } = this.context;
     if (from < 1n || to < from || to > MAX_ID || step < 1) {
       throw new LeafError(
         'LEAF_TAG_ROW_INVALID',
@@ -123,6 +138,7 @@ export class RangeSource {
     }
     if (from > this.highest) return;
     this.backwards++;
+    totals.backwards++;
     await store.raise(this.tag, this.highest + 1n);
     throw new LeafError(
       'LEAF_STORE_BACKWARDS',

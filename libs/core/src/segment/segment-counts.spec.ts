@@ -12,11 +12,14 @@ describe('SegmentIdGenerator, counts', () => {
     const seen: unknown[] = [];
     generator.visit((...counts) => seen.push(counts));
     expect(seen).toEqual([
-      [TAG, 3, 10],
-      ['user', 1, 99],
+      [TAG, 3, 10, 10],
+      ['user', 1, 99, 100],
     ]);
     expect(generator.issued).toBe(4);
     expect(generator.loadTimes().count).toBe(3);
+    expect(generator.totals).toMatchObject({ loads: 2, failures: 0, retries: 0, backwards: 0 });
+    generator.remove(TAG);
+    expect(generator.totals.loads).toBe(2);
   });
 
   it('still counts those of a tag that is gone, one that waits for its last segment included', async () => {

@@ -1,25 +1,22 @@
 import type { Clock } from '../clock/clock';
 import { settledBefore } from '../deadline';
-import { LeafError } from '../errors/leaf-error';
-import { Histogram, type HistogramSnapshot } from '../histogram';
+import type { LeafError } from '../errors/leaf-error';
+import type { HistogramSnapshot } from '../histogram';
 import { forEachParallel } from '../parallel';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
-import type { DoubleBufferSnapshot } from './segment-view';
+import type { DoubleBufferSnapshot, TagSnapshot } from './segment-view';
 import type { IdRange } from './id-range';
+import { LoadTotals } from './load-totals';
+import type { SegmentEvents } from './segment-events';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
 import { assertTag, isTag } from './tag';
+import { pausedTag, stopping, unknownTag } from './tag-refusals';
 import { segmentUnavailable } from './unavailable';
 import { UnknownTags } from './unknown-tags';
-
-export interface SegmentEvents {
-  /** Loads of a tag began to fail, or still do. */
-  readonly onLoadFailed: (tag: string, error: unknown) => void;
-  readonly onRefreshFailed: (error: unknown) => void;
-}
 
 /** First loads under way at once when tags are preloaded. */
 const PRELOAD_WIDTH = 4;
@@ -27,8 +24,6 @@ const PRELOAD_WIDTH = 4;
 const REFRESH_PAGE = 1000;
 /** When to ask for a paused tag again; nobody knows how long the pause lasts. */
 const PAUSED_RETRY_MS = 5000;
-/** Upper bounds of {@link SegmentIdGenerator.loadTimes}, in milliseconds. */
-const LOAD_TIME_BOUNDS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /** Give-backs under way at once when the generator closes. */
 const CLOSE_WIDTH = 8;
 
@@ -36,6 +31,7 @@ const CLOSE_WIDTH = 8;
 export class SegmentIdGenerator {
   /** Brings the tag set in line with the store. Run it every refresh interval. */
   readonly refresh: PeriodicTask;
+  readonly totals = new LoadTotals();
 
   private readonly buffers = new Map<string, DoubleBuffer>();
   /** Out of `buffers` while they are paused: the other tags do not pay for it. */
@@ -43,7 +39,6 @@ export class SegmentIdGenerator {
   private readonly lookups = new Map<string, Promise<DoubleBuffer>>();
   private readonly unknown: UnknownTags;
   private readonly context: BufferContext;
-  private readonly loads = new Histogram(LOAD_TIME_BOUNDS);
   private readonly closing = new AbortController();
   /** Out of the maps, with an allocation still under way. */
   private readonly retiring = new Set<DoubleBuffer>();
@@ -59,9 +54,9 @@ export class SegmentIdGenerator {
     events: SegmentEvents,
   ) {
     this.unknown = new UnknownTags(clock);
-    const { loads: loadTimes, closing } = this;
+    const { totals, closing } = this;
     const { onLoadFailed } = events;
-    this.context = { store, clock, random, options, loadTimes, onLoadFailed, closing: closing.signal };
+    this.context = { store, clock, random, options, totals, onLoadFailed, closing: closing.signal };
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
@@ -128,7 +123,7 @@ export class SegmentIdGenerator {
     if (!this.paused.has(tag) && !this.buffers.has(tag)) await this.lookup(tag);
     if (this.paused.has(tag)) return false;
     const buffer = this.buffers.get(tag);
-    if (buffer === undefined) throw this.notFound(tag);
+    if (buffer === undefined) throw unknownTag(tag);
     this.buffers.delete(tag);
     this.paused.set(tag, buffer);
     return true;
@@ -169,9 +164,28 @@ export class SegmentIdGenerator {
     return this.allBuffers().map((buffer) => buffer.snapshot());
   }
 
-  /** Calls `visit` with each tag's issued and buffered IDs: what a sampler needs, without the cost of a snapshot. */
-  visit(visit: (tag: string, issued: number, buffered: number) => void): void {
-    for (const { tag, issued, buffered } of this.allBuffers()) visit(tag, issued, buffered);
+  /** Of one tag: of many, slice by slice, without a long stop. Undefined when it is not known. */
+  snapshotOf(tag: string): TagSnapshot | undefined {
+    const paused = this.paused.get(tag);
+    const snapshot = (paused ?? this.buffers.get(tag))?.snapshot();
+    return snapshot && { ...snapshot, paused: paused !== undefined };
+  }
+
+  /** Another number when {@link snapshotOf} would be another one; undefined when the tag is not known. */
+  revisionOf(tag: string): number | undefined {
+    const revision = this.buffers.get(tag)?.revision;
+    if (revision !== undefined) return revision;
+    const paused = this.paused.get(tag);
+    return paused && -1 - paused.revision;
+  }
+
+  get tagCount(): number {
+    return this.buffers.size + this.paused.size;
+  }
+
+  /** Calls `visit` with each tag's issued and buffered IDs and its step, without the cost of a snapshot. */
+  visit(visit: (tag: string, issued: number, buffered: number, step: number) => void): void {
+    for (const { tag, issued, buffered, step } of this.allBuffers()) visit(tag, issued, buffered, step);
   }
 
   /** IDs handed out, those of tags that are gone included. */
@@ -181,7 +195,7 @@ export class SegmentIdGenerator {
 
   /** Milliseconds that the store took for an allocation, of all tags. */
   loadTimes(): HistogramSnapshot {
-    return this.loads.snapshot();
+    return this.totals.times.snapshot();
   }
 
   private async refreshTags(): Promise<void> {
@@ -218,7 +232,7 @@ export class SegmentIdGenerator {
     const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
     this.buffers.delete(tag);
     this.paused.delete(tag);
-    if (buffer !== undefined) await this.retire(buffer, () => this.notFound(tag));
+    if (buffer !== undefined) await this.retire(buffer, () => unknownTag(tag));
   }
 
   private async retire(buffer: DoubleBuffer, reason: () => LeafError): Promise<IdRange[]> {
@@ -241,12 +255,12 @@ export class SegmentIdGenerator {
   private async find(tag: string): Promise<DoubleBuffer> {
     assertTag(tag);
     this.assertServed(tag);
-    if (this.unknown.has(tag)) throw this.notFound(tag);
+    if (this.unknown.has(tag)) throw unknownTag(tag);
     const found = await this.ask(tag);
     this.assertServed(tag);
     if (found) return this.admit(tag);
     this.unknown.add(tag);
-    throw this.notFound(tag);
+    throw unknownTag(tag);
   }
 
   private async ask(tag: string): Promise<boolean> {
@@ -274,27 +288,10 @@ export class SegmentIdGenerator {
 
   private assertServed(tag: string): void {
     if (this.closed !== undefined) throw stopping();
-    if (this.paused.has(tag)) {
-      throw new LeafError(
-        'LEAF_TAG_PAUSED',
-        `Tag "${tag}" is paused on this server: ask another one, or wait until it is resumed.`,
-        { retryAfterMs: PAUSED_RETRY_MS },
-      );
-    }
+    if (this.paused.has(tag)) throw pausedTag(tag, PAUSED_RETRY_MS);
   }
 
   private allBuffers(): DoubleBuffer[] {
     return [...this.buffers.values(), ...this.paused.values()];
   }
-
-  private notFound(tag: string): LeafError {
-    return new LeafError(
-      'LEAF_TAG_NOT_FOUND',
-      `There is no tag "${tag}". Create its row in leaf_alloc first; it is found within a second.`,
-    );
-  }
-}
-
-function stopping(): LeafError {
-  return new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', { retryAfterMs: 1000 });
 }

@@ -34,13 +34,18 @@ export interface TagChange {
 export const MAX_STEP = 2_147_483_647;
 export const MAX_DESCRIPTION = 256;
 
+/** Counts characters as databases do: one beyond 16 bits is one. */
+export function fitsDescription(text: string): boolean {
+  return Array.from(text).length <= MAX_DESCRIPTION;
+}
+
 /**
  * The tags for those who look after them. Every change is one transaction. Faults of the store itself reject with
  * `LEAF_STORE_UNAVAILABLE`.
  */
 export abstract class TagStore {
-  /** All tags, by name. */
-  abstract list(): Promise<TagRow[]>;
+  /** All tags, or the first `limit` of them, by name. */
+  abstract list(limit?: number): Promise<TagRow[]>;
 
   abstract find(tag: string): Promise<TagRow | undefined>;
 
@@ -79,7 +84,7 @@ export function assertTagChange({ step, maxId, description }: TagChange): void {
   if (maxId !== undefined && (maxId < 1n || maxId > MAX_ID)) {
     throw invalid(`maxId must be a whole number from 1 to ${MAX_ID}`);
   }
-  if (description !== undefined && description.length > MAX_DESCRIPTION) {
+  if (description !== undefined && !fitsDescription(description)) {
     throw invalid(`description must have at most ${MAX_DESCRIPTION} characters`);
   }
 }

@@ -1,9 +1,10 @@
 import { LeafError } from '../errors/leaf-error';
 
-const TAG = /^[A-Za-z0-9._:-]{1,128}$/;
+/** What a tag looks like. */
+export const TAG_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export function isTag(text: string): boolean {
-  return TAG.test(text);
+  return TAG_PATTERN.test(text);
 }
 
 /** @throws LeafError `LEAF_TAG_INVALID` */

@@ -142,6 +142,8 @@ describe('WorkerLease', () => {
       });
       expect(record().ceiling).toBe(START + 3000 + HORIZON);
       expect(lease.snapshot().report).toMatchObject({ runs: 1, failures: 0, lastSuccessAt: START + 3000 });
+      await clock.advance(400);
+      expect(lease.snapshot().sinceRecordedMs).toBe(400);
     });
 
     it('raises the ceiling only when the registry has recorded it', async () => {
@@ -164,6 +166,8 @@ describe('WorkerLease', () => {
       expect(storage.writes.map(({ kind }) => kind)).toEqual(['acquire']);
       expect(lease.ceiling).toBe(START + HORIZON);
       expect(lease.snapshot().report).toMatchObject({ runs: 2, failures: 0 });
+      await clock.advance(7);
+      expect(lease.snapshot().sinceRecordedMs).toBe(7);
     });
 
     it.each(['before', 'after', 'late'] as const)('keeps its ceiling when the report fails (%s)', async (fault) => {

@@ -20,6 +20,8 @@ export interface WorkerLeaseSnapshot {
   readonly floor: number;
   /** Unix milliseconds. */
   readonly ceiling: number;
+  /** Since the registry last took a ceiling, in milliseconds. */
+  readonly sinceRecordedMs: number;
   readonly lost: string | undefined;
   readonly report: PeriodicTaskSnapshot;
 }
@@ -53,6 +55,8 @@ export class WorkerLease implements IssueWindow {
   /** The report to the registry: extends the ceiling to now + horizon. Run it every report interval. */
   readonly report: PeriodicTask;
 
+  /** By the monotonic clock. */
+  private recordedAt: number;
   private renewPausedUntil = -Infinity;
   private released: Promise<void> | undefined;
 
@@ -68,6 +72,7 @@ export class WorkerLease implements IssueWindow {
     this.floor = claim.previousCeiling;
     this.ceiling = claim.ceiling;
     this.renewAfter = this.renewalPoint();
+    this.recordedAt = clock.monotonic();
     this.report = new PeriodicTask(
       'time-report',
       () => this.extend(),
@@ -130,6 +135,7 @@ export class WorkerLease implements IssueWindow {
       workerId: this.workerId,
       floor: this.floor,
       ceiling: this.ceiling,
+      sinceRecordedMs: this.clock.monotonic() - this.recordedAt,
       lost: this.lost?.message,
       report: this.report.snapshot(),
     };
@@ -148,6 +154,7 @@ export class WorkerLease implements IssueWindow {
     this.claim = await this.registry.extend(this.claim, ceiling);
     this.ceiling = this.claim.ceiling;
     this.renewAfter = this.renewalPoint();
+    this.recordedAt = this.clock.monotonic();
   }
 
   private renewalPoint(): number {

@@ -32,6 +32,14 @@ export interface Peer {
   readonly workerId: number | undefined;
 }
 
+/** How far the worker IDs of a registry are used up. */
+export interface WorkerUsage {
+  /** Those that a server new to the registry could not be given now. */
+  readonly used: number;
+  /** All there are. */
+  readonly most: number;
+}
+
 /**
  * Chooses the ceiling to record, from the one read (0 for a new record). It throws when that ceiling rules this holder
  * out; the registry then writes nothing and lets the error through.
@@ -100,6 +108,15 @@ export abstract class WorkerRegistry {
    */
   maintain(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /**
+   * Undefined where there is no stock that could run out, as by default.
+   *
+   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
+   */
+  usage(): Promise<WorkerUsage | undefined> {
+    return Promise.resolve(undefined);
   }
 
   /** Lets go of connections and locks; records stay as they are. Called once, when nothing more will be asked. */

@@ -80,6 +80,15 @@ export class WorkerTable {
     return rows.map(({ ip_port, id }) => ({ instance: ip_port, workerId: Number(id) }));
   }
 
+  /** The highest worker ID given; 0 before the first. */
+  async highestId(): Promise<number> {
+    const [row] = await this.run<{ highest: number | string | null }[]>(
+      'SELECT MAX(id) AS highest FROM leaf_workerid_alloc',
+      [],
+    );
+    return Number(row?.highest ?? 0);
+  }
+
   /** Unix milliseconds by the clock of the database server; undefined where it is the clock of this host. */
   async now(): Promise<number | undefined> {
     const { now } = this.dialect;

@@ -11,6 +11,7 @@ import {
   type TimeSource,
   type WorkerClaim,
   WorkerRegistry,
+  type WorkerUsage,
 } from '@leaf/core';
 import { type ExclusiveLock, lockDirectory } from '../local/exclusive-lock';
 import { readStandIn, type StandIn, writeStandIn } from './stand-in-file';
@@ -127,6 +128,10 @@ export class StandInRegistry extends WorkerRegistry {
 
   override maintain(): Promise<void> {
     return this.inner.maintain();
+  }
+
+  override usage(): Promise<WorkerUsage | undefined> {
+    return this.inner.usage();
   }
 
   override async close(): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type Peer,
   type TimeSource,
   WorkerRegistry,
+  type WorkerUsage,
 } from '@leaf/core';
 import type { WorkerRow, WorkerTable } from '@leaf/persistence';
 
@@ -63,6 +64,12 @@ export class SqlWorkerRegistry extends WorkerRegistry {
 
   override peers(): Promise<Peer[]> {
     return this.reached(() => this.table.reservedAbove(this.clock.now()));
+  }
+
+  /** The database numbers new rows from 1 upwards: what lies below the highest is not given again. */
+  override async usage(): Promise<WorkerUsage> {
+    const highest = await this.reached(() => this.table.highestId());
+    return { used: Math.min(highest, this.maxWorkerId), most: this.maxWorkerId };
   }
 
   override close(): Promise<void> {

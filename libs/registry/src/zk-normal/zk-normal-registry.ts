@@ -5,6 +5,7 @@ import {
   LeafError,
   type LeaseHolder,
   type WorkerClaim,
+  type WorkerUsage,
 } from '@leaf/core';
 import { isFault, ZookeeperRegistry, type ZookeeperRegistryOptions } from '../zookeeper/zookeeper-registry';
 import type { ZookeeperSession } from '../zookeeper/zookeeper-session';
@@ -81,6 +82,15 @@ export class ZkNormalRegistry extends ZookeeperRegistry {
       const own = this.ownWrites(claim);
       own.released = true;
       await this.rewrite(await this.nodeOf(claim), own, ceiling, (found) => found === ceiling);
+    });
+  }
+
+  /** ZooKeeper numbers new nodes from 0 upwards: what lies below the highest is not given again. */
+  override usage(): Promise<WorkerUsage> {
+    return this.running(async () => {
+      const most = this.options.maxWorkerId + 1;
+      const given = (await this.nodes()).map(({ workerId }) => workerId + 1);
+      return { used: Math.min(Math.max(0, ...given), most), most };
     });
   }
 

@@ -20,7 +20,7 @@ const MARGIN_MS = 60_000;
  */
 export function candidates(entries: readonly PoolEntry[], now: number, random: RandomSource): Candidate[] {
   const known = entries.filter(isKnown);
-  const free = known.filter(({ record }) => record.state === 'notuse' && record.ceiling <= now);
+  const free = known.filter((entry) => isFree(entry, now));
   const usable = free.length > 0 ? free : known.filter((entry) => isGivenUp(entry, now));
   usable.sort((a, b) => a.record.ceiling - b.record.ceiling);
   const half = Math.ceil(usable.length / 2);
@@ -31,9 +31,18 @@ export function isKnown(entry: PoolEntry): entry is Candidate {
   return entry.record !== undefined;
 }
 
+/** Whether {@link candidates} lists it, once there is no better one. */
+export function isTakeable(entry: Candidate, now: number): boolean {
+  return isFree(entry, now) || isGivenUp(entry, now);
+}
+
 /** Whether its holder has let its ceiling pass. */
 export function isGivenUp({ record: { state, ceiling } }: Candidate, now: number): boolean {
   return state === 'inuse' && ceiling + MARGIN_MS < now;
+}
+
+function isFree({ record: { state, ceiling } }: Candidate, now: number): boolean {
+  return state === 'notuse' && ceiling <= now;
 }
 
 /** In random order. */

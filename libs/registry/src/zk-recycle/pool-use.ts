@@ -1,6 +1,11 @@
 import { LeafError } from '@leaf/core';
-import { isKnown } from './candidates';
+import { isKnown, isTakeable } from './candidates';
 import type { PoolEntry, WorkerPool } from './worker-pool';
+
+/** How many workers cannot be taken now. */
+export function countUsed(entries: readonly PoolEntry[], now: number): number {
+  return entries.filter((entry) => !isKnown(entry) || !isTakeable(entry, now)).length;
+}
 
 /** What is in the way when no worker can be taken. */
 export function usedUp(description: string, pool: WorkerPool, entries: readonly PoolEntry[]): LeafError {

@@ -5,12 +5,13 @@ import {
   type LeaseHolder,
   type RandomSource,
   type WorkerClaim,
+  type WorkerUsage,
 } from '@leaf/core';
 import { isFault, ZookeeperRegistry, type ZookeeperRegistryOptions } from '../zookeeper/zookeeper-registry';
 import type { ZookeeperSession } from '../zookeeper/zookeeper-session';
 import { type Candidate, candidates, isGivenUp, isKnown, shuffled } from './candidates';
 import { type PoolRecord, recordOf } from './pool-record';
-import { usedUp } from './pool-use';
+import { countUsed, usedUp } from './pool-use';
 import { WorkerPool } from './worker-pool';
 
 const LARGEST_POOL = 1024;
@@ -99,6 +100,13 @@ export class ZkRecycleRegistry extends ZookeeperRegistry {
       await Promise.all(
         expired.map(({ workerId, record, version }) => this.write(workerId, { ...record, state: 'notuse' }, version)),
       );
+    });
+  }
+
+  override usage(): Promise<WorkerUsage> {
+    return this.running(async () => {
+      const entries = await this.pool.read();
+      return { used: countUsed(entries, this.clock.now()), most: this.pool.size };
     });
   }
 

@@ -1,0 +1,62 @@
+import { type Metric, Registry } from 'prom-client';
+import type { HistogramSnapshot } from '@leaf/core';
+
+type Labels = Readonly<Record<string, string | number>>;
+
+/** One line of a family. */
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+export interface HistogramSample {
+  readonly labels: Labels;
+  /** Of milliseconds. */
+  readonly times: HistogramSnapshot;
+}
+
+/** As the registry of prom-client takes it. */
+interface Line extends Sample {
+  readonly metricName?: string;
+}
+
+/** The families of metrics of a server. What they say is counted elsewhere, and read when it is asked for. */
+export class Families {
+  readonly registry = new Registry();
+
+  /** @param read what to say now; undefined: nothing. It must never say less than before. */
+  counter(name: string, help: string, read: () => number | undefined | readonly Sample[]): void {
+    this.add(name, help, 'counter', () => toLines(read()));
+  }
+
+  /** @param read what to say now; undefined: nothing */
+  gauge(name: string, help: string, read: () => number | undefined | readonly Sample[]): void {
+    this.add(name, help, 'gauge', () => toLines(read()));
+  }
+
+  /** In seconds, as is the custom. */
+  histogram(name: string, help: string, read: () => readonly HistogramSample[]): void {
+    this.add(name, help, 'histogram', () => read().flatMap((sample) => bucketLines(name, sample)));
+  }
+
+  /** The kinds of prom-client count by themselves; its registry needs no more than this of them. */
+  private add(name: string, help: string, type: 'counter' | 'gauge' | 'histogram', read: () => Line[]): void {
+    const family = { name, help, type, get: () => Promise.resolve({ name, help, type, values: read() }) };
+    this.registry.registerMetric(family as unknown as Metric);
+  }
+}
+
+function toLines(said: number | undefined | readonly Sample[]): Line[] {
+  if (said === undefined) return [];
+  return typeof said === 'number' ? [{ labels: {}, value: said }] : [...said];
+}
+
+function bucketLines(name: string, { labels, times: { buckets, count, sum } }: HistogramSample): Line[] {
+  const metricName = `${name}_bucket`;
+  return [
+    ...buckets.map(({ bound, count: value }) => ({ metricName, labels: { ...labels, le: bound / 1000 }, value })),
+    { metricName, labels: { ...labels, le: '+Inf' }, value: count },
+    { metricName: `${name}_sum`, labels, value: sum / 1000 },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}

@@ -1,0 +1,22 @@
+import type { Drain } from '../health/drain';
+import type { Readiness } from '../health/readiness';
+import type { Families } from './families';
+import type { RequestCounts } from './request-counts';
+
+export function addServerMetrics(
+  families: Families,
+  requests: RequestCounts,
+  readiness: Readiness,
+  drain: Drain,
+  version: string,
+): void {
+  families.counter('leaf_http_requests_total', 'Requests answered', () =>
+    [...requests.all()].map(({ route, status, requests: value }) => ({ labels: { route, status }, value })),
+  );
+  families.histogram('leaf_http_request_duration_seconds', 'Time from a request to its answer', () =>
+    [...requests.all()].map(({ route, status, latency }) => ({ labels: { route, status }, times: latency.snapshot() })),
+  );
+  families.gauge('leaf_ready', '1 while requests may come', () => (readiness.ready ? 1 : 0));
+  families.gauge('leaf_draining', '1 while this server wants no more requests', () => (drain.active ? 1 : 0));
+  families.gauge('leaf_build_info', 'What runs here', () => [{ labels: { version }, value: 1 }]);
+}

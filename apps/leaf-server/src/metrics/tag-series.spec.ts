@@ -1,0 +1,71 @@
+import type { SegmentService } from '@leaf/segment';
+import { LABELLED_TAGS, OTHER_TAGS, TagSeries } from './tag-series';
+
+/** What {@link TagSeries} looks at: the tags with what each has issued, and what those that are gone have. */
+class Tags {
+  readonly current = new Map<string, number>();
+  gone = 0;
+
+  visit(visit: (tag: string, issued: number, buffered: number, step: number) => void): void {
+    for (const [tag, issued] of this.current) visit(tag, issued, 7, 100);
+  }
+
+  get issued(): number {
+    return [...this.current.values()].reduce((sum, issued) => sum + issued, this.gone);
+  }
+
+  remove(tag: string): void {
+    this.gone += this.current.get(tag) ?? 0;
+    this.current.delete(tag);
+  }
+}
+
+describe('TagSeries', () => {
+  let tags: Tags;
+  let series: TagSeries;
+  beforeEach(() => {
+    tags = new Tags();
+    series = new TagSeries(tags as unknown as SegmentService);
+  });
+
+  function issued(): Record<string, number> {
+    series.look();
+    const own = series.figures().map((each): [string, number] => [each.tag, each.issued]);
+    return Object.fromEntries([...own, [OTHER_TAGS, series.otherIssued]]);
+  }
+
+  it('labels the tags in use', () => {
+    tags.current.set('order', 5).set('idle', 0);
+    expect(issued()).toEqual({ order: 5, [OTHER_TAGS]: 0 });
+    expect(series.known).toBe(2);
+    expect(series.figures()).toMatchObject([{ tag: 'order', stock: { buffered: 7, step: 100 } }]);
+  });
+
+  it('goes on from where a tag was that is removed and made anew', () => {
+    tags.current.set('order', 5);
+    issued();
+    tags.current.set('order', 6);
+    tags.remove('order');
+    expect(issued()).toEqual({ order: 5, [OTHER_TAGS]: 1 });
+    expect(series.figures()).toMatchObject([{ stock: undefined }]);
+    tags.current.set('order', 0);
+    expect(issued()).toEqual({ order: 5, [OTHER_TAGS]: 1 });
+    tags.current.set('order', 3);
+    expect(issued()).toEqual({ order: 8, [OTHER_TAGS]: 1 });
+  });
+
+  it('keeps the labels it has given when there are more tags', () => {
+    for (let i = 0; i < LABELLED_TAGS + 100; i++) tags.current.set(`tag-${i}`, 1);
+    const before = issued();
+    expect(Object.keys(before)).toHaveLength(LABELLED_TAGS + 1);
+    expect(before[OTHER_TAGS]).toBe(100);
+    tags.remove('tag-0');
+    tags.current.set('late', 4);
+    expect(issued()).toEqual({ ...before, [OTHER_TAGS]: 104 });
+  });
+
+  it('has no label for a tag that is called as the others are', () => {
+    tags.current.set(OTHER_TAGS, 5);
+    expect(issued()).toEqual({ [OTHER_TAGS]: 5 });
+  });
+});

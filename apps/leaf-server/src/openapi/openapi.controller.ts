@@ -1,0 +1,53 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiDocument } from './api-document';
+import { docsPage } from './docs-page';
+import { DOCS_STYLE } from './docs-style';
+import { Describe, json } from './route-description';
+import { text } from './schema';
+
+/** What the page loads comes from here, and nothing of it runs. */
+const PAGE_CSP =
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The description of this API, for programs and for people. */
+@Controller()
+export class OpenApiController {
+  constructor(private readonly document: ApiDocument) {}
+
+  @Get('openapi.json')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @Describe({
+    id: 'openapi',
+    group: 'Documentation',
+    summary: 'This API in OpenAPI 3.0',
+    answers: { 200: json({ type: 'object', example: { openapi: '3.0.3' } }, 'The document.') },
+  })
+  async openapi(): Promise<string> {
+    return JSON.stringify(await this.document.get());
+  }
+
+  @Get('docs')
+  @Header('content-type', 'text/html; charset=utf-8')
+  @Header('content-security-policy', PAGE_CSP)
+  @Describe({
+    id: 'docs',
+    group: 'Documentation',
+    summary: 'This API for people',
+    answers: { 200: { description: 'The page.', type: 'text/html', schema: text('HTML.', '<!doctype html>…') } },
+  })
+  async docs(): Promise<string> {
+    return docsPage(await this.document.get());
+  }
+
+  @Get('docs/style.css')
+  @Header('content-type', 'text/css; charset=utf-8')
+  @Describe({
+    id: 'docsStyle',
+    group: 'Documentation',
+    summary: 'The style sheet of that page',
+    answers: { 200: { description: 'The style sheet.', type: 'text/css', schema: text('CSS.', ':root {…') } },
+  })
+  style(): string {
+    return DOCS_STYLE;
+  }
+}

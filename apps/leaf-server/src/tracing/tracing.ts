@@ -1,0 +1,94 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
+import type { Attributes, Context, Span } from '@opentelemetry/api';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Clock, LeafError, messageOf, settledBefore } from '@leaf/core';
+import type { TracingConfig } from '../config/tracing';
+import { Deliveries } from './deliveries';
+import { loadSdk, type Sdk } from './sdk';
+import { readTraceparent } from './traceparent';
+
+/** How long a stop waits for the spans that are left to be delivered. */
+const CLOSE_LIMIT_MS = 2000;
+
+/** The spans of one server. What runs within a span is its child, wherever it runs. */
+export class Tracing {
+  private readonly current = new AsyncLocalStorage<Context>();
+  private readonly logger = new Logger(Tracing.name);
+
+  private constructor(
+    private readonly sdk: Sdk,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws LeafError `LEAF_CONFIG_INVALID` when a package is not installed */
+  static async start(config: TracingConfig, clock: Clock): Promise<Tracing> {
+    const deliveries = new Deliveries(new URL(config.url).host);
+    const sdk = await loadSdk(config, (error) => deliveries.report(error));
+    return new Tracing(sdk, clock);
+  }
+
+  /** One span for `call`; `outcome` adds what is known only afterwards. */
+  async span<T>(
+    name: string,
+    attributes: Attributes,
+    call: () => Promise<T>,
+    outcome: (result: T) => Attributes = () => ({}),
+  ): Promise<T> {
+    const { api, tracer } = this.sdk;
+    const parent = this.current.getStore() ?? api.ROOT_CONTEXT;
+    const span = tracer.startSpan(name, { kind: api.SpanKind.CLIENT, attributes }, parent);
+    try {
+      const result = await this.current.run(api.trace.setSpan(parent, span), call);
+      span.setAttributes(outcome(result));
+      return result;
+    } catch (error) {
+      this.fail(span, error instanceof LeafError ? error.code : 'fault', messageOf(error));
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  /** One span for each request that `fastify` answers, the child of the caller's. */
+  traceRequests(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      const parent = readTraceparent(request.headers, this.sdk.api);
+      const span = this.requestSpan(request, parent);
+      // Also what is cut off before it is answered closes.
+      reply.raw.once('close', () => this.endRequest(span, reply));
+      this.current.run(this.sdk.api.trace.setSpan(parent, span), done);
+    });
+  }
+
+  /** Delivers what is left, within bounds. */
+  async close(): Promise<void> {
+    const delivered = this.sdk.shutdown().catch(() => undefined);
+    const inTime = await settledBefore(delivered, this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
+    if (!inTime) this.logger.warn(`The last traces were not delivered in ${CLOSE_LIMIT_MS} ms, and are lost.`);
+  }
+
+  private requestSpan({ method, routeOptions, url }: FastifyRequest, parent: Context): Span {
+    const { api, tracer } = this.sdk;
+    const attributes = {
+      'http.request.method': method,
+      'url.scheme': 'http',
+      'url.path': url.split('?', 1)[0] ?? '',
+      ...(routeOptions.url === undefined ? {} : { 'http.route': routeOptions.url }),
+    };
+    const name = routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`;
+    return tracer.startSpan(name, { kind: api.SpanKind.SERVER, attributes }, parent);
+  }
+
+  private endRequest(span: Span, { raw, statusCode }: FastifyReply): void {
+    if (raw.writableFinished) span.setAttribute('http.response.status_code', statusCode);
+    if (!raw.writableFinished) this.fail(span, 'aborted', 'The connection was closed before the answer.');
+    else if (statusCode >= 500) this.fail(span, String(statusCode));
+    span.end();
+  }
+
+  private fail(span: Span, type: string, message?: string): void {
+    span.setAttribute('error.type', type);
+    span.setStatus({ code: this.sdk.api.SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });
+  }
+}

@@ -1,0 +1,187 @@
+import { insertTag } from '../support/data-directory';
+import { ADMIN_TOKEN } from '../support/admin';
+import { type Answer, call, type Call } from '../support/http';
+import { ApiContract, fetchApi } from '../support/openapi/contract';
+import { startTestServer, type TestServer } from '../support/server';
+
+const JSON_TYPE = 'application/json';
+const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
+const FIRST = 'leaf-segment-test';
+
+let server: TestServer;
+let contract: ApiContract;
+/** Status of every answer that was checked, by operation. */
+const seen = new Map<string, Set<number>>();
+
+beforeAll(async () => {
+  server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN });
+  contract = new ApiContract(await fetchApi(server.port));
+});
+
+afterAll(() => server.stop());
+
+/** Checks that an answer has the status, and is one that the document promises for the operation. */
+function check(operationId: string, answer: Answer, status: number): void {
+  const route = contract.route(operationId);
+  expect([operationId, answer.status, answer.body]).toEqual([operationId, status, answer.body]);
+  expect([operationId, contract.faultOf(route, answer)]).toEqual([operationId, undefined]);
+  seen.set(operationId, (seen.get(operationId) ?? new Set()).add(status));
+}
+
+/** Calls an operation on `path`, which is the operation's with its parameters filled in. */
+async function ask(
+  operationId: string,
+  path: string,
+  status: number,
+  options: Call = {},
+  port = server.port,
+): Promise<void> {
+  const { method } = contract.route(operationId);
+  check(operationId, await call(port, path, { method, ...options }), status);
+}
+
+function withToken(body?: unknown): Call {
+  return body === undefined ? { headers: AUTHORIZATION } : sending(JSON.stringify(body));
+}
+
+/** @param length that is told; of a DELETE, Node's client would tell none */
+function sending(body: string, type = JSON_TYPE, length = Buffer.byteLength(body)): Call {
+  const headers = { ...AUTHORIZATION, 'content-type': type, 'content-length': length };
+  return { headers, body };
+}
+
+describe('every answer is as the document says', () => {
+  it('IDs', async () => {
+    await ask('takeSegmentId', `/api/segment/get/${FIRST}`, 200);
+    // An encoded character keeps the call from the fast route.
+    await ask('takeSegmentId', '/api/segment/get/leaf-segment-tes%74', 200);
+    await ask('takeSegmentIds', `/api/segment/batch/${FIRST}?size=3`, 200);
+    await ask('takeSegmentRanges', `/api/segment/range/${FIRST}?size=5000`, 200);
+    await ask('takeSnowflakeId', '/api/snowflake/get/order', 200);
+    await ask('takeSnowflakeIds', '/api/snowflake/batch/order?size=3', 200);
+    await ask('decodeSnowflakeId', '/api/snowflake/decode/1169786042799259000', 200);
+  });
+
+  it('what needs nothing to be asked for', async () => {
+    const simple = contract.routes.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+    expect(simple.length).toBeGreaterThan(8);
+    for (const { path, operation } of simple) {
+      const query = (operation.parameters ?? []).map(({ name, schema }) => `${name}=${String(schema.example)}`);
+      await ask(operation.operationId, `${path}?${query.join('&')}`, 200);
+    }
+  });
+
+  it('tags', async () => {
+    await ask('createTag', '/api/tags', 201, withToken({ tag: 'order', step: 10, maxId: '5', description: 'orders' }));
+    await ask('createTag', '/api/tags', 409, withToken({ tag: 'order', step: 10 }));
+    await ask('createTag', '/api/tags', 400, withToken({ tag: 'order' }));
+    await ask('createTag', '/api/tags', 400, withToken({ tag: 'an order', step: 10 }));
+    await ask('listTags', '/api/tags', 200);
+    await ask('findTag', '/api/tags/order', 200);
+    await ask('findTag', '/api/tags/unknown', 404);
+    await ask('changeTag', '/api/tags/order', 200, withToken({ step: 20 }));
+    await ask('changeTag', '/api/tags/order', 400, withToken({}));
+    await ask('changeTag', '/api/tags/order', 409, withToken({ maxId: '1' }));
+    await ask('changeTag', '/api/tags/unknown', 404, withToken({ step: 1 }));
+    await ask('pauseTag', '/api/tags/order/pause', 200, withToken());
+    await ask('takeSegmentId', '/api/segment/get/order', 503);
+    await ask('takeSegmentIds', '/api/segment/batch/order', 503);
+    await ask('resumeTag', '/api/tags/order/resume', 200, withToken());
+    await ask('pauseTag', '/api/tags/unknown/pause', 404, withToken());
+    await ask('resumeTag', '/api/tags/unknown/resume', 404, withToken());
+    await ask('deleteTag', '/api/tags/order', 204, withToken());
+    await ask('deleteTag', '/api/tags/order', 404, withToken());
+    await ask('createTag', '/api/tags', 409, withToken({ tag: 'order', step: 1, maxId: '1' }));
+  });
+
+  it('a drain', async () => {
+    await ask('drain', '/api/server/drain', 200, withToken());
+    await ask('ready', '/health/ready', 503);
+    await ask('takeSegmentId', `/api/segment/get/${FIRST}`, 200);
+    await ask('undoDrain', '/api/server/drain', 200, withToken());
+  });
+
+  it('a tag without IDs', async () => {
+    insertTag(server.directory, { tag: 'broken', step: 0 });
+    await ask('takeSegmentId', '/api/segment/get/broken', 503);
+    await ask('createTag', '/api/tags', 201, withToken({ tag: 'used-up', step: 1, maxId: '9223372036854775807' }));
+    await ask('takeSegmentRanges', '/api/segment/range/used-up?size=9', 503);
+  });
+
+  it('what no route takes', async () => {
+    for (const { path, method, operation } of contract.routes) {
+      const { operationId } = operation;
+      const fill = (value: string): string => path.replace(/\{\w+\}/g, value);
+      if (path.includes('{')) {
+        await ask(operationId, fill('%zz'), 400, withToken());
+        await ask(
+          operationId,
+          fill('%20'),
+          400,
+          withToken(operation.requestBody === undefined ? undefined : { step: 1 }),
+        );
+        await ask(operationId, fill('x'.repeat(2000)), 414, withToken());
+      }
+      if (method === 'GET') continue;
+      await ask(operationId, fill('order'), 415, sending('a,b', 'text/csv'));
+      await ask(operationId, fill('order'), 400, sending('{'));
+      await ask(operationId, fill('order'), 413, sending('{', JSON_TYPE, 66_000));
+    }
+    for (const [operationId, path] of [
+      ['takeSegmentIds', '/api/segment/batch/x?size=0'],
+      ['takeSegmentRanges', '/api/segment/range/x?size=a'],
+      ['takeSnowflakeIds', '/api/snowflake/batch/x?size=10001'],
+      ['decodeAsJava', '/decodeSnowflakeId'],
+    ] as const) {
+      await ask(operationId, path, 400);
+    }
+    for (const route of ['get', 'batch', 'range']) {
+      const operationId = { get: 'takeSegmentId', batch: 'takeSegmentIds', range: 'takeSegmentRanges' }[
+        route
+      ] as string;
+      await ask(operationId, `/api/segment/${route}/unknown`, 404);
+    }
+  });
+
+  it('a token that is missing, until it is missing too often', async () => {
+    const guarded = contract.routes.filter(({ operation }) => operation.security !== undefined);
+    const askAll = async (status: number, most?: number): Promise<void> => {
+      for (const { path, operation } of guarded.slice(0, most)) {
+        await ask(operation.operationId, path.replace(/\{\w+\}/g, 'order'), status);
+      }
+    };
+    await askAll(401, 5);
+    await askAll(401, 5);
+    await askAll(429);
+  });
+
+  it.each([
+    ['LEAF_SEGMENT_DISABLED', 'LEAF_SEGMENT_ENABLED', 10],
+    ['LEAF_SNOWFLAKE_DISABLED', 'LEAF_SNOWFLAKE_ENABLED', 4],
+  ])('a mode that is off: %s', async (code, variable, least) => {
+    const other = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, [variable]: 'false' });
+    try {
+      const concerned = contract.routes.filter(({ operation }) => JSON.stringify(operation).includes(code));
+      expect(concerned.length).toBeGreaterThanOrEqual(least);
+      for (const { path, operation } of concerned) {
+        const tag = path.includes('{') ? {} : { tag: 'order' };
+        const body = operation.requestBody === undefined ? undefined : { step: 1, ...tag };
+        const url = `${path.replace(/\{\w+\}/g, '5')}?snowflakeId=5`;
+        await ask(operation.operationId, url, 501, withToken(body), other.port);
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('of every operation: its success, and a refusal where its own are documented', () => {
+    for (const { operation } of contract.routes) {
+      const { operationId, responses } = operation;
+      const statuses = [...(seen.get(operationId) ?? [])];
+      const promised = Object.keys(responses).map(Number);
+      expect([operationId, statuses.some((status) => status < 300)]).toEqual([operationId, true]);
+      const refusals = promised.filter((status) => status === 404 || status === 409 || status === 501);
+      expect([operationId, refusals.filter((status) => !statuses.includes(status))]).toEqual([operationId, []]);
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import type { IdRange } from '@leaf/core';
+import { admin, ADMIN_TOKEN } from '../support/admin';
+import { call, text } from '../support/http';
+import { givenTwice, runsOf } from '../support/issued-ids';
+import { ApiContract, fetchApi } from '../support/openapi/contract';
+import { FuzzClient } from '../support/openapi/fuzz-client';
+import { fuzzedRequest } from '../support/openapi/requests';
+import { startTestServer, type TestServer } from '../support/server';
+
+/** More of them search longer: LEAF_TEST_FUZZ_RUNS=50000. */
+const RUNS = Number(process.env.LEAF_TEST_FUZZ_RUNS ?? 3000);
+
+interface Ids {
+  readonly ids?: readonly string[];
+  readonly ranges?: readonly { readonly from: string; readonly to: string }[];
+}
+
+let server: TestServer;
+let contract: ApiContract;
+
+beforeAll(async () => {
+  server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN });
+  contract = new ApiContract(await fetchApi(server.port));
+});
+
+afterAll(() => server.stop());
+
+/** The IDs of an answer, with the sequence of numbers that they belong to. */
+function idsOf(operationId: string, tag: string, body: string): [string, IdRange[]] {
+  const { ids = [], ranges = [] } = operationId.endsWith('Id') ? { ids: [body] } : (JSON.parse(body) as Ids);
+  const given = [...runsOf(ids.map(BigInt)), ...ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) }))];
+  return [operationId.includes('Segment') ? `segment ${tag}` : 'snowflake', given];
+}
+
+const GIVES_IDS = /^take(Segment|Snowflake)(Id|Ids|Ranges)$/;
+
+it(
+  'whatever is asked, the answer is one that the document promises, and no ID comes twice',
+  async () => {
+    const client = new FuzzClient(server.port, contract);
+    const issued = new Map<string, IdRange[]>();
+    const book = (operationId: string, tag: string, body: string): void => {
+      const [sequence, ranges] = idsOf(operationId, tag, body);
+      issued.set(sequence, [...(issued.get(sequence) ?? []), ...ranges]);
+    };
+    try {
+      await fc.assert(
+        fc.asyncProperty(fuzzedRequest(contract), async (request) => {
+          const answer = await client.send(request);
+          const { operationId } = request;
+          if (answer?.status !== 200 || request.method !== 'GET' || !GIVES_IDS.test(operationId)) return;
+          book(operationId, String(request.parameters.tag), answer.body);
+        }),
+        { numRuns: RUNS },
+      );
+    } finally {
+      client.close();
+      if (process.env.LEAF_TEST_FUZZ_RUNS !== undefined)
+        console.log(
+          [...client.seen]
+            .sort()
+            .map(([what, times]) => `${what}: ${times}`)
+            .join('\n'),
+        );
+    }
+
+    const { status } = await admin(server.port, 'DELETE', '/api/server/drain');
+    expect(status).toBe(200);
+    expect((await admin(server.port, 'POST', '/api/tags', { tag: 'afterwards', step: 1000 })).status).toBe(201);
+    for (const [operationId, path] of [
+      ['takeSegmentId', '/api/segment/get/afterwards'],
+      ['takeSegmentIds', '/api/segment/batch/afterwards?size=100'],
+      ['takeSnowflakeId', '/api/snowflake/get/afterwards'],
+      ['takeSnowflakeIds', '/api/snowflake/batch/afterwards?size=100'],
+    ] as const) {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => call(server.port, path)));
+      for (const { status, body } of answers) {
+        expect(status).toBe(200);
+        book(operationId, 'afterwards', body);
+      }
+    }
+    expect(await text(server.port, '/health/ready')).toContain('up');
+    expect(issued.size).toBeGreaterThan(2);
+    for (const [sequence, ranges] of issued) expect([sequence, givenTwice(ranges)]).toEqual([sequence, []]);
+  },
+  Math.max(180_000, RUNS * 30),
+);

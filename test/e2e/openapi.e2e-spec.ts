@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ERROR_CATALOGUE } from '@leaf/core';
+import type { ApiDescription } from '../../apps/leaf-server/src/openapi/build-document';
+import { BEARER } from '../../apps/leaf-server/src/openapi/operation';
+import { PROBLEM_MEDIA_TYPE } from '../../apps/leaf-server/src/openapi/problem-responses';
+import { call, text } from '../support/http';
+import { ApiContract, fetchApi } from '../support/openapi/contract';
+import { faultsOfDocument } from '../support/openapi/document-rules';
+import { routesOf } from '../support/openapi/server-routes';
+import { startTestServer, type TestServer } from '../support/server';
+
+let server: TestServer;
+let registered: string[];
+let document: ApiDescription;
+let contract: ApiContract;
+
+beforeAll(async () => {
+  ({ started: server, routes: registered } = await routesOf(() => startTestServer()));
+  document = await fetchApi(server.port);
+  contract = new ApiContract(document);
+});
+
+afterAll(() => server.stop());
+
+describe('the document', () => {
+  it('is OpenAPI 3.0', () => {
+    expect(faultsOfDocument(document)).toEqual([]);
+  });
+
+  it('has every route of the running server, and no other', () => {
+    const described = contract.routes.map(({ method, path }) => `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`);
+    expect(registered.length).toBeGreaterThan(15);
+    expect(described.sort()).toEqual(registered);
+  });
+
+  it('says of every route what it is for, and what a success is', () => {
+    for (const { operation } of contract.routes) {
+      expect([operation.operationId, operation.summary]).toEqual([
+        operation.operationId,
+        expect.stringMatching(/^[A-Z].*[^.]$/),
+      ]);
+      expect(Object.keys(operation.responses).filter((status) => status < '300')).toHaveLength(1);
+    }
+  });
+
+  it('asks for a token where the server does', async () => {
+    for (const { method, path, operation } of contract.routes) {
+      const { status } = await call(server.port, path.replace(/\{\w+\}/g, 'order'), { method });
+      const guarded = status === 401 || status === 429;
+      expect([path, operation.security]).toEqual([path, guarded ? [{ [BEARER]: [] }] : undefined]);
+    }
+  });
+
+  it('tells every problem with the status and title of the catalogue', () => {
+    let told = 0;
+    for (const { operation } of contract.routes) {
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        const parts = content?.[PROBLEM_MEDIA_TYPE]?.schema.allOf ?? [];
+        for (const { properties } of parts.filter(({ $ref }) => $ref === undefined)) {
+          const codes = properties?.code?.enum as (keyof typeof ERROR_CATALOGUE)[];
+          told += codes.length;
+          expect(new Set(codes.map((code) => ERROR_CATALOGUE[code].status))).toEqual(new Set([Number(status)]));
+          expect(properties?.title?.enum).toEqual([...new Set(codes.map((code) => ERROR_CATALOGUE[code].title))]);
+        }
+      }
+    }
+    expect(told).toBeGreaterThan(100);
+  });
+
+  it('is of the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string };
+    expect(document.info.version).toBe(version);
+  });
+
+  it('is the same for two servers of one process', async () => {
+    const other = await startTestServer();
+    try {
+      expect(await fetchApi(other.port)).toEqual(document);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('the page', () => {
+  it('shows every route with its codes', async () => {
+    const page = await text(server.port, '/docs');
+    for (const { operation } of contract.routes) {
+      expect(page).toContain(`<article id="${operation.operationId}">`);
+      expect(page).toContain(`href="#${operation.operationId}"`);
+      expect(page).toContain(operation.summary);
+    }
+    for (const code of ['LEAF_TAG_PAUSED', 'LEAF_CLOCK_BACKWARDS', 'LEAF_MAX_ID_BACKWARDS', 'LEAF_REQUEST_INVALID']) {
+      expect(page).toContain(code);
+    }
+  });
+
+  it('runs nothing, and loads nothing from elsewhere', async () => {
+    const { headers, body } = await call(server.port, '/docs');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/);
+    expect(body).not.toMatch(/<script|<iframe|<form|\sstyle=|\son\w+=|javascript:/i);
+    const loaded = [...body.matchAll(/<(?:link|img)[^>]+(?:href|src)="([^"]*)"/g)].map(([, target]) => target);
+    expect(loaded).toEqual(['data:,', '/docs/style.css']);
+    const style = await call(server.port, '/docs/style.css');
+    expect(style.headers['content-type']).toBe('text/css; charset=utf-8');
+    expect(style.body).not.toMatch(/url\(|@import/);
+  });
+});
