@@ -7,6 +7,7 @@ const layers = {
   snowflake: ['core', 'registry'],
   id: ['core', 'persistence', 'registry', 'segment', 'snowflake'],
   client: ['core'],
+  orm: ['core'],
 };
 
 const upward = Object.entries(layers).map(([lib, below]) => ({

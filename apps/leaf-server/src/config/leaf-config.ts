@@ -1,9 +1,9 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BitLayout, formatInstance, type Instance, LeafError, messageOf } from '@leaf/core';
-import type { IdModuleOptions } from '@leaf/id';
 import type { RegistryModuleOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
+import type { SnowflakeModuleOptions } from '@leaf/snowflake';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import type { AdminToken } from './admin-token';
 import type { HttpLimits } from '../http/http-server';
@@ -28,7 +28,8 @@ export interface LeafConfig {
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
-  readonly ids: IdModuleOptions;
+  /** What is left out is off. */
+  readonly ids: { readonly segment?: SegmentModuleOptions; readonly snowflake?: SnowflakeModuleOptions };
   /** What an operator should know, though it stops nothing. */
   readonly warnings: readonly string[];
 }
