@@ -1,0 +1,52 @@
+import type { MonitorStore } from './monitor-store';
+import type { OverviewView, RemovedView, SegmentsView, SnowflakeView } from './views';
+
+const STREAM = 'api/monitor/stream';
+/** The server speaks once a second; this long without a word means that nobody is there. */
+const SILENCE_MS = 4000;
+const RETRY_MS = 1000;
+
+/**
+ * Keeps a store up to date by server-sent events. A connection that ends, hangs or is refused is made anew, once a
+ * second, for as long as the page is open: the browser's own retry gives up on an error status and never sees silence.
+ */
+export class MonitorStream {
+  private source: EventSource | undefined;
+  private timer: number | undefined;
+
+  constructor(private readonly store: MonitorStore) {}
+
+  open(): void {
+    const source = new EventSource(STREAM);
+    this.source = source;
+    this.watch(SILENCE_MS);
+    const on = <T>(event: string, take: (view: T) => void): void => {
+      source.addEventListener(event, ({ data }: MessageEvent<string>) => {
+        this.watch(SILENCE_MS);
+        take(JSON.parse(data) as T);
+      });
+    };
+    source.addEventListener('open', () => this.store.connected());
+    source.addEventListener('error', () => this.retry());
+    on<OverviewView>('overview', (view) => this.store.takeOverview(view));
+    on<SegmentsView>('segments', (view) => this.store.takeSegments(view));
+    on<RemovedView>('removed', (view) => this.store.takeRemoved(view));
+    on<SnowflakeView>('snowflake', (view) => this.store.takeSnowflake(view));
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.source?.close();
+  }
+
+  private retry(): void {
+    this.close();
+    this.store.lost();
+    this.timer = setTimeout(() => this.open(), RETRY_MS);
+  }
+
+  private watch(ms: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.retry(), ms);
+  }
+}
