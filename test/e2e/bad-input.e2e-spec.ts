@@ -344,6 +344,8 @@ describe('anything at all', () => {
       fc.asyncProperty(request, async ({ method, path, query }) => {
         const answer = await call(port, path + query, { method });
         expect(answer.status).toBeLessThan(500);
+        const isPage = path === '/' && (method === 'GET' || method === 'HEAD');
+        if (isPage) return expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
         expect(answer.headers['content-type']).not.toContain('html');
         if (method === 'HEAD') return;
         if (answer.status >= 400) refusal(answer);

@@ -12,5 +12,5 @@ import './styles/views.css';
 const root = document.getElementById('app');
 if (root === null) throw new Error('The page lacks #app');
 const store = new MonitorStore();
-new MonitorStream(store).open();
+new MonitorStream(store).start();
 render(<App store={store} />, root);

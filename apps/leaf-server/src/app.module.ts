@@ -13,6 +13,8 @@ import { TagAdmin } from './admin/tag-admin';
 import { TagAdminController } from './admin/tag-admin.controller';
 import { TagsController } from './admin/tags.controller';
 import type { LeafConfig } from './config/leaf-config';
+import { ConsoleController } from './console/console.controller';
+import { Site, SITE_DIRECTORY } from './console/site';
 import { Drain } from './health/drain';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
@@ -41,6 +43,7 @@ export class AppModule {
         TagsController,
         TagAdminController,
         ServerAdminController,
+        ConsoleController,
       ],
       providers: [
         { provide: Clock, useClass: SystemClock },
@@ -54,6 +57,7 @@ export class AppModule {
         AdminGuard,
         Audit,
         TagAdmin,
+        { provide: Site, useFactory: () => Site.load(SITE_DIRECTORY) },
       ],
     };
   }

@@ -1,6 +1,6 @@
 import type { Language } from '../i18n/messages';
 
-const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', zh: 'zh-CN' };
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' };
 const UNITS = [
   ['year', 31_557_600_000],
   ['month', 2_629_800_000],
@@ -43,7 +43,7 @@ export class Format {
 
   /** Milliseconds, to about two digits. */
   milliseconds(value: number): string {
-    if (value >= 10_000) return `${this.count(value / 1000)} s`;
+    if (value >= 1000) return `${value < 99_950 ? (value / 1000).toFixed(1) : this.count(value / 1000)} s`;
     if (value >= 10) return `${this.count(value)} ms`;
     return `${value.toFixed(value < 0.1 ? 2 : 1)} ms`;
   }

@@ -69,8 +69,9 @@ export const en = {
   showLoaded: 'loaded',
   showBusy: 'busy',
   showTrouble: 'in trouble',
-  countOf: (shown: string, all: string) => `${shown} of ${all} tags`,
+  countOf: (shown: string, all: string) => `${shown} of ${all} ${all === '1' ? 'tag' : 'tags'}`,
   tag: 'tag',
+  tagField: 'Tag',
   rate: 'IDs/s',
   rateHint: 'of the last minute; the line shows each second of it',
   buffer: 'double buffer',
@@ -98,6 +99,7 @@ export const en = {
   never: 'never',
   noTags: 'No tag of this server matches.',
   noTagsYet: 'There are no tags yet. Create one under Tags.',
+  sort: 'Sort by',
   sortBy: (column: string) => `Sort by ${column}`,
 
   // Tags
@@ -118,8 +120,10 @@ export const en = {
   name: 'Name',
   nameHint: '1 to 128 letters, digits, “-”, “_”, “.” or “:”',
   stepField: 'Step',
+  stepColumn: 'step',
   stepFieldHint: 'IDs a segment: IDs per second at peak × 600 is a good start',
   description: 'Description',
+  descriptionColumn: 'description',
   firstId: 'First ID',
   firstIdHint: 'left empty: 1',
   maxId: 'max_id',
@@ -146,7 +150,7 @@ export const en = {
   reload: 'Reload',
 
   // Snowflake
-  worker: 'Worker',
+  worker: 'worker',
   workerId: 'worker ID',
   workerOf: (max: string) => `of 0 … ${max}`,
   registry: 'registry',
@@ -217,7 +221,7 @@ export const en = {
   size: 'Size',
   draw: 'Draw',
   drawHint: 'These are real IDs: what is drawn here is used up.',
-  drawn: (count: string, ms: string) => `${count} IDs in ${ms}`,
+  drawn: (count: string, ms: string) => `${count} ${count === '1' ? 'ID' : 'IDs'} in ${ms}`,
   drawnIds: 'Drawn IDs',
   nothingDrawn: 'Nothing drawn yet.',
   clear: 'Clear',

@@ -8,15 +8,24 @@ const RETRY_MS = 1000;
 
 /**
  * Keeps a store up to date by server-sent events. A connection that ends, hangs or is refused is made anew, once a
- * second, for as long as the page is open: the browser's own retry gives up on an error status and never sees silence.
+ * second, for as long as the page is seen: the browser's own retry gives up on an error status and never sees silence.
+ * A page in the background lets go of its connection: a browser has few of them for one server.
  */
 export class MonitorStream {
   private source: EventSource | undefined;
-  private timer: number | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly store: MonitorStore) {}
 
-  open(): void {
+  start(): void {
+    document.addEventListener('visibilitychange', () => {
+      this.close();
+      if (!document.hidden) this.open();
+    });
+    if (!document.hidden) this.open();
+  }
+
+  private open(): void {
     const source = new EventSource(STREAM);
     this.source = source;
     this.watch(SILENCE_MS);
@@ -34,7 +43,7 @@ export class MonitorStream {
     on<SnowflakeView>('snowflake', (view) => this.store.takeSnowflake(view));
   }
 
-  close(): void {
+  private close(): void {
     clearTimeout(this.timer);
     this.source?.close();
   }

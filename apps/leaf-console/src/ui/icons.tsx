@@ -10,7 +10,7 @@ const PATHS: Readonly<Record<ViewName | 'sun' | 'moon' | 'system' | 'copy' | 'ch
   try: 'M7 4.5 19 12 7 19.5z',
   sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2.5M12 19.5V22M2 12h2.5M19.5 12H22M5 5l1.7 1.7M17.3 17.3 19 19M19 5l-1.7 1.7M6.7 17.3 5 19',
   moon: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z',
-  system: 'M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18',
+  system: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 4v16M15 5v14M18 7v10',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   check: 'M4 12.5 9.5 18 20 6.5',
 };

@@ -4,8 +4,6 @@ import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useConsole } from '../state/context';
 
-const HEIGHT = 236;
-
 export interface Layer {
   readonly label: string;
   /** Name of the colour in styles/colours.css. */
@@ -34,7 +32,7 @@ export function StackedChart({ summary, times, layers }: StackedChartProps): JSX
     if (element === null) return undefined;
     const make = (): Plot => new Plot(optionsFor(element, layers, format.short.bind(format), setPointed), data, element);
     plot.current = make();
-    const observer = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
+    const observer = new ResizeObserver(() => plot.current?.setSize(sizeOf(element)));
     observer.observe(element);
     const dark = matchMedia('(prefers-color-scheme: dark)');
     const repaint = (): void => {
@@ -88,8 +86,7 @@ function optionsFor(
     ticks: { show: false },
   };
   return {
-    width: element.clientWidth,
-    height: HEIGHT,
+    ...sizeOf(element),
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.08)] } },
@@ -109,6 +106,10 @@ function optionsFor(
       })),
     ],
   };
+}
+
+function sizeOf({ clientWidth, clientHeight }: HTMLElement): { width: number; height: number } {
+  return { width: clientWidth, height: clientHeight };
 }
 
 function timeOfDay(seconds: number): string {

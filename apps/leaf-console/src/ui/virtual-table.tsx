@@ -79,8 +79,11 @@ export function VirtualTable<Item, Name extends string>(props: VirtualTableProps
             class="row"
             style={{ transform: `translateY(${(first + index) * rowHeight}px)`, height: `${rowHeight}px` }}
           >
-            {columns.map(({ name, cell }) => (
+            {columns.map(({ name, label, cell }) => (
               <div key={name} role="cell" class={`cell cell-${name}`}>
+                <span class="cell-label" aria-hidden="true">
+                  {label}
+                </span>
                 {cell(item)}
               </div>
             ))}

@@ -15,7 +15,7 @@ export function OverviewPage(): JSX.Element {
     <>
       <Tiles overview={overview} />
       <div class="columns">
-        <section class="card wide" aria-label={t.chartTitle}>
+        <section class="card chart-card" aria-label={t.chartTitle}>
           <h2>{t.chartTitle}</h2>
           <RateChart overview={overview} />
         </section>

@@ -31,15 +31,22 @@ export function BufferBar({ view, prefetchRatio }: BufferBarProps): JSX.Element 
             {t.left(format.count(current.left))}
           </span>
         )}
-        <NextWords next={next} failure={failure} />
+        <NextWords next={next} failure={failure} first={current === undefined} />
       </div>
     </div>
   );
 }
 
-function NextWords(props: { readonly next: BufferShape['next']; readonly failure: string | undefined }): JSX.Element {
+interface NextWordsProps {
+  readonly next: BufferShape['next'];
+  readonly failure: string | undefined;
+  /** It is the first one of its tag. */
+  readonly first: boolean;
+}
+
+function NextWords(props: NextWordsProps): JSX.Element {
   const { t, format } = useConsole();
-  const { next, failure } = props;
+  const { next, failure, first } = props;
   if (failure !== undefined) {
     return (
       <span class="exact is-down" tabIndex={0} data-exact={failure}>
@@ -50,7 +57,7 @@ function NextWords(props: { readonly next: BufferShape['next']; readonly failure
   }
   const words = {
     ready: t.nextReady(format.count(next.left)),
-    loading: t.nextLoading,
+    loading: first ? t.loading : t.nextLoading,
     empty: t.nextEmpty,
     failed: t.failed,
   };

@@ -8,7 +8,7 @@ import { useSegmentColumns } from './segment-columns';
 import { type SegmentColumn, selectTags, type Shown } from './tag-order';
 
 const ROW_HEIGHT = 46;
-const NARROW_ROW_HEIGHT = 132;
+const NARROW_ROW_HEIGHT = 138;
 
 export function SegmentsPage(): JSX.Element {
   const { t, format } = useConsole();
@@ -37,7 +37,7 @@ export function SegmentsPage(): JSX.Element {
         />
         <Choice
           class="narrow-only"
-          label={t.sortBy('…')}
+          label={t.sort}
           value={sorting.by}
           onValue={(by) => setSorting({ by, descending: by === 'rate' })}
           options={sortable}

@@ -34,7 +34,7 @@ function Troubles({ view: { refusal, worker } }: { readonly view: SnowflakeView 
   const lost = worker?.lost ?? null;
   const trouble = worker?.trouble ?? null;
   return (
-    <div role="alert">
+    <div role="alert" class={refusal ?? lost ?? trouble ? 'troubles' : 'unseen'}>
       {refusal !== null && (
         <p class="note note-down">
           <strong>{t.refusal}</strong> {refusal.detail} <span class="code">{refusal.code}</span>
@@ -102,7 +102,7 @@ function ClockCard({ worker }: { readonly worker: WorkerView }): JSX.Element {
   const days = Math.floor((layout.endsAt - store.now()) / DAY_MS);
   const bits = [layout.timeBits, layout.workerBits, layout.sequenceBits].map(String);
   return (
-    <section class="card wide" aria-label={t.clock}>
+    <section class="card" aria-label={t.clock}>
       <h2>{t.clock}</h2>
       <dl class="facts">
         <div title={t.clockOffsetHint}>
@@ -144,7 +144,7 @@ function PeersCard({ worker: { peers, instance } }: { readonly worker: WorkerVie
           {peers.map((peer) => (
             <li key={peer.instance}>
               <span class="mono">{peer.instance}</span>
-              {peer.instance === instance && <span class="badge">{t.thisServer}</span>}
+              {peer.instance === instance && <span class="badge badge-plain">{t.thisServer}</span>}
               <span class="num">{peer.workerId === null ? '–' : `${t.worker} ${peer.workerId}`}</span>
             </li>
           ))}

@@ -25,10 +25,10 @@ export function useTagColumns(acts: TagActs): Column<TagRow, TagColumn>[] {
       ),
     },
     { name: 'maxId', label: t.maxId, cell: ({ maxId }) => <span class="num">{maxId}</span> },
-    { name: 'step', label: t.stepField, cell: ({ step }) => <span class="num">{format.count(step)}</span> },
+    { name: 'step', label: t.stepColumn, cell: ({ step }) => <span class="num">{format.count(step)}</span> },
     {
       name: 'description',
-      label: t.description,
+      label: t.descriptionColumn,
       cell: ({ description }) => (
         <span class="ellipsis" title={description}>
           {description}

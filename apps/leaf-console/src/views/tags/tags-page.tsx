@@ -12,7 +12,7 @@ import { selectRows, type TagColumn, useTagColumns } from './tag-columns';
 import { useTagRows } from './use-tag-rows';
 
 const ROW_HEIGHT = 44;
-const NARROW_ROW_HEIGHT = 148;
+const NARROW_ROW_HEIGHT = 136;
 
 type Act = { readonly kind: 'create' } | { readonly kind: 'edit' | 'remove'; readonly row: TagRow };
 

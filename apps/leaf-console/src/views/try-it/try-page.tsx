@@ -59,7 +59,7 @@ export function TryPage(): JSX.Element {
           ]}
         />
         <Field
-          label={mode === 'segment' ? t.tag : t.key}
+          label={mode === 'segment' ? t.tagField : t.key}
           value={name}
           onValue={mode === 'segment' ? setTag : setKey}
           list="try-tags"
@@ -75,7 +75,7 @@ export function TryPage(): JSX.Element {
           {t.clear}
         </button>
       </form>
-      <p class="hint">{t.drawHint}</p>
+      <p class="hint under">{t.drawHint}</p>
       <ProblemNote problem={problem} />
       <DrawnList rounds={rounds} />
     </section>
