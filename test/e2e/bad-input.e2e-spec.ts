@@ -345,9 +345,8 @@ describe('anything at all', () => {
         const answer = await call(port, path + query, { method });
         expect(answer.status).toBeLessThan(500);
         const isPage = path === '/' && (method === 'GET' || method === 'HEAD');
-        if (isPage) return expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
-        expect(answer.headers['content-type']).not.toContain('html');
-        if (method === 'HEAD') return;
+        expect((answer.headers['content-type'] ?? '').includes('html')).toBe(isPage);
+        if (isPage || method === 'HEAD') return;
         if (answer.status >= 400) refusal(answer);
         expect(answer.body).not.toBe('0');
       }),

@@ -54,17 +54,7 @@ function Page(): JSX.Element {
   }, [route.view, t]);
   return (
     <div class="frame">
-      <a
-        class="skip"
-        href={`#/${route.view}`}
-        onClick={(event) => {
-          event.preventDefault();
-          main.current?.focus();
-        }}
-      >
-        {t.skipToContent}
-      </a>
-      <Header />
+      <Header view={route.view} onSkip={() => main.current?.focus()} />
       <Rail view={route.view} />
       <main ref={main} tabIndex={-1} class={stale ? 'stale' : ''} aria-label={titleOf(route, t)}>
         <StaleBanner />

@@ -26,10 +26,12 @@ import { TimeController } from './ids/time.controller';
 import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { RequestCounts } from './metrics/request-counts';
+import { MONITOR_CONTROLLERS, monitorProviders } from './monitor/monitor.providers';
 
 @Module({})
 export class AppModule {
-  static forRoot({ ids, adminTokens }: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+  static forRoot(config: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+    const { ids, adminTokens } = config;
     return {
       module: AppModule,
       imports: [IdModule.forRoot(ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
@@ -44,6 +46,7 @@ export class AppModule {
         TagAdminController,
         ServerAdminController,
         ConsoleController,
+        ...MONITOR_CONTROLLERS,
       ],
       providers: [
         { provide: Clock, useClass: SystemClock },
@@ -58,6 +61,7 @@ export class AppModule {
         Audit,
         TagAdmin,
         { provide: Site, useFactory: () => Site.load(SITE_DIRECTORY) },
+        ...monitorProviders(config),
       ],
     };
   }

@@ -13,7 +13,7 @@ export { Releasers, type ReleaserReport } from './releasers';
 export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
 export type { BufferContext } from './segment/buffer-context';
 export { DoubleBuffer } from './segment/double-buffer';
-export type { DoubleBufferSnapshot, SegmentView } from './segment/segment-view';
+export type { DoubleBufferSnapshot, SegmentView, TagSnapshot } from './segment/segment-view';
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
 export { MAX_ID, sizeOf, type IdRange } from './segment/id-range';
 export { SegmentIdGenerator, type SegmentEvents } from './segment/segment-id-generator';

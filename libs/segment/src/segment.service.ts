@@ -14,6 +14,7 @@ import {
   SegmentStore,
   settledBefore,
   systemRandom,
+  type TagSnapshot,
 } from '@leaf/core';
 import { readHotTags, writeHotTags } from './hot-tag-file';
 import {
@@ -97,6 +98,15 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
 
   snapshot(): DoubleBufferSnapshot[] {
     return this.generator.snapshot();
+  }
+
+  /** See {@link SegmentIdGenerator.snapshotOf}. */
+  snapshotOf(tag: string): TagSnapshot | undefined {
+    return this.generator.snapshotOf(tag);
+  }
+
+  get tagCount(): number {
+    return this.generator.tagCount;
   }
 
   /** See {@link SegmentIdGenerator.visit}. */

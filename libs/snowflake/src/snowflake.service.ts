@@ -6,6 +6,7 @@ import {
   Clock,
   formatInstance,
   LeafError,
+  type Peer,
   PeriodicTask,
   type PeriodicTaskSnapshot,
   reasonOf,
@@ -100,6 +101,16 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   /** Does the registry's housekeeping; joins a round under way. Never rejects. */
   maintainRegistry(): Promise<void> {
     return this.maintenance.run();
+  }
+
+  /** How far ahead of the clock time is reserved, in milliseconds. */
+  get horizonMs(): number {
+    return this.options.horizonMs;
+  }
+
+  /** The servers that are up, as far as the registry knows. Asks it: not for the path of a request. */
+  peers(): Promise<Peer[]> {
+    return this.registry.peers();
   }
 
   /** What makes the registry less than reliable now; undefined when all is well. */

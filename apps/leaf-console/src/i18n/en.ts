@@ -170,7 +170,8 @@ export const en = {
   epochEnd: 'layout ends',
   inDays: (days: string) => `in ${days} days`,
   layout: 'layout',
-  bits: (time: string, worker: string, sequence: string) => `${time} time · ${worker} worker · ${sequence} sequence bits`,
+  bits: (time: string, worker: string, sequence: string) =>
+    `${time} time · ${worker} worker · ${sequence} sequence bits`,
   epoch: 'epoch',
   issued: 'issued',
   peers: 'Peers',

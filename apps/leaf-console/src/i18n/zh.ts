@@ -1,4 +1,4 @@
-import type { Messages } from './messages';
+import type { Messages } from './dictionary';
 
 export const zh: Messages = {
   overview: '总览',

@@ -31,7 +31,9 @@ export function spansOf(moment: number): Span[] {
 export function parseMoment(text: string): number | undefined {
   const trimmed = text.trim();
   if (/^\d{11,15}$/.test(trimmed)) return Number(trimmed);
-  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)\s*(Z|UTC|[+-]\d\d:\d\d)?)?$/i.exec(trimmed);
+  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)\s*(Z|UTC|[+-]\d\d:\d\d)?)?$/i.exec(
+    trimmed,
+  );
   if (match === null) return undefined;
   const [, day = '', time = '00:00', zone = ''] = match;
   const moment = Date.parse(`${day}T${time}${zone.toUpperCase().replace('UTC', 'Z')}`);

@@ -6,6 +6,13 @@ const STREAM = 'api/monitor/stream';
 const SILENCE_MS = 4000;
 const RETRY_MS = 1000;
 
+interface Events {
+  readonly overview: OverviewView;
+  readonly segments: SegmentsView;
+  readonly removed: RemovedView;
+  readonly snowflake: SnowflakeView;
+}
+
 /**
  * Keeps a store up to date by server-sent events. A connection that ends, hangs or is refused is made anew, once a
  * second, for as long as the page is seen: the browser's own retry gives up on an error status and never sees silence.
@@ -29,18 +36,18 @@ export class MonitorStream {
     const source = new EventSource(STREAM);
     this.source = source;
     this.watch(SILENCE_MS);
-    const on = <T>(event: string, take: (view: T) => void): void => {
+    const on = <Name extends keyof Events>(event: Name, take: (view: Events[Name]) => void): void => {
       source.addEventListener(event, ({ data }: MessageEvent<string>) => {
         this.watch(SILENCE_MS);
-        take(JSON.parse(data) as T);
+        take(JSON.parse(data) as Events[Name]);
       });
     };
     source.addEventListener('open', () => this.store.connected());
     source.addEventListener('error', () => this.retry());
-    on<OverviewView>('overview', (view) => this.store.takeOverview(view));
-    on<SegmentsView>('segments', (view) => this.store.takeSegments(view));
-    on<RemovedView>('removed', (view) => this.store.takeRemoved(view));
-    on<SnowflakeView>('snowflake', (view) => this.store.takeSnowflake(view));
+    on('overview', (view) => this.store.takeOverview(view));
+    on('segments', (view) => this.store.takeSegments(view));
+    on('removed', (view) => this.store.takeRemoved(view));
+    on('snowflake', (view) => this.store.takeSnowflake(view));
   }
 
   private close(): void {

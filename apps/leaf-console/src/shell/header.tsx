@@ -1,16 +1,33 @@
 import type { JSX } from 'preact';
 import { useConsole, useMonitor } from '../state/context';
 import { preferences } from '../state/preferences';
+import { hrefOf, type ViewName } from '../state/route';
 import { Icon } from '../ui/icons';
 import { StatusDot } from '../ui/status-dot';
 
 const THEME_ICONS = { system: 'system', light: 'sun', dark: 'moon' } as const;
 
-export function Header(): JSX.Element {
+interface HeaderProps {
+  readonly view: ViewName;
+  /** Moves the focus to the content. */
+  readonly onSkip: () => void;
+}
+
+export function Header({ view, onSkip }: HeaderProps): JSX.Element {
   const { t, language, setLanguage, theme, setTheme } = useConsole();
   const themeName = { system: t.themeSystem, light: t.themeLight, dark: t.themeDark }[theme];
   return (
     <header>
+      <a
+        class="skip"
+        href={hrefOf(view)}
+        onClick={(event) => {
+          event.preventDefault();
+          onSkip();
+        }}
+      >
+        {t.skipToContent}
+      </a>
       <h1>
         <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
           <path d="M27 4C14 4 5 9 5 19c0 3 1 5 2 6 2-7 7-11 13-14-5 4-9 9-11 16 2 1 4 1 5 1C24 28 28 18 27 4z" />

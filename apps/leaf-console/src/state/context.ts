@@ -1,8 +1,9 @@
 import { createContext } from 'preact';
-import { useContext, useEffect, useReducer } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import type { AdminApi } from '../api/admin-api';
 import type { Format } from '../format/format';
-import type { Language, Messages } from '../i18n/messages';
+import type { Messages } from '../i18n/dictionary';
+import type { Language } from '../i18n/messages';
 import type { MonitorStore } from '../monitor/monitor-store';
 import type { Theme } from './preferences';
 
@@ -31,7 +32,7 @@ export function useConsole(): Console {
 /** The monitor's store; draws the component again with each round. */
 export function useMonitor(): MonitorStore {
   const { store } = useConsole();
-  const [, redraw] = useReducer<number, void>((round) => round + 1, 0);
-  useEffect(() => store.subscribe(() => redraw()), [store]);
+  const [, setRound] = useState(0);
+  useEffect(() => store.subscribe(() => setRound((round) => round + 1)), [store]);
   return store;
 }

@@ -39,7 +39,11 @@ export function Field(props: FieldProps): JSX.Element {
         aria-describedby={told === undefined ? undefined : `${id}-told`}
       />
       {told !== undefined && (
-        <p id={`${id}-told`} class={fault === undefined ? 'hint' : 'fault'} role={fault === undefined ? undefined : 'alert'}>
+        <p
+          id={`${id}-told`}
+          class={fault === undefined ? 'hint' : 'fault'}
+          role={fault === undefined ? undefined : 'alert'}
+        >
           {told}
         </p>
       )}

@@ -30,7 +30,8 @@ export function StackedChart({ summary, times, layers }: StackedChartProps): JSX
   useEffect(() => {
     const element = frame.current;
     if (element === null) return undefined;
-    const make = (): Plot => new Plot(optionsFor(element, layers, format.short.bind(format), setPointed), data, element);
+    const make = (): Plot =>
+      new Plot(optionsFor(element, layers, format.short.bind(format), setPointed), data, element);
     plot.current = make();
     const observer = new ResizeObserver(() => plot.current?.setSize(sizeOf(element)));
     observer.observe(element);

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { BitLayout, formatInstance, LeafError, messageOf } from '@leaf/core';
+import { BitLayout, formatInstance, type Instance, LeafError, messageOf } from '@leaf/core';
 import type { IdModuleOptions } from '@leaf/id';
 import type { RegistryModuleOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
@@ -13,6 +13,10 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
+  /** Of the service. */
+  readonly name: string;
+  /** How the worker registry knows this server. */
+  readonly instance: Instance;
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
@@ -89,9 +93,10 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     maxStep: values.LEAF_SEGMENT_MAX_STEP,
     hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
   };
+  const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT };
   const snowflake = {
     registry: registryOf(values),
-    instance: { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT },
+    instance,
     layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
     reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
     horizonMs: horizonOf(values),
@@ -99,6 +104,8 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
   };
   return {
+    name: values.LEAF_NAME,
+    instance,
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,

@@ -1,14 +1,13 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf/core';
+import { PAGE_CSP } from '../http/content-security';
 import { acceptedEncoding, isUnchanged } from './negotiation';
 import { type Encoding, Site, type SiteFile } from './site';
 
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 const HEADERS = {
-  // Nothing but what this server sends itself; no inline script or style.
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy': PAGE_CSP,
   'referrer-policy': 'no-referrer',
   vary: 'accept-encoding',
 };
@@ -33,7 +32,10 @@ export class ConsoleController {
   @Get()
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { page } = this.site;
-    if (page !== undefined) return answer(page, ASK_EACH_TIME, request, reply);
+    if (page !== undefined) {
+      answer(page, ASK_EACH_TIME, request, reply);
+      return;
+    }
     void reply.headers({ ...HEADERS, 'content-type': 'text/html; charset=utf-8' });
     void reply.status(404).send(NOT_BUILT);
   }
@@ -43,7 +45,10 @@ export class ConsoleController {
   asset(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const file = this.site.asset(name);
     if (file === undefined) {
-      throw new LeafError('LEAF_NOT_FOUND', 'The web console has no such file. Load the page anew: it may be an old one.');
+      throw new LeafError(
+        'LEAF_NOT_FOUND',
+        'The web console has no such file. Load the page anew: it may be an old one.',
+      );
     }
     answer(file, KEEP, request, reply);
   }

@@ -42,7 +42,9 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode).requests++;
+    const count = counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode);
+    count.requests++;
+    count.latency.record(reply.elapsedTime);
     done();
   });
   return adapter;

@@ -1,17 +1,18 @@
 import type { Clock } from '../clock/clock';
 import { settledBefore } from '../deadline';
-import { LeafError } from '../errors/leaf-error';
+import type { LeafError } from '../errors/leaf-error';
 import { Histogram, type HistogramSnapshot } from '../histogram';
 import { forEachParallel } from '../parallel';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
-import type { DoubleBufferSnapshot } from './segment-view';
+import type { DoubleBufferSnapshot, TagSnapshot } from './segment-view';
 import type { IdRange } from './id-range';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
 import { assertTag, isTag } from './tag';
+import { pausedTag, stopping, unknownTag } from './tag-refusals';
 import { segmentUnavailable } from './unavailable';
 import { UnknownTags } from './unknown-tags';
 
@@ -128,7 +129,7 @@ export class SegmentIdGenerator {
     if (!this.paused.has(tag) && !this.buffers.has(tag)) await this.lookup(tag);
     if (this.paused.has(tag)) return false;
     const buffer = this.buffers.get(tag);
-    if (buffer === undefined) throw this.notFound(tag);
+    if (buffer === undefined) throw unknownTag(tag);
     this.buffers.delete(tag);
     this.paused.set(tag, buffer);
     return true;
@@ -167,6 +168,17 @@ export class SegmentIdGenerator {
 
   snapshot(): DoubleBufferSnapshot[] {
     return this.allBuffers().map((buffer) => buffer.snapshot());
+  }
+
+  /** Of one tag: of many, slice by slice, without a long stop. Undefined when it is not known. */
+  snapshotOf(tag: string): TagSnapshot | undefined {
+    const paused = this.paused.get(tag);
+    const snapshot = (paused ?? this.buffers.get(tag))?.snapshot();
+    return snapshot && { ...snapshot, paused: paused !== undefined };
+  }
+
+  get tagCount(): number {
+    return this.buffers.size + this.paused.size;
   }
 
   /** Calls `visit` with each tag's issued and buffered IDs: what a sampler needs, without the cost of a snapshot. */
@@ -218,7 +230,7 @@ export class SegmentIdGenerator {
     const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
     this.buffers.delete(tag);
     this.paused.delete(tag);
-    if (buffer !== undefined) await this.retire(buffer, () => this.notFound(tag));
+    if (buffer !== undefined) await this.retire(buffer, () => unknownTag(tag));
   }
 
   private async retire(buffer: DoubleBuffer, reason: () => LeafError): Promise<IdRange[]> {
@@ -241,12 +253,12 @@ export class SegmentIdGenerator {
   private async find(tag: string): Promise<DoubleBuffer> {
     assertTag(tag);
     this.assertServed(tag);
-    if (this.unknown.has(tag)) throw this.notFound(tag);
+    if (this.unknown.has(tag)) throw unknownTag(tag);
     const found = await this.ask(tag);
     this.assertServed(tag);
     if (found) return this.admit(tag);
     this.unknown.add(tag);
-    throw this.notFound(tag);
+    throw unknownTag(tag);
   }
 
   private async ask(tag: string): Promise<boolean> {
@@ -274,27 +286,10 @@ export class SegmentIdGenerator {
 
   private assertServed(tag: string): void {
     if (this.closed !== undefined) throw stopping();
-    if (this.paused.has(tag)) {
-      throw new LeafError(
-        'LEAF_TAG_PAUSED',
-        `Tag "${tag}" is paused on this server: ask another one, or wait until it is resumed.`,
-        { retryAfterMs: PAUSED_RETRY_MS },
-      );
-    }
+    if (this.paused.has(tag)) throw pausedTag(tag, PAUSED_RETRY_MS);
   }
 
   private allBuffers(): DoubleBuffer[] {
     return [...this.buffers.values(), ...this.paused.values()];
   }
-
-  private notFound(tag: string): LeafError {
-    return new LeafError(
-      'LEAF_TAG_NOT_FOUND',
-      `There is no tag "${tag}". Create its row in leaf_alloc first; it is found within a second.`,
-    );
-  }
-}
-
-function stopping(): LeafError {
-  return new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', { retryAfterMs: 1000 });
 }

@@ -6,6 +6,9 @@ export interface Allocation extends IdRange {
   readonly step: number;
 }
 
+/** Asked for by a {@link SegmentStore.ping}; whether it exists does not matter. */
+const PING_TAG = 'ping';
+
 /**
  * Where the ranges of the tags are taken from: one row a tag, holding the first ID that is not taken yet (`max_id`) and
  * the step.
@@ -44,4 +47,15 @@ export abstract class SegmentStore {
 
   /** Raises `max_id` to at least `minimum`; never lowers it. */
   abstract raise(tag: string, minimum: bigint): Promise<void>;
+
+  /**
+   * Asks whether the store answers, at the cost of one row.
+   *
+   * @returns which part of it does not; undefined when all of it does
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE` when none does
+   */
+  async ping(): Promise<string | undefined> {
+    await this.hasTag(PING_TAG);
+    return undefined;
+  }
 }

@@ -20,6 +20,10 @@ export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
   readonly loading: boolean;
 }
 
+export interface TagSnapshot extends DoubleBufferSnapshot {
+  readonly paused: boolean;
+}
+
 export function view(segment: Segment): SegmentView {
   return { ...segment.range, position: segment.position };
 }

@@ -39,8 +39,8 @@ export const MAX_DESCRIPTION = 256;
  * `LEAF_STORE_UNAVAILABLE`.
  */
 export abstract class TagStore {
-  /** All tags, by name. */
-  abstract list(): Promise<TagRow[]>;
+  /** All tags, or the first `limit` of them, by name. */
+  abstract list(limit?: number): Promise<TagRow[]>;
 
   abstract find(tag: string): Promise<TagRow | undefined>;
 

@@ -1,4 +1,4 @@
-import { type Allocation, type IdRange, LeafError, SegmentStore } from '@leaf/core';
+import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore } from '@leaf/core';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
 
@@ -53,6 +53,17 @@ export class ShardedSegmentStore extends SegmentStore {
 
   async raise(tag: string, minimum: bigint): Promise<void> {
     return this.shards.of(tag).stores.segments.raise(tag, minimum);
+  }
+
+  /** Of each database. */
+  override async ping(): Promise<string | undefined> {
+    const pings = await Promise.allSettled(this.shards.all.map(async ({ stores }) => stores.segments.ping()));
+    const away = this.shards.all.flatMap(({ name }, index) => {
+      const ping = pings[index];
+      return ping?.status === 'rejected' ? [{ name, error: ping.reason as unknown }] : [];
+    });
+    if (away.length === this.shards.all.length) throw away[0]?.error;
+    return away.length === 0 ? undefined : away.map(({ name, error }) => `${name}: ${reasonOf(error)}`).join('; ');
   }
 
   /** @returns whether the database could be asked */

@@ -8,14 +8,17 @@ export class ShardedTagStore extends TagStore {
   }
 
   /** Whole, or an error: all databases have to answer. Rows in a database that they do not belong to are left out. */
-  async list(): Promise<TagRow[]> {
+  async list(limit?: number): Promise<TagRow[]> {
     const lists = await Promise.all(
       this.shards.all.map(async (shard) => {
-        const rows = await shard.stores.tags.list();
+        const rows = await shard.stores.tags.list(limit);
         return rows.filter(({ tag }) => this.shards.of(tag) === shard);
       }),
     );
-    return lists.flat().sort((a, b) => (a.tag < b.tag ? -1 : 1));
+    return lists
+      .flat()
+      .sort((a, b) => (a.tag < b.tag ? -1 : 1))
+      .slice(0, limit);
   }
 
   async find(tag: string): Promise<TagRow | undefined> {

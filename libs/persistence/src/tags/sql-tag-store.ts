@@ -32,8 +32,11 @@ export class SqlTagStore extends TagStore {
     super();
   }
 
-  async list(): Promise<TagRow[]> {
-    const rows = await this.database.run<StoredRow[]>(`${select(this.dialect)} ORDER BY biz_tag`, []);
+  async list(limit?: number): Promise<TagRow[]> {
+    const sql = `${select(this.dialect)} ORDER BY biz_tag`;
+    const rows = await (limit === undefined
+      ? this.database.run<StoredRow[]>(sql, [])
+      : this.database.run<StoredRow[]>(this.dialect.text(`${sql} LIMIT ?`), [limit]));
     return rows.map(toTagRow);
   }
 

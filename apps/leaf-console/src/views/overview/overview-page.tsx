@@ -115,7 +115,9 @@ function ServerCard({ overview }: { readonly overview: OverviewView }): JSX.Elem
           </div>
         ))}
       </dl>
-      <DrainControl draining={overview.parts.some(({ name, status }) => name === 'drain' && status !== 'off' && status !== 'up')} />
+      <DrainControl
+        draining={overview.parts.some(({ name, status }) => name === 'drain' && status !== 'off' && status !== 'up')}
+      />
     </section>
   );
 }

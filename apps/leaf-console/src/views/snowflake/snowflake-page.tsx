@@ -34,7 +34,7 @@ function Troubles({ view: { refusal, worker } }: { readonly view: SnowflakeView 
   const lost = worker?.lost ?? null;
   const trouble = worker?.trouble ?? null;
   return (
-    <div role="alert" class={refusal ?? lost ?? trouble ? 'troubles' : 'unseen'}>
+    <div role="alert" class={(refusal ?? lost ?? trouble) ? 'troubles' : 'unseen'}>
       {refusal !== null && (
         <p class="note note-down">
           <strong>{t.refusal}</strong> {refusal.detail} <span class="code">{refusal.code}</span>

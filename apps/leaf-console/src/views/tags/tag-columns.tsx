@@ -90,11 +90,7 @@ const KEYS: Readonly<Record<Exclude<TagColumn, 'actions' | 'state'>, (row: TagRo
 };
 
 /** The rows with `search` in their name or description, in order. */
-export function selectRows(
-  rows: readonly TagRow[],
-  search: string,
-  { by, descending }: Sorting<TagColumn>,
-): TagRow[] {
+export function selectRows(rows: readonly TagRow[], search: string, { by, descending }: Sorting<TagColumn>): TagRow[] {
   const wanted = search.trim().toLowerCase();
   const key = KEYS[by === 'actions' || by === 'state' ? 'tag' : by];
   const sign = descending ? -1 : 1;

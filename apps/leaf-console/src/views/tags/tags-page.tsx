@@ -82,7 +82,9 @@ export function TagsPage(): JSX.Element {
           sortLabel={t.sortBy}
         />
       )}
-      {act?.kind === 'create' && <CreateDialog onClose={close} onDone={(row) => finish(row.tag, row, t.created(row.tag))} />}
+      {act?.kind === 'create' && (
+        <CreateDialog onClose={close} onDone={(row) => finish(row.tag, row, t.created(row.tag))} />
+      )}
       {act?.kind === 'edit' && (
         <EditDialog row={act.row} onClose={close} onDone={(row) => finish(row.tag, row, t.saved(row.tag))} />
       )}

@@ -33,11 +33,11 @@ function DrawnRound({ round: { mode, name, drawn, ms } }: { readonly round: Roun
   const all = drawn.map(({ from, to }) => (from === to ? from : `${from}-${to}`)).join('\n');
   return (
     <article>
-      <h3>
+      <h2>
         <span class="tag-name">{name}</span>
         <small>{t.drawn(format.count(drawn.reduce(sizeOf, 0n)), format.milliseconds(ms))}</small>
         <CopyButton text={all} what={t.drawnIds} />
-      </h3>
+      </h2>
       <ul>
         {drawn.slice(0, SHOWN).map(({ from, to }) => (
           <li key={from} class="mono">

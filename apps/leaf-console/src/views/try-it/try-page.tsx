@@ -65,7 +65,9 @@ export function TryPage(): JSX.Element {
           list="try-tags"
           required
         />
-        <datalist id="try-tags">{mode === 'segment' && firstOf(tags.keys()).map((known) => <option value={known} />)}</datalist>
+        <datalist id="try-tags">
+          {mode === 'segment' && firstOf(tags.keys()).map((known) => <option value={known} />)}
+        </datalist>
         <Choice label={t.manner} value={manner} onValue={setManner} options={manners} />
         {manner !== 'single' && <Field class="short" label={t.size} value={size} onValue={setSize} digits required />}
         <button type="submit" class="main">
@@ -90,4 +92,3 @@ function firstOf(names: Iterable<string>): string[] {
   }
   return suggested;
 }
-

@@ -1,0 +1,32 @@
+import type { Provider, Type } from '@nestjs/common';
+import { Clock } from '@leaf/core';
+import type { LeafConfig } from '../config/leaf-config';
+import { JavaPagesController } from './java-pages.controller';
+import { Monitor } from './monitor';
+import { MonitorController } from './monitor.controller';
+import { Parts } from './parts';
+import { DatabaseProbe } from './sampling/database-probe';
+import { IssueRates } from './sampling/issue-rates';
+import { PeerWatch } from './sampling/peer-watch';
+import { Sampler } from './sampling/sampler';
+import { Traffic } from './sampling/traffic';
+import { ServerIdentity } from './server-identity';
+import { StreamHub } from './stream/stream-hub';
+import { TagViews } from './tag-views';
+
+export const MONITOR_CONTROLLERS: Type[] = [MonitorController, JavaPagesController];
+
+export function monitorProviders(config: LeafConfig): Provider[] {
+  return [
+    { provide: ServerIdentity, useFactory: (clock: Clock) => new ServerIdentity(config, clock), inject: [Clock] },
+    { provide: Traffic, useFactory: (clock: Clock) => new Traffic(clock), inject: [Clock] },
+    { provide: IssueRates, useFactory: (clock: Clock) => new IssueRates(clock), inject: [Clock] },
+    DatabaseProbe,
+    PeerWatch,
+    Sampler,
+    Parts,
+    TagViews,
+    Monitor,
+    StreamHub,
+  ];
+}

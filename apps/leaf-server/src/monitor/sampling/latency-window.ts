@@ -1,0 +1,43 @@
+import type { HistogramSnapshot } from '@leaf/core';
+import type { LatencyView } from '../views';
+import { hundredths } from './round-off';
+
+/** Twelve intervals of five seconds: a minute. */
+const SAMPLES = 13;
+
+/** Percentiles of what a histogram, which only grows, has taken up in the last minute. */
+export class LatencyWindow {
+  private readonly samples: HistogramSnapshot[] = [];
+
+  /** To be called every five seconds. */
+  sample(snapshot: HistogramSnapshot): void {
+    this.samples.push(snapshot);
+    if (this.samples.length > SAMPLES) this.samples.shift();
+  }
+
+  /** From the oldest sample to `now`; null when nothing came. */
+  view(now: HistogramSnapshot): LatencyView | null {
+    const [oldest] = this.samples;
+    const counts = now.buckets.map(({ bound, count }, index) => ({
+      bound,
+      count: count - (oldest?.buckets[index]?.count ?? 0),
+    }));
+    const total = now.count - (oldest?.count ?? 0);
+    if (total === 0) return null;
+    const at = (share: number): number => hundredths(quantile(counts, share * total));
+    return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
+  }
+}
+
+/** Within its bucket the value is taken to lie as far as its rank does; beyond the last bound, at that bound. */
+function quantile(buckets: HistogramSnapshot['buckets'], rank: number): number {
+  let below = { bound: 0, count: 0 };
+  for (const bucket of buckets) {
+    if (bucket.count >= rank && bucket.count > below.count) {
+      const share = (rank - below.count) / (bucket.count - below.count);
+      return below.bound + share * (bucket.bound - below.bound);
+    }
+    below = bucket;
+  }
+  return below.bound;
+}

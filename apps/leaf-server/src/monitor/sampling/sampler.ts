@@ -1,0 +1,70 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy, Optional } from '@nestjs/common';
+import { Clock, PeriodicTask, reasonOf } from '@leaf/core';
+import { SegmentService } from '@leaf/segment';
+import { SnowflakeService } from '@leaf/snowflake';
+import { RequestCounts } from '../../metrics/request-counts';
+import { Beat } from '../beat';
+import { STREAM_ROUTE } from '../stream/stream-route';
+import type { LatencyView } from '../views';
+import { DatabaseProbe } from './database-probe';
+import { IssueRates } from './issue-rates';
+import { LatencyWindow } from './latency-window';
+import { Traffic, type TrafficCounts } from './traffic';
+
+const EVERY_MS = 1000;
+/** Samples of the whole server for one of each tag. */
+const TAG_EVERY = 5;
+
+/** Looks at the counters once a second, from outside: whoever takes an ID pays nothing for it. */
+@Injectable()
+export class Sampler implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(Sampler.name);
+  private readonly latencies = new LatencyWindow();
+  private readonly beat: Beat;
+  private samples = 0;
+
+  constructor(
+    clock: Clock,
+    private readonly requests: RequestCounts,
+    private readonly traffic: Traffic,
+    private readonly rates: IssueRates,
+    private readonly probe: DatabaseProbe,
+    @Optional() private readonly segments?: SegmentService,
+    @Optional() private readonly snowflake?: SnowflakeService,
+  ) {
+    const onError = (error: unknown): void => this.logger.error(`Counters could not be read: ${reasonOf(error)}`);
+    this.beat = new Beat(new PeriodicTask('sampler', () => this.sample(), clock, onError), EVERY_MS, clock);
+  }
+
+  onApplicationBootstrap(): void {
+    this.beat.start();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.beat.stop();
+  }
+
+  /** IDs handed out and requests refused since the start. */
+  counts(): TrafficCounts {
+    return {
+      segment: this.segments?.issued ?? 0,
+      snowflake: this.snowflake?.snapshot().generator.issued ?? 0,
+      errors: this.requests.errors(),
+    };
+  }
+
+  /** Of the requests of the last minute. A stream is none that anybody waits for. */
+  latency(): LatencyView | null {
+    return this.latencies.view(this.requests.latencies(STREAM_ROUTE));
+  }
+
+  private sample(): Promise<void> {
+    this.probe.ask();
+    this.traffic.sample(this.counts());
+    if (this.samples++ % TAG_EVERY === 0) {
+      this.latencies.sample(this.requests.latencies(STREAM_ROUTE));
+      this.rates.sample((see) => this.segments?.visit(see));
+    }
+    return Promise.resolve();
+  }
+}

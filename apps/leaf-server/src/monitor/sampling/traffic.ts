@@ -1,0 +1,97 @@
+import type { Clock } from '@leaf/core';
+import type { HistoryView } from '../views';
+import { hundredths } from './round-off';
+
+/** What was counted since the start. */
+export interface TrafficCounts {
+  readonly segment: number;
+  readonly snowflake: number;
+  readonly errors: number;
+}
+
+interface Sample extends TrafficCounts {
+  /** Monotonic milliseconds. */
+  readonly at: number;
+}
+
+const STEP_MS = 5000;
+/** A quarter of an hour. */
+const STEPS = 180;
+/** Samples between which the rate of now is measured. */
+const RECENT = 5;
+
+/** Rates per second of the whole server: of now, and of the last quarter of an hour in steps. */
+export class Traffic {
+  private readonly recent: Sample[] = [];
+  private readonly steps: TrafficCounts[] = [];
+  /** The sample with which the step under way began; undefined before the first. */
+  private stepStart: Sample | undefined;
+  private startedAt = 0;
+  private ended = 0;
+  private endsAt = 0;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** To be called about once a second. */
+  sample(counts: TrafficCounts): void {
+    const sample = { ...counts, at: this.clock.monotonic() };
+    if (this.stepStart === undefined) {
+      this.startedAt = sample.at;
+      this.endsAt = this.clock.now();
+      this.stepStart = sample;
+    }
+    this.recent.push(sample);
+    if (this.recent.length > RECENT) this.recent.shift();
+    this.endSteps(this.stepStart, sample);
+  }
+
+  /** Of the last seconds. */
+  get rates(): TrafficCounts {
+    const [oldest] = this.recent;
+    const newest = this.recent.at(-1);
+    return oldest === undefined || newest === undefined
+      ? { segment: 0, snowflake: 0, errors: 0 }
+      : between(oldest, newest);
+  }
+
+  /** Steps that have ended since the start. */
+  get stepsEnded(): number {
+    return this.ended;
+  }
+
+  /** What is kept of the steps after the first `after` ones. */
+  history(after = 0): HistoryView {
+    const steps = after >= this.ended ? [] : this.steps.slice(-(this.ended - after));
+    return {
+      stepMs: STEP_MS,
+      endsAt: this.endsAt,
+      segment: steps.map(({ segment }) => segment),
+      snowflake: steps.map(({ snowflake }) => snowflake),
+      errors: steps.map(({ errors }) => errors),
+    };
+  }
+
+  /** Several at once when samples failed to come: what was counted meanwhile is spread over them. */
+  private endSteps(start: Sample, sample: Sample): void {
+    const elapsed = sample.at - this.startedAt;
+    const due = Math.floor(elapsed / STEP_MS);
+    if (due === this.ended) return;
+    const rates = between(start, sample);
+    const count = Math.min(due - this.ended, STEPS);
+    for (let step = 0; step < count; step++) this.steps.push(rates);
+    this.steps.splice(0, this.steps.length - STEPS);
+    this.ended = due;
+    this.endsAt = Math.round(this.clock.now() - (elapsed - due * STEP_MS));
+    this.stepStart = sample;
+  }
+}
+
+function between(from: Sample, to: Sample): TrafficCounts {
+  const seconds = (to.at - from.at) / 1000;
+  const rate = (before: number, after: number): number => (seconds > 0 ? hundredths((after - before) / seconds) : 0);
+  return {
+    segment: rate(from.segment, to.segment),
+    snowflake: rate(from.snowflake, to.snowflake),
+    errors: rate(from.errors, to.errors),
+  };
+}

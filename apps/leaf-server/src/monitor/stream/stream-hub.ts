@@ -1,0 +1,135 @@
+import type { ServerResponse } from 'node:http';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Clock, LeafError, PeriodicTask, reasonOf } from '@leaf/core';
+import { Beat } from '../beat';
+import { Monitor } from '../monitor';
+import { PeerWatch } from '../sampling/peer-watch';
+import { Traffic } from '../sampling/traffic';
+import { TagViews } from '../tag-views';
+import type { OverviewView, RemovedView, SnowflakeView } from '../views';
+import { EventStream } from './event-stream';
+import { TagBoard } from './tag-board';
+
+const EVERY_MS = 1000;
+const MOST_STREAMS = 32;
+/** When a stream that was cut comes back, in milliseconds. */
+const RETRY_MS = 2000;
+/** When to ask again for one of the streams, in milliseconds. */
+const FULL_RETRY_MS = 10_000;
+
+/** What a round found besides the tags: the same for all readers. */
+interface Round {
+  readonly overview: OverviewView;
+  readonly snowflake: SnowflakeView;
+}
+
+/**
+ * The readers of the stream. Once a second this server is looked at, for all of them; each gets what it has not seen yet.
+ * One that is still busy with the last round misses this one, and gets both with the next. Without readers, nothing is
+ * looked at and nothing kept.
+ */
+@Injectable()
+export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(StreamHub.name);
+  private readonly streams = new Set<EventStream>();
+  private readonly board: TagBoard;
+  private readonly rounds: PeriodicTask;
+  private readonly beat: Beat;
+  private last: Round | undefined;
+  private stopping = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly monitor: Monitor,
+    private readonly traffic: Traffic,
+    private readonly peers: PeerWatch,
+    private readonly views: TagViews,
+  ) {
+    this.board = new TagBoard(views);
+    const onError = (error: unknown): void => this.logger.error(`A round of the stream failed: ${reasonOf(error)}`);
+    this.rounds = new PeriodicTask('monitor-stream', () => this.look(), clock, onError);
+    this.beat = new Beat(this.rounds, EVERY_MS, clock);
+  }
+
+  onApplicationBootstrap(): void {
+    this.beat.start();
+  }
+
+  /** The streams end first of all: HTTP closes only when every answer has ended. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopping = true;
+    for (const stream of this.streams) stream.end();
+    await this.beat.stop();
+  }
+
+  /** @throws LeafError `LEAF_OVERLOADED`, `LEAF_NOT_READY` when one more stream cannot be had */
+  assertRoom(): void {
+    if (this.stopping) {
+      throw new LeafError('LEAF_NOT_READY', 'This server is stopping: watch another one.', { retryAfterMs: RETRY_MS });
+    }
+    if (this.streams.size < MOST_STREAMS) return;
+    throw new LeafError(
+      'LEAF_OVERLOADED',
+      `This server feeds ${MOST_STREAMS} streams already: close one, or ask for /api/monitor/overview now and then.`,
+      { retryAfterMs: FULL_RETRY_MS },
+    );
+  }
+
+  /** Feeds one more reader; its headers are sent. */
+  open(response: ServerResponse): void {
+    const stream = new EventStream(response, this.clock);
+    this.streams.add(stream);
+    stream.onGone(() => this.streams.delete(stream));
+    void this.begin(stream);
+  }
+
+  /** The comment lets whoever stands in between pass the headers on at once. */
+  private async begin(stream: EventStream): Promise<void> {
+    if (!(await stream.send(`: leaf\nretry: ${RETRY_MS}\n\n`))) return;
+    if (this.last === undefined) await this.rounds.run();
+    else this.feed(stream, this.last);
+  }
+
+  private async look(): Promise<void> {
+    if (this.streams.size === 0) {
+      this.last = undefined;
+      this.board.clear();
+      return;
+    }
+    void this.peers.refresh();
+    await this.board.update();
+    this.last = { overview: this.monitor.overview(), snowflake: this.monitor.snowflake() };
+    for (const stream of this.streams) this.feed(stream, this.last);
+    this.board.forgetGone(Math.min(...Array.from(this.streams, ({ round }) => round)));
+  }
+
+  private feed(stream: EventStream, round: Round): void {
+    if (stream.busy) return;
+    stream.busy = true;
+    void this.deliver(stream, round).finally(() => (stream.busy = false));
+  }
+
+  /** Everything after what the reader has; what changes meanwhile it gets once more with the next round. */
+  private async deliver(stream: EventStream, { overview, snowflake }: Round): Promise<void> {
+    const { round } = this.board;
+    const { stepsEnded } = this.traffic;
+    const history = this.traffic.history(stream.steps);
+    const removed: RemovedView = { tags: stream.round === 0 ? [] : this.board.goneAfter(stream.round) };
+    if (!(await stream.send(event('overview', JSON.stringify({ ...overview, history }))))) return;
+    if (removed.tags.length > 0 && !(await stream.send(event('removed', JSON.stringify(removed))))) return;
+    let pages = 0;
+    for (const tags of this.board.changesAfter(stream.round)) {
+      pages++;
+      if (!(await stream.send(event('segments', this.views.json(tags))))) return;
+    }
+    if (stream.round === 0 && pages === 0 && !(await stream.send(event('segments', this.views.json([]))))) return;
+    if (!(await stream.send(event('snowflake', JSON.stringify(snowflake))))) return;
+    stream.round = round;
+    stream.steps = stepsEnded;
+  }
+}
+
+/** `json` has no line breaks. */
+function event(name: string, json: string): string {
+  return `event: ${name}\ndata: ${json}\n\n`;
+}

@@ -1,0 +1,107 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { Clock, type SegmentView as BufferedSegment, type TagSnapshot } from '@leaf/core';
+import { SegmentService } from '@leaf/segment';
+import { hundredths } from './sampling/round-off';
+import { IssueRates } from './sampling/issue-rates';
+import { ServerIdentity } from './server-identity';
+import type { SegmentsView, SegmentView, TagView } from './views';
+
+/** Tags that are looked at without a pause: requests pass in between. */
+const SLICE = 250;
+
+/** The tags as they are shown. There may be many: nobody gets them all at once. */
+@Injectable()
+export class TagViews {
+  private documents: Promise<string> | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly identity: ServerIdentity,
+    private readonly rates: IssueRates,
+    @Optional() private readonly segments?: SegmentService,
+  ) {}
+
+  names(): string[] {
+    const names: string[] = [];
+    this.segments?.visit((tag) => names.push(tag));
+    return names;
+  }
+
+  snapshotOf(tag: string): TagSnapshot | undefined {
+    return this.segments?.snapshotOf(tag);
+  }
+
+  rateOf(tag: string): number {
+    return this.rates.rateOf(tag);
+  }
+
+  /** Calls `act` with each of `tags`, and lets requests pass after every slice. */
+  async forEach(tags: readonly string[], act: (tag: string) => void): Promise<void> {
+    for (let start = 0; start < tags.length; start += SLICE) {
+      if (start > 0) await this.clock.sleep(0);
+      for (const tag of tags.slice(start, start + SLICE)) act(tag);
+    }
+  }
+
+  /** A {@link SegmentsView} in JSON. Those who ask while it is written get the same one. */
+  document(): Promise<string> {
+    this.documents ??= this.write().finally(() => (this.documents = undefined));
+    return this.documents;
+  }
+
+  /** A {@link SegmentsView} in JSON, of tags that are JSON already. */
+  json(tags: readonly string[]): string {
+    const head: SegmentsView = {
+      enabled: this.segments !== undefined,
+      now: this.clock.now(),
+      prefetchRatio: this.identity.prefetchRatio,
+      tags: [],
+    };
+    return `${JSON.stringify(head).slice(0, -']}'.length)}${tags.join(',')}]}`;
+  }
+
+  private async write(): Promise<string> {
+    const tags: string[] = [];
+    await this.forEach(this.names(), (tag) => {
+      const snapshot = this.snapshotOf(tag);
+      if (snapshot !== undefined) tags.push(JSON.stringify(toTagView(snapshot, this.rateOf(tag))));
+    });
+    return this.json(tags);
+  }
+}
+
+/** @param rate IDs per second */
+export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
+  const { tag, loading, paused, step, databaseStep, issued, buffered, loads, failures } = snapshot;
+  // A segment that was loaded ahead of the first ID waits as the next one.
+  const [first, second] = [snapshot.current, snapshot.next, ...snapshot.spare].filter((view) => view !== undefined);
+  const inUse = first !== undefined && first.position > first.to ? (second ?? first) : first;
+  return {
+    tag,
+    initialized: first !== undefined,
+    nextReady: second !== undefined,
+    loading,
+    paused,
+    position: inUse === undefined ? null : String(inUse.position),
+    segments: [toSegmentView(first), toSegmentView(second)],
+    step,
+    databaseStep,
+    issued,
+    buffered,
+    rate: hundredths(rate),
+    lastsMs: rate > 0 ? Math.round((buffered * 1000) / rate) : null,
+    loads,
+    failures,
+    lastLoad: {
+      at: snapshot.lastLoadAt ?? null,
+      ms: snapshot.lastLoadMs === undefined ? null : hundredths(snapshot.lastLoadMs),
+      error: snapshot.lastError ?? null,
+    },
+  };
+}
+
+function toSegmentView(segment: BufferedSegment | undefined): SegmentView | null {
+  if (segment === undefined) return null;
+  const max = segment.to + 1n;
+  return { value: String(segment.position), max: String(max), step: Number(max - segment.from) };
+}
