@@ -16,12 +16,14 @@ interface StackedChartProps {
   readonly summary: string;
   /** Unix seconds. */
   readonly times: readonly number[];
+  /** From the left edge to the newest value. */
+  readonly spanSeconds: number;
   /** From the bottom up. */
   readonly layers: readonly Layer[];
 }
 
 /** Layers over time, one upon the other; the legend tells the values under the pointer, or the newest. */
-export function StackedChart({ summary, times, layers }: StackedChartProps): JSX.Element {
+export function StackedChart({ summary, times, spanSeconds, layers }: StackedChartProps): JSX.Element {
   const { format, theme } = useConsole();
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | undefined>(undefined);
@@ -31,7 +33,7 @@ export function StackedChart({ summary, times, layers }: StackedChartProps): JSX
     const element = frame.current;
     if (element === null) return undefined;
     const make = (): Plot =>
-      new Plot(optionsFor(element, layers, format.short.bind(format), setPointed), data, element);
+      new Plot(optionsFor(element, layers, spanSeconds, format.short.bind(format), setPointed), data, element);
     plot.current = make();
     const observer = new ResizeObserver(() => plot.current?.setSize(sizeOf(element)));
     observer.observe(element);
@@ -58,7 +60,7 @@ export function StackedChart({ summary, times, layers }: StackedChartProps): JSX
             {label} <b>{format.rate(values[shown] ?? 0)}</b>
           </span>
         ))}
-        <span class="legend-time">{format.clock((times[shown] ?? 0) * 1000)}</span>
+        <span class="legend-time">{times[shown] === undefined ? '' : format.clock(times[shown] * 1000)}</span>
       </figcaption>
       <div ref={frame} role="img" aria-label={summary} />
     </figure>
@@ -75,6 +77,7 @@ function stacked(times: readonly number[], layers: readonly Layer[]): Plot.Align
 function optionsFor(
   element: HTMLElement,
   layers: readonly Layer[],
+  spanSeconds: number,
   short: (value: number) => string,
   onPoint: (index: number | undefined) => void,
 ): Plot.Options {
@@ -90,7 +93,10 @@ function optionsFor(
     ...sizeOf(element),
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.08)] } },
+    scales: {
+      x: { range: (_plot, _first, last) => [last - spanSeconds, last] },
+      y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.08)] },
+    },
     hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? undefined)] },
     axes: [
       { ...axis, space: 70, values: (_plot, seconds) => seconds.map(timeOfDay) },

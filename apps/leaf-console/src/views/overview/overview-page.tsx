@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
-import type { HistoryView, OverviewView } from '../../monitor/views';
+import type { OverviewView } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 import { Ago, Exact } from '../../ui/exact';
 import { SparkLine } from '../../ui/spark-line';
 import { StackedChart } from '../../ui/stacked-chart';
 import { DrainControl } from './drain-control';
 import { PartsList } from './parts-list';
+
+const HISTORY_SECONDS = 15 * 60;
 
 export function OverviewPage(): JSX.Element {
   const { t } = useConsole();
@@ -43,7 +45,7 @@ function Tiles({ overview }: { readonly overview: OverviewView }): JSX.Element {
       <div class="tile" title={t.errorsHint}>
         <dt>{t.errorsPerSecond}</dt>
         <dd class={errorRate > 0 ? 'is-down' : ''}>
-          {format.rate(errorRate)} <SparkLine values={finished(history).errors} />
+          {format.rate(errorRate)} <SparkLine values={history.errors} />
         </dd>
       </div>
       {(['p50', 'p99', 'p999'] as const).map((name) => (
@@ -65,31 +67,20 @@ function Tiles({ overview }: { readonly overview: OverviewView }): JSX.Element {
 function RateChart({ overview }: { readonly overview: OverviewView }): JSX.Element {
   const { t, format } = useConsole();
   const { rate, history } = overview;
-  const { segment, snowflake, endsAt, stepMs } = finished(history);
+  const { segment, snowflake, endsAt, stepMs } = history;
+  if (segment.length === 0) return <p class="waiting">{t.chartEmpty}</p>;
   const times = segment.map((_value, index) => (endsAt - (segment.length - 1 - index) * stepMs) / 1000);
   return (
     <StackedChart
       summary={t.chartSummary(format.rate(rate.segment), format.rate(rate.snowflake))}
       times={times}
+      spanSeconds={HISTORY_SECONDS}
       layers={[
         { label: t.segmentMode, colour: 'segment', values: segment },
         { label: t.snowflakeMode, colour: 'snowflake', values: snowflake },
       ]}
     />
   );
-}
-
-/** Without the step that is still under way, which would look like a dip. */
-function finished(history: HistoryView): HistoryView {
-  const { stepMs, endsAt, segment, snowflake, errors } = history;
-  if (segment.length < 2) return history;
-  return {
-    stepMs,
-    endsAt: endsAt - stepMs,
-    segment: segment.slice(0, -1),
-    snowflake: snowflake.slice(0, -1),
-    errors: errors.slice(0, -1),
-  };
 }
 
 function ServerCard({ overview }: { readonly overview: OverviewView }): JSX.Element {

@@ -28,7 +28,7 @@ export function LeaseBar({ worker }: { readonly worker: WorkerView }): JSX.Eleme
       <dl class="lease-ends">
         <div>
           <dt>{t.floor}</dt>
-          <dd>{format.local(floor)}</dd>
+          <dd>{floor === 0 ? t.none : format.local(floor)}</dd>
         </div>
         <div>
           <dt>{t.now}</dt>
