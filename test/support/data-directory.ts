@@ -16,13 +16,16 @@ export interface TagRow {
   readonly tag: string;
   readonly step: number;
   readonly maxId?: number;
+  readonly description?: string;
 }
 
 /** Writes a row beside the running server, as an operator with an SQL shell does. */
-export function insertTag(directory: string, { tag, step, maxId = 1 }: TagRow): void {
+export function insertTag(directory: string, { tag, step, maxId = 1, description }: TagRow): void {
   const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
   try {
-    database.prepare('INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)').run(tag, maxId, step);
+    database
+      .prepare('INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES (?, ?, ?, ?)')
+      .run(tag, maxId, step, description ?? null);
   } finally {
     database.close();
   }

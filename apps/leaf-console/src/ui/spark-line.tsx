@@ -14,7 +14,7 @@ export function SparkLine({ values }: { readonly values: readonly number[] }): J
   return (
     <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" focusable="false">
       {highest > 0 && <path class="spark-area" d={`M0 ${HEIGHT}L${points.join('L')}L${WIDTH} ${HEIGHT}Z`} />}
-      <path class="spark-line" d={`M${points.join('L')}`} />
+      {points.length > 1 && <path class="spark-line" d={`M${points.join('L')}`} />}
     </svg>
   );
 }
