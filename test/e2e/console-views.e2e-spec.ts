@@ -191,8 +191,8 @@ it('speaks Chinese, and remembers it', async () => {
 it('drains the server, and undoes it', async () => {
   await view.show('overview');
   await page.getByRole('region', { name: 'Server' }).locator('summary').click();
-  await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
-  await page.getByRole('button', { name: 'Use' }).click();
+  await page.getByRole('textbox', { name: 'Admin token' }).fill(ADMIN_TOKEN);
+  await page.getByRole('button', { name: 'Use', exact: true }).click();
   await page.getByRole('button', { name: 'Drain', exact: true }).click();
   await page.getByRole('status').filter({ hasText: 'not ready' }).waitFor();
   await page.locator('[data-part=drain][data-status=down]').waitFor();
