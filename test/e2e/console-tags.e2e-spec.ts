@@ -19,13 +19,13 @@ let page: Page;
 
 beforeAll(async () => {
   await ensureBuilt();
-  const starting = servers.start(await servers.makeDirectory(), { LEAF_ADMIN_TOKEN: ADMIN_TOKEN });
-  [browser, { port }] = await Promise.all([launchBrowser(), starting]);
+  browser = await launchBrowser();
+  ({ port } = await servers.start(await servers.makeDirectory(), { LEAF_ADMIN_TOKEN: ADMIN_TOKEN }));
 });
 
 afterAll(async () => {
-  await browser.close();
   await servers.end();
+  await browser.close();
 });
 
 /** Every test with a tab of its own, and nothing remembered. */

@@ -18,8 +18,8 @@ let page: Page;
 beforeAll(async () => {
   await ensureBuilt();
   const directory = await servers.makeDirectory();
-  const starting = servers.start(directory, { LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_SEGMENT_REFRESH_MS: '200' });
-  [browser, { port }] = await Promise.all([launchBrowser(), starting]);
+  browser = await launchBrowser();
+  ({ port } = await servers.start(directory, { LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_SEGMENT_REFRESH_MS: '200' }));
   insertTag(directory, { tag: 'order', step: 1000, maxId: 9_007_199_254_700_000 });
   insertTag(directory, { tag: 'hostile', step: 7, description: HOSTILE });
   await text(port, '/api/segment/get/order');
@@ -29,8 +29,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
   await servers.end();
+  await browser.close();
 });
 
 afterEach(() => expect(view.faults.splice(0)).toEqual([]));
