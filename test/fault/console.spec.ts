@@ -10,7 +10,7 @@ const TAGS = 10_000;
 /** Rows of the table that are in sight at a time, and those to spare: far fewer than there are tags. */
 const MOST_ROWS = 60;
 /** The page is meant to tell of an outage within 3 s; a busy machine may take longer, a page that is stuck never ends. */
-const TOLD_LIMIT_MS = 15_000;
+const TOLD_LIMIT_MS = 30_000;
 
 const servers = new BuiltServers();
 /** What was opened, to be closed in turn, however far the start came. */

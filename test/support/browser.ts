@@ -4,7 +4,7 @@ import { requireBinary } from './services';
 
 const PACKAGE = 'chromium';
 /** Each step of a test; far beyond what any machine needs. */
-const STEP_LIMIT_MS = 20_000;
+const STEP_LIMIT_MS = 60_000;
 
 /** The accessibility checker, as text: the page's own policy would not let it be loaded. */
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');

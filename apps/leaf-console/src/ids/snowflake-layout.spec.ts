@@ -12,7 +12,8 @@ describe('parseId', () => {
 
   it('says what is wrong', () => {
     expect(parseId(' ')).toBe('empty');
-    for (const text of ['-1', '1.5', '0x10', '1e3', '１２']) expect([text, parseId(text)]).toEqual([text, 'notDecimal']);
+    for (const text of ['-1', '1.5', '0x10', '1e3', '１２'])
+      expect([text, parseId(text)]).toEqual([text, 'notDecimal']);
     expect(parseId('9223372036854775808')).toBe('tooLarge');
   });
 });

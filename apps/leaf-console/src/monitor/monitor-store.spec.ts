@@ -67,9 +67,12 @@ describe('tags', () => {
     store.takeSegments(roundOf(NOW + 4000, ['a', 115]));
     store.takeSegments(roundOf(NOW + 5000, ['a', 3]));
     const rates = store.tags.get('a')!.rates;
-    expect(rates.values(NOW + 6000).slice(-6)).toEqual([0, 10, 0, 0, 5, 0]);
-    expect(rates.values(NOW + 8000).slice(-8)).toEqual([0, 10, 0, 0, 5, 0, 0, 0]);
-    expect(rates.values(NOW + 3_600_000)).toEqual(Array(59).fill(0));
+    expect(rates.values(NOW)).toEqual([]);
+    expect(rates.values(NOW + 6000)).toEqual([0, 10, 0, 0, 5, 0]);
+    expect(rates.values(NOW + 8000)).toEqual([0, 10, 0, 0, 5, 0, 0, 0]);
+    store.takeSegments(roundOf(NOW + 61_000, ['a', 9]));
+    expect(rates.values(NOW + 62_000)).toEqual([0, 0, 5, ...Array<number>(56).fill(0), 6].slice(-60));
+    expect(rates.values(NOW + 3_600_000)).toEqual(Array(60).fill(0));
   });
 });
 

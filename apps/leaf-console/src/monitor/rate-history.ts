@@ -1,13 +1,19 @@
-const SECONDS = 60;
+/** Kept: a minute, and the second under way. */
+export const SECONDS = 61;
 
-/** IDs per second of one tag over the last minute, made from its running count; seconds without news count as 0. */
+/**
+ * IDs per second of one tag over the last minute, made from its running count. Seconds without news count as 0; of those
+ * before the first word nothing is known.
+ */
 export class RateHistory {
   private readonly rates = new Float32Array(SECONDS);
+  private readonly first: number;
   private second: number;
   private issued: number;
 
   constructor(now: number, issued: number) {
-    this.second = Math.floor(now / 1000);
+    this.first = Math.floor(now / 1000);
+    this.second = this.first;
     this.issued = issued;
   }
 
@@ -24,9 +30,10 @@ export class RateHistory {
 
   /** The seconds before `now`, oldest first; the one under way is left out. */
   values(now: number): number[] {
-    const last = Math.floor(now / 1000) - 1;
-    return Array.from({ length: SECONDS - 1 }, (_, index) => {
-      const second = last - SECONDS + 2 + index;
+    const end = Math.floor(now / 1000);
+    const from = Math.max(this.first, end - SECONDS + 1);
+    return Array.from({ length: Math.max(0, end - from) }, (_, index) => {
+      const second = from + index;
       const known = second <= this.second && second > this.second - SECONDS;
       return known ? (this.rates[second % SECONDS] ?? 0) : 0;
     });

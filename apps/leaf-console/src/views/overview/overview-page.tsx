@@ -45,7 +45,8 @@ function Tiles({ overview }: { readonly overview: OverviewView }): JSX.Element {
       <div class="tile" title={t.errorsHint}>
         <dt>{t.errorsPerSecond}</dt>
         <dd class={errorRate > 0 ? 'is-down' : ''}>
-          {format.rate(errorRate)} <SparkLine values={history.errors} />
+          {format.rate(errorRate)}{' '}
+          <SparkLine values={history.errors} capacity={(HISTORY_SECONDS * 1000) / history.stepMs} />
         </dd>
       </div>
       {(['p50', 'p99', 'p999'] as const).map((name) => (

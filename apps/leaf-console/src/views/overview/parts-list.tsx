@@ -19,13 +19,18 @@ export function PartsList({ parts }: { readonly parts: readonly PartView[] }): J
     <ul class="parts">
       {parts.map(({ name, status, description, reason }) => (
         <li key={name} data-part={name} data-status={status}>
-          <StatusDot status={status} />
+          <StatusDot status={shown(name, status)} />
           <strong>{names[name]}</strong>
-          <span class={`word word-${status}`}>{words[status]}</span>
+          <span class={`word word-${shown(name, status)}`}>{words[shown(name, status)]}</span>
           {description !== '' && <span class="part-description">{description}</span>}
           {reason !== null && <span class="part-reason">{reason}</span>}
         </li>
       ))}
     </ul>
   );
+}
+
+/** A drain that is not under way is nothing to be glad of. */
+function shown(name: PartView['name'], status: PartStatus): PartStatus {
+  return name === 'drain' && status === 'up' ? 'off' : status;
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { WatchedTag } from '../../monitor/monitor-store';
+import { SECONDS } from '../../monitor/rate-history';
 import type { TagView } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 import { Ago } from '../../ui/exact';
@@ -61,7 +62,7 @@ function Rate({ tag }: { readonly tag: WatchedTag }): JSX.Element {
   return (
     <span class="rate">
       <span class="num">{format.rate(tag.view.rate)}</span>
-      <SparkLine values={tag.rates.values(store.now())} />
+      <SparkLine values={tag.rates.values(store.now())} capacity={SECONDS - 1} />
     </span>
   );
 }
