@@ -33,6 +33,10 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
     afterEach(() => fixture.close());
 
     describe('tags', () => {
+      it('answers a ping, whatever tags there are', async () => {
+        expect(await store.ping()).toBeUndefined();
+      });
+
       it('lists every tag once', async () => {
         await fixture.putRow('a', 1n, 10);
         await fixture.putRow('b', 1n, 10);

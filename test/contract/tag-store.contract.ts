@@ -45,6 +45,7 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
     it('lists tags by name', async () => {
       for (const tag of ['b', 'c', 'a']) await tags.create({ tag, step: 1 });
       expect((await tags.list()).map(({ tag }) => tag)).toEqual(['a', 'b', 'c']);
+      expect((await tags.list(2)).map(({ tag }) => tag)).toEqual(['a', 'b']);
       expect(await tags.find('d')).toBeUndefined();
     });
 

@@ -96,6 +96,25 @@ describe('several databases', () => {
     expect((await segments.listTags()).sort()).toEqual(['far', 'near']);
   });
 
+  it('says to a ping which one is away', async () => {
+    const { urls, proxy } = await makeWorld();
+    const { shards, segments } = open(urls, MAP);
+    await shards.start();
+    expect(await segments.ping()).toBeUndefined();
+    proxy.refuse();
+    expect(await segments.ping()).toMatch(/^far: .*database/);
+    proxy.heal();
+    expect(await until('an answer of all', async () => (await segments.ping()) === undefined)).toBe(true);
+  });
+
+  it('fails a ping when all are away', async () => {
+    const { urls, proxy } = await makeWorld();
+    const { shards, segments } = open({ far: urls.far! }, {});
+    await shards.start();
+    proxy.refuse();
+    await expect(segments.ping()).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+  });
+
   it('does not start when all are away', async () => {
     const { shards } = open({ a: `sqlite:${directory}`, b: `sqlite:${directory}` }, {});
     await expect(shards.start()).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });

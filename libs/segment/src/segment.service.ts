@@ -105,6 +105,11 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     return this.generator.snapshotOf(tag);
   }
 
+  /** See {@link SegmentIdGenerator.revisionOf}. */
+  revisionOf(tag: string): number | undefined {
+    return this.generator.revisionOf(tag);
+  }
+
   get tagCount(): number {
     return this.generator.tagCount;
   }

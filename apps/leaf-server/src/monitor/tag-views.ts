@@ -31,6 +31,10 @@ export class TagViews {
     return this.segments?.snapshotOf(tag);
   }
 
+  revisionOf(tag: string): number | undefined {
+    return this.segments?.revisionOf(tag);
+  }
+
   rateOf(tag: string): number {
     return this.rates.rateOf(tag);
   }

@@ -15,7 +15,7 @@ export interface PartView {
   readonly reason: string | null;
 }
 
-/** One value a step, oldest first; the last step may still be under way. */
+/** One value a step, oldest first. */
 export interface HistoryView {
   readonly stepMs: number;
   /** End of the last step. */
@@ -162,6 +162,9 @@ export interface WorkerView {
  * Events of `GET /api/monitor/stream`, one round a second: `overview` (an {@link OverviewView} whose history is only what is
  * new since the last round), `segments` (a {@link SegmentsView}: every tag in the first round, then those that changed),
  * `removed` (names of tags that are gone), `snowflake` (a {@link SnowflakeView}).
+ *
+ * A round has as many `segments` events as it needs, up to 250 tags in each, none when nothing changed: tags are put in
+ * place by name. `snowflake` ends it. A reader that is slow misses rounds and gets what changed meanwhile with its next one.
  */
 export interface RemovedView {
   readonly tags: readonly string[];

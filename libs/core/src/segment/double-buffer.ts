@@ -2,6 +2,7 @@ import { settledBefore } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
 import { retry } from '../retry';
 import type { BufferContext } from './buffer-context';
+import type { ExactOrder } from './exact-order';
 import type { IdRange } from './id-range';
 import { RangeSource } from './range-source';
 import { SegmentStock } from './segment-stock';
@@ -11,15 +12,6 @@ import { segmentUnavailable } from './unavailable';
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
 const REFUSAL_MS = 1000;
-
-/** A call that takes all that is buffered and waits for exactly what is missing. */
-interface ExactOrder {
-  readonly pieces: readonly IdRange[];
-  /** Ends the waits between tries. */
-  readonly stop: AbortController;
-  abandoned: boolean;
-  done: boolean;
-}
 
 /**
  * The double buffer of one tag (Meituan's Leaf): IDs come from `current`; once its prefetch share is used, one load in
@@ -115,6 +107,11 @@ export class DoubleBuffer {
   /** IDs at hand without asking the store. */
   get buffered(): number {
     return this.stock.buffered;
+  }
+
+  /** Another number when a snapshot would be another one; never a number that was there before. */
+  get revision(): number {
+    return 2 * (this.stock.moves + this.source.tries) + (this.allocating ? 1 : 0);
   }
 
   snapshot(): DoubleBufferSnapshot {

@@ -107,6 +107,11 @@ export class RangeSource {
     return this.lastError;
   }
 
+  /** Grows with every load and every failure. */
+  get tries(): number {
+    return this.loads + this.failures;
+  }
+
   snapshot(): RangeSourceSnapshot {
     const { step, databaseStep, loads, failures, retries, backwards, lastLoadMs, lastLoadAt, lastError } = this;
     const message = lastError === undefined ? undefined : reasonOf(lastError);

@@ -9,18 +9,13 @@ import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
 import type { DoubleBufferSnapshot, TagSnapshot } from './segment-view';
 import type { IdRange } from './id-range';
+import type { SegmentEvents } from './segment-events';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
 import { assertTag, isTag } from './tag';
 import { pausedTag, stopping, unknownTag } from './tag-refusals';
 import { segmentUnavailable } from './unavailable';
 import { UnknownTags } from './unknown-tags';
-
-export interface SegmentEvents {
-  /** Loads of a tag began to fail, or still do. */
-  readonly onLoadFailed: (tag: string, error: unknown) => void;
-  readonly onRefreshFailed: (error: unknown) => void;
-}
 
 /** First loads under way at once when tags are preloaded. */
 const PRELOAD_WIDTH = 4;
@@ -175,6 +170,14 @@ export class SegmentIdGenerator {
     const paused = this.paused.get(tag);
     const snapshot = (paused ?? this.buffers.get(tag))?.snapshot();
     return snapshot && { ...snapshot, paused: paused !== undefined };
+  }
+
+  /** Another number when {@link snapshotOf} would be another one; undefined when the tag is not known. */
+  revisionOf(tag: string): number | undefined {
+    const revision = this.buffers.get(tag)?.revision;
+    if (revision !== undefined) return revision;
+    const paused = this.paused.get(tag);
+    return paused && -1 - paused.revision;
   }
 
   get tagCount(): number {

@@ -12,6 +12,8 @@ export class SegmentStock {
   private received = 0;
   /** IDs drained by {@link lend}: neither at hand nor issued. */
   private lent = 0;
+  /** How often IDs were lent or put back. */
+  private loans = 0;
 
   get buffered(): number {
     let sum = this.current.left;
@@ -22,6 +24,11 @@ export class SegmentStock {
   /** IDs handed out. Counted without a cost to whoever takes one. */
   get issued(): number {
     return this.received - this.lent - this.buffered;
+  }
+
+  /** Grows with all that comes in, is handed out, lent or put back. */
+  get moves(): number {
+    return this.received + this.issued + this.loans;
   }
 
   /** The segment that IDs come from; undefined before the first. */
@@ -58,6 +65,7 @@ export class SegmentStock {
   /** All that is buffered, until {@link settle} or {@link restore} says what became of it. */
   lend(): IdRange[] {
     this.lent = this.buffered;
+    this.loans++;
     return this.drain(this.lent);
   }
 
@@ -70,6 +78,7 @@ export class SegmentStock {
   /** Puts back what was lent. Nothing was issued in between: there was nothing to issue. */
   restore(pieces: readonly IdRange[]): void {
     this.lent = 0;
+    this.loans++;
     const [first, ...others] = pieces.map((piece) => new Segment(piece));
     if (first === undefined) return;
     this.current = first;

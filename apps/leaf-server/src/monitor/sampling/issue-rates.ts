@@ -4,7 +4,7 @@ import type { Clock } from '@leaf/core';
 const SAMPLES = 13;
 
 interface Samples {
-  /** IDs issued, by the slot of the sample. */
+  /** IDs issued, by the slot of the sample; 0 where the tag was not there yet. */
   readonly issued: number[];
   /** The newest sample that the tag was in. */
   seenIn: number;
@@ -33,7 +33,7 @@ export class IssueRates {
     visit((tag, issued) => {
       const samples = this.samplesOf(tag);
       // A tag that was deleted and made again begins to count anew.
-      if (issued < (samples.issued[before] ?? 0)) samples.issued.fill(0);
+      if (issued < (samples.issued[before] ?? 0)) samples.issued.length = 0;
       samples.issued[slot] = issued;
       samples.seenIn = this.count;
       seen++;
@@ -55,7 +55,7 @@ export class IssueRates {
   private samplesOf(tag: string): Samples {
     let samples = this.tags.get(tag);
     if (samples === undefined) {
-      samples = { issued: new Array<number>(SAMPLES).fill(0), seenIn: 0 };
+      samples = { issued: [], seenIn: 0 };
       this.tags.set(tag, samples);
     }
     return samples;

@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy, Optional } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { Clock, PeriodicTask, reasonOf } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { SnowflakeService } from '@leaf/snowflake';
@@ -17,7 +17,7 @@ const TAG_EVERY = 5;
 
 /** Looks at the counters once a second, from outside: whoever takes an ID pays nothing for it. */
 @Injectable()
-export class Sampler implements OnApplicationBootstrap, OnModuleDestroy {
+export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Sampler.name);
   private readonly latencies = new LatencyWindow();
   private readonly beat: Beat;
@@ -40,7 +40,8 @@ export class Sampler implements OnApplicationBootstrap, OnModuleDestroy {
     this.beat.start();
   }
 
-  onModuleDestroy(): Promise<void> {
+  /** Only now: a server that drains is watched, too. */
+  onApplicationShutdown(): Promise<void> {
     return this.beat.stop();
   }
 

@@ -106,7 +106,12 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
   private feed(stream: EventStream, round: Round): void {
     if (stream.busy) return;
     stream.busy = true;
-    void this.deliver(stream, round).finally(() => (stream.busy = false));
+    this.deliver(stream, round)
+      .catch((error: unknown) => {
+        this.logger.error(`A stream ended early: ${reasonOf(error)}`);
+        stream.end();
+      })
+      .finally(() => (stream.busy = false));
   }
 
   /** Everything after what the reader has; what changes meanwhile it gets once more with the next round. */

@@ -1,8 +1,7 @@
-import type { TagSnapshot } from '@leaf/core';
 import { type TagViews, toTagView } from '../tag-views';
 
 interface ShownTag {
-  readonly snapshot: TagSnapshot;
+  readonly revision: number;
   readonly rate: number;
   /** The round in which it came to be as it is. */
   readonly round: number;
@@ -78,15 +77,16 @@ export class TagBoard {
   }
 
   private look(tag: string, round: number): ShownTag | undefined {
-    const snapshot = this.views.snapshotOf(tag);
-    if (snapshot === undefined) return undefined;
+    const revision = this.views.revisionOf(tag);
     const rate = this.views.rateOf(tag);
     const before = this.shown.get(tag);
-    if (before?.rate === rate && isSame(before.snapshot, snapshot)) {
+    if (before !== undefined && before.revision === revision && before.rate === rate) {
       before.seenIn = round;
       return before;
     }
-    const now = { snapshot, rate, round, json: JSON.stringify(toTagView(snapshot, rate)), seenIn: round };
+    const snapshot = this.views.snapshotOf(tag);
+    if (revision === undefined || snapshot === undefined) return undefined;
+    const now = { revision, rate, round, json: JSON.stringify(toTagView(snapshot, rate)), seenIn: round };
     this.shown.set(tag, now);
     this.gone.delete(tag);
     return now;
@@ -99,18 +99,4 @@ export class TagBoard {
       this.gone.set(tag, round);
     }
   }
-}
-
-function isSame(a: TagSnapshot, b: TagSnapshot): boolean {
-  return (
-    a.issued === b.issued &&
-    a.buffered === b.buffered &&
-    a.loads === b.loads &&
-    a.failures === b.failures &&
-    a.loading === b.loading &&
-    a.paused === b.paused &&
-    a.databaseStep === b.databaseStep &&
-    a.lastError === b.lastError &&
-    a.current?.from === b.current?.from
-  );
 }

@@ -1,0 +1,88 @@
+import { FakeClock } from '@leaf/core';
+import { IssueRates } from './issue-rates';
+
+const STEP_MS = 5000;
+const MINUTE = 12;
+
+describe('IssueRates', () => {
+  let clock: FakeClock;
+  let rates: IssueRates;
+  let issued: Map<string, number>;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    rates = new IssueRates(clock);
+    issued = new Map();
+  });
+
+  const sample = (): void => rates.sample((see) => issued.forEach((count, tag) => see(tag, count)));
+
+  /** Samples that many times, while `tag` issues `perStep` IDs before each. */
+  async function run(steps: number, tag: string, perStep: number): Promise<void> {
+    for (let step = 0; step < steps; step++) {
+      await clock.advance(STEP_MS);
+      issued.set(tag, (issued.get(tag) ?? 0) + perStep);
+      sample();
+    }
+  }
+
+  it('knows nothing before two samples', () => {
+    issued.set('order', 5);
+    expect(rates.rateOf('order')).toBe(0);
+    sample();
+    expect(rates.rateOf('order')).toBe(0);
+  });
+
+  it('is the mean since the first sample, and from a minute on that of the last minute', async () => {
+    issued.set('order', 0);
+    sample();
+    await run(2, 'order', 50);
+    expect(rates.rateOf('order')).toBe(10);
+    await run(MINUTE - 2, 'order', 500);
+    expect(rates.rateOf('order')).toBeCloseTo((2 * 50 + 10 * 500) / 60);
+    await run(2, 'order', 500);
+    expect(rates.rateOf('order')).toBe(100);
+  });
+
+  it('falls to exactly 0 when nothing was issued for a minute', async () => {
+    issued.set('order', 0);
+    sample();
+    await run(3, 'order', 1_000_003);
+    await run(MINUTE - 1, 'order', 0);
+    expect(rates.rateOf('order')).toBeGreaterThan(0);
+    await run(1, 'order', 0);
+    expect(rates.rateOf('order')).toBe(0);
+  });
+
+  it('spreads the first IDs of a new tag over the minute that it was not there', async () => {
+    sample();
+    await run(MINUTE, 'old', 5);
+    issued.set('new', 60);
+    await run(1, 'old', 5);
+    expect(rates.rateOf('new')).toBe(1);
+    expect(rates.rateOf('old')).toBe(1);
+  });
+
+  it('forgets a tag that is gone, and begins anew with one that was made again', async () => {
+    issued.set('order', 0);
+    sample();
+    await run(2, 'order', 500);
+    issued.delete('order');
+    await run(1, 'other', 0);
+    expect(rates.rateOf('order')).toBe(0);
+
+    await run(2, 'order', 300);
+    issued.set('order', 30);
+    await run(1, 'other', 0);
+    expect(rates.rateOf('order')).toBeCloseTo(1);
+  });
+
+  it('takes the time that passed, not the time that should have passed', async () => {
+    issued.set('order', 0);
+    sample();
+    await clock.advance(20_000);
+    issued.set('order', 200);
+    sample();
+    expect(rates.rateOf('order')).toBe(10);
+  });
+});

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views';
+import { ensureBuilt } from '../support/build';
+import { type BuiltServer, BuiltServers } from '../support/built-server';
+import { EventReader } from '../support/event-reader';
+import { json, text } from '../support/http';
+
+const TAGS = 10_000;
+const PAGE_ROWS = 1000;
+/** One event is small enough not to hold up requests for long. */
+const MOST_IN_EVENT = 250;
+/** Far above what a slice takes, below what a server is worth that stands still. */
+const ANSWER_LIMIT_MS = 5000;
+
+const servers = new BuiltServers();
+let server: BuiltServer;
+
+beforeAll(async () => {
+  await ensureBuilt();
+  const directory = await servers.makeDirectory();
+  const first = await servers.start(directory);
+  const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
+  database.exec(`INSERT INTO leaf_alloc (biz_tag, max_id, step)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${TAGS - 1})
+    SELECT 'service.tag-' || i, 1, 100 FROM n`);
+  database.close();
+  first.signal('SIGTERM');
+  await first.exit();
+  server = await servers.start(directory);
+});
+
+afterAll(() => servers.end());
+
+describe('with ten thousand tags', () => {
+  it('a stream begins with all of them, in pieces, while requests are served', async () => {
+    const reader = await EventReader.open(server.port, '/api/monitor/stream');
+    try {
+      const seen: Promise<unknown> = reader.next('snowflake');
+      let slowest = 0;
+      for (let asked = 0; asked < 20 || reader.all('snowflake').length === 0; asked++) {
+        const start = performance.now();
+        await text(server.port, '/api/internal/time');
+        slowest = Math.max(slowest, performance.now() - start);
+      }
+      await seen;
+      expect(slowest).toBeLessThan(ANSWER_LIMIT_MS);
+      const events = reader.all<SegmentsView>('segments');
+      const names = events.flatMap(({ tags }) => tags.map(({ tag }) => tag));
+      expect(new Set(names).size).toBe(TAGS);
+      expect(names).toHaveLength(TAGS);
+      expect(Math.max(...events.map(({ tags }) => tags.length))).toBeLessThanOrEqual(MOST_IN_EVENT);
+
+      await text(server.port, '/api/segment/get/service.tag-77');
+      const changed = await reader.next<SegmentsView>('segments', ({ tags }) => tags.some(({ issued }) => issued > 0));
+      expect(changed.tags.map(({ tag }) => tag)).toEqual(['service.tag-77']);
+    } finally {
+      reader.close();
+    }
+  });
+
+  it('one answer has all of them, the same for those who ask at once', async () => {
+    const ask = (): Promise<SegmentsView> => json(server.port, '/api/monitor/segments');
+    const [one, other] = await Promise.all([ask(), ask()]);
+    expect(new Set(one.tags.map(({ tag }) => tag)).size).toBe(TAGS);
+    expect(other.tags).toHaveLength(TAGS);
+  });
+
+  it.each(['/cache', '/db'])('%s has the first thousand and says so', async (path) => {
+    const page = await text(server.port, path);
+    expect(page.match(/<tr><td>/g)).toHaveLength(PAGE_ROWS);
+    expect(page).toContain(`The first ${PAGE_ROWS} tags`);
+  });
+});
