@@ -1,5 +1,5 @@
 import { MonitorStore } from './monitor-store';
-import type { OverviewView, SegmentsView, TagView } from './views';
+import type { OverviewView, SegmentsView, SnowflakeView, TagView } from './views';
 
 const NOW = 1_800_000_000_000;
 
@@ -56,7 +56,12 @@ describe('tags', () => {
       ['b', 7],
     ]);
     store.connected();
-    store.takeSegments(roundOf(NOW + 2000, ['b', 8], ['d', 0]));
+    store.takeSegments(roundOf(NOW + 2000, ['b', 8]));
+    store.takeSegments(roundOf(NOW + 2000, ['d', 0]));
+    expect([...store.tags.keys()]).toEqual(['a', 'b', 'd']);
+    store.takeSnowflake({ now: NOW + 2000 } as SnowflakeView);
+    expect([...store.tags.keys()]).toEqual(['b', 'd']);
+    store.takeSnowflake({ now: NOW + 3000 } as SnowflakeView);
     expect([...store.tags.keys()]).toEqual(['b', 'd']);
   });
 

@@ -26,9 +26,10 @@ export class MonitorStore {
   private announced = false;
   private serverNow = 0;
   private heardAt = 0;
-  /** The next round of a kind is whole, and replaces what is known. */
+  /** The next history is whole, and replaces what is known. */
   private wholeHistory = true;
-  private wholeTags = true;
+  /** In the first round of a connection, which has every tag: those that it has not named so far. */
+  private unnamed: Set<string> | undefined;
 
   subscribe(listener: () => void): () => void {
     this.listeners.add(listener);
@@ -44,7 +45,7 @@ export class MonitorStore {
 
   connected(): void {
     this.wholeHistory = true;
-    this.wholeTags = true;
+    this.unnamed = new Set(this.tags.keys());
   }
 
   lost(): void {
@@ -61,15 +62,12 @@ export class MonitorStore {
 
   takeSegments({ enabled, now, prefetchRatio, tags }: SegmentsView): void {
     this.segments = { enabled, prefetchRatio };
-    const gone = new Set(this.wholeTags ? this.tags.keys() : []);
-    this.wholeTags = false;
     for (const view of tags) {
       const rates = this.tags.get(view.tag)?.rates ?? new RateHistory(now, view.issued);
       rates.add(now, view.issued);
       this.tags.set(view.tag, { view, rates });
-      gone.delete(view.tag);
+      this.unnamed?.delete(view.tag);
     }
-    for (const tag of gone) this.tags.delete(tag);
     this.hear(now);
   }
 
@@ -78,7 +76,10 @@ export class MonitorStore {
     this.announce();
   }
 
+  /** Ends a round. */
   takeSnowflake(view: SnowflakeView): void {
+    for (const tag of this.unnamed ?? []) this.tags.delete(tag);
+    this.unnamed = undefined;
     this.snowflake = view;
     this.hear(view.now);
   }
