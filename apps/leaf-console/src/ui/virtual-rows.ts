@@ -9,7 +9,8 @@ export interface Window {
 
 /** Which rows of equal height to draw. */
 export function windowOf(count: number, rowHeight: number, scrollTop: number, height: number): Window {
-  const first = Math.min(Math.floor(Math.max(0, scrollTop) / rowHeight), Math.max(0, count - 1));
   const seen = Math.ceil(height / rowHeight) + 1;
+  // Rows may have gone since the last scroll.
+  const first = Math.min(Math.floor(Math.max(0, scrollTop) / rowHeight), Math.max(0, count - seen));
   return { first: Math.max(0, first - SPARE), end: Math.min(count, first + seen + SPARE) };
 }

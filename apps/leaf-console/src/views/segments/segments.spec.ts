@@ -73,11 +73,12 @@ describe('windowOf', () => {
   it('has what is in sight and a little more', () => {
     expect(windowOf(10_000, 40, 0, 400)).toEqual({ first: 0, end: 19 });
     expect(windowOf(10_000, 40, 4000, 400)).toEqual({ first: 92, end: 119 });
-    expect(windowOf(10_000, 40, 399_600, 400)).toEqual({ first: 9982, end: 10_000 });
+    expect(windowOf(10_000, 40, 399_600, 400)).toEqual({ first: 9981, end: 10_000 });
   });
 
   it('does not go beyond the rows, nor below none', () => {
     expect(windowOf(3, 40, 9000, 400)).toEqual({ first: 0, end: 3 });
+    expect(windowOf(30, 40, 9000, 400)).toEqual({ first: 11, end: 30 });
     expect(windowOf(0, 40, -30, 400)).toEqual({ first: 0, end: 0 });
   });
 });
