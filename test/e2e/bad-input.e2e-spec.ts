@@ -163,14 +163,7 @@ describe('routes', () => {
       '/index.php',
       '/%2e%2e/',
     ],
-    ...[
-      '/api/segment/',
-      '/metrics/',
-      '/health',
-      '/health/nothing',
-      '/favicon.ico',
-      '/<script>alert(1)',
-    ],
+    ...['/api/segment/', '/metrics/', '/health', '/health/nothing', '/favicon.ico', '/<script>alert(1)'],
   ];
 
   it.each(paths)('%s is none', async (path) => {
