@@ -56,8 +56,10 @@ export class ConsolePage {
     return opened;
   }
 
+  /** Goes to `#/view`, or `#/view/what`. */
   async show(view: string): Promise<void> {
     await this.page.goto(`${this.origin}/#/${view}`);
+    await this.page.locator(`nav a[aria-current=page][href="#/${view.split('/')[0] ?? ''}"]`).waitFor();
   }
 
   /** What axe finds that is serious or worse: the rule, and how often. */
