@@ -95,7 +95,7 @@ function optionsFor(
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
       x: { range: (_plot, _first, last) => [last - spanSeconds, last] },
-      y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.08)] },
+      y: { range: (_plot, _low, high) => [0, Math.max(5, high * 1.08)] },
     },
     hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? undefined)] },
     axes: [
