@@ -25,6 +25,8 @@ function precompress() {
 
 export default defineConfig({
   root: import.meta.dirname,
+  // Relative, so that a proxy may put it below a path of its own.
+  base: './',
   plugins: [preact(), precompress()],
   build: {
     outDir: OUT,
