@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { ConsolePage, launchBrowser } from '../support/browser';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/built-server';
@@ -119,5 +119,22 @@ it('notices a connection on which nothing comes', async () => {
   toServer.blackhole();
   await page.locator('main.stale').waitFor();
   toServer.heal();
+  await page.locator('main:not(.stale)').waitFor();
+});
+
+it('lets go of its connection in the background', async () => {
+  const isStream = (request: Request): boolean => request.url().endsWith('/api/monitor/stream');
+  const setHidden = (hidden: boolean): Promise<unknown> =>
+    page.evaluate(
+      `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));`,
+    );
+  await page.locator('main:not(.stale)').waitFor();
+  await Promise.all([page.waitForEvent('requestfailed', isStream), setHidden(true)]);
+  await Promise.all([page.waitForRequest(isStream), setHidden(false)]);
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^ready$/ })
+    .waitFor();
   await page.locator('main:not(.stale)').waitFor();
 });
