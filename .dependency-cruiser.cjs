@@ -54,6 +54,25 @@ module.exports = {
       from: { path: '^migrations/' },
       to: { path: '^(libs|apps)/' },
     },
+    {
+      name: 'console-stands-alone',
+      comment: 'The page takes nothing from the server but the types of what the monitor answers.',
+      severity: 'error',
+      from: { path: '^apps/leaf-console/', pathNot: '^apps/leaf-console/src/monitor/views\\.ts$' },
+      to: { path: '^(libs|apps|migrations)/', pathNot: '^apps/leaf-console/' },
+    },
+    {
+      name: 'console-takes-types-only',
+      severity: 'error',
+      from: { path: '^apps/leaf-console/src/monitor/views\\.ts$' },
+      to: { path: '^(libs|apps|migrations)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'nothing-imports-the-console',
+      severity: 'error',
+      from: { path: '^(libs|apps|migrations|test|bench)/', pathNot: '^apps/leaf-console/' },
+      to: { path: '^apps/leaf-console/' },
+    },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     ...upward,
   ],
@@ -61,6 +80,6 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    exclude: { path: '^dist/' },
+    exclude: { path: ['^dist/', 'vite\\.config\\.mjs$'] },
   },
 };

@@ -13,6 +13,8 @@ import { TagAdmin } from './admin/tag-admin';
 import { TagAdminController } from './admin/tag-admin.controller';
 import { TagsController } from './admin/tags.controller';
 import type { LeafConfig } from './config/leaf-config';
+import { ConsoleController } from './console/console.controller';
+import { Site, SITE_DIRECTORY } from './console/site';
 import { Drain } from './health/drain';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
@@ -47,6 +49,7 @@ export class AppModule {
         TagAdminController,
         ServerAdminController,
         OpenApiController,
+        ConsoleController,
         ...MONITOR_CONTROLLERS,
       ],
       providers: [
@@ -63,6 +66,7 @@ export class AppModule {
         Audit,
         TagAdmin,
         ApiDocument,
+        { provide: Site, useFactory: () => Site.load(SITE_DIRECTORY) },
         ...monitorProviders(config),
       ],
     };
