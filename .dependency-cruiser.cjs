@@ -6,6 +6,8 @@ const layers = {
   segment: ['core', 'persistence'],
   snowflake: ['core', 'registry'],
   id: ['core', 'persistence', 'registry', 'segment', 'snowflake'],
+  client: ['core'],
+  orm: ['core'],
 };
 
 const upward = Object.entries(layers).map(([lib, below]) => ({
@@ -31,7 +33,14 @@ module.exports = {
       comment: 'Another library is imported as @leaf/<name>, not by a path inside it.',
       severity: 'error',
       from: { path: '^(libs/([^/]+)|apps/[^/]+)/' },
-      to: { path: '^libs/', pathNot: ['^libs/$2/', '^libs/[^/]+/src/index\\.ts$'] },
+      to: { path: '^libs/', pathNot: ['^libs/$2/', '^libs/[^/]+/src/index\\.ts$', '^libs/client/src/plain\\.ts$'] },
+    },
+    {
+      name: 'client-without-nest',
+      comment: '@leaf/client/plain needs undici and core alone; Nest comes with index.ts.',
+      severity: 'error',
+      from: { path: '^libs/client/src/plain\\.ts$' },
+      to: { reachable: true, path: 'node_modules/(?!undici/)' },
     },
     {
       name: 'no-tests-in-code',
@@ -45,6 +54,25 @@ module.exports = {
       from: { path: '^migrations/' },
       to: { path: '^(libs|apps)/' },
     },
+    {
+      name: 'console-stands-alone',
+      comment: 'The page takes nothing from the server but the types of what the monitor answers.',
+      severity: 'error',
+      from: { path: '^apps/leaf-console/', pathNot: '^apps/leaf-console/src/monitor/views\\.ts$' },
+      to: { path: '^(libs|apps|migrations)/', pathNot: '^apps/leaf-console/' },
+    },
+    {
+      name: 'console-takes-types-only',
+      severity: 'error',
+      from: { path: '^apps/leaf-console/src/monitor/views\\.ts$' },
+      to: { path: '^(libs|apps|migrations)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'nothing-imports-the-console',
+      severity: 'error',
+      from: { path: '^(libs|apps|migrations|test|bench)/', pathNot: '^apps/leaf-console/' },
+      to: { path: '^apps/leaf-console/' },
+    },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     ...upward,
   ],
@@ -52,6 +80,6 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    exclude: { path: '^dist/' },
+    exclude: { path: ['^dist/', 'vite\\.config\\.mjs$'] },
   },
 };

@@ -15,9 +15,9 @@ const noForwardRef = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'coverage/**', 'node_modules/**', 'data/**'] },
+  { ignores: ['dist/**', 'dist-packages/**', 'coverage/**', 'node_modules/**', 'data/**'] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -56,6 +56,32 @@ export default tseslint.config(
   {
     files: ['apps/leaf-server/src/config/**/*.ts'],
     rules: { 'no-restricted-properties': ['error', ...timeAndChance] },
+  },
+  {
+    // An application reads its environment where it likes.
+    files: ['examples/**/*.ts'],
+    rules: { 'no-restricted-properties': ['error', ...timeAndChance] },
+  },
+  {
+    // The page lives in a browser, which has one clock and its own timers.
+    files: ['apps/leaf-console/src/**/*.{ts,tsx}'],
+    rules: {
+      'no-restricted-properties': 'off',
+      'no-restricted-globals': 'off',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            "JSXAttribute[name.name='dangerouslySetInnerHTML'], MemberExpression[property.name=/^(inner|outer)HTML$/]",
+          message: 'Text stays text: what comes from a server is never markup.',
+        },
+      ],
+    },
+  },
+  {
+    // One word a line; all that its functions return is text.
+    files: ['apps/leaf-console/src/i18n/en.ts'],
+    rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },
   },
   {
     files: ['test/**/*.ts', 'bench/**/*.ts', '**/*.spec.ts'],

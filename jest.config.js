@@ -23,6 +23,7 @@ module.exports = {
   ],
   moduleNameMapper: {
     '^@leaf/migrations$': '<rootDir>/migrations/index.ts',
+    '^@leaf/client/plain$': '<rootDir>/libs/client/src/plain.ts',
     '^@leaf/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },

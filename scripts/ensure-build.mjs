@@ -1,33 +1,54 @@
-// Builds the server, unless dist/ already holds a build of exactly these sources. --force builds in any case.
+// Builds the server and the console, each unless dist/ already holds a build of exactly its sources. --force builds both
+// in any case.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 process.chdir(join(import.meta.dirname, '..'));
-const STAMP = 'dist/.sources';
-const SOURCES = ['apps', 'libs', 'migrations'];
-const SETTINGS = ['package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/leaf-server/tsconfig.app.json'];
+const PARTS = [
+  {
+    name: 'leaf-server',
+    outputs: ['dist/apps/leaf-server', 'dist/libs', 'dist/migrations'],
+    settings: ['package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/leaf-server/tsconfig.app.json'],
+    sources: ['apps/leaf-server', 'libs', 'migrations'],
+    command: ['node_modules/@nestjs/cli/bin/nest.js', 'build', 'leaf-server'],
+  },
+  {
+    name: 'leaf-console',
+    outputs: ['dist/apps/leaf-console'],
+    settings: ['package-lock.json'],
+    sources: ['apps/leaf-console'],
+    command: ['node_modules/vite/bin/vite.js', 'build', 'apps/leaf-console', '--logLevel', 'warn'],
+  },
+];
 
-const sources = digest();
-const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : '';
-if (built !== sources || process.argv.includes('--force')) {
-  process.stderr.write('Building leaf-server …\n');
-  const nest = 'node_modules/@nestjs/cli/bin/nest.js';
-  const { status } = spawnSync(process.execPath, [nest, 'build', 'leaf-server'], { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
-  writeFileSync(STAMP, sources);
+for (const part of PARTS) {
+  const stamp = `dist/.${part.name}`;
+  const sources = digest(part);
+  const built = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+  if (built !== sources || process.argv.includes('--force')) build(part, stamp, sources);
 }
 
-function digest() {
+function build({ name, outputs, command }, stamp, sources) {
+  process.stderr.write(`Building ${name} …\n`);
+  for (const path of [stamp, ...outputs]) rmSync(path, { recursive: true, force: true });
+  // The same files whoever builds: a test runner says NODE_ENV=test.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const { status } = spawnSync(process.execPath, command, { stdio: 'inherit', env });
+  if (status !== 0) process.exit(status ?? 1);
+  writeFileSync(stamp, sources);
+}
+
+function digest({ settings, sources }) {
   const hash = createHash('sha256');
-  for (const file of [...SETTINGS, ...SOURCES.flatMap(filesBelow)]) hash.update(file).update(readFileSync(file));
+  for (const file of [...settings, ...sources.flatMap(filesBelow)]) hash.update(file).update(readFileSync(file));
   return hash.digest('hex');
 }
 
 function filesBelow(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.spec.ts'))
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 }

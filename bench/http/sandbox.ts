@@ -24,10 +24,14 @@ export class Sandbox {
     return child;
   }
 
-  /** Runs a command to its end and returns what it wrote; rejects when it fails or takes longer than `limitMs`. */
-  run(command: readonly string[], limitMs: number): Promise<string> {
+  /**
+   * Runs a command to its end, gives it `input` to read and returns what it wrote; rejects when it fails or takes longer
+   * than `limitMs`.
+   */
+  run(command: readonly string[], limitMs: number, input?: string): Promise<string> {
     return new Promise((resolve, reject) => {
-      const child = this.spawn(command, { stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = this.spawn(command, { stdio: ['pipe', 'pipe', 'pipe'] });
+      child.stdin?.end(input);
       let stdout = '';
       let stderr = '';
       child.stdout?.on('data', (data: Buffer) => (stdout += data.toString()));

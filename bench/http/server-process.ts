@@ -11,6 +11,10 @@ export interface ServerOptions {
   readonly command: readonly string[];
   /** Answers 200 when the server can be used. */
   readonly readyPath: string;
+  /** Any free one when left out. */
+  readonly port?: number;
+  /** Settings other than the defaults. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 const START_LIMIT_MS = 30_000;
@@ -36,12 +40,15 @@ export class ServerProcess {
     });
   }
 
-  static async start(sandbox: Sandbox, { command, readyPath }: ServerOptions): Promise<ServerProcess> {
-    const port = await freePort();
+  static async start(sandbox: Sandbox, options: ServerOptions): Promise<ServerProcess> {
+    const { command, readyPath, port = await freePort(), env } = options;
     const folder = sandbox.folder();
     const log = openSync(logFile(folder), 'w');
     const startedAt = performance.now();
-    const child = sandbox.spawn(command, { stdio: ['ignore', log, log], env: environment(port, folder) });
+    const child = sandbox.spawn(command, {
+      stdio: ['ignore', log, log],
+      env: { ...environment(port, folder), ...env },
+    });
     closeSync(log);
     let spawnError: Error | undefined;
     child.once('error', (error) => (spawnError = error));
@@ -74,6 +81,13 @@ export class ServerProcess {
   residentMiB(): number | undefined {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(this.child.pid, 'status') ?? '')?.[1];
     return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+  }
+
+  /** As a crash does it. Its folder stays until the end: whoever measures meanwhile shall not wait for the disk. */
+  async kill(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await ended;
   }
 
   async stop(): Promise<void> {

@@ -163,15 +163,7 @@ describe('routes', () => {
       '/index.php',
       '/%2e%2e/',
     ],
-    ...[
-      '/api/segment/',
-      '/metrics/',
-      '/health',
-      '/health/nothing',
-      '/favicon.ico',
-      '/?x=<script>',
-      '/<script>alert(1)',
-    ],
+    ...['/api/segment/', '/metrics/', '/health', '/health/nothing', '/favicon.ico', '/<script>alert(1)'],
   ];
 
   it.each(paths)('%s is none', async (path) => {
@@ -377,8 +369,9 @@ describe('anything at all', () => {
       fc.asyncProperty(request, async ({ method, path, query }) => {
         const answer = await call(port, path + query, { method });
         expect(answer.status).toBeLessThan(500);
-        expect(answer.headers['content-type']).not.toContain('html');
-        if (method === 'HEAD') return;
+        const isPage = /^\/([?#]|$)/.test(path + query) && (method === 'GET' || method === 'HEAD');
+        expect((answer.headers['content-type'] ?? '').includes('html')).toBe(isPage);
+        if (isPage || method === 'HEAD') return;
         if (answer.status >= 400) refusal(answer);
         expect(answer.body).not.toBe('0');
       }),

@@ -124,7 +124,7 @@ async function describeDatabase(url: string): Promise<unknown> {
        FROM information_schema.statistics WHERE ${own} ORDER BY table_name, index_name, seq_in_index`,
     ),
     tags: await query('SELECT biz_tag, step, description FROM leaf_alloc'),
-    migrations: await query('SELECT timestamp, name FROM migrations ORDER BY id'),
+    migrations: await query('SELECT timestamp, name FROM leaf_migrations ORDER BY id'),
   };
 }
 
@@ -149,7 +149,7 @@ it('20 servers that start at once on an empty database make one schema and give 
   const found = await describeDatabase(shared);
   expect(found).toEqual(expected);
   expect(found).toMatchObject({ tags: [{ biz_tag: FIRST_TAG }] });
-  expect(await query('SELECT COUNT(*) AS count, COUNT(DISTINCT name) AS names FROM migrations')).toEqual([
+  expect(await query('SELECT COUNT(*) AS count, COUNT(DISTINCT name) AS names FROM leaf_migrations')).toEqual([
     { count: migrations.length, names: migrations.length },
   ]);
   const [row] = await query('SELECT CAST(max_id AS CHAR) AS max_id FROM leaf_alloc');

@@ -25,7 +25,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     const connections = await Promise.all(Array.from({ length: SERVERS }, () => connect(target)));
     try {
       for (const connection of connections) {
-        expect(await connection.query('SELECT name FROM migrations')).toHaveLength(migrations.length);
+        expect(await connection.query('SELECT name FROM leaf_migrations')).toHaveLength(migrations.length);
         expect(await connection.query('SELECT biz_tag FROM leaf_alloc')).toHaveLength(1);
       }
       const stores = connections.map((connection) => createSegmentStore(connection, FAILOVER));

@@ -16,15 +16,16 @@ export interface TagRow {
   readonly tag: string;
   readonly step: number;
   readonly maxId?: number;
+  readonly description?: string;
 }
 
 /** Writes rows beside the running server, as an operator with an SQL shell does. */
 export function insertTag(directory: string, ...rows: TagRow[]): void {
   const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
   try {
-    const insert = database.prepare('INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)');
+    const insert = database.prepare('INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES (?, ?, ?, ?)');
     database.exec('BEGIN IMMEDIATE');
-    for (const { tag, step, maxId = 1 } of rows) insert.run(tag, maxId, step);
+    for (const { tag, step, maxId = 1, description } of rows) insert.run(tag, maxId, step, description ?? null);
     database.exec('COMMIT');
   } finally {
     database.close();

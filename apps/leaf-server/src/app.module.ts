@@ -13,6 +13,8 @@ import { TagAdmin } from './admin/tag-admin';
 import { TagAdminController } from './admin/tag-admin.controller';
 import { TagsController } from './admin/tags.controller';
 import type { LeafConfig } from './config/leaf-config';
+import { ConsoleController } from './console/console.controller';
+import { Site, SITE_DIRECTORY } from './console/site';
 import { Drain } from './health/drain';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
@@ -23,6 +25,7 @@ import { SnowflakeController } from './ids/snowflake.controller';
 import { TimeController } from './ids/time.controller';
 import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
+import { OverloadCounts } from './metrics/overload-counts';
 import { RequestCounts } from './metrics/request-counts';
 import { ApiDocument } from './openapi/api-document';
 import { OpenApiController } from './openapi/openapi.controller';
@@ -30,7 +33,7 @@ import { MONITOR_CONTROLLERS, monitorProviders } from './monitor/monitor.provide
 
 @Module({})
 export class AppModule {
-  static forRoot(config: LeafConfig, counts: RequestCounts, drain: Drain): DynamicModule {
+  static forRoot(config: LeafConfig, counts: RequestCounts, overload: OverloadCounts, drain: Drain): DynamicModule {
     const { ids, adminTokens } = config;
     return {
       module: AppModule,
@@ -46,11 +49,13 @@ export class AppModule {
         TagAdminController,
         ServerAdminController,
         OpenApiController,
+        ConsoleController,
         ...MONITOR_CONTROLLERS,
       ],
       providers: [
         { provide: Clock, useClass: SystemClock },
         { provide: RequestCounts, useValue: counts },
+        { provide: OverloadCounts, useValue: overload },
         { provide: Drain, useValue: drain },
         { provide: APP_FILTER, useClass: ProblemFilter },
         Readiness,
@@ -61,6 +66,7 @@ export class AppModule {
         Audit,
         TagAdmin,
         ApiDocument,
+        { provide: Site, useFactory: () => Site.load(SITE_DIRECTORY) },
         ...monitorProviders(config),
       ],
     };

@@ -11,6 +11,7 @@ import { Drain } from './health/drain';
 import { createAdapter } from './http/adapter';
 import { SingleIdRoute } from './http/single-id.route';
 import { LeafLogger } from './logging';
+import { OverloadCounts } from './metrics/overload-counts';
 import { NoRequestCounts, RequestCounts } from './metrics/request-counts';
 import { ApiDocument } from './openapi/api-document';
 import { traced } from './tracing/traced';
@@ -41,14 +42,15 @@ export async function startServer(
 ): Promise<LeafServer> {
   const clock = new SystemClock();
   const counts = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
+  const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
   const route = new SingleIdRoute(counts, drain);
-  const adapter = createAdapter(route, counts, drain);
+  const adapter = createAdapter({ limits: config.http, clock, fastRoute: route, counts, overload, drain });
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...config, ids }, counts, drain),
+    AppModule.forRoot({ ...config, ids }, counts, overload, drain),
     adapter,
     { logger: new LeafLogger(config.log), abortOnError: false },
   );

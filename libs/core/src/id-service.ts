@@ -19,7 +19,8 @@ export abstract class IdService {
    *
    * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND`, `LEAF_SEGMENT_DISABLED`, `LEAF_SEGMENT_UNAVAILABLE`
    *   when none can be had within the wait limit, `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`,
-   *   `LEAF_STORE_UNAVAILABLE`, `LEAF_TAG_PAUSED`, `LEAF_NOT_READY`
+   *   `LEAF_STORE_UNAVAILABLE`, `LEAF_TAG_PAUSED`, `LEAF_NOT_READY`, `LEAF_OVERLOADED` when far more calls wait than can
+   *   be served
    * @example const orderId = await ids.nextId('order');
    */
   abstract nextId(tag: string): Promise<bigint>;

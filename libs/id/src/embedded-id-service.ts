@@ -15,8 +15,8 @@ import type { SnowflakeService } from '@leaf/snowflake';
 @Injectable()
 export class EmbeddedIdService extends IdService {
   constructor(
-    private readonly segments: SegmentService | undefined,
-    private readonly snowflakeService: SnowflakeService | undefined,
+    readonly segmentService: SegmentService | undefined,
+    readonly snowflakeService: SnowflakeService | undefined,
   ) {
     super();
   }
@@ -44,7 +44,7 @@ export class EmbeddedIdService extends IdService {
   }
 
   tryNext(tag: string): bigint | undefined {
-    return this.segments?.tryNext(tag);
+    return this.segmentService?.tryNext(tag);
   }
 
   snowflake(): bigint {
@@ -74,10 +74,10 @@ export class EmbeddedIdService extends IdService {
   }
 
   private segmentMode(): SegmentService {
-    if (this.segments !== undefined) return this.segments;
+    if (this.segmentService !== undefined) return this.segmentService;
     throw new LeafError(
       'LEAF_SEGMENT_DISABLED',
-      'Segment mode is switched off on this server. Set LEAF_SEGMENT_ENABLED=true.',
+      'Segment mode is switched off here. Set LEAF_SEGMENT_ENABLED=true on a server; give IdModule a database in an application.',
     );
   }
 
@@ -89,7 +89,7 @@ export class EmbeddedIdService extends IdService {
     if (this.snowflakeService !== undefined) return this.snowflakeService;
     throw new LeafError(
       'LEAF_SNOWFLAKE_DISABLED',
-      'Snowflake mode is switched off on this server. Set LEAF_SNOWFLAKE_ENABLED=true.',
+      'Snowflake mode is switched off here. Set LEAF_SNOWFLAKE_ENABLED=true on a server; give IdModule the option snowflake in an application.',
     );
   }
 }

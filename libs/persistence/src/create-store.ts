@@ -2,15 +2,22 @@ import type { SegmentStore, TagStore } from '@leaf/core';
 import { FailoverGuard, type FailoverOptions } from './failover/failover-guard';
 import { MYSQL_GUARD } from './failover/mysql-guard-dialect';
 import { POSTGRES_GUARD } from './failover/postgres-guard-dialect';
-import type { LeafDataSource } from './leaf-data-source';
+import type { DatabaseTarget } from './database-url';
 import { MysqlSegmentStore } from './mysql/mysql-segment-store';
 import { PostgresSegmentStore } from './postgres/postgres-segment-store';
 import { SqliteSegmentStore } from './sqlite/sqlite-segment-store';
 import { SqlTagStore } from './tags/sql-tag-store';
+import type { SqlDatabase } from './sql-database';
 import { TAG_DIALECTS } from './tags/tag-dialect';
 
+/** A database as the stores use it, whoever opened it. */
+export interface StoreDatabase {
+  readonly target: Pick<DatabaseTarget, 'dialect'>;
+  readonly access: SqlDatabase;
+}
+
 /** The segment store that speaks the dialect of its database. */
-export function createSegmentStore({ access, target }: LeafDataSource, failover: FailoverOptions): SegmentStore {
+export function createSegmentStore({ access, target }: StoreDatabase, failover: FailoverOptions): SegmentStore {
   switch (target.dialect) {
     case 'sqlite':
       return new SqliteSegmentStore(access);
@@ -22,6 +29,6 @@ export function createSegmentStore({ access, target }: LeafDataSource, failover:
 }
 
 /** The tags of a database. */
-export function createTagStore({ access, target }: LeafDataSource): TagStore {
+export function createTagStore({ access, target }: StoreDatabase): TagStore {
   return new SqlTagStore(access, TAG_DIALECTS[target.dialect]);
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import Libsql from 'libsql';
 import type { DataSourceOptions } from 'typeorm';
 import { LeafError, messageOf } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
 import type { DatabaseTarget } from './database-url';
+import { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 
 export interface ConnectionLimits {
   /** How long connecting may take, in milliseconds. */
@@ -19,18 +19,27 @@ interface TlsOptions {
   readonly ca?: string;
 }
 
+/** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */
+export const MIGRATIONS_TABLE = 'leaf_migrations';
+
 export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000, connections: 8 };
 
 /** What TypeORM needs to know of a database. */
-export function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): DataSourceOptions {
+export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
   // The logger `debug` is silent; the others print slow statements whatever `logging` says.
-  const common = { migrations, migrationsTransactionMode: 'all', logging: false, logger: 'debug' } as const;
+  const common = {
+    migrations,
+    migrationsTableName: MIGRATIONS_TABLE,
+    migrationsTransactionMode: 'all',
+    logging: false,
+    logger: 'debug',
+  } as const;
   switch (target.dialect) {
     case 'sqlite':
       return {
         ...common,
         type: 'better-sqlite3',
-        driver: Libsql,
+        driver: await loadSqlite(),
         database: target.file,
         timeout: limits.queryMs,
         prepareDatabase,
@@ -89,7 +98,7 @@ function readCertificates(file: string): string {
 }
 
 /** WAL with a synced log: what was committed survives a kill and a power cut. */
-function prepareDatabase(database: Libsql.Database): void {
+function prepareDatabase(database: SqliteConnection): void {
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];

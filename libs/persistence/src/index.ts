@@ -1,15 +1,21 @@
-export { createSegmentStore, createTagStore } from './create-store';
+export { createSegmentStore, createTagStore, type StoreDatabase } from './create-store';
 export { parseDatabaseUrl, type DatabaseTarget } from './database-url';
 export type { FailoverOptions } from './failover/failover-guard';
 export { LeafDataSource } from './leaf-data-source';
 export { FIRST_TAG, openDatabase, type OpenDatabaseOptions } from './open-database';
 export { Shard, type ShardOptions } from './sharding/shard';
 export { type ShardMap, ShardRouter } from './sharding/shard-router';
-export { ShardedPersistenceModule, type ShardedPersistenceModuleOptions } from './sharding/sharded-persistence.module';
 export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segment-store';
 export { ShardedTagStore } from './sharding/sharded-tag-store';
 export { Shards } from './sharding/shards';
 export { LazyDatabase } from './lazy-database';
-export { type WorkerRow, WorkerTable } from './workers/worker-table';
+export { SharedDatabase } from './shared-database';
+export { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
+export { type WorkerDatabase, type WorkerRow, WorkerTable } from './workers/worker-table';
 export { PersistenceModule } from './persistence.module';
-export { DEFAULT_FAILOVER_GAP_STEPS, type PersistenceModuleOptions } from './persistence.module-definition';
+export {
+  DEFAULT_FAILOVER_GAP_STEPS,
+  type PersistenceModuleOptions,
+  type SharedPersistenceOptions,
+  type UrlPersistenceOptions,
+} from './persistence.module-definition';

@@ -1,6 +1,6 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Clock, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
-import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
+import { DEFAULT_LIMITS } from './data-source-options';
 import type { DatabaseTarget } from './database-url';
 import { SqlDatabase } from './sql-database';
 
@@ -17,11 +17,16 @@ export class LeafDataSource extends DataSource {
 
   constructor(
     readonly target: DatabaseTarget,
+    options: DataSourceOptions,
     private readonly clock: Clock,
     private readonly report: ReleaserReport,
   ) {
-    super(dataSourceOptions(target, DEFAULT_LIMITS));
-    this.access = new SqlDatabase(this, target.description, clock, DEFAULT_LIMITS.queryMs, target.dialect === 'sqlite');
+    super(options);
+    this.access = new SqlDatabase(this, target.description, clock, {
+      limitMs: DEFAULT_LIMITS.queryMs,
+      serial: target.dialect === 'sqlite',
+      multipleStatements: target.dialect === 'mysql',
+    });
     this.users = new Releasers(clock, report);
   }
 

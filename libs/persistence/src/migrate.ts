@@ -16,7 +16,7 @@ export class MigrationsLocked extends Error {}
  */
 export async function migrate(
   dataSource: DataSource,
-  { dialect }: DatabaseTarget,
+  { dialect }: Pick<DatabaseTarget, 'dialect'>,
   firstTag: string | undefined,
 ): Promise<void> {
   if (dialect === 'sqlite') return bringUpToDate(dataSource, firstTag);

@@ -86,7 +86,7 @@ describe('openDatabase', () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => open()));
     for (const dataSource of all) {
       expect(await dataSource.query('SELECT biz_tag FROM leaf_alloc')).toHaveLength(1);
-      expect(await dataSource.query('SELECT name FROM migrations')).toHaveLength(migrations.length);
+      expect(await dataSource.query('SELECT name FROM leaf_migrations')).toHaveLength(migrations.length);
     }
   });
 

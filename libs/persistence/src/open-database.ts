@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
+import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
 import { provideDatabaseFile } from './sqlite/database-file';
@@ -25,7 +26,7 @@ export interface OpenDatabaseOptions {
 /** The tag to try that a new database begins with: the one of the Java service. */
 export const FIRST_TAG = 'leaf-segment-test';
 
-const RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
+export const OPEN_RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
 /** A database that is just being started, or not reachable yet. */
 const NOT_UP_YET = new Set([
   'ECONNREFUSED',
@@ -49,7 +50,8 @@ export async function openDatabase(
 ): Promise<LeafDataSource> {
   const { target } = options;
   if (target.dialect === 'sqlite') await makeDirectory(dirname(target.file));
-  const dataSource = new LeafDataSource(target, clock, options.onCloseProblem);
+  const settings = await dataSourceOptions(target, DEFAULT_LIMITS);
+  const dataSource = new LeafDataSource(target, settings, clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
     if (options.migrate) await migrate(dataSource, target, options.firstTag);
@@ -59,8 +61,8 @@ export async function openDatabase(
     const onRetry = (error: unknown, _: number, waitMs: number): void => {
       if (!(error instanceof MigrationsLocked)) options.onRetry?.(messageOf(error), waitMs);
     };
-    const { signal, attempts = RETRY.attempts } = options;
-    const retryOptions = { ...RETRY, attempts, isRetryable: isNotUpYet, onRetry, ...(signal && { signal }) };
+    const { signal, attempts = OPEN_RETRY.attempts } = options;
+    const retryOptions = { ...OPEN_RETRY, attempts, isRetryable: isNotUpYet, onRetry, ...(signal && { signal }) };
     await retry(attempt, retryOptions, clock, random);
     return dataSource;
   } catch (error) {

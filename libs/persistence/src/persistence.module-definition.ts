@@ -1,15 +1,36 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import type { ShardMap } from './sharding/shard-router';
 
-export interface PersistenceModuleOptions {
-  /** As `parseDatabaseUrl` reads it. */
-  readonly url: string;
+interface CommonOptions {
   /** Bring the schema up to date at start. */
   readonly migrate: boolean;
   /** Steps by which every tag moves forward when a promoted replica is noticed; 10 by default, 0 is off. */
   readonly failoverGapSteps?: number;
 }
 
+export interface UrlPersistenceOptions extends CommonOptions {
+  /** As `parseDatabaseUrl` reads it. */
+  readonly url: string;
+}
+
+export interface ShardedPersistenceOptions extends CommonOptions {
+  readonly shards: ShardMap;
+}
+
+export interface SharedPersistenceOptions extends CommonOptions {
+  /** Open already, to MySQL, MariaDB or PostgreSQL, and closed by whoever opened it. */
+  readonly dataSource: DataSource;
+}
+
+/** One database, several with each tag in one of them, or the one of the application around. */
+export type PersistenceModuleOptions = UrlPersistenceOptions | ShardedPersistenceOptions | SharedPersistenceOptions;
+
 export const DEFAULT_FAILOVER_GAP_STEPS = 10;
 
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
-  new ConfigurableModuleBuilder<PersistenceModuleOptions>().setClassMethodName('forRoot').build();
+/** Without options there is no database: an application may find out at its start that it needs none. */
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
+  PersistenceModuleOptions | undefined
+>()
+  .setClassMethodName('forRoot')
+  .build();

@@ -4,8 +4,22 @@ import { databaseFault, type DatabaseFault } from './database-faults';
 
 export type SqlParameter = string | number | bigint | null;
 
+export interface SqlStatement {
+  readonly sql: string;
+  readonly parameters: readonly SqlParameter[];
+}
+
 /** Runs one statement inside of a transaction. */
 export type Statement = <Result>(sql: string, parameters?: SqlParameter[]) => Promise<Result>;
+
+export interface SqlDatabaseOptions {
+  /** How long a statement may take, its wait for a connection included, in milliseconds. */
+  readonly limitMs: number;
+  /** There is one connection only: one after the other. */
+  readonly serial: boolean;
+  /** Several statements may be sent as one. */
+  readonly multipleStatements: boolean;
+}
 
 /** Tries of what the database rolled back by itself. */
 const ATTEMPTS = 3;
@@ -19,20 +33,34 @@ export class SqlDatabase {
 
   /**
    * @param description the database as an operator knows it, without secrets
-   * @param serial there is one connection only: one after the other
-   * @param limitMs how long a statement may take, its wait for a connection included, in milliseconds
    */
   constructor(
     private readonly dataSource: DataSource,
     readonly description: string,
     private readonly clock: Clock,
-    private readonly limitMs: number,
-    private readonly serial: boolean,
+    private readonly options: SqlDatabaseOptions,
   ) {}
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as carried out */
   run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
-    return this.repeated(() => this.answer(() => this.dataSource.query<Result>(sql, parameters), this.limitMs));
+    return this.repeated(() => this.answer(() => this.dataSource.query<Result>(sql, parameters), this.options.limitMs));
+  }
+
+  /**
+   * Runs statements one after the other on one connection, in one round trip where the connection allows it; returns the
+   * answer of each. They are no transaction.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`; all that were sent count as carried out
+   */
+  runTogether(statements: readonly SqlStatement[]): Promise<readonly unknown[]> {
+    if (!this.options.multipleStatements) {
+      return this.repeated(() => this.answer(() => this.onOneConnection(statements), this.options.limitMs));
+    }
+    const sql = statements.map((statement) => statement.sql).join('; ');
+    return this.run(
+      sql,
+      statements.flatMap(({ parameters }) => parameters),
+    );
   }
 
   /**
@@ -43,6 +71,17 @@ export class SqlDatabase {
    */
   transaction<Result>(work: (statement: Statement) => Promise<Result>, limitMs: number): Promise<Result> {
     return this.repeated(() => this.answer(() => this.inTransaction(work), limitMs));
+  }
+
+  private async onOneConnection(statements: readonly SqlStatement[]): Promise<readonly unknown[]> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      const answers: unknown[] = [];
+      for (const { sql, parameters } of statements) answers.push(await runner.query(sql, [...parameters]));
+      return answers;
+    } finally {
+      await runner.release();
+    }
   }
 
   private async inTransaction<Result>(work: (statement: Statement) => Promise<Result>): Promise<Result> {
@@ -75,8 +114,9 @@ export class SqlDatabase {
 
   /** The limits of the drivers leave out the wait for a free connection of the pool. */
   private async answer<Result>(ask: () => Promise<Result>, limitMs: number): Promise<Result> {
-    const answer = this.serial ? this.last.then(ask) : ask();
-    if (this.serial) this.last = answer.catch(() => undefined);
+    const { serial } = this.options;
+    const answer = serial ? this.last.then(ask) : ask();
+    if (serial) this.last = answer.catch(() => undefined);
     if (await settledBefore(answer, this.clock.monotonic() + limitMs, this.clock)) return answer;
     throw new Error(`no answer within ${limitMs} ms; a statement that was sent counts as carried out`);
   }

@@ -1,4 +1,5 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
 import type { WorkerRegistry } from '@leaf/core';
 
 export interface ZookeeperOptions {
@@ -28,6 +29,16 @@ interface StandInOptions {
   readonly standInDirectory?: string;
 }
 
+type WorkerDatabaseOptions =
+  | {
+      /** Any database that `LEAF_DATABASE_URL` can name. The lease has connections of its own. */
+      readonly url: string;
+    }
+  | {
+      /** Open already, to MySQL, MariaDB or PostgreSQL, and closed by whoever opened it. */
+      readonly dataSource: DataSource;
+    };
+
 /** Where worker IDs come from. */
 export type RegistryModuleOptions =
   | {
@@ -40,11 +51,9 @@ export type RegistryModuleOptions =
   | (StandInOptions &
       SharedOptions & {
         readonly strategy: 'mysql';
-        /** Any database that `LEAF_DATABASE_URL` can name. The lease has connections of its own. */
-        readonly url: string;
         /** Bring the schema up to date. */
         readonly migrate: boolean;
-      })
+      } & WorkerDatabaseOptions)
   | (StandInOptions & ZookeeperRegistryModuleOptions & { readonly strategy: 'zk_normal' })
   | (ZookeeperRegistryModuleOptions & { readonly strategy: 'zk_recycle' })
   | {
@@ -52,6 +61,9 @@ export type RegistryModuleOptions =
       readonly registry: WorkerRegistry;
     };
 
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<RegistryModuleOptions>()
+/** Without options there is no registry: an application may find out at its start that it needs none. */
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
+  RegistryModuleOptions | undefined
+>()
   .setClassMethodName('forRoot')
   .build();

@@ -1,7 +1,14 @@
 import { basename, dirname, join } from 'node:path';
 import { type FactoryProvider, Logger } from '@nestjs/common';
-import { SystemClock, systemRandom, WorkerRegistry } from '@leaf/core';
-import { type DatabaseTarget, LazyDatabase, parseDatabaseUrl, WorkerTable } from '@leaf/persistence';
+import { type Clock, SystemClock, systemRandom, WorkerRegistry } from '@leaf/core';
+import {
+  type DatabaseTarget,
+  LazyDatabase,
+  parseDatabaseUrl,
+  SharedDatabase,
+  type WorkerDatabase,
+  WorkerTable,
+} from '@leaf/persistence';
 import { LocalWorkerRegistry } from './local/local-worker-registry';
 import { StandInRegistry } from './offline/stand-in-registry';
 import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions, type ZookeeperOptions } from './registry.module-definition';
@@ -42,17 +49,21 @@ function withStandIn(registry: WorkerRegistry, directory: string | undefined): W
   return directory === undefined ? registry : new StandInRegistry(registry, directory, new SystemClock());
 }
 
-function createSqlRegistry({
-  url,
-  migrate,
-  maxWorkerId,
-}: Extract<RegistryModuleOptions, { strategy: 'mysql' }>): WorkerRegistry {
+type SqlOptions = Extract<RegistryModuleOptions, { strategy: 'mysql' }>;
+
+function createSqlRegistry(options: SqlOptions): WorkerRegistry {
+  const clock = new SystemClock();
+  const table = new WorkerTable(workerDatabase(options, clock));
+  return new SqlWorkerRegistry(table, options.maxWorkerId ?? DEFAULT_MAX_WORKER_ID, clock);
+}
+
+function workerDatabase(options: SqlOptions, clock: Clock): WorkerDatabase {
+  const { migrate } = options;
+  if ('dataSource' in options) return new SharedDatabase(options.dataSource, migrate, clock, systemRandom);
   const logger = new Logger('Registry');
   const onCloseProblem = (step: string, problem: string): void => logger.error(`Stop: ${step}: ${problem}`);
-  const options = { target: workersOf(parseDatabaseUrl(url)), migrate, onCloseProblem };
-  const clock = new SystemClock();
-  const table = new WorkerTable(new LazyDatabase(options, clock, systemRandom));
-  return new SqlWorkerRegistry(table, maxWorkerId ?? DEFAULT_MAX_WORKER_ID, clock);
+  const target = workersOf(parseDatabaseUrl(options.url));
+  return new LazyDatabase({ target, migrate, onCloseProblem }, clock, systemRandom);
 }
 
 /** SQLite lets one connection write at a time, and a lease does not wait behind tags: it has a file of its own. */
@@ -82,8 +93,8 @@ function zookeeperOptions({
   return { name, maxWorkerId, zookeeper: description, ...(url === undefined ? {} : { url }) };
 }
 
-export const registryProvider: FactoryProvider<WorkerRegistry> = {
+export const registryProvider: FactoryProvider<WorkerRegistry | undefined> = {
   provide: WorkerRegistry,
-  useFactory: createRegistry,
+  useFactory: (options?: RegistryModuleOptions) => options && createRegistry(options),
   inject: [MODULE_OPTIONS_TOKEN],
 };

@@ -12,14 +12,15 @@ export class HotTagsJob implements OnApplicationBootstrap, OnApplicationShutdown
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly segments: SegmentService,
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SegmentModuleOptions,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SegmentModuleOptions | undefined,
+    @Optional() private readonly segments?: SegmentService,
     @Optional() private readonly scheduler?: SchedulerRegistry,
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.options.hotTagsFile === undefined) return;
-    this.timer = setInterval(() => void this.segments.saveHotTags(), INTERVAL_MS);
+    const { segments } = this;
+    if (segments === undefined || this.options?.hotTagsFile === undefined) return;
+    this.timer = setInterval(() => void segments.saveHotTags(), INTERVAL_MS);
     if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
   }
 

@@ -1,11 +1,10 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions, type SegmentStore } from '@leaf/core';
-import type { PersistenceModuleOptions, ShardedPersistenceModuleOptions } from '@leaf/persistence';
+import type { PersistenceModuleOptions } from '@leaf/persistence';
 
 /** What is left out has its default. */
 export interface SegmentModuleOptions extends Partial<SegmentOptions> {
-  /** One database, or several with each tag in one of them. */
-  readonly database: PersistenceModuleOptions | ShardedPersistenceModuleOptions;
+  readonly database: PersistenceModuleOptions;
   /** Time between two tag refreshes, in milliseconds; 60,000 by default. */
   readonly refreshMs?: number;
   /** Where the tags of the last day are kept, to be loaded ahead at the next start; left out: nowhere. */
@@ -16,6 +15,9 @@ export interface SegmentModuleOptions extends Partial<SegmentOptions> {
 
 export const DEFAULT_SEGMENT_MODULE_OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, refreshMs: 60_000 };
 
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<SegmentModuleOptions>()
+/** A factory that returns undefined leaves the mode off. */
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<
+  SegmentModuleOptions | undefined
+>()
   .setClassMethodName('forRoot')
   .build();

@@ -15,14 +15,16 @@ export class TagRefreshJob implements OnApplicationBootstrap, OnApplicationShutd
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly segments: SegmentService,
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SegmentModuleOptions,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SegmentModuleOptions | undefined,
+    @Optional() private readonly segments?: SegmentService,
     @Optional() private readonly scheduler?: SchedulerRegistry,
   ) {}
 
   onApplicationBootstrap(): void {
+    const { segments } = this;
+    if (segments === undefined) return;
     const { refreshMs } = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...this.options };
-    this.timer = setInterval(() => void this.segments.refreshTags(), refreshMs);
+    this.timer = setInterval(() => void segments.refreshTags(), refreshMs);
     if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
   }
 

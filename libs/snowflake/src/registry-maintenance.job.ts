@@ -15,15 +15,17 @@ export class RegistryMaintenanceJob implements OnApplicationBootstrap, OnApplica
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly snowflake: SnowflakeService,
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SnowflakeModuleOptions,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SnowflakeModuleOptions | undefined,
+    @Optional() private readonly snowflake?: SnowflakeService,
     @Optional() private readonly scheduler?: SchedulerRegistry,
   ) {}
 
   onApplicationBootstrap(): void {
+    const { snowflake } = this;
+    if (snowflake === undefined) return;
     const { maintainMs } = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...this.options };
-    this.timer = setInterval(() => void this.snowflake.maintainRegistry(), maintainMs);
-    void this.snowflake.countWorkers();
+    this.timer = setInterval(() => void snowflake.maintainRegistry(), maintainMs);
+    void snowflake.countWorkers();
     if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
   }
 

@@ -36,6 +36,9 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
   maintainMs: 120_000,
 };
 
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<SnowflakeModuleOptions>()
+/** A factory that returns undefined leaves the mode off. */
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<
+  SnowflakeModuleOptions | undefined
+>()
   .setClassMethodName('forRoot')
   .build();

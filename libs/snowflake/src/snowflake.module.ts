@@ -1,29 +1,55 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { BitLayout, Clock, DEFAULT_LAYOUT, SystemClock } from '@leaf/core';
+import { BitLayout, Clock, DEFAULT_LAYOUT, SystemClock, WorkerRegistry } from '@leaf/core';
 import { RegistryModule, type RegistryModuleOptions } from '@leaf/registry';
 import { RegistryMaintenanceJob } from './registry-maintenance.job';
-import { ConfigurableModuleClass, type SnowflakeModuleOptions } from './snowflake.module-definition';
+import {
+  type ASYNC_OPTIONS_TYPE,
+  ConfigurableModuleClass,
+  MODULE_OPTIONS_TOKEN,
+  type SnowflakeModuleOptions,
+} from './snowflake.module-definition';
 import { SnowflakeService } from './snowflake.service';
 import { TimeReportJob } from './time-report.job';
+
+/** The options alone, for all modules that are made of them. */
+@Module({})
+class SnowflakeSettingsModule {}
 
 /** Snowflake IDs: time, worker ID, sequence, under a lease from a registry. */
 @Module({})
 export class SnowflakeModule extends ConfigurableModuleClass {
   static override forRoot(options: SnowflakeModuleOptions): DynamicModule {
-    const base = super.forRoot(options);
-    return {
-      ...base,
-      imports: [RegistryModule.forRoot(withinLayout(options))],
-      providers: [
-        ...(base.providers ?? []),
-        { provide: Clock, useClass: SystemClock },
-        SnowflakeService,
-        TimeReportJob,
-        RegistryMaintenanceJob,
-      ],
-      exports: [SnowflakeService],
-    };
+    return assemble(super.forRoot(options));
   }
+
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+    return assemble(super.forRootAsync(options));
+  }
+}
+
+function assemble(base: DynamicModule): DynamicModule {
+  const settings = { ...base, module: SnowflakeSettingsModule, exports: [MODULE_OPTIONS_TOKEN] };
+  const registry = RegistryModule.forRootAsync({
+    imports: [settings],
+    inject: [MODULE_OPTIONS_TOKEN],
+    useFactory: (options?: SnowflakeModuleOptions) => options && withinLayout(options),
+  });
+  return {
+    module: base.module,
+    imports: [settings, registry],
+    providers: [
+      { provide: Clock, useClass: SystemClock },
+      {
+        provide: SnowflakeService,
+        useFactory: (options: SnowflakeModuleOptions | undefined, workers: WorkerRegistry, clock: Clock) =>
+          options && new SnowflakeService(workers, clock, options),
+        inject: [MODULE_OPTIONS_TOKEN, WorkerRegistry, Clock],
+      },
+      TimeReportJob,
+      RegistryMaintenanceJob,
+    ],
+    exports: [SnowflakeService],
+  };
 }
 
 /** A registry never hands out a worker ID that the layout cannot hold. */

@@ -18,14 +18,16 @@ export class TimeReportJob implements OnApplicationBootstrap, OnApplicationShutd
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly snowflake: SnowflakeService,
-    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SnowflakeModuleOptions,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: SnowflakeModuleOptions | undefined,
+    @Optional() private readonly snowflake?: SnowflakeService,
     @Optional() private readonly scheduler?: SchedulerRegistry,
   ) {}
 
   onApplicationBootstrap(): void {
+    const { snowflake } = this;
+    if (snowflake === undefined) return;
     const { reportMs } = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...this.options };
-    this.timer = setInterval(() => void this.snowflake.reportTime(), reportMs);
+    this.timer = setInterval(() => void snowflake.reportTime(), reportMs);
     if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
   }
 

@@ -1,11 +1,12 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BitLayout, formatInstance, type Instance, LeafError, messageOf } from '@leaf/core';
-import type { IdModuleOptions } from '@leaf/id';
 import type { RegistryModuleOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
+import type { SnowflakeModuleOptions } from '@leaf/snowflake';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import type { AdminToken } from './admin-token';
+import type { HttpLimits } from '../http/http-server';
 import { type TracingConfig, tracingOf } from './tracing';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
@@ -21,12 +22,14 @@ export interface LeafConfig {
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
+  readonly http: HttpLimits;
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly AdminToken[] | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
-  readonly ids: IdModuleOptions;
+  /** What is left out is off. */
+  readonly ids: { readonly segment?: SegmentModuleOptions; readonly snowflake?: SnowflakeModuleOptions };
   /** What an operator should know, though it stops nothing. */
   readonly warnings: readonly string[];
 }
@@ -115,6 +118,12 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
+    http: {
+      maxConnections: values.LEAF_MAX_CONNECTIONS,
+      maxInFlight: values.LEAF_MAX_IN_FLIGHT,
+      maxLagMs: values.LEAF_MAX_LAG_MS,
+      waitMs: values.LEAF_SEGMENT_WAIT_MS,
+    },
     adminTokens: values.LEAF_ADMIN_TOKEN,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
     tracing: tracingOf(values),

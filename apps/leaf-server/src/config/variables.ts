@@ -170,6 +170,21 @@ export const VARIABLES = {
     'bearer token of the admin API, 16 characters or more; several as name:token,name2:token2@2030-01-31, the date ending one; default: made and logged at each start',
     true,
   ),
+  LEAF_MAX_CONNECTIONS: variable(
+    1000,
+    integer(1, 1_000_000),
+    'connections that are served; more are refused with LEAF_OVERLOADED, probes and the admin API excepted',
+  ),
+  LEAF_MAX_IN_FLIGHT: variable(
+    1000,
+    integer(1, 1_000_000),
+    'requests that wait or are being answered at once, single IDs from memory apart; more are refused with LEAF_OVERLOADED',
+  ),
+  LEAF_MAX_LAG_MS: variable(
+    20,
+    integer(1, 60_000),
+    'under overload, how long a request waits for its turn before it is refused with LEAF_OVERLOADED, in ms',
+  ),
   LEAF_SHUTDOWN_DRAIN_MS: variable(
     5000,
     integer(0, 600_000),

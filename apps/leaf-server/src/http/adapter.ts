@@ -1,30 +1,32 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LeafError } from '@leaf/core';
+import type { Clock } from '@leaf/core';
 import type { Drain } from '../health/drain';
+import type { OverloadCounts } from '../metrics/overload-counts';
 import type { RequestCounts } from '../metrics/request-counts';
-import { answerClientError, answerFault, protocolFault } from './client-error';
+import { answerClientError } from './client-error';
+import { type HttpLimits, HttpServer } from './http-server';
 import { API_HEADERS, COMMON_HEADERS, sendProblem, toLeafError } from './problem';
 import { SEGMENT_ROUTE, type SingleIdRoute, SNOWFLAKE_ROUTE } from './single-id.route';
 
-const LIMITS = {
-  /** Told by Node without a word; {@link protocolFault} says it. */
-  requireHostHeader: false,
-  /** Bytes of request line and headers. */
-  maxHeaderSize: 16_384,
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  keepAliveTimeout: 65_000,
-};
 const MAX_BODY_BYTES = 65_536;
 /** A tag of 128 characters, each percent-encoded, and room to say what is wrong with a longer one. */
 const MAX_PARAM_LENGTH = 1024;
 
+export interface AdapterParts {
+  readonly limits: HttpLimits;
+  readonly clock: Clock;
+  readonly fastRoute: SingleIdRoute;
+  readonly counts: RequestCounts;
+  readonly overload: OverloadCounts;
+  readonly drain: Drain;
+}
+
 /** Fastify for Nest, with the fast route ahead of it, and limits on what comes in. */
-export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, drain: Drain): FastifyAdapter {
+export function createAdapter({ limits, clock, fastRoute, counts, overload, drain }: AdapterParts): FastifyAdapter {
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: RequestListener) => createHttpServer(fastRoute, handler),
+    serverFactory: (handler: RequestListener): Server => new HttpServer(limits, clock, overload, fastRoute, handler),
     clientErrorHandler: answerClientError,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       sendProblem(toLeafError(error, request.method), reply);
@@ -46,16 +48,4 @@ export function createAdapter(fastRoute: SingleIdRoute, counts: RequestCounts, d
     done();
   });
   return adapter;
-}
-
-function createHttpServer(fastRoute: SingleIdRoute, handler: RequestListener): Server {
-  const server = createServer(LIMITS, (request, response) => {
-    const fault = protocolFault(request);
-    if (fault !== undefined) answerFault(fault, response);
-    else if (!fastRoute.answer(request, response)) handler(request, response);
-  });
-  server.on('checkExpectation', (_request, response) => {
-    answerFault(new LeafError('LEAF_REQUEST_INVALID', 'No expectation but 100-continue is met here.'), response);
-  });
-  return server;
 }

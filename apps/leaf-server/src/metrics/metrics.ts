@@ -8,6 +8,7 @@ import { Readiness } from '../health/readiness';
 import { IssueRates } from '../monitor/sampling/issue-rates';
 import { serverVersion } from '../version';
 import { Families, type Sample } from './families';
+import { OverloadCounts } from './overload-counts';
 import { RequestCounts } from './request-counts';
 import { addSegmentMetrics } from './segment-metrics';
 import { addServerMetrics } from './server-metrics';
@@ -25,6 +26,7 @@ export class Metrics {
 
   constructor(
     requests: RequestCounts,
+    overload: OverloadCounts,
     readiness: Readiness,
     drain: Drain,
     clock: Clock,
@@ -38,7 +40,7 @@ export class Metrics {
       addSegmentMetrics(this.families, segments, this.tags, rates);
     }
     if (snowflake !== undefined) addSnowflakeMetrics(this.families, snowflake, clock);
-    addServerMetrics(this.families, requests, readiness, drain, serverVersion());
+    addServerMetrics(this.families, requests, overload, readiness, drain, serverVersion());
     addProcessMetrics(this.families.registry);
   }
 

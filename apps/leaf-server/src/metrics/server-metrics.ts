@@ -1,11 +1,13 @@
 import type { Drain } from '../health/drain';
 import type { Readiness } from '../health/readiness';
 import type { Families } from './families';
+import type { OverloadCounts } from './overload-counts';
 import type { RequestCounts } from './request-counts';
 
 export function addServerMetrics(
   families: Families,
   requests: RequestCounts,
+  overload: OverloadCounts,
   readiness: Readiness,
   drain: Drain,
   version: string,
@@ -16,6 +18,10 @@ export function addServerMetrics(
   families.histogram('leaf_http_request_duration_seconds', 'Time from a request to its answer', () =>
     [...requests.all()].map(({ route, status, latency }) => ({ labels: { route, status }, times: latency.snapshot() })),
   );
+  families.counter('leaf_overload_refusals_total', 'Requests and connections turned away', () =>
+    [...overload.all()].map(([reason, value]) => ({ labels: { reason }, value })),
+  );
+  families.gauge('leaf_requests_in_flight', 'Requests that wait or are being answered', () => overload.inFlight);
   families.gauge('leaf_ready', '1 while requests may come', () => (readiness.ready ? 1 : 0));
   families.gauge('leaf_draining', '1 while this server wants no more requests', () => (drain.active ? 1 : 0));
   families.gauge('leaf_build_info', 'What runs here', () => [{ labels: { version }, value: 1 }]);

@@ -1,9 +1,9 @@
-import type { IdModuleOptions } from '@leaf/id';
 import { formatInstance, type LeaseHolder, type SegmentStore, type WorkerClaim, type WorkerRegistry } from '@leaf/core';
+import type { LeafConfig } from '../config/leaf-config';
 import type { Tracing } from './tracing';
 
 /** The modes with spans around what they ask of the database and the worker registry. */
-export function traced({ segment, snowflake }: IdModuleOptions, tracing: Tracing): IdModuleOptions {
+export function traced({ segment, snowflake }: LeafConfig['ids'], tracing: Tracing): LeafConfig['ids'] {
   return {
     ...(segment && { segment: { ...segment, wrapStore: (store: SegmentStore) => tracedStore(store, tracing) } }),
     ...(snowflake && {

@@ -39,6 +39,7 @@ export const ERROR_CATALOGUE = {
   LEAF_LEASE_LOST: { status: 503, title: 'Worker lease lost' },
   LEAF_EPOCH_EXHAUSTED: { status: 503, title: 'Epoch exhausted' },
   LEAF_REGISTRY_UNREACHABLE: { status: 503, title: 'Worker registry unreachable' },
+  LEAF_SERVERS_UNAVAILABLE: { status: 503, title: 'No server available' },
   LEAF_CONFIG_INVALID: { status: 500, title: 'Invalid configuration' },
   LEAF_LAYOUT_INVALID: { status: 500, title: 'Invalid bit layout' },
   LEAF_CLOCK_BEHIND: { status: 500, title: 'Clock behind its own past' },

@@ -46,6 +46,7 @@ const RETRYABLE: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
   'LEAF_CLOCK_BACKWARDS',
   'LEAF_LEASE_EXPIRED',
   'LEAF_REGISTRY_UNREACHABLE',
+  'LEAF_SERVERS_UNAVAILABLE',
 ]);
 
 /** For logs: the text of an error and of all that caused it. Clients see the message of the error alone. */

@@ -7,7 +7,8 @@ import type { IdRange } from './id-range';
 import { RangeSource } from './range-source';
 import { SegmentStock } from './segment-stock';
 import { view, type DoubleBufferSnapshot } from './segment-view';
-import { segmentUnavailable } from './unavailable';
+import { segmentUnavailable, tooManyWaiting } from './unavailable';
+import { WaitingLine } from './waiting-line';
 
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
@@ -29,8 +30,8 @@ export class DoubleBuffer {
   /** While `current.left` is above this, an ID needs no further look. */
   private checkpoint = 0;
   private allocating = false;
-  /** Wakes those who wait: the allocation under way is done, or IDs came back. */
-  private readonly waiting = new Set<() => void>();
+  /** Woken when the allocation under way is done, or IDs came back. */
+  private readonly line: WaitingLine;
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
   private retired: (() => LeafError) | undefined;
@@ -41,6 +42,7 @@ export class DoubleBuffer {
     private readonly context: BufferContext,
   ) {
     this.source = new RangeSource(tag, context);
+    this.line = new WaitingLine(context.clock, context.options.waitMs);
   }
 
   /** The next ID, or undefined when none is buffered; then an allocation is under way or was refused. */
@@ -53,7 +55,8 @@ export class DoubleBuffer {
   /**
    * The next ID, waiting for a load if none is buffered.
    *
-   * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, or what the store refused
+   * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, `LEAF_OVERLOADED` when it gave way to newer calls,
+   *   or what the store refused
    */
   async take(): Promise<bigint> {
     const deadline = this.deadline();
@@ -84,7 +87,7 @@ export class DoubleBuffer {
   async preload(): Promise<void> {
     if (this.buffered > 0) return;
     this.prefetch();
-    if (this.allocating) await this.change(this.deadline());
+    if (this.allocating) await this.line.wait(this.deadline());
   }
 
   /**
@@ -95,7 +98,7 @@ export class DoubleBuffer {
   async retire(reason: () => LeafError): Promise<IdRange[]> {
     this.retired = reason;
     const rest = this.unload();
-    while (this.allocating) await new Promise<void>((resolve) => this.waiting.add(resolve));
+    while (this.allocating) await this.line.watch();
     return [...this.unload(), ...rest];
   }
 
@@ -165,26 +168,10 @@ export class DoubleBuffer {
   private begin(work: Promise<unknown>): void {
     const done = (): void => {
       this.allocating = false;
-      this.wake();
+      this.line.wake();
     };
     this.allocating = true;
     work.then(done, done);
-  }
-
-  private wake(): void {
-    for (const wake of this.waiting) wake();
-    this.waiting.clear();
-  }
-
-  /** Waits until it makes sense to look again; false when the deadline came first. */
-  private async change(deadline: number): Promise<boolean> {
-    const { clock } = this.context;
-    const alarm = new AbortController();
-    const wake = (): void => alarm.abort(null);
-    this.waiting.add(wake);
-    await clock.sleep(Math.max(0, deadline - clock.monotonic()), alarm.signal);
-    this.waiting.delete(wake);
-    return alarm.signal.aborted;
   }
 
   private async load(): Promise<void> {
@@ -218,7 +205,7 @@ export class DoubleBuffer {
     order.abandoned = true;
     order.stop.abort(null);
     this.restore(order.pieces);
-    this.wake();
+    this.line.wake();
     throw this.retired?.() ?? this.unavailable();
   }
 
@@ -254,13 +241,15 @@ export class DoubleBuffer {
     return retry(action, { ...BACKOFF, attempts: Infinity, isRetryable, signal }, clock, random);
   }
 
-  /** Waits for the allocation under way; throws when there can be none, or past the deadline. */
+  /** Waits for the allocation under way; throws when there can be none, past the deadline, or to give way. */
   private async allocation(deadline: number): Promise<void> {
     this.assertOpen();
     if (!this.allocating) {
       if (this.refusal !== undefined) throw this.refusal;
-    } else if (!(await this.change(deadline))) {
-      throw this.unavailable();
+    } else {
+      const end = await this.line.wait(deadline);
+      if (end === 'late') throw this.unavailable();
+      if (end === 'displaced') throw tooManyWaiting(this.tag);
     }
     this.assertOpen();
   }

@@ -8,3 +8,11 @@ export function segmentUnavailable(tag: string, waitMs: number, cause: unknown):
     { cause, retryAfterMs: 1000 },
   );
 }
+
+export function tooManyWaiting(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_OVERLOADED',
+    `Far more IDs of tag "${tag}" are asked for than the database gives in time, and newer calls go first. Come back later; larger steps last longer.`,
+    { retryAfterMs: 1000 },
+  );
+}

@@ -1,5 +1,5 @@
 import type { Allocation, IdRange } from '@leaf/core';
-import type { SqlParameter } from '../sql-database';
+import type { SqlStatement } from '../sql-database';
 import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 
 interface Updated {
@@ -29,9 +29,11 @@ const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
 export class MysqlSegmentStore extends SqlSegmentStore {
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
     const [updated] = await this.change(
-      [`UPDATE leaf_alloc SET max_id = ? WHERE ${THIS_TAG} AND max_id = ?`, 'DO 0'],
-      [from, tag, tag, to + 1n],
-      [],
+      {
+        sql: `UPDATE leaf_alloc SET max_id = ? WHERE ${THIS_TAG} AND max_id = ?`,
+        parameters: [from, tag, tag, to + 1n],
+      },
+      { sql: 'DO 0', parameters: [] },
       0,
     );
     return updated.affectedRows > 0;
@@ -46,13 +48,15 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     const count = size ?? (await this.step(tag));
     if (count === undefined) return undefined;
     const [updated, rows] = await this.change(
-      [
-        `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(max_id + ?)
+      {
+        sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(max_id + ?)
          WHERE ${THIS_TAG} AND step > 0 AND max_id > 0 AND max_id <= 9223372036854775807 - ?`,
-        `SELECT step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
-      ],
-      [BigInt(count), tag, tag, BigInt(count)],
-      [tag, tag],
+        parameters: [BigInt(count), tag, tag, BigInt(count)],
+      },
+      {
+        sql: `SELECT step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
+        parameters: [tag, tag],
+      },
       size ?? 0,
     );
     const [row] = rows;
@@ -72,16 +76,16 @@ export class MysqlSegmentStore extends SqlSegmentStore {
 
   /** Sends an UPDATE, which changes nothing if the guard has to see to something, and the statement after it, together. */
   private async change(
-    [update, query]: readonly [string, string],
-    updated: SqlParameter[],
-    queried: SqlParameter[],
+    update: SqlStatement,
+    query: SqlStatement,
     size: number,
   ): Promise<readonly [Updated, readonly Found[]]> {
     const server = this.guard?.expression;
-    if (server === undefined) return this.database.run(`${update}; ${query}`, [...updated, ...queried]);
-    const sql = `SET @leaf_server = ${server}; ${update} AND ${GUARD}; ${query}`;
-    const [, ...answers] = await this.database.run<[unknown, Updated, Found[]]>(sql, [...updated, size, ...queried]);
-    return answers;
+    const guard = { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] };
+    const guarded = { sql: `${update.sql} AND ${GUARD}`, parameters: [...update.parameters, size] };
+    const statements = server === undefined ? [update, query] : [guard, guarded, query];
+    const [updated, found] = (await this.database.runTogether(statements)).slice(-2);
+    return [updated as Updated, found as readonly Found[]];
   }
 
   private async step(tag: string): Promise<number | undefined> {

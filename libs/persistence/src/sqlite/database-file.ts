@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import Libsql from 'libsql';
 import { codeOf, syncDirectory } from '@leaf/core';
+import { loadSqlite } from './sqlite-driver';
 
 /**
  * Sees to it that there is a database file, whole. SQLite makes its file first and fills it later, and takes an empty
@@ -16,6 +16,7 @@ export async function provideDatabaseFile(path: string): Promise<void> {
   const info = await stat(path).catch(() => undefined);
   if (info?.size === 0) throw new Error('file is damaged: it exists, but is empty');
   if (info !== undefined) return;
+  const Libsql = await loadSqlite();
   const fresh = `${path}.${randomUUID()}.new`;
   try {
     const database = new Libsql(fresh);

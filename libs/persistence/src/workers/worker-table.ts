@@ -1,6 +1,6 @@
 import type { Instance } from '@leaf/core';
-import type { LazyDatabase } from '../lazy-database';
-import type { SqlParameter } from '../sql-database';
+import type { DatabaseTarget } from '../database-url';
+import type { SqlDatabase, SqlParameter } from '../sql-database';
 import { WORKER_DIALECTS, type WorkerDialect } from './worker-dialect';
 
 /** One row of `leaf_workerid_alloc`, as far as a lease needs it. */
@@ -10,6 +10,13 @@ export interface WorkerRow {
   readonly ceiling: number;
   /** Of the acquisition that wrote last; undefined after a release, and in rows of the Java service. */
   readonly leaseId: string | undefined;
+}
+
+/** Opened when it is first needed. */
+export interface WorkerDatabase {
+  readonly target: Pick<DatabaseTarget, 'dialect' | 'description'>;
+  open(): Promise<{ readonly access: SqlDatabase }>;
+  close(): Promise<void>;
 }
 
 interface StoredRow {
@@ -25,7 +32,7 @@ interface StoredRow {
 export class WorkerTable {
   private readonly dialect: WorkerDialect;
 
-  constructor(private readonly database: LazyDatabase) {
+  constructor(private readonly database: WorkerDatabase) {
     this.dialect = WORKER_DIALECTS[database.target.dialect];
   }
 

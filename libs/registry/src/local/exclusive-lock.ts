@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import Libsql from 'libsql';
 import { codeOf, LeafError, messageOf } from '@leaf/core';
+import { loadSqlite, type SqliteConnection } from '@leaf/persistence';
 
 /**
  * A lock on a file, held by one connection of one process, which the kernel lets go of when that process dies, however
@@ -10,12 +10,13 @@ import { codeOf, LeafError, messageOf } from '@leaf/core';
 export class ExclusiveLock {
   private constructor(
     private readonly path: string,
-    private readonly database: Libsql.Database,
+    private readonly database: SqliteConnection,
     private readonly inode: bigint,
   ) {}
 
   /** @returns the lock, or undefined when it is held, in this process or another */
   static async take(path: string): Promise<ExclusiveLock | undefined> {
+    const Libsql = await loadSqlite();
     const database = new Libsql(path, { timeout: 0 });
     try {
       database.exec('PRAGMA locking_mode = EXCLUSIVE');

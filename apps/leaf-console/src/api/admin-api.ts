@@ -1,0 +1,65 @@
+import { type Outcome, request } from './problem';
+
+/** A row of `leaf_alloc`. */
+export interface TagRow {
+  readonly tag: string;
+  readonly maxId: string;
+  readonly step: number;
+  readonly description: string;
+  readonly updatedAt: string;
+}
+
+export interface NewTag {
+  readonly tag: string;
+  readonly step: number;
+  readonly maxId?: string;
+  readonly description?: string;
+}
+
+export interface TagChange {
+  readonly step?: number;
+  readonly maxId?: string;
+  readonly description?: string;
+}
+
+/** The admin routes. Reading needs no token. */
+export class AdminApi {
+  constructor(private readonly token: () => string) {}
+
+  list(): Promise<Outcome<TagRow[]>> {
+    return request('api/tags', (response) => response.json() as Promise<TagRow[]>);
+  }
+
+  create(tag: NewTag): Promise<Outcome<TagRow>> {
+    return this.act('POST', 'api/tags', tag);
+  }
+
+  change(tag: string, change: TagChange): Promise<Outcome<TagRow>> {
+    return this.act('PATCH', pathOf(tag), change);
+  }
+
+  async remove(tag: string): Promise<Outcome<unknown>> {
+    return this.act('DELETE', pathOf(tag));
+  }
+
+  setPaused(tag: string, paused: boolean): Promise<Outcome<unknown>> {
+    return this.act('POST', `${pathOf(tag)}/${paused ? 'pause' : 'resume'}`);
+  }
+
+  setDraining(draining: boolean): Promise<Outcome<unknown>> {
+    return this.act(draining ? 'POST' : 'DELETE', 'api/server/drain');
+  }
+
+  private act<T>(method: string, path: string, body?: unknown): Promise<Outcome<T>> {
+    const token = this.token();
+    const headers = new Headers();
+    if (token !== '') headers.set('authorization', `Bearer ${token}`);
+    if (body !== undefined) headers.set('content-type', 'application/json');
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+    return request(path, async (response) => (response.status === 204 ? null : await response.json()) as T, init);
+  }
+}
+
+function pathOf(tag: string): string {
+  return `api/tags/${encodeURIComponent(tag)}`;
+}

@@ -1,0 +1,31 @@
+/** What an act of the page came to: the answer, or why not, in words for the place of the act. */
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
+
+export interface Problem {
+  readonly status: number;
+  /** Of the error catalogue; empty when no answer came. */
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+}
+
+export async function request<T>(
+  path: string,
+  read: (response: Response) => Promise<T>,
+  init?: RequestInit,
+): Promise<Outcome<T>> {
+  try {
+    const response = await fetch(path, { ...init, cache: 'no-store' });
+    if (!response.ok) return { ok: false, problem: await problemOf(response) };
+    return { ok: true, value: await read(response) };
+  } catch (error) {
+    return { ok: false, problem: { status: 0, code: '', title: '', detail: String(error) } };
+  }
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const { status, statusText } = response;
+  const body = (await response.json().catch(() => ({}))) as Partial<Record<keyof Problem, unknown>>;
+  const text = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback);
+  return { status, code: text(body.code, ''), title: text(body.title, statusText), detail: text(body.detail, '') };
+}

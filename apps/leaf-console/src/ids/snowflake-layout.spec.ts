@@ -1,0 +1,69 @@
+import { bitFields, decode, idsBetween, type Layout, parseId, USUAL_LAYOUT } from './snowflake-layout';
+
+const ID = 1169786042799259000n;
+const SMALL: Layout = { epoch: 1_700_000_000_000, timeBits: 40, workerBits: 3, sequenceBits: 5 };
+
+describe('parseId', () => {
+  it('reads every digit', () => {
+    expect(parseId('9007199254740993')).toBe(9007199254740993n);
+    expect(parseId('9223372036854775807')).toBe(9223372036854775807n);
+    expect(parseId(' 1_169 786,042799259000\n')).toBe(ID);
+  });
+
+  it('says what is wrong', () => {
+    expect(parseId(' ')).toBe('empty');
+    for (const text of ['-1', '1.5', '0x10', '1e3', '１２'])
+      expect([text, parseId(text)]).toEqual([text, 'notDecimal']);
+    expect(parseId('9223372036854775808')).toBe('tooLarge');
+  });
+});
+
+describe('decode', () => {
+  it('takes an ID apart', () => {
+    expect(decode(ID, USUAL_LAYOUT)).toEqual({ id: ID, timestamp: 1567733700834, workerId: 39, sequence: 3448 });
+  });
+
+  it('knows other layouts, and what lies beyond them', () => {
+    expect(decode((5n << 8n) | (6n << 5n) | 7n, SMALL)).toMatchObject({
+      timestamp: SMALL.epoch + 5,
+      workerId: 6,
+      sequence: 7,
+    });
+    expect(decode((1n << 48n) - 1n, SMALL)?.timestamp).toBe(SMALL.epoch + 2 ** 40 - 1);
+    expect(decode(1n << 48n, SMALL)).toBeUndefined();
+  });
+
+  it('shows all of the 64 bits', () => {
+    const fields = bitFields(ID, USUAL_LAYOUT);
+    expect(fields.map(({ name, bits }) => [name, bits.length])).toEqual([
+      ['sign', 1],
+      ['time', 41],
+      ['worker', 10],
+      ['sequence', 12],
+    ]);
+    expect(BigInt(`0b${fields.map(({ bits }) => bits).join('')}`)).toBe(ID);
+    expect(bitFields(255n, SMALL).map(({ bits }) => bits.length)).toEqual([16, 40, 3, 5]);
+  });
+});
+
+describe('idsBetween', () => {
+  it('has every ID of the time and no other', () => {
+    const range = idsBetween(1567733700834, 1567733700834, USUAL_LAYOUT);
+    expect(range).toEqual({ lowest: 1169786042799095808n, highest: 1169786042803290111n });
+    for (const [id, timestamp] of [
+      [range!.lowest - 1n, 1567733700833],
+      [range!.lowest, 1567733700834],
+      [range!.highest, 1567733700834],
+      [range!.highest + 1n, 1567733700835],
+    ] as const) {
+      expect(decode(id, USUAL_LAYOUT)?.timestamp).toBe(timestamp);
+    }
+  });
+
+  it('ends where the layout ends', () => {
+    const last = SMALL.epoch + 2 ** 40 - 1;
+    expect(idsBetween(0, SMALL.epoch - 1, SMALL)).toBeUndefined();
+    expect(idsBetween(last + 1, last + 2, SMALL)).toBeUndefined();
+    expect(idsBetween(0, last + 9, SMALL)).toEqual({ lowest: 0n, highest: (1n << 48n) - 1n });
+  });
+});

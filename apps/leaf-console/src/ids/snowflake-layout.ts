@@ -1,0 +1,75 @@
+/** How the bits of a snowflake ID are laid out: a sign bit that stays 0, then time, worker ID and sequence. */
+export interface Layout {
+  /** Unix milliseconds at which the time field is 0. */
+  readonly epoch: number;
+  readonly timeBits: number;
+  readonly workerBits: number;
+  readonly sequenceBits: number;
+}
+
+/** What holds where a server does not say otherwise. */
+export const USUAL_LAYOUT: Layout = { epoch: 1_288_834_974_657, timeBits: 41, workerBits: 10, sequenceBits: 12 };
+
+export interface Decoded {
+  readonly id: bigint;
+  /** Unix milliseconds. */
+  readonly timestamp: number;
+  readonly workerId: number;
+  readonly sequence: number;
+}
+
+export type IdFault = 'empty' | 'notDecimal' | 'tooLarge';
+
+/** Reads digits of any length, without rounding; spaces and separators around or between them are left out. */
+export function parseId(text: string): bigint | IdFault {
+  const digits = text.replace(/[\s,_'"]/g, '');
+  if (digits === '') return 'empty';
+  if (!/^\d+$/.test(digits)) return 'notDecimal';
+  const id = BigInt(digits);
+  return id < 1n << 63n ? id : 'tooLarge';
+}
+
+/** The fields of an ID; undefined when it has more bits than the layout. */
+export function decode(id: bigint, { epoch, timeBits, workerBits, sequenceBits }: Layout): Decoded | undefined {
+  if (id >= 1n << BigInt(timeBits + workerBits + sequenceBits)) return undefined;
+  const worker = BigInt.asUintN(workerBits, id >> BigInt(sequenceBits));
+  return {
+    id,
+    timestamp: Number(id >> BigInt(workerBits + sequenceBits)) + epoch,
+    workerId: Number(worker),
+    sequence: Number(BigInt.asUintN(sequenceBits, id)),
+  };
+}
+
+/** The lowest and the highest ID whose time lies from `from` to `to`, both included; undefined outside of the layout. */
+export function idsBetween(
+  from: number,
+  to: number,
+  { epoch, timeBits, workerBits, sequenceBits }: Layout,
+): { readonly lowest: bigint; readonly highest: bigint } | undefined {
+  const last = epoch + 2 ** timeBits - 1;
+  if (to < epoch || from > last) return undefined;
+  const shift = BigInt(workerBits + sequenceBits);
+  const lowest = BigInt(Math.max(from, epoch) - epoch) << shift;
+  const highest = ((BigInt(Math.min(to, last) - epoch) + 1n) << shift) - 1n;
+  return { lowest, highest };
+}
+
+export interface BitField {
+  readonly name: 'sign' | 'time' | 'worker' | 'sequence';
+  readonly bits: string;
+}
+
+/** The 64 bits of an ID in their four fields. Bits that the layout leaves out stand with the sign. */
+export function bitFields(id: bigint, { timeBits, workerBits, sequenceBits }: Layout): BitField[] {
+  const bits = id.toString(2).padStart(64, '0');
+  const time = 64 - timeBits - workerBits - sequenceBits;
+  const worker = time + timeBits;
+  const sequence = worker + workerBits;
+  return [
+    { name: 'sign', bits: bits.slice(0, time) },
+    { name: 'time', bits: bits.slice(time, worker) },
+    { name: 'worker', bits: bits.slice(worker, sequence) },
+    { name: 'sequence', bits: bits.slice(sequence) },
+  ];
+}

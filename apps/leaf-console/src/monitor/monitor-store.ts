@@ -1,0 +1,103 @@
+import { mergeHistory } from './history';
+import { RateHistory } from './rate-history';
+import type { OverviewView, RemovedView, SegmentsView, SnowflakeView, TagView } from './views';
+
+/** A tag as the server tells it, and its rate as this page has seen it. */
+export interface WatchedTag {
+  readonly view: TagView;
+  readonly rates: RateHistory;
+}
+
+export interface SegmentSettings {
+  readonly enabled: boolean;
+  readonly prefetchRatio: number;
+}
+
+/** All that the page knows of the server, kept up by {@link MonitorStream}. Listeners hear of each round once. */
+export class MonitorStore {
+  overview: OverviewView | undefined;
+  snowflake: SnowflakeView | undefined;
+  segments: SegmentSettings | undefined;
+  readonly tags = new Map<string, WatchedTag>();
+  /** When the connection was lost, by the clock of this browser; undefined while it stands. */
+  staleSince: number | undefined;
+
+  private readonly listeners = new Set<() => void>();
+  private announced = false;
+  private serverNow = 0;
+  private heardAt = 0;
+  /** The next history is whole, and replaces what is known. */
+  private wholeHistory = true;
+  /** In the first round of a connection, which has every tag: those that it has not named so far. */
+  private unnamed: Set<string> | undefined;
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Server time; it stands still while nothing is heard. */
+  now(): number {
+    if (this.heardAt === 0) return Date.now();
+    const sinceThen = this.staleSince === undefined ? performance.now() - this.heardAt : 0;
+    return this.serverNow + sinceThen;
+  }
+
+  connected(): void {
+    this.wholeHistory = true;
+    this.unnamed = new Set(this.tags.keys());
+  }
+
+  lost(): void {
+    this.staleSince ??= Date.now();
+    this.announce();
+  }
+
+  takeOverview(view: OverviewView): void {
+    const known = this.wholeHistory ? undefined : this.overview;
+    this.wholeHistory = false;
+    this.overview = known === undefined ? view : { ...view, history: mergeHistory(known.history, view.history) };
+    this.hear(view.now);
+  }
+
+  takeSegments({ enabled, now, prefetchRatio, tags }: SegmentsView): void {
+    this.segments = { enabled, prefetchRatio };
+    for (const view of tags) {
+      const rates = this.tags.get(view.tag)?.rates ?? new RateHistory(now, view.issued);
+      rates.add(now, view.issued);
+      this.tags.set(view.tag, { view, rates });
+      this.unnamed?.delete(view.tag);
+    }
+    this.hear(now);
+  }
+
+  takeRemoved({ tags }: RemovedView): void {
+    for (const tag of tags) this.tags.delete(tag);
+    this.announce();
+  }
+
+  /** Ends a round. */
+  takeSnowflake(view: SnowflakeView): void {
+    for (const tag of this.unnamed ?? []) this.tags.delete(tag);
+    this.unnamed = undefined;
+    this.snowflake = view;
+    this.hear(view.now);
+  }
+
+  private hear(serverNow: number): void {
+    this.serverNow = serverNow;
+    this.heardAt = performance.now();
+    this.staleSince = undefined;
+    this.announce();
+  }
+
+  /** The events of one round arrive together: they are drawn together. */
+  private announce(): void {
+    if (this.announced) return;
+    this.announced = true;
+    setTimeout(() => {
+      this.announced = false;
+      for (const listener of this.listeners) listener();
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { useConsole } from '../state/context';
+import { Icon } from './icons';
+
+const SHOWN_MS = 1500;
+
+interface CopyButtonProps {
+  readonly text: string;
+  /** What it is, for screen readers. */
+  readonly what: string;
+}
+
+export function CopyButton({ text, what }: CopyButtonProps): JSX.Element {
+  const { t } = useConsole();
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return undefined;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = async (): Promise<void> => setCopied(await copyText(text));
+  return (
+    <button type="button" class="quiet square" aria-label={t.copyWhat(what)} title={t.copy} onClick={() => void copy()}>
+      <Icon name={copied ? 'check' : 'copy'} />
+      <span class="unseen" role="status">
+        {copied ? t.copied : ''}
+      </span>
+    </button>
+  );
+}
+
+/** Plain HTTP has no clipboard API: there a selection is copied, as a user would. */
+async function copyText(text: string): Promise<boolean> {
+  if (isSecureContext) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'unseen';
+  document.body.append(area);
+  const focused = document.activeElement;
+  area.select();
+  // Deprecated, and without a successor outside of secure contexts.
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  const done = document.execCommand('copy');
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return done;
+}

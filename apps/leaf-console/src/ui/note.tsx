@@ -1,0 +1,28 @@
+import type { JSX } from 'preact';
+import type { Problem } from '../api/problem';
+import { useConsole } from '../state/context';
+
+/** Why an act failed, beside the act, and told to screen readers at once. */
+export function ProblemNote({ problem }: { readonly problem: Problem | undefined }): JSX.Element {
+  const { t } = useConsole();
+  return (
+    <div role="alert" class={problem === undefined ? 'unseen' : 'note note-down'}>
+      {problem !== undefined && (
+        <>
+          {problem.status === 401 && <strong>{t.tokenWrong} </strong>}
+          {problem.status === 0 ? t.noAnswer : problem.detail}
+          <span class="code">{problem.code === '' ? '' : ` ${problem.code} · ${problem.status}`}</span>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What an act has come to. */
+export function DoneNote({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <div role="status" class={text === '' ? 'unseen' : 'note note-up'}>
+      {text}
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+import type { JSX } from 'preact';
+
+const WIDTH = 76;
+const HEIGHT = 20;
+
+interface SparkLineProps {
+  readonly values: readonly number[];
+  /** How many fill the width; the newest value stands at the right in any case. */
+  readonly capacity: number;
+}
+
+/** The shape of some values; the number beside it says how much. */
+export function SparkLine({ values, capacity }: SparkLineProps): JSX.Element {
+  const highest = Math.max(...values, 0);
+  const step = WIDTH / Math.max(1, capacity - 1);
+  const left = WIDTH - step * (values.length - 1);
+  const points = values.map((value, index) => {
+    const y = HEIGHT - 1.5 - (highest === 0 ? 0 : (value / highest) * (HEIGHT - 3));
+    return `${(left + index * step).toFixed(1)} ${y.toFixed(1)}`;
+  });
+  return (
+    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" focusable="false">
+      {highest > 0 && (
+        <path class="spark-area" d={`M${left.toFixed(1)} ${HEIGHT}L${points.join('L')}L${WIDTH} ${HEIGHT}Z`} />
+      )}
+      {points.length > 1 && <path class="spark-line" d={`M${points.join('L')}`} />}
+    </svg>
+  );
+}

@@ -1,0 +1,85 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { decode, type Decoded, type IdFault, type Layout, parseId, USUAL_LAYOUT } from '../../ids/snowflake-layout';
+import { useConsole, useMonitor } from '../../state/context';
+import { hrefOf } from '../../state/route';
+import { CopyButton } from '../../ui/copy-button';
+import { Field } from '../../ui/field';
+import { BitsRow } from './bits-row';
+import { MomentRanges } from './moment-ranges';
+
+/** Takes any ID apart; the ID stands in the address, so that it can be passed on. */
+export function DecoderPage({ given }: { readonly given: string }): JSX.Element {
+  const { t } = useConsole();
+  const { snowflake } = useMonitor();
+  const [text, setText] = useState(given);
+  useEffect(() => setText(given), [given]);
+  const write = (value: string): void => {
+    setText(value);
+    history.replaceState(null, '', hrefOf('decoder', value.trim()));
+  };
+  const worker = snowflake?.worker ?? null;
+  const layout = worker?.layout ?? USUAL_LAYOUT;
+  const id = parseId(text);
+  const decoded = typeof id === 'bigint' ? decode(id, layout) : undefined;
+  return (
+    <>
+      <section class="card" aria-label={t.decoder}>
+        <Field
+          class="id-field"
+          label={t.pasteId}
+          value={text}
+          onValue={write}
+          hint={t.pasteHint}
+          fault={faultOf(id, decoded, t)}
+          digits
+        />
+        {worker === null && <p class="hint">{t.usualLayout}</p>}
+        {typeof id === 'bigint' && decoded !== undefined && (
+          <>
+            <BitsRow id={id} decoded={decoded} layout={layout} />
+            <Fields decoded={decoded} layout={layout} />
+            <p class="hint">{t.segmentHint}</p>
+          </>
+        )}
+      </section>
+      <MomentRanges layout={layout} suggested={decoded?.timestamp} />
+    </>
+  );
+}
+
+function faultOf(
+  id: bigint | IdFault,
+  decoded: Decoded | undefined,
+  t: ReturnType<typeof useConsole>['t'],
+): string | undefined {
+  if (typeof id === 'bigint') return decoded === undefined ? t.idOutsideLayout(String(id)) : undefined;
+  const words = { empty: undefined, notDecimal: t.idNotDecimal, tooLarge: t.idTooLarge };
+  return words[id];
+}
+
+function Fields({ decoded, layout }: { readonly decoded: Decoded; readonly layout: Layout }): JSX.Element {
+  const { t, format } = useConsole();
+  const store = useMonitor();
+  const { timestamp, workerId, sequence } = decoded;
+  const facts: readonly (readonly [string, string, string?])[] = [
+    [t.timeUtc, format.utc(timestamp), format.ago(timestamp, store.now())],
+    [t.timeLocal, format.local(timestamp)],
+    [t.unixMs, String(timestamp)],
+    [t.worker, String(workerId), `0 … ${2 ** layout.workerBits - 1}`],
+    [t.sequence, String(sequence), `0 … ${2 ** layout.sequenceBits - 1}`],
+  ];
+  return (
+    <dl class="facts decoded">
+      {facts.map(([label, value, beside]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            {value} {beside !== undefined && <small>{beside}</small>}
+            <CopyButton text={value} what={label} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

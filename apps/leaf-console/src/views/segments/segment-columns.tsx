@@ -1,0 +1,91 @@
+import type { JSX } from 'preact';
+import type { WatchedTag } from '../../monitor/monitor-store';
+import { SECONDS } from '../../monitor/rate-history';
+import type { TagView } from '../../monitor/views';
+import { useConsole, useMonitor } from '../../state/context';
+import { Ago } from '../../ui/exact';
+import { SparkLine } from '../../ui/spark-line';
+import type { Column } from '../../ui/virtual-table';
+import { BufferBar } from './buffer-bar';
+import { urgencyOf } from './buffer-shape';
+import type { SegmentColumn } from './tag-order';
+
+export function useSegmentColumns(prefetchRatio: number): Column<WatchedTag, SegmentColumn>[] {
+  const { t, format } = useConsole();
+  return [
+    { name: 'tag', label: t.tag, cell: ({ view }) => <TagName view={view} /> },
+    { name: 'rate', label: t.rate, hint: t.rateHint, cell: (tag) => <Rate tag={tag} /> },
+    {
+      name: 'buffer',
+      label: t.buffer,
+      hint: t.bufferHint,
+      cell: ({ view }) => <BufferBar view={view} prefetchRatio={prefetchRatio} />,
+    },
+    {
+      name: 'step',
+      label: t.step,
+      hint: t.stepHint,
+      cell: ({ view }) => (
+        <span class="num">
+          {view.step === 0 ? '–' : format.count(view.step)}{' '}
+          <span class="soft">({view.databaseStep === 0 ? '–' : format.count(view.databaseStep)})</span>
+        </span>
+      ),
+    },
+    {
+      name: 'lasts',
+      label: t.lasts,
+      hint: t.lastsHint,
+      cell: ({ view: { lastsMs } }) => (
+        <span class={`num lasts-${urgencyOf(lastsMs)}`}>{lastsMs === null ? t.idle : format.span(lastsMs)}</span>
+      ),
+    },
+    { name: 'load', label: t.lastLoad, cell: ({ view }) => <LastLoad view={view} /> },
+  ];
+}
+
+function TagName({ view }: { readonly view: TagView }): JSX.Element {
+  const { t } = useConsole();
+  return (
+    <>
+      <span class="tag-name" title={view.tag}>
+        {view.tag}
+      </span>
+      {view.paused && <span class="badge">{t.paused}</span>}
+    </>
+  );
+}
+
+function Rate({ tag }: { readonly tag: WatchedTag }): JSX.Element {
+  const { format } = useConsole();
+  const store = useMonitor();
+  return (
+    <span class="rate">
+      <span class="num">{format.rate(tag.view.rate)}</span>
+      <SparkLine values={tag.rates.values(store.now())} capacity={SECONDS - 1} />
+    </span>
+  );
+}
+
+function LastLoad({ view: { lastLoad } }: { readonly view: TagView }): JSX.Element {
+  const { t, format } = useConsole();
+  const { at, ms, error } = lastLoad;
+  if (error !== null) {
+    return (
+      <span class="exact exact-end is-down" tabIndex={0} data-exact={error}>
+        ✗ {t.failed}
+        <span class="unseen">: {error}</span>
+      </span>
+    );
+  }
+  if (at === null) return <span class="soft">{t.never}</span>;
+  return (
+    <span class="load">
+      <span class="num" title={ms === null ? '' : t.loadTook(format.milliseconds(ms))}>
+        {ms === null ? '' : `${format.milliseconds(ms)} `}
+        <span aria-hidden="true">✓</span>
+      </span>{' '}
+      <Ago at={at} />
+    </span>
+  );
+}

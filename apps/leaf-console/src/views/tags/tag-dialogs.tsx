@@ -1,0 +1,138 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { TagRow } from '../../api/admin-api';
+import type { Outcome, Problem } from '../../api/problem';
+import { useConsole } from '../../state/context';
+import { Dialog } from '../../ui/dialog';
+import { Field } from '../../ui/field';
+import { ProblemNote } from '../../ui/note';
+import { TokenControl } from '../../ui/token-control';
+
+const MAX_DESCRIPTION = 256;
+
+interface ActFormProps<T> {
+  readonly title: string;
+  readonly verb: string;
+  readonly danger?: boolean;
+  /** False as long as something is missing. */
+  readonly complete: boolean;
+  readonly act: () => Promise<Outcome<T>>;
+  readonly onDone: (value: T) => void;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A dialog that does one thing, says why it failed, and closes when it is done. */
+function ActForm<T>(props: ActFormProps<T>): JSX.Element {
+  const { t, token } = useConsole();
+  const [problem, setProblem] = useState<Problem | undefined>(undefined);
+  const [busy, setBusy] = useState(false);
+  const submit = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    const outcome = await props.act();
+    setBusy(false);
+    if (outcome.ok) props.onDone(outcome.value);
+    else setProblem(outcome.problem);
+  };
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      {(token === '' || problem?.status === 401) && <TokenControl />}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        {props.children}
+        <ProblemNote problem={problem} />
+        <div class="dialog-acts">
+          <button type="button" onClick={props.onClose}>
+            {t.cancel}
+          </button>
+          <button
+            type="submit"
+            class={props.danger === true ? 'main danger' : 'main'}
+            disabled={busy || !props.complete || token === ''}
+            title={token === '' ? t.tokenNeeded : undefined}
+          >
+            {props.verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface CreateDialogProps {
+  readonly onDone: (row: TagRow) => void;
+  readonly onClose: () => void;
+}
+
+export function CreateDialog({ onDone, onClose }: CreateDialogProps): JSX.Element {
+  const { t, admin } = useConsole();
+  const [tag, setTag] = useState('');
+  const [step, setStep] = useState('2000');
+  const [maxId, setMaxId] = useState('');
+  const [description, setDescription] = useState('');
+  const act = (): Promise<Outcome<TagRow>> =>
+    admin.create({
+      tag,
+      step: Number(step),
+      ...(maxId.trim() === '' ? {} : { maxId: maxId.trim() }),
+      ...(description === '' ? {} : { description }),
+    });
+  const complete = tag !== '' && step !== '';
+  return (
+    <ActForm title={t.createTag} verb={t.create} {...{ complete, act, onDone, onClose }}>
+      <Field label={t.name} value={tag} onValue={setTag} hint={t.nameHint} required />
+      <Field label={t.stepField} value={step} onValue={setStep} hint={t.stepFieldHint} digits required />
+      <Field label={t.firstId} value={maxId} onValue={setMaxId} hint={t.firstIdHint} digits />
+      <Field label={t.description} value={description} onValue={setDescription} maxLength={MAX_DESCRIPTION} />
+    </ActForm>
+  );
+}
+
+interface RowDialogProps extends CreateDialogProps {
+  readonly row: TagRow;
+}
+
+export function EditDialog({ row, onDone, onClose }: RowDialogProps): JSX.Element {
+  const { t, admin } = useConsole();
+  const [step, setStep] = useState(String(row.step));
+  const [maxId, setMaxId] = useState('');
+  const [description, setDescription] = useState(row.description);
+  const change = {
+    ...(step === String(row.step) ? {} : { step: Number(step) }),
+    ...(maxId.trim() === '' ? {} : { maxId: maxId.trim() }),
+    ...(description === row.description ? {} : { description }),
+  };
+  const complete = step !== '' && Object.keys(change).length > 0;
+  const act = (): Promise<Outcome<TagRow>> => admin.change(row.tag, change);
+  return (
+    <ActForm title={t.editTag(row.tag)} verb={t.save} {...{ complete, act, onDone, onClose }}>
+      <Field label={t.stepField} value={step} onValue={setStep} hint={t.stepFieldHint} digits required />
+      <Field label={t.description} value={description} onValue={setDescription} maxLength={MAX_DESCRIPTION} />
+      <Field label={t.raiseMaxId} value={maxId} onValue={setMaxId} hint={t.raiseMaxIdHint(row.maxId)} digits />
+    </ActForm>
+  );
+}
+
+interface RemoveDialogProps {
+  readonly row: TagRow;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+export function RemoveDialog({ row, onDone, onClose }: RemoveDialogProps): JSX.Element {
+  const { t, admin } = useConsole();
+  const [typed, setTyped] = useState('');
+  const complete = typed === row.tag;
+  const act = (): Promise<Outcome<unknown>> => admin.remove(row.tag);
+  return (
+    <ActForm title={t.removeTag(row.tag)} verb={t.remove} danger {...{ complete, act, onDone, onClose }}>
+      <p>{t.removeWarning}</p>
+      <Field label={t.typeToConfirm(row.tag)} value={typed} onValue={setTyped} required />
+    </ActForm>
+  );
+}

@@ -1,0 +1,94 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { draw, type Manner, type Mode } from '../../api/ids-api';
+import type { Problem } from '../../api/problem';
+import { useConsole, useMonitor } from '../../state/context';
+import { Choice, Field } from '../../ui/field';
+import { ProblemNote } from '../../ui/note';
+import { DrawnList, type Round } from './drawn-list';
+
+const KEPT_ROUNDS = 50;
+
+/** Draws IDs as a client does, and shows them as they come. */
+export function TryPage(): JSX.Element {
+  const { t } = useConsole();
+  const { tags, segments } = useMonitor();
+  const [mode, setMode] = useState<Mode>(segments?.enabled === false ? 'snowflake' : 'segment');
+  const [manner, setManner] = useState<Manner>('single');
+  const [tag, setTag] = useState<string | undefined>(undefined);
+  const [key, setKey] = useState('test');
+  const [size, setSize] = useState('10');
+  const [rounds, setRounds] = useState<readonly Round[]>([]);
+  const [problem, setProblem] = useState<Problem | undefined>(undefined);
+  const name = mode === 'segment' ? (tag ?? tags.keys().next().value ?? '') : key;
+  const manners: readonly (readonly [Manner, string])[] = [
+    ['single', t.single],
+    ['batch', t.batch],
+    ...(mode === 'segment' ? [['range', t.range] as const] : []),
+  ];
+  const go = async (): Promise<void> => {
+    setProblem(undefined);
+    const begun = performance.now();
+    const outcome = await draw(mode, manner, name, Number(size));
+    if (!outcome.ok) {
+      setProblem(outcome.problem);
+      return;
+    }
+    const round: Round = { number: begun, mode, name, drawn: outcome.value, ms: performance.now() - begun };
+    setRounds((known) => [round, ...known].slice(0, KEPT_ROUNDS));
+  };
+  return (
+    <section aria-label={t.tryIt}>
+      <form
+        class="toolbar"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void go();
+        }}
+      >
+        <Choice
+          label={t.mode}
+          value={mode}
+          onValue={(chosen) => {
+            setMode(chosen);
+            if (chosen === 'snowflake' && manner === 'range') setManner('batch');
+          }}
+          options={[
+            ['segment', t.segmentMode],
+            ['snowflake', t.snowflakeMode],
+          ]}
+        />
+        <Field
+          label={mode === 'segment' ? t.tagField : t.key}
+          value={name}
+          onValue={mode === 'segment' ? setTag : setKey}
+          list="try-tags"
+          required
+        />
+        <datalist id="try-tags">
+          {mode === 'segment' && firstOf(tags.keys()).map((known) => <option value={known} />)}
+        </datalist>
+        <Choice label={t.manner} value={manner} onValue={setManner} options={manners} />
+        {manner !== 'single' && <Field class="short" label={t.size} value={size} onValue={setSize} digits required />}
+        <button type="submit" class="main">
+          {t.draw}
+        </button>
+        <button type="button" class="quiet" disabled={rounds.length === 0} onClick={() => setRounds([])}>
+          {t.clear}
+        </button>
+      </form>
+      <p class="hint under">{t.drawHint}</p>
+      <ProblemNote problem={problem} />
+      <DrawnList rounds={rounds} />
+    </section>
+  );
+}
+
+/** Ten thousand suggestions would help nobody. */
+function firstOf(names: Iterable<string>): string[] {
+  const suggested: string[] = [];
+  for (const name of names) {
+    if (suggested.push(name) === 200) break;
+  }
+  return suggested;
+}

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import preact from '@preact/preset-vite';
+import { defineConfig } from 'vite';
+
+const OUT = join(import.meta.dirname, '../../dist/apps/leaf-console/site');
+
+/** Puts a .br and a .gz beside every text file, so that the server never compresses. */
+function precompress() {
+  return {
+    name: 'precompress',
+    apply: 'build',
+    closeBundle() {
+      const files = readdirSync(OUT, { recursive: true, withFileTypes: true });
+      for (const file of files.filter(({ name }) => /\.(html|js|css|svg)$/.test(name))) {
+        const path = join(file.parentPath, file.name);
+        const content = readFileSync(path);
+        writeFileSync(`${path}.br`, brotliCompressSync(content));
+        writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  root: import.meta.dirname,
+  // Relative, so that a proxy may put it below a path of its own.
+  base: './',
+  plugins: [preact(), precompress()],
+  build: {
+    outDir: OUT,
+    emptyOutDir: true,
+    target: 'es2022',
+    // The content security policy allows no data: URLs but images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
+});

@@ -1,0 +1,68 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LeafError } from '@leaf/core';
+import { PAGE_CSP } from '../http/content-security';
+import { acceptedEncoding, isUnchanged } from './negotiation';
+import { type Encoding, Site, type SiteFile } from './site';
+
+const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
+const HEADERS = {
+  'content-security-policy': PAGE_CSP,
+  'referrer-policy': 'no-referrer',
+  vary: 'accept-encoding',
+};
+const ASK_EACH_TIME = 'no-cache';
+const KEEP = 'public, max-age=31536000, immutable';
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Leaf</title>
+<h1>Leaf</h1>
+<p>This server runs, and its web console has not been built. Build it with <code>npm run build</code>, then start the server again.
+<p>IDs: <code>GET /api/segment/get/:tag</code>, <code>GET /api/snowflake/get/:key</code>. Health: <a href="health/ready">health/ready</a>.
+</html>
+`;
+
+/** The web console: one page and its files. */
+@Controller()
+export class ConsoleController {
+  constructor(private readonly site: Site) {}
+
+  @Get()
+  page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { page } = this.site;
+    if (page !== undefined) {
+      answer(page, ASK_EACH_TIME, request, reply);
+      return;
+    }
+    void reply.headers({ ...HEADERS, 'content-type': 'text/html; charset=utf-8' });
+    void reply.status(404).send(NOT_BUILT);
+  }
+
+  /** @throws LeafError `LEAF_NOT_FOUND` */
+  @Get('assets/:name')
+  asset(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const file = this.site.asset(name);
+    if (file === undefined) {
+      throw new LeafError(
+        'LEAF_NOT_FOUND',
+        'The web console has no such file. Load the page anew: it may be an old one.',
+      );
+    }
+    answer(file, KEEP, request, reply);
+  }
+}
+
+function answer(file: SiteFile, caching: string, { headers }: FastifyRequest, reply: FastifyReply): void {
+  const { type, body, compressed, etag } = file;
+  void reply.headers({ ...HEADERS, 'cache-control': caching, etag });
+  if (isUnchanged(headers['if-none-match'], etag)) {
+    void reply.status(304).send();
+    return;
+  }
+  const offered = ENCODINGS.filter((encoding) => compressed[encoding] !== undefined);
+  const encoding = acceptedEncoding(headers['accept-encoding']?.toString(), offered);
+  if (encoding !== undefined) void reply.header('content-encoding', encoding);
+  void reply.header('content-type', type).send((encoding && compressed[encoding]) ?? body);
+}

@@ -1,0 +1,117 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startMariadb } from '../test/support/mariadb';
+import { clientContenders } from './client/contenders';
+import { describeOutages, measureOutages, outageFaults } from './client/outages';
+import { counter } from './core/peer-contenders';
+import { measureRounds } from './core/rounds';
+import { sampleOf, type Sample, verdict } from './core/sample';
+import { arrangeCores, type Cores } from './http/cores';
+import { Sandbox } from './http/sandbox';
+import { ServerProcess } from './http/server-process';
+import { describeEnvironment, readEnvironment } from './report/environment';
+import { writeResults } from './report/results-file';
+import { ratios, summarize, type Summary } from './report/summary';
+import { decimals, formatTable, whole } from './report/table';
+
+const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
+const FULL = { rounds: 7, roundMs: 1000, phaseMs: 10_000 };
+const QUICK = { rounds: 3, roundMs: 300, phaseMs: 3000 };
+const SAMPLE_SIZE = 1_200_000;
+/** IDs a second, by `tryNext`. */
+const WANTED_RATE = 5_000_000;
+
+interface Rate {
+  readonly name: string;
+  readonly rates: readonly number[];
+  readonly rate: Summary;
+  readonly ratio: Summary;
+  readonly sample: Sample;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
+  });
+  const plan = values.quick ? QUICK : FULL;
+  const server = resolve(values.server);
+  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const environment = readEnvironment();
+  console.log(describeEnvironment(environment));
+
+  const cores = arrangeCores();
+  if (cores.pinned) keepToOneCore();
+  const sandbox = new Sandbox();
+  const command = [process.execPath, server];
+  const rates = await measureRates(sandbox, cores, command, plan);
+  console.log(`\n${plan.rounds} rounds of ${plan.roundMs} ms each, one thread, one server:\n${describeRates(rates)}`);
+
+  const mariadb = await startMariadb();
+  try {
+    const outages = await measureOutages(sandbox, cores, command, await mariadb.createDatabase(), plan.phaseMs);
+    console.log(`\nThree servers on one database, killed and started again:\n${describeOutages(outages)}\n`);
+    console.log(`Written to ${writeResults('client', { environment, cores: cores.pinned, plan, rates, outages })}`);
+    for (const fault of [...rateFaults(rates), ...outageFaults(outages)]) {
+      console.error(`FAILED: ${fault}`);
+      process.exitCode = 1;
+    }
+  } finally {
+    await mariadb.stop();
+  }
+}
+
+/** All threads of this process on the core that the servers do not have. */
+function keepToOneCore(): void {
+  spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]);
+}
+
+async function measureRates(
+  sandbox: Sandbox,
+  cores: Cores,
+  command: readonly string[],
+  { rounds, roundMs }: typeof FULL,
+): Promise<Rate[]> {
+  const server = await ServerProcess.start(sandbox, { command: cores.server(command), readyPath: '/health/ready' });
+  const { clients, contenders } = clientContenders(`http://127.0.0.1:${server.port}`);
+  const baseline = counter();
+  const onRound = (round: number): void => console.error(`rates, round ${round + 1} of ${rounds} …`);
+  const measured = await measureRounds([baseline, ...contenders], { rounds, roundMs, onRound });
+  const floor = measured.get(baseline) ?? [];
+  const rows: Rate[] = [];
+  for (const [contender, rates] of measured) {
+    const sample = await sampleOf(contender, SAMPLE_SIZE);
+    const { name } = contender;
+    rows.push({ name, rates, rate: summarize(rates), ratio: summarize(ratios(rates, floor)), sample });
+  }
+  await Promise.all(clients.map((client) => client.close()));
+  await server.stop();
+  return rows;
+}
+
+function describeRates(rates: readonly Rate[]): string {
+  const header = ['', 'IDs/s', 'min..max', 'ns per ID', 'of counter', 'sample'];
+  const table = rates.map(({ name, rate, ratio, sample }) => [
+    name,
+    whole(rate.median),
+    `${whole(rate.min)}..${whole(rate.max)}`,
+    decimals(1e9 / rate.median, 0),
+    decimals(ratio.median, 3),
+    verdict(sample),
+  ]);
+  const isOver = rates[1]!.rate.median >= WANTED_RATE;
+  return `${formatTable(header, table)}\ntryNext is ${isOver ? 'above' : 'BELOW'} ${whole(WANTED_RATE)} IDs/s`;
+}
+
+function rateFaults(rates: readonly Rate[]): string[] {
+  return rates.filter(({ sample }) => sample.duplicates > 0).map(({ name, sample }) => `${name}: ${verdict(sample)}`);
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

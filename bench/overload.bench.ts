@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { arrangeCores } from './http/cores';
+import { Sandbox } from './http/sandbox';
+import { describeOverload } from './overload/overload-report';
+import { type OverloadResult, runOverload } from './overload/overload-run';
+import { SCENARIOS } from './overload/scenarios';
+import { describeEnvironment, readEnvironment } from './report/environment';
+import { writeResults } from './report/results-file';
+
+const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
+const FULL = { warmUpSeconds: 3, peakSeconds: 5, overloadSeconds: 15, afterSeconds: 5 };
+const QUICK = { warmUpSeconds: 2, peakSeconds: 2, overloadSeconds: 5, afterSeconds: 3 };
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
+  });
+  const plan = values.quick ? QUICK : FULL;
+  const server = resolve(values.server);
+  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const environment = readEnvironment();
+  const sandbox = new Sandbox();
+  const cores = arrangeCores();
+  console.log(describeEnvironment(environment));
+  const results: OverloadResult[] = [];
+  for (const prepare of SCENARIOS) {
+    const scenario = await prepare();
+    try {
+      console.error(`${scenario.name} …`);
+      results.push(await runOverload(sandbox, cores, server, scenario, plan));
+    } finally {
+      await scenario.stop();
+    }
+  }
+  console.log(`\n${plan.overloadSeconds} s of ten times the peak, then half the peak.\n${describeOverload(results)}`);
+  console.log(`Written to ${writeResults('overload', { environment, plan, pinned: cores.pinned, results })}`);
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

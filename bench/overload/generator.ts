@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { ClientPool } from './client-pool';
+import type { Order, PhaseResult } from './phases';
+import { PhaseRecord } from './phase-record';
+
+/** For the first connections to be there. */
+const SETTLE_MS = 500;
+
+/** The load generator, a process of its own: an order on standard input, a line of results on standard output. */
+async function main(): Promise<void> {
+  const [line] = (await once(createInterface(process.stdin), 'line')) as [string];
+  const { port, path, phases } = JSON.parse(line) as Order;
+  const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
+  const pool = new ClientPool(port, request);
+  const results: PhaseResult[] = [];
+  for (const { connections, perSecond, seconds } of phases) {
+    pool.resize(connections);
+    if (results.length === 0) await turn(SETTLE_MS);
+    const record = new PhaseRecord(seconds);
+    if (perSecond === undefined) await saturate(pool, seconds, record);
+    else await offer(pool, perSecond, seconds, record);
+    results.push(record.result());
+  }
+  pool.resize(0);
+  console.log(JSON.stringify(results));
+}
+
+/** Every connection asks again as soon as it is answered. */
+async function saturate(pool: ClientPool, seconds: number, record: PhaseRecord): Promise<void> {
+  while (record.elapsedMs < seconds * 1000) {
+    for (let connection = pool.take(); connection !== undefined; connection = pool.take()) {
+      const used = connection;
+      const begunAt = record.elapsedMs;
+      record.offered++;
+      used.send((status) => {
+        pool.giveBack(used);
+        record.answer(status, begunAt);
+      });
+    }
+    await turn();
+  }
+}
+
+/**
+ * Requests fall due at a fixed rate, whatever becomes of those before. One that finds no connection free is not sent;
+ * the latency of the others counts from the moment they were due.
+ */
+async function offer(pool: ClientPool, perSecond: number, seconds: number, record: PhaseRecord): Promise<void> {
+  const total = Math.floor(perSecond * seconds);
+  const dueAt = (index: number): number => (index * 1000) / perSecond;
+  while (record.elapsedMs < seconds * 1000) {
+    const due = Math.min(total, Math.floor((record.elapsedMs * perSecond) / 1000));
+    while (record.offered < due) {
+      const connection = pool.take();
+      if (connection === undefined) {
+        record.skip(due - record.offered);
+        break;
+      }
+      const at = dueAt(record.offered++);
+      connection.send((status) => {
+        pool.giveBack(connection);
+        record.answer(status, at);
+      });
+    }
+    await turn();
+  }
+}
+
+function turn(ms = 0): Promise<void> {
+  return new Promise((resolve) => (ms === 0 ? setImmediate(resolve) : setTimeout(resolve, ms)));
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

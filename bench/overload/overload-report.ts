@@ -1,0 +1,58 @@
+import { decimals, formatTable, percent, whole } from '../report/table';
+import type { OverloadResult } from './overload-run';
+import { LATENCY_LIMIT_MS } from './phase-record';
+
+const GOODPUT_SHARE = 0.8;
+const RECOVERY_MS = 2000;
+
+export function describeOverload(results: readonly OverloadResult[]): string {
+  const header = [
+    '',
+    'peak/s',
+    'offered/s',
+    'sent/s',
+    'good/s',
+    'of peak',
+    'p50 ms',
+    'p99 ms',
+    'refused/s',
+    'CPU',
+    'lost',
+    'recovered ms',
+    'MiB before',
+    'highest',
+    'probes',
+  ];
+  const rows = results.map(({ name, peak, overload, after, serverCpu, memory, probes }) => {
+    const { seconds, offered, unsent, ok, refused, failed, p50Ms, p99Ms } = overload;
+    return [
+      name,
+      whole(peak),
+      whole(offered / seconds),
+      whole((offered - unsent) / seconds),
+      whole(ok / seconds),
+      percent(ok / seconds / peak),
+      decimals(p50Ms, 1),
+      decimals(p99Ms, 1),
+      whole(refused / seconds),
+      percent(serverCpu ?? NaN),
+      whole(failed),
+      whole(after.troubledUntilMs),
+      decimals(memory.before, 0),
+      decimals(memory.highest, 0),
+      `${probes.answered} of ${probes.made}`,
+    ];
+  });
+  return [formatTable(header, rows), ...results.map(verdict)].join('\n');
+}
+
+function verdict({ name, peak, overload: { ok, seconds, p99Ms }, after, probes }: OverloadResult): string {
+  const share = ok / seconds / peak;
+  const parts = [
+    `goodput ${share >= GOODPUT_SHARE ? 'at least' : 'BELOW'} ${percent(GOODPUT_SHARE)} of the peak`,
+    `p99 ${p99Ms < LATENCY_LIMIT_MS ? 'under' : 'OVER'} ${LATENCY_LIMIT_MS} ms`,
+    `recovered ${after.troubledUntilMs <= RECOVERY_MS ? 'within' : 'NOT within'} ${RECOVERY_MS / 1000} s`,
+    `slowest probe ${decimals(probes.slowestMs, 0)} ms`,
+  ];
+  return `${name}: ${parts.join(', ')}`;
+}

@@ -1,0 +1,72 @@
+import { Latencies } from '../segment/latencies';
+import type { PhaseResult } from './phases';
+
+/** An admitted request that takes longer counts as trouble. */
+export const LATENCY_LIMIT_MS = 50;
+/** Until a first burst is taken in, an overload is not told from it; that long is left out of the percentiles. */
+const RAMP_MS = 1000;
+
+/** A stretch of so many milliseconds is in trouble when more than this share of its requests is. */
+const WINDOW_MS = 100;
+const TROUBLED_SHARE = 0.01;
+
+interface Window {
+  asked: number;
+  troubled: number;
+}
+
+/** What became of the requests of one phase. */
+export class PhaseRecord {
+  private readonly startedAt = performance.now();
+  private readonly latencies = new Latencies();
+  private readonly rampMs: number;
+  private ok = 0;
+  private refused = 0;
+  private failed = 0;
+  private unsent = 0;
+  private readonly windows: Window[] = [];
+  offered = 0;
+
+  constructor(private readonly seconds: number) {
+    this.rampMs = Math.min(RAMP_MS, seconds * 250);
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.startedAt;
+  }
+
+  answer(status: number, dueAt: number): void {
+    const ms = this.elapsedMs - dueAt;
+    if (this.elapsedMs > this.seconds * 1000) return;
+    if (status === 200) this.ok++;
+    else if (status === 503) this.refused++;
+    else this.failed++;
+    if (status === 200 && dueAt >= this.rampMs) this.latencies.record(ms);
+    this.book(dueAt, 1, status !== 200 || ms > LATENCY_LIMIT_MS);
+  }
+
+  skip(count: number): void {
+    this.offered += count;
+    this.unsent += count;
+    this.book(this.elapsedMs, count, true);
+  }
+
+  private book(dueAt: number, count: number, troubled: boolean): void {
+    const window = (this.windows[Math.floor(dueAt / WINDOW_MS)] ??= { asked: 0, troubled: 0 });
+    window.asked += count;
+    if (troubled) window.troubled += count;
+  }
+
+  private get troubledUntilMs(): number {
+    const last = this.windows.findLastIndex(
+      (window: Window | undefined) => window !== undefined && window.troubled > window.asked * TROUBLED_SHARE,
+    );
+    return (last + 1) * WINDOW_MS;
+  }
+
+  result(): PhaseResult {
+    const { p50, p99, max } = this.latencies.figures();
+    const { offered, unsent, ok, refused, failed, seconds, troubledUntilMs } = this;
+    return { offered, unsent, ok, refused, failed, seconds, p50Ms: p50, p99Ms: p99, maxMs: max, troubledUntilMs };
+  }
+}

@@ -1,0 +1,45 @@
+import type { Cores } from '../http/cores';
+import type { Sandbox } from '../http/sandbox';
+import { join } from 'node:path';
+
+/** A stretch of load. */
+export interface Phase {
+  readonly connections: number;
+  /** Undefined: as much as the connections can carry, each asking again when it is answered. */
+  readonly perSecond: number | undefined;
+  readonly seconds: number;
+}
+
+export interface Order {
+  readonly port: number;
+  readonly path: string;
+  readonly phases: readonly Phase[];
+}
+
+export interface PhaseResult {
+  readonly offered: number;
+  /** Found no connection free: not sent. */
+  readonly unsent: number;
+  readonly ok: number;
+  /** Answered 503. */
+  readonly refused: number;
+  /** Answered otherwise, or not at all. */
+  readonly failed: number;
+  readonly seconds: number;
+  /** Of answers with 200, from the moment the request was due. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** Until when more than a few requests were refused, lost, not sent, or took longer than the limit; 0: never. */
+  readonly troubledUntilMs: number;
+}
+
+const SLACK_MS = 20_000;
+
+/** Runs the generator; rejects when it fails. */
+export async function runPhases(sandbox: Sandbox, cores: Cores, order: Order): Promise<PhaseResult[]> {
+  const seconds = order.phases.reduce((sum, phase) => sum + phase.seconds, 0);
+  const command = cores.generator([process.execPath, join(__dirname, 'generator.js')]);
+  const output = await sandbox.run(command, seconds * 1000 + SLACK_MS, `${JSON.stringify(order)}\n`);
+  return JSON.parse(output) as PhaseResult[];
+}

@@ -1,0 +1,17 @@
+import { LeafHealthIndicator } from '@leaf/id';
+import { Controller, Get } from '@nestjs/common';
+import { HealthCheck, type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
+
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly leaf: LeafHealthIndicator,
+  ) {}
+
+  @Get()
+  @HealthCheck()
+  check(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.leaf.check('leaf')]);
+  }
+}

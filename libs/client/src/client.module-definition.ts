@@ -1,0 +1,16 @@
+import { ConfigurableModuleBuilder } from '@nestjs/common';
+import type { LeafClientOptions } from './client-options';
+
+/** Where the module is registered, beside the options. */
+export interface LeafClientModuleExtras {
+  /** Whether other modules can inject `IdService` without importing this one; false by default. */
+  readonly isGlobal?: boolean;
+}
+
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<LeafClientOptions>()
+  .setClassMethodName('forRoot')
+  .setExtras<LeafClientModuleExtras>({ isGlobal: false }, (definition, { isGlobal }) => ({
+    ...definition,
+    global: isGlobal ?? false,
+  }))
+  .build();

@@ -1,0 +1,53 @@
+import { type Clock, ERROR_CATALOGUE, LeafError, type LeafErrorCode } from '@leaf/core';
+import { ServerFault } from '../servers/server-fault';
+import type { HttpAnswer } from './http-connection';
+
+const PROBLEM = /^application\/problem\+json\b/i;
+const CODE = /^LEAF_[A-Z_]{1,60}$/;
+const MAX_DETAIL = 1000;
+/** A longer `Retry-After` counts as this. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/**
+ * What an answer that is not 200 means: a `LeafError` when a Leaf server says why, else a fault of the server, or of
+ * what stands in its place.
+ */
+export function refusalOf(answer: HttpAnswer, clock: Clock): LeafError | ServerFault {
+  const { status } = answer;
+  const retryAfterMs = status === 503 || status === 429 ? parseRetryAfter(answer.retryAfter, clock) : undefined;
+  const { code, detail } = problemOf(answer);
+  if (code === undefined) {
+    const hint = status >= 300 && status < 400 ? '; redirects are not followed' : '';
+    return new ServerFault(`it answered ${status}, which no Leaf server does this way${hint}`, retryAfterMs);
+  }
+  if (isKnown(code)) {
+    if (code === 'LEAF_INTERNAL') return new ServerFault(`it answered ${code}: ${detail}`);
+    return new LeafError(code, detail, retryAfterMs === undefined ? {} : { retryAfterMs });
+  }
+  const unknown = `The server answered ${status} ${code}, which this client does not know: ${detail}`;
+  const isFinal = status >= 400 && status < 500 && status !== 429;
+  return isFinal ? new LeafError('LEAF_REQUEST_INVALID', unknown) : new ServerFault(unknown, retryAfterMs);
+}
+
+function problemOf({ contentType, text }: HttpAnswer): { readonly code: string | undefined; readonly detail: string } {
+  const none = { code: undefined, detail: '' };
+  if (!PROBLEM.test(contentType)) return none;
+  try {
+    const { code, detail } = Object(JSON.parse(text)) as { code?: unknown; detail?: unknown };
+    if (typeof code !== 'string' || !CODE.test(code)) return none;
+    return { code, detail: typeof detail === 'string' ? detail.slice(0, MAX_DETAIL) : '' };
+  } catch {
+    return none;
+  }
+}
+
+function isKnown(code: string): code is LeafErrorCode {
+  return Object.hasOwn(ERROR_CATALOGUE, code);
+}
+
+/** Seconds, or a date. */
+function parseRetryAfter(header: string | undefined, clock: Clock): number | undefined {
+  if (header === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - clock.now();
+  return Number.isNaN(ms) ? undefined : Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ms));
+}

@@ -1,0 +1,17 @@
+export { LeafClientModule } from './client.module';
+export {
+  DEFAULT_CLIENT_OPTIONS,
+  type DroppedIds,
+  type EjectionOptions,
+  LeafClient,
+  type LeafClientEvents,
+  type LeafClientOptions,
+  type LeafClientSnapshot,
+  type LeafServerAddress,
+  type PrefetchOptions,
+  type PrefetchView,
+  type ServerState,
+  type ServerView,
+  type SnowflakePrefetchOptions,
+  type TagView,
+} from './plain';

@@ -1,0 +1,202 @@
+import { LeafError } from '@leaf/core';
+import { ClientRig } from '../../../../test/support/client-rig';
+import { idsOf } from '../../../../test/support/segment-rig';
+import { watch } from '../../../../test/support/watch';
+import { RangeBuffer } from './range-buffer';
+
+const OPTIONS = { minSize: 100, maxSize: 1600, durationMs: 10_000 };
+
+function take(buffer: RangeBuffer, count: number): bigint[] {
+  return Array.from({ length: count }, () => buffer.tryNext()!);
+}
+
+describe('RangeBuffer', () => {
+  let rig: ClientRig;
+  let buffer: RangeBuffer;
+
+  beforeEach(() => {
+    rig = new ClientRig();
+    buffer = new RangeBuffer('order', rig.context, OPTIONS);
+  });
+
+  it('fetches ahead when a tenth is used, and then gives IDs without waiting', async () => {
+    expect(buffer.tryNext()).toBeUndefined();
+    await rig.settle();
+    expect(take(buffer, 10)).toEqual(idsOf({ from: 1n, to: 10n }));
+    await rig.settle();
+    expect(rig.asked).toEqual([100]);
+    expect(buffer.tryNext()).toBe(11n);
+    await rig.settle();
+    expect(rig.asked).toEqual([100, 100]);
+    expect(take(buffer, 99)).toEqual(idsOf({ from: 12n, to: 110n }));
+    await rig.settle();
+    expect(rig.asked).toEqual([100, 100]);
+    expect(buffer.tryNext()).toBe(111n);
+    await rig.settle();
+    expect(rig.asked).toEqual([100, 100, 200]);
+    expect(take(buffer, 289)).toEqual(idsOf({ from: 112n, to: 400n }));
+  });
+
+  it('asks for more while IDs go faster, for less when they go slower, within its bounds', async () => {
+    const use = async (sizes: number, everyMs: number): Promise<number[]> => {
+      const before = rig.asked.length;
+      while (rig.asked.length < before + sizes) {
+        await buffer.take();
+        await rig.clock.advance(everyMs);
+      }
+      return rig.asked.slice(before);
+    };
+    expect(await use(7, 1)).toEqual([100, 100, 200, 400, 800, 1600, 1600]);
+    // 1600 IDs in 16 s last between the wanted time and twice that.
+    expect(await use(4, 10)).toEqual([1600, 1600, 1600, 1600]);
+    expect(await use(5, 1000)).toEqual([800, 400, 200, 100, 100]);
+  });
+
+  it('asks once for all that wait, and serves them in order', async () => {
+    const singles = Array.from({ length: 30 }, () => watch(buffer.take()));
+    const many = watch(buffer.takeRanges(500));
+    await rig.settle();
+    expect(singles.map(({ value }) => value)).toEqual(idsOf({ from: 1n, to: 30n }));
+    expect(many.value).toEqual([{ from: 31n, to: 530n }]);
+    expect(rig.asked[0]).toBe(530);
+  });
+
+  it('takes a range of a million in one request', async () => {
+    expect(await buffer.takeRanges(1_000_000)).toEqual([{ from: 1n, to: 1_000_000n }]);
+    expect(rig.asked[0]).toBe(1_000_000);
+    await rig.settle();
+    expect(rig.asked.slice(1)).toEqual([100]);
+  });
+
+  it('answers ascend even when the servers changed in between', async () => {
+    rig.next = 5000n;
+    await buffer.fill();
+    take(buffer, 90);
+    rig.next = 100n;
+    await rig.settle();
+    await buffer.fill();
+    expect(await buffer.takeRanges(50)).toEqual([{ from: 100n, to: 139n }, { from: 5090n, to: 5099n }]); // prettier-ignore
+  });
+
+  it('goes on from what is at hand while all servers are down, then refuses within the deadline', async () => {
+    await buffer.fill();
+    rig.failure = ClientRig.outage();
+    expect(take(buffer, 100)).toEqual(idsOf({ from: 1n, to: 100n }));
+    expect(buffer.tryNext()).toBeUndefined();
+    const late = watch(buffer.take());
+    await rig.clock.advance(999);
+    expect(late.settled).toBe(false);
+    await rig.clock.advance(1);
+    expect(late.code).toBe('LEAF_SERVERS_UNAVAILABLE');
+    rig.failure = undefined;
+    const waiting = watch(buffer.take());
+    await rig.clock.advance(1000);
+    expect(waiting.value).toBeDefined();
+    expect(rig.log.filter((line) => line.includes('All are down'))).toHaveLength(1);
+  });
+
+  it('tries on with back-off while it fails, unseen by callers that find IDs', async () => {
+    await buffer.fill();
+    rig.failure = ClientRig.outage();
+    take(buffer, 11);
+    await rig.clock.advance(10_000);
+    const tries = rig.asked.length;
+    expect(tries).toBeGreaterThan(15);
+    expect(tries).toBeLessThan(40);
+    rig.failure = undefined;
+    await rig.clock.advance(1000);
+    expect(buffer.snapshot()).toMatchObject({ buffered: 189, lastError: undefined, loading: false });
+  });
+
+  it('lets a tag go that never had an ID and that nobody waits for', async () => {
+    rig.failure = ClientRig.outage();
+    const refused = watch(buffer.take());
+    await rig.clock.advance(5000);
+    expect(refused.code).toBe('LEAF_SERVERS_UNAVAILABLE');
+    expect(buffer.idle).toBe(true);
+    expect(rig.clock.sleeping).toBe(0);
+    rig.failure = undefined;
+    expect(await buffer.take()).toBeDefined();
+    expect(buffer.idle).toBe(false);
+  });
+
+  it('says that nobody has answered when nobody has', async () => {
+    rig.hold();
+    const late = watch(buffer.take());
+    await rig.clock.advance(1000);
+    expect(late.error).toMatchObject({ code: 'LEAF_SERVERS_UNAVAILABLE', retryAfterMs: 1000 });
+    rig.release();
+    await rig.settle();
+    expect(buffer.tryNext()).toBe(1n);
+  });
+
+  it('answers a refusal for good from memory for a second', async () => {
+    rig.failure = new LeafError('LEAF_TAG_NOT_FOUND', 'No such tag.');
+    const all = Array.from({ length: 5 }, () => watch(buffer.take()));
+    await rig.settle();
+    expect(all.map(({ code }) => code)).toEqual(Array.from({ length: 5 }, () => 'LEAF_TAG_NOT_FOUND'));
+    await rig.clock.advance(999);
+    await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(buffer.tryNext()).toBeUndefined();
+    expect(rig.asked).toHaveLength(1);
+    expect(rig.log).toEqual([]);
+    rig.failure = undefined;
+    await rig.clock.advance(1);
+    expect(await buffer.take()).toBe(101n);
+  });
+
+  it('a refusal for good does not disturb what is at hand', async () => {
+    await buffer.fill();
+    rig.failure = new LeafError('LEAF_TAG_NOT_FOUND', 'No such tag.');
+    take(buffer, 20);
+    await rig.settle();
+    expect(take(buffer, 80)).toEqual(idsOf({ from: 21n, to: 100n }));
+    await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    expect(rig.asked).toHaveLength(2);
+  });
+
+  it('calls a fault of its own an internal one', async () => {
+    rig.failure = new TypeError('bug');
+    await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_INTERNAL', cause: rig.failure });
+  });
+
+  it('refuses a range that it was given before', async () => {
+    await buffer.fill();
+    rig.next = 50n;
+    take(buffer, 100);
+    await rig.settle();
+    await expect(buffer.take()).rejects.toMatchObject({ cause: expect.objectContaining({ name: 'ServerFault' }) });
+  });
+
+  it('bounds the calls that wait', async () => {
+    rig = new ClientRig(3);
+    buffer = new RangeBuffer('order', rig.context, OPTIONS);
+    rig.hold();
+    const waiting = Array.from({ length: 3 }, () => watch(buffer.take()));
+    await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_OVERLOADED', retryAfterMs: 1000 });
+    rig.release();
+    await rig.settle();
+    expect(waiting.map(({ value }) => value)).toEqual([1n, 2n, 3n]);
+    expect(rig.room.waiting).toBe(0);
+    expect(await buffer.takeRanges(100)).toHaveLength(2);
+  });
+
+  it('refuses all once closed, and says what it drops', async () => {
+    await buffer.fill();
+    take(buffer, 5);
+    rig.hold();
+    const waiting = watch(buffer.takeRanges(500));
+    const reason = new LeafError('LEAF_NOT_READY', 'Closed.');
+    expect(buffer.close(reason)).toBe(95);
+    rig.close();
+    expect(buffer.close(reason)).toBe(0);
+    await rig.settle();
+    expect(waiting.error).toBe(reason);
+    rig.release();
+    await rig.settle();
+    expect(buffer.tryNext()).toBeUndefined();
+    await expect(buffer.take()).rejects.toBe(reason);
+    expect(buffer.snapshot().buffered).toBe(0);
+    expect(rig.clock.sleeping).toBe(0);
+  });
+});

@@ -1,0 +1,74 @@
+import { LeafError } from '@leaf/core';
+import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
+import { resolveOptions } from './resolve-options';
+
+function faultsOf(options: LeafClientOptions): string {
+  try {
+    resolveOptions(options);
+  } catch (error) {
+    if (error instanceof LeafError && error.code === 'LEAF_CONFIG_INVALID') return error.message;
+  }
+  throw new Error('not refused');
+}
+
+const servers = ['http://10.0.0.5:8080'];
+
+describe('resolveOptions', () => {
+  it('has a default for all but the servers', () => {
+    const { timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, segment, snowflake, ejection } =
+      DEFAULT_CLIENT_OPTIONS;
+    const defaults = { timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, segment, snowflake, ejection };
+    expect(resolveOptions({ servers })).toEqual({
+      ...defaults,
+      servers: [{ url: new URL('http://10.0.0.5:8080'), zone: undefined }],
+      preload: { tags: [], snowflake: false },
+    });
+  });
+
+  it('takes what is given, part by part', () => {
+    const resolved = resolveOptions({
+      servers: [{ url: 'https://ids.example.org/leaf/', zone: 'a' }],
+      segment: { maxSize: 5000 },
+      snowflake: { maxAgeMs: Infinity },
+      ejection: { failures: 5 },
+      preload: { tags: ['order'] },
+    });
+    expect(resolved).toMatchObject({
+      servers: [{ zone: 'a' }],
+      segment: { minSize: 100, maxSize: 5000, durationMs: 10_000 },
+      snowflake: { maxSize: 10_000, maxAgeMs: Infinity },
+      ejection: { failures: 5, firstMs: 250 },
+      preload: { tags: ['order'], snowflake: false },
+    });
+  });
+
+  it.each<[RegExp, LeafClientOptions]>([
+    [/one server at least/, { servers: [] }],
+    [/"10.0.0.5:8080" is no http or https URL/, { servers: ['10.0.0.5:8080'] }],
+    [/"ftp:\/\/a" is no http/, { servers: ['ftp://a'] }],
+    [/must have no user, password/, { servers: ['http://me:secret@a'] }],
+    [/must have no user, password, query/, { servers: ['http://a/?x=1'] }],
+    [/each server once/, { servers: ['http://a', { url: 'http://a/' }] }],
+    [/timeoutMs .* not 0/, { servers, timeoutMs: 0 }],
+    [/requestTimeoutMs .* not 1.5/, { servers, requestTimeoutMs: 1.5 }],
+    [/maxRequests .* not -1/, { servers, maxRequests: -1 }],
+    [/maxWaiting .* not NaN/, { servers, maxWaiting: NaN }],
+    [/segment.minSize .* not 0/, { servers, segment: { minSize: 0 } }],
+    [/segment.maxSize must be a whole number from 500/, { servers, segment: { minSize: 500, maxSize: 499 } }],
+    [/segment.maxSize .* to 1000000, not 1000001/, { servers, segment: { maxSize: 1_000_001 } }],
+    [/segment.durationMs .* not Infinity/, { servers, segment: { durationMs: Infinity } }],
+    [/snowflake.maxSize .* to 10000, not 10001/, { servers, snowflake: { maxSize: 10_001 } }],
+    [/snowflake.maxAgeMs .* not 99/, { servers, snowflake: { maxAgeMs: 99 } }],
+    [/ejection.failures .* not 0/, { servers, ejection: { failures: 0 } }],
+    [/ejection.maxMs must be a whole number from 250/, { servers, ejection: { maxMs: 249 } }],
+    [/preload.tags has "a b"/, { servers, preload: { tags: ['a b'] } }],
+  ])('says %s', (expected, options) => {
+    expect(faultsOf(options)).toMatch(expected);
+  });
+
+  it('names all faults at once, and no secret', () => {
+    const message = faultsOf({ servers: ['http://me:secret@a'], timeoutMs: -1 });
+    expect(message).toMatch(/user, password.*timeoutMs/);
+    expect(message).not.toMatch(/secret/);
+  });
+});

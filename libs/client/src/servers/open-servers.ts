@@ -1,0 +1,23 @@
+import type { Clock, RandomSource } from '@leaf/core';
+import type { LeafClientEvents } from '../client-events';
+import { HttpConnection } from '../http/http-connection';
+import type { ResolvedOptions } from '../resolve-options';
+import { Server } from './server';
+import { ServerHealth } from './server-health';
+
+/** The servers of the options. No connection is opened before the first request. */
+export function openServers(
+  { servers, ejection, maxRequests: connections, requestTimeoutMs: timeoutMs }: ResolvedOptions,
+  clock: Clock,
+  random: RandomSource,
+  events: LeafClientEvents,
+): Server[] {
+  return servers.map(({ url, zone }) => {
+    const { href } = url;
+    const health = new ServerHealth(ejection, clock, random, {
+      onEjected: (error, forMs) => events.onServerEjected(href, error, forMs),
+      onReadmitted: () => events.onServerReadmitted(href),
+    });
+    return new Server(href, zone, health, new HttpConnection(url, { connections, timeoutMs }, clock));
+  });
+}

@@ -1,0 +1,125 @@
+import { FakeClock, LeafError, type RandomSource } from '@leaf/core';
+import { HttpConnection } from '../http/http-connection';
+import { Route } from './route';
+import { Server } from './server';
+import { ServerChoice } from './server-choice';
+import { ServerHealth } from './server-health';
+
+const clock = new FakeClock();
+const NONE = new Set<Server>();
+
+function server(name: string, zone?: string): Server {
+  const url = new URL(`http://${name}:8080`);
+  const silent = { onEjected: () => undefined, onReadmitted: () => undefined };
+  const health = new ServerHealth({ failures: 1, firstMs: 100, maxMs: 1000 }, clock, () => 0, silent);
+  const connection = new HttpConnection(url, { connections: 1, timeoutMs: 1 }, clock);
+  return new Server(name, zone, health, connection);
+}
+
+/** The same numbers in each run, spread well enough. */
+function seeded(seed: number): RandomSource {
+  let state = seed;
+  return (bound) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+}
+
+const refusal = (): LeafError => new LeafError('LEAF_TAG_PAUSED', 'x', { retryAfterMs: 500 });
+const tags = Array.from({ length: 3000 }, (_, index) => `tag-${index}`);
+
+describe('ServerChoice', () => {
+  it('keeps a key with one server, and spreads keys evenly', () => {
+    const servers = ['a', 'b', 'c'].map((name) => server(name));
+    const choice = new ServerChoice(servers, undefined, seeded(1));
+    const places = tags.map((tag) => choice.next(new Route(tag, clock), NONE));
+    expect(tags.map((tag) => choice.next(new Route(tag, clock), NONE))).toEqual(places);
+    for (const each of servers) {
+      const share = places.filter((place) => place === each).length;
+      expect(share).toBeGreaterThan(800);
+      expect(share).toBeLessThan(1200);
+    }
+  });
+
+  it('spreads one key of many clients', () => {
+    const servers = ['a', 'b', 'c'].map((name) => server(name));
+    const places = Array.from({ length: 300 }, (_, seed) =>
+      new ServerChoice(servers, undefined, seeded(seed)).next(new Route('order', clock), NONE),
+    );
+    for (const each of servers) expect(places.filter((place) => place === each).length).toBeGreaterThan(60);
+  });
+
+  it('moves the keys of a failed server alone, to all others, and back', async () => {
+    const servers = ['a', 'b', 'c'].map((name) => server(name));
+    const [a] = servers as [Server];
+    const choice = new ServerChoice(servers, undefined, seeded(1));
+    const before = tags.map((tag) => choice.next(new Route(tag, clock), NONE));
+    a.health.failed('broken', undefined);
+    const during = tags.map((tag) => choice.next(new Route(tag, clock), NONE));
+    expect(during.every((place, index) => place === before[index] || before[index] === a)).toBe(true);
+    expect(new Set(during.filter((_, index) => before[index] === a))).toEqual(new Set(servers.slice(1)));
+    await clock.advance(100);
+    expect(tags.map((tag) => choice.next(new Route(tag, clock), NONE))).toEqual(before);
+  });
+
+  it('takes the less busy one of two where any will do', () => {
+    const servers = ['a', 'b', 'c'].map((name) => server(name));
+    const [a, b, c] = servers as [Server, Server, Server];
+    [a.outstanding, b.outstanding, c.outstanding] = [5, 1, 3];
+    const choice = new ServerChoice(servers, undefined, seeded(1));
+    const route = new Route(undefined, clock);
+    const places = Array.from({ length: 600 }, () => choice.next(route, NONE));
+    const share = (each: Server): number => places.filter((place) => place === each).length;
+    expect(share(a)).toBe(0);
+    expect(share(b)).toBeGreaterThan(share(c));
+    expect(share(c)).toBeGreaterThan(100);
+  });
+
+  it('asks the own zone first, and others when nobody there is able', () => {
+    const servers = [server('a', 'east'), server('b', 'west'), server('c', 'west'), server('d')];
+    const [a, b, c, d] = servers as [Server, Server, Server, Server];
+    const choice = new ServerChoice(servers, 'west', seeded(1));
+    for (const key of ['order', undefined]) {
+      const route = new Route(key, clock);
+      for (let i = 0; i < 50; i++) expect([b, c]).toContain(choice.next(route, NONE));
+      expect([a, d]).toContain(choice.next(route, new Set([b, c])));
+    }
+    b.health.failed('broken', undefined);
+    c.health.failed('broken', undefined);
+    expect([a, d]).toContain(choice.next(new Route('order', clock), NONE));
+  });
+
+  it('passes over who was tried, and who refused that route', async () => {
+    const servers = ['a', 'b'].map((name) => server(name));
+    const [a, b] = servers as [Server, Server];
+    const choice = new ServerChoice(servers, undefined, seeded(1));
+    const route = new Route('order', clock);
+    expect(choice.next(route, new Set([a]))).toBe(b);
+    route.hold(b, refusal());
+    expect(choice.next(route, new Set([a]))).toBeUndefined();
+    expect(choice.next(new Route('other', clock), new Set([a]))).toBe(b);
+    await clock.advance(499);
+    expect(choice.next(route, NONE)).toBe(a);
+    await clock.advance(1);
+    expect(choice.next(route, new Set([a]))).toBe(b);
+  });
+
+  it('tries ejected servers when no other is left', async () => {
+    const servers = ['a', 'b'].map((name) => server(name));
+    const [a, b] = servers as [Server, Server];
+    const choice = new ServerChoice(servers, undefined, seeded(1));
+    for (const { health } of servers) health.failed('broken', undefined);
+    await clock.advance(100);
+    for (const { health } of servers) health.failed('broken', undefined);
+    const route = new Route('order', clock);
+    expect(choice.next(route, NONE)).toBeUndefined();
+    await clock.advance(101);
+    b.health.failed('broken', undefined);
+    expect(b.health.state).toBe('ejected');
+    expect(choice.next(route, NONE)).toBe(a);
+    expect(choice.next(route, new Set([a]))).toBeUndefined();
+    await clock.advance(100);
+    expect(b.health.state).toBe('ejected');
+    expect(choice.next(route, new Set([a]))).toBe(b);
+  });
+});

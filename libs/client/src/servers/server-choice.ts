@@ -1,0 +1,49 @@
+import type { RandomSource } from '@leaf/core';
+import { preference } from './affinity';
+import type { Route } from './route';
+import type { Server } from './server';
+
+/**
+ * Which server is asked next: one that has not refused, a healthy one if there is any, of the own zone if there is any. A route with a
+ * key has its favourite, which keeps its IDs ascending; else the less busy one of two picked at random is taken.
+ */
+export class ServerChoice {
+  private readonly seed: number;
+
+  constructor(
+    private readonly servers: readonly Server[],
+    private readonly zone: string | undefined,
+    private readonly random: RandomSource,
+  ) {
+    this.seed = random(2 ** 32);
+  }
+
+  /** @returns undefined when there is none left to ask now */
+  next(route: Route, tried: ReadonlySet<Server>): Server | undefined {
+    const willing = this.servers.filter((server) => !tried.has(server) && route.refusalOf(server) === undefined);
+    const healthy = willing.filter(({ health }) => health.admits);
+    const able = healthy.length > 0 ? healthy : willing.filter(({ health }) => health.admitsInNeed);
+    const near = this.zone === undefined ? [] : able.filter(({ zone }) => zone === this.zone);
+    const candidates = near.length > 0 ? near : able;
+    return route.key === undefined ? this.lessBusy(candidates) : this.favourite(candidates, route.key);
+  }
+
+  private favourite(candidates: readonly Server[], key: string): Server | undefined {
+    let best: Server | undefined;
+    let highest = -1;
+    for (const server of candidates) {
+      const score = preference(key, server.url, this.seed);
+      if (score > highest) [best, highest] = [server, score];
+    }
+    return best;
+  }
+
+  private lessBusy(candidates: readonly Server[]): Server | undefined {
+    const { length } = candidates;
+    if (length < 2) return candidates[0];
+    const index = this.random(length);
+    const first = candidates[index];
+    const second = candidates[(index + 1 + this.random(length - 1)) % length];
+    return first !== undefined && second !== undefined && second.outstanding < first.outstanding ? second : first;
+  }
+}

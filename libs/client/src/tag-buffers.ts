@@ -1,0 +1,54 @@
+import { assertTag, type LeafError } from '@leaf/core';
+import type { BufferContext, PrefetchOptions } from './prefetch/buffer-context';
+import type { PrefetchView } from './prefetch/prefetch-buffer';
+import { RangeBuffer } from './prefetch/range-buffer';
+
+/** Beyond so many tags, those that hold nothing (unknown ones, mostly) are forgotten. */
+const KEPT = 10_000;
+
+export interface TagView extends PrefetchView {
+  readonly tag: string;
+}
+
+/** The buffer of each tag that was asked for. */
+export class TagBuffers {
+  private readonly buffers = new Map<string, RangeBuffer>();
+
+  constructor(
+    private readonly context: BufferContext,
+    private readonly options: PrefetchOptions,
+  ) {}
+
+  get(tag: string): RangeBuffer | undefined {
+    return this.buffers.get(tag);
+  }
+
+  /** @throws LeafError `LEAF_TAG_INVALID` */
+  open(tag: string): RangeBuffer {
+    let buffer = this.buffers.get(tag);
+    if (buffer !== undefined) return buffer;
+    assertTag(tag);
+    if (this.buffers.size >= KEPT) this.forgetIdle();
+    buffer = new RangeBuffer(tag, this.context, this.options);
+    this.buffers.set(tag, buffer);
+    return buffer;
+  }
+
+  /** @returns how many IDs of each tag are dropped */
+  close(reason: LeafError): Map<string, number> {
+    const dropped = new Map<string, number>();
+    for (const [tag, buffer] of this.buffers) {
+      const count = buffer.close(reason);
+      if (count > 0) dropped.set(tag, count);
+    }
+    return dropped;
+  }
+
+  snapshot(): TagView[] {
+    return [...this.buffers].map(([tag, buffer]) => ({ tag, ...buffer.snapshot() }));
+  }
+
+  private forgetIdle(): void {
+    for (const [tag, buffer] of this.buffers) if (buffer.idle) this.buffers.delete(tag);
+  }
+}

@@ -1,0 +1,22 @@
+import { LeafError } from '../errors/leaf-error';
+import { MAX_ID } from '../segment/id-range';
+
+/**
+ * A way to write IDs from 0 to 2^63 - 1. Each ID has exactly one text and each text one ID: whatever `format` would not
+ * have written is refused.
+ */
+export interface IdFormat {
+  /** @throws LeafError `LEAF_ID_INVALID` when the ID does not fit */
+  format(id: bigint): string;
+  /** @throws LeafError `LEAF_ID_INVALID` */
+  parse(text: string): bigint;
+}
+
+export function invalidId(problem: string): LeafError {
+  return new LeafError('LEAF_ID_INVALID', `This is no ID of this form: ${problem}.`);
+}
+
+/** @throws LeafError `LEAF_ID_INVALID` */
+export function assertId(id: bigint, most = MAX_ID): void {
+  if (id < 0n || id > most) throw invalidId(`use a number from 0 to ${most}`);
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../clock/clock';
+
+/** What ended a wait: there is something new to look at; the deadline; newer calls, to which this one gave way. */
+export type WaitEnd = 'woken' | 'late' | 'displaced';
+
+/** So many calls wait undisturbed, however long it takes. */
+const ROOM = 256;
+/** Once there were more, the line counts as crowded for this time, in milliseconds. */
+const CROWDED_MS = 1000;
+/** In a crowded line whoever has waited this long gives way to newer calls, in milliseconds. */
+const PATIENCE_MS = 10;
+
+interface Waiter {
+  readonly since: number;
+  readonly alarm: AbortController;
+}
+
+/**
+ * The calls that wait for IDs of one tag, oldest first. Where far more is asked for than the store gives, those served
+ * are the newest: they have waited for a moment, and the others are refused soon, in place of all of them waiting nearly
+ * as long as they may.
+ */
+export class WaitingLine {
+  private readonly waiters = new Set<Waiter>();
+  private readonly watchers = new Set<() => void>();
+  private crowdedUntil = -Infinity;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly waitMs: number,
+  ) {}
+
+  /** @param deadline the begin of the call, and `waitMs` later */
+  async wait(deadline: number): Promise<WaitEnd> {
+    const now = this.clock.monotonic();
+    const since = deadline - this.waitMs;
+    const crowded = this.isCrowded(now);
+    if (crowded) this.displace(now);
+    const end = crowded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
+    const waiter = { since, alarm: new AbortController() };
+    const { signal } = waiter.alarm;
+    this.waiters.add(waiter);
+    await this.clock.sleep(Math.max(0, end - now), signal);
+    this.waiters.delete(waiter);
+    if (signal.aborted) return signal.reason as WaitEnd;
+    return end < deadline ? 'displaced' : 'late';
+  }
+
+  /** Waits for {@link wake} without asking for anything. */
+  watch(): Promise<void> {
+    return new Promise((resolve) => this.watchers.add(resolve));
+  }
+
+  wake(): void {
+    for (const { alarm } of this.waiters) alarm.abort('woken' satisfies WaitEnd);
+    for (const resolve of this.watchers) resolve();
+    this.waiters.clear();
+    this.watchers.clear();
+  }
+
+  private isCrowded(now: number): boolean {
+    if (this.waiters.size >= ROOM) this.crowdedUntil = now + CROWDED_MS;
+    return now < this.crowdedUntil;
+  }
+
+  private displace(now: number): void {
+    for (const waiter of this.waiters) {
+      if (now - waiter.since < PATIENCE_MS) return;
+      this.waiters.delete(waiter);
+      waiter.alarm.abort('displaced' satisfies WaitEnd);
+    }
+  }
+}

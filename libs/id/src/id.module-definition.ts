@@ -1,0 +1,58 @@
+import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import type { Instance, NewTag, WorkerRegistry } from '@leaf/core';
+import type { RegistryModuleOptions } from '@leaf/registry';
+import type { SegmentModuleOptions } from '@leaf/segment';
+import type { SnowflakeModuleOptions } from '@leaf/snowflake';
+
+export interface EmbeddedSnowflakeOptions extends Omit<SnowflakeModuleOptions, 'registry' | 'instance'> {
+  /** `mysql`: a table of `database`, whatever kind that is; one of Leaf's registries; or one of your own. */
+  readonly registry: 'mysql' | RegistryModuleOptions | WorkerRegistry;
+  /**
+   * How the registry knows this process; by default the first address of this host, and port 0. Two processes on one
+   * host have to have different ports.
+   */
+  readonly instance?: Partial<Instance>;
+}
+
+interface OpenDataSource {
+  readonly dataSource: DataSource;
+}
+
+/** `DataSource`, or `getDataSourceToken('orders')`. */
+export interface NamedDataSource {
+  readonly dataSource: InjectionToken;
+}
+
+interface CommonOptions<Database> {
+  /** The URL of a database that Leaf opens and closes, or a data source that the application has open already. */
+  readonly database?: Database;
+  /** Make and update the tables of Leaf at start; true by default. */
+  readonly migrate?: boolean;
+  /** Tags that are made at start where they are missing; a bare name begins at 1 with a step of 2000. */
+  readonly tags?: readonly (string | NewTag)[];
+  /** Settings of segment mode, which is on where there is a database; false: off. */
+  readonly segment?: Partial<SegmentModuleOptions> | false;
+  /** Left out: snowflake mode is off. */
+  readonly snowflake?: EmbeddedSnowflakeOptions;
+}
+
+/** What a factory returns: a data source is given as it is. */
+export type IdModuleFactoryOptions = CommonOptions<string | OpenDataSource>;
+
+/** A data source may be named by its injection token as well. */
+export type IdModuleOptions = CommonOptions<string | OpenDataSource | NamedDataSource>;
+
+export interface IdModuleExtras {
+  /** Make `IdService` known to every module of the application; false by default. */
+  readonly isGlobal?: boolean;
+}
+
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } =
+  new ConfigurableModuleBuilder<IdModuleFactoryOptions>()
+    .setClassMethodName('forRoot')
+    .setExtras<IdModuleExtras>({ isGlobal: false }, (definition, { isGlobal = false }) => ({
+      ...definition,
+      global: isGlobal,
+    }))
+    .build();

@@ -1,0 +1,61 @@
+import { networkInterfaces } from 'node:os';
+import type { DataSource } from 'typeorm';
+import { LeafError, WorkerRegistry } from '@leaf/core';
+import type { RegistryModuleOptions } from '@leaf/registry';
+import type { SegmentModuleOptions } from '@leaf/segment';
+import type { SnowflakeModuleOptions } from '@leaf/snowflake';
+import type { EmbeddedSnowflakeOptions, IdModuleFactoryOptions } from './id.module-definition';
+
+type Source = { readonly url: string } | { readonly dataSource: DataSource };
+
+/**
+ * @returns undefined when segment mode is off
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+export function segmentOptions(options: IdModuleFactoryOptions): SegmentModuleOptions | undefined {
+  const { segment, tags = [], migrate = true } = options;
+  if (segment !== false) {
+    const source = sourceOf(options);
+    const database = segment?.database ?? (source && { ...source, migrate });
+    if (database !== undefined) return { ...segment, database };
+  }
+  if (tags.length === 0 && (segment === undefined || segment === false)) return undefined;
+  throw new LeafError('LEAF_CONFIG_INVALID', 'Segments need a database: give IdModule the option `database`.');
+}
+
+/**
+ * @returns undefined when snowflake mode is off
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+export function snowflakeOptions(options: IdModuleFactoryOptions): SnowflakeModuleOptions | undefined {
+  const { snowflake } = options;
+  if (snowflake === undefined) return undefined;
+  return {
+    ...snowflake,
+    registry: registryOf(snowflake, options),
+    instance: { ip: firstAddress(), port: 0, ...snowflake.instance },
+  };
+}
+
+function registryOf(
+  { registry }: EmbeddedSnowflakeOptions,
+  { migrate = true, ...options }: IdModuleFactoryOptions,
+): RegistryModuleOptions {
+  if (registry instanceof WorkerRegistry) return { strategy: 'custom', registry };
+  if (registry !== 'mysql') return registry;
+  const source = sourceOf(options);
+  if (source !== undefined) return { strategy: 'mysql', migrate, ...source };
+  throw new LeafError(
+    'LEAF_CONFIG_INVALID',
+    "The worker registry 'mysql' needs a database: give IdModule the option `database`.",
+  );
+}
+
+function sourceOf({ database }: IdModuleFactoryOptions): Source | undefined {
+  return typeof database === 'string' ? { url: database } : database;
+}
+
+function firstAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}

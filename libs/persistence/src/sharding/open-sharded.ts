@@ -1,0 +1,72 @@
+import { Logger } from '@nestjs/common';
+import { reasonOf, Releasers, SystemClock, systemRandom } from '@leaf/core';
+import { parseDatabaseUrl } from '../database-url';
+import { FIRST_TAG } from '../open-database';
+import { Persistence } from '../persistence';
+import { DEFAULT_FAILOVER_GAP_STEPS, type ShardedPersistenceOptions } from '../persistence.module-definition';
+import { Shard } from './shard';
+import { ShardRouter } from './shard-router';
+import { ShardedSegmentStore } from './sharded-segment-store';
+import { ShardedTagStore } from './sharded-tag-store';
+import { Shards } from './shards';
+
+/**
+ * The segments of several databases, as if they were in one.
+ *
+ * @throws LeafError when none of them can be opened
+ */
+export async function openSharded(options: ShardedPersistenceOptions): Promise<Persistence> {
+  const logger = new Logger('Persistence');
+  const clock = new SystemClock();
+  const shards = await openShards(options, logger, clock);
+  const segments = new ShardedSegmentStore(shards, {
+    onShardFailed: (name, error) => logger.warn(`The tags of "${name}" stay as they are: ${reasonOf(error)}`),
+    onMisplaced: (tag, name, owner) => {
+      logger.error(
+        `Tag "${tag}" belongs to the database "${owner}", but has a row in "${name}": it gives no IDs from there. Move the row over, or name "${name}" for this tag in LEAF_DATABASE_TAGS.`,
+      );
+    },
+  });
+  const users = new Releasers(clock, closeProblem(logger));
+  return new Persistence(segments, new ShardedTagStore(shards), users, () => shards.close());
+}
+
+async function openShards(
+  { shards: { databases, tags }, migrate, failoverGapSteps }: ShardedPersistenceOptions,
+  logger: Logger,
+  clock: SystemClock,
+): Promise<Shards> {
+  const failover = {
+    gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,
+    onFailover: (message: string) => logger.warn(message),
+  };
+  const router = new ShardRouter(Object.keys(databases), tags ?? {});
+  const all = Object.entries(databases).map(
+    ([name, url]) =>
+      new Shard(
+        {
+          name,
+          target: parseDatabaseUrl(url),
+          migrate,
+          ...(router.shardOf(FIRST_TAG) === name ? { firstTag: FIRST_TAG } : {}),
+          failover,
+          onCloseProblem: closeProblem(logger),
+          onOpenFailed: (error) => logger.error(`The database "${name}" is tried again: ${reasonOf(error)}`),
+        },
+        clock,
+        systemRandom,
+      ),
+  );
+  const shards = new Shards(all, router, clock);
+  try {
+    await shards.start();
+  } catch (error) {
+    await shards.close();
+    throw error;
+  }
+  return shards;
+}
+
+function closeProblem(logger: Logger): (step: string, problem: string) => void {
+  return (step, problem) => logger.error(`Stop: ${step}: ${problem}`);
+}

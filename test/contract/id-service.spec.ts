@@ -1,0 +1,36 @@
+import 'reflect-metadata';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import { IdService } from '@leaf/core';
+import { LeafClient } from '@leaf/client/plain';
+import { IdModule } from '@leaf/id';
+import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
+import { startTestServer } from '../support/server';
+import { idServiceContract } from './id-service.contract';
+
+idServiceContract('embedded', async () => {
+  const directory = await makeDataDirectory();
+  const root = IdModule.forRoot({
+    segment: { database: { url: `sqlite:${join(directory, 'leaf.sqlite')}`, migrate: true } },
+    snowflake: {
+      registry: { strategy: 'local', workers: { '*': 0 }, directory },
+      instance: { ip: '127.0.0.1', port: 8080 },
+    },
+  });
+  const app = await NestFactory.createApplicationContext(root, { logger: false });
+  const stop = async (): Promise<void> => {
+    await app.close();
+    await removeDataDirectory(directory);
+  };
+  return { ids: app.get(IdService), stop };
+});
+
+idServiceContract('over HTTP', async () => {
+  const server = await startTestServer();
+  const client = new LeafClient({ servers: [`http://127.0.0.1:${server.port}`] });
+  const stop = async (): Promise<void> => {
+    await client.close();
+    await server.stop();
+  };
+  return { ids: client, stop };
+});

@@ -1,0 +1,85 @@
+import 'reflect-metadata';
+import { type AddressInfo } from 'node:net';
+import { Controller, Get, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { HealthCheck, type HealthCheckResult, HealthCheckService, TerminusModule } from '@nestjs/terminus';
+import { IdModule, IdService, LeafHealthIndicator } from '@leaf/id';
+import { type Answer, call } from '../support/http';
+import { InMemoryWorkerRegistry, InMemoryWorkerStorage } from '../support/in-memory-worker-registry';
+import { type MariadbServer, startMariadb } from '../support/mariadb';
+import { until } from '../support/until';
+
+@Controller('health')
+class HostHealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly leaf: LeafHealthIndicator,
+  ) {}
+
+  @Get()
+  @HealthCheck()
+  check(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.leaf.check('leaf')]);
+  }
+}
+
+describe('Leaf in the health check of an application', () => {
+  const storage = new InMemoryWorkerStorage();
+  let mariadb: MariadbServer;
+  let app: NestFastifyApplication;
+  let port: number;
+
+  beforeAll(async () => {
+    mariadb = await startMariadb();
+    const ids = IdModule.forRoot({
+      database: await mariadb.createDatabase(),
+      tags: ['order'],
+      segment: { refreshMs: 20 },
+      snowflake: { registry: new InMemoryWorkerRegistry(storage), instance: { ip: '10.0.0.7', port: 1 }, reportMs: 20 },
+    });
+
+    @Module({
+      imports: [ids, TerminusModule.forRoot({ logger: false })],
+      controllers: [HostHealthController],
+    })
+    class HostModule {}
+
+    app = await NestFactory.create<NestFastifyApplication>(HostModule, new FastifyAdapter(), { logger: false });
+    await app.listen(0, '127.0.0.1');
+    port = (app.getHttpServer().address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    await app.close();
+    await mariadb.stop();
+  });
+
+  const seen = (what: string, test: (answer: Answer) => boolean): Promise<Answer> =>
+    until(what, async () => {
+      const answer = await call(port, '/health');
+      return test(answer) && answer;
+    });
+
+  it('is up, degraded without the database, and down without the lease', async () => {
+    const up = await call(port, '/health');
+    expect(up.status).toBe(200);
+    expect(JSON.parse(up.body)).toMatchObject({
+      status: 'ok',
+      info: { leaf: { status: 'up', segment: { status: 'up' }, snowflake: { status: 'up' } } },
+    });
+
+    await app.get(IdService).nextId('order');
+    await mariadb.stop();
+    const degraded = await seen('degraded', ({ body }) => body.includes('"degraded"'));
+    expect(degraded.status).toBe(200);
+    expect(JSON.parse(degraded.body)).toMatchObject({ info: { leaf: { segment: { status: 'degraded' } } } });
+    expect(await app.get(IdService).nextId('order')).toBe(2n);
+
+    const twin = new InMemoryWorkerRegistry(storage);
+    await twin.acquire({ ip: '10.0.0.7', port: 1, leaseId: 'twin' }, (ceiling) => ceiling + 1);
+    const down = await seen('down', ({ status }) => status === 503);
+    expect(JSON.parse(down.body)).toMatchObject({
+      error: { leaf: { status: 'down', snowflake: { status: 'down', code: 'LEAF_LEASE_LOST' } } },
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import { FakeClock, LeafError, type RandomSource } from '@leaf/core';
+import type { BufferContext } from '../../libs/client/src/prefetch/buffer-context';
+import { WaitingRoom } from '../../libs/client/src/prefetch/waiting-room';
+
+/** What the buffers of a client stand on, with servers in memory and a clock that stands still. */
+export class ClientRig {
+  readonly clock = new FakeClock();
+  readonly room: WaitingRoom;
+  /** Sizes that were asked for. */
+  readonly asked: number[] = [];
+  readonly log: string[] = [];
+  readonly context: BufferContext;
+  /** The next ID, of whatever kind. */
+  next = 1n;
+  /** Thrown in place of an answer. */
+  failure: Error | undefined;
+  private readonly closing = new AbortController();
+  private held: (() => void)[] | undefined;
+
+  constructor(places = 100, random: RandomSource = () => 0) {
+    this.room = new WaitingRoom(places);
+    this.context = {
+      requester: { get: (_route, path, read) => this.get(path, read) },
+      clock: this.clock,
+      random,
+      room: this.room,
+      timeoutMs: 1000,
+      closing: this.closing.signal,
+      events: {
+        onLoad: (what, count) => this.log.push(`${what}: ${count}`),
+        onLoadFailed: (what, error) => this.log.push(`${what}: ${String(error)}`),
+        onExpired: (count) => this.log.push(`expired: ${count}`),
+      },
+    };
+  }
+
+  /** Answers wait until {@link release}. */
+  hold(): void {
+    this.held ??= [];
+  }
+
+  release(): void {
+    const held = this.held ?? [];
+    this.held = undefined;
+    for (const go of held) go();
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  /** Lets everything run that needs no time. */
+  settle(): Promise<void> {
+    return this.clock.advance(0);
+  }
+
+  static outage(): LeafError {
+    return new LeafError('LEAF_SERVERS_UNAVAILABLE', 'All are down.', { retryAfterMs: 1000 });
+  }
+
+  private async get<T>(path: string, read: (body: unknown) => T): Promise<T> {
+    const [, name = '', size = ''] = /([^/]+)\?size=(\d+)$/.exec(path) ?? [];
+    const count = Number(size);
+    this.asked.push(count);
+    const from = this.next;
+    const to = from + BigInt(count) - 1n;
+    this.next = to + 1n;
+    if (this.held !== undefined) await new Promise<void>((resolve) => this.held?.push(resolve));
+    else await Promise.resolve();
+    if (this.failure !== undefined) throw this.failure;
+    if (path.includes('/range/')) {
+      return read({ tag: name, ranges: [{ from: String(from), to: String(to) }] });
+    }
+    return read({ key: name, ids: Array.from({ length: count }, (_, index) => String(from + BigInt(index))) });
+  }
+}
