@@ -10,6 +10,7 @@ export const GROUPS = {
   'This server': 'Orders to the server that is asked, not to those beside it.',
   Watching: 'Probes, figures and clock.',
   'Java service': 'Routes that users of the Java service have bookmarked.',
+  Console: 'The web console: a page that asks the routes above.',
   Documentation: 'This description.',
 } as const;
 
