@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ROOT } from '../support/build';
 import { call, text } from '../support/http';
+import { scrape } from '../support/metrics';
 import { exposedSeries, readPromql } from '../support/promql';
 import { startTestServer, type TestServer } from '../support/server';
 
@@ -95,7 +96,7 @@ describe('the expressions of rules and dashboard', () => {
     }
     await text(server.port, `/api/segment/range/${TAG}?size=5000`);
     await call(server.port, '/api/segment/get/no-such-tag');
-    series = exposedSeries(await text(server.port, '/metrics'));
+    series = exposedSeries(await scrape(server.port));
   });
 
   afterAll(() => server.stop());

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Family, parseExposition } from '../support/exposition';
+import type { Family } from '../support/exposition';
 import { text } from '../support/http';
+import { scrape } from '../support/metrics';
 import { startTestServer } from '../support/server';
 
 /** Each row of docs/metrics.md: name, labels and kind. */
@@ -26,7 +27,7 @@ it('docs/metrics.md has every metric with its kind and labels, and no other', as
       await text(server.port, '/api/segment/get/leaf-segment-test');
       await text(server.port, '/metrics');
     }
-    const families = parseExposition(await text(server.port, '/metrics'));
+    const families = await scrape(server.port);
     const own = [...families.values()].filter(({ name }) => name.startsWith('leaf_'));
     const rows = documented();
     expect(own.map(({ name, kind }) => [name, kind]).sort()).toEqual(

@@ -215,6 +215,18 @@ describe('bodies', () => {
     },
   );
 
+  it.each([
+    ['another type', 'text/csv', 'a,b', 'Send the body as application/json.'],
+    ['too large', 'application/json', 'x'.repeat(70 * 1024), 'The body is larger than 64 KiB.'],
+    ['no JSON', 'application/json', '{', 'The body is not valid JSON.'],
+    ['nothing', 'application/json', '', 'The body is empty: send a JSON value, or no Content-Type.'],
+  ])('one that is %s hears what to send', async (_what, type, body, hint) => {
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+    const answer = await call(port, '/api/tags', { method: 'POST', headers, body });
+    refusal(answer);
+    expect((JSON.parse(answer.body) as { detail: string }).detail).toBe(hint);
+  });
+
   it('one that poisons prototypes is harmless', async () => {
     const body = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
     expect(['LEAF_NOT_FOUND', 'LEAF_BODY_INVALID']).toContain(
@@ -260,6 +272,27 @@ describe('bytes on the socket', () => {
     expect(status).toBe(200);
     expect(body).toContain('"ranges"');
     expect(body).toContain('HTTP/1.1 400');
+  });
+
+  it.each([
+    ['an ID from memory', get],
+    ['one that the framework gives', `GET /api/segment/range/${TAG}?size=50000`],
+    ['a stream', 'GET /api/monitor/stream'],
+  ])('what follows a request for %s is not answered in its place', async (_what, line) => {
+    const { status, body } = await rawCall(port, `${line} HTTP/1.1\r\nHost: leaf\r\n\r\nnonsense\r\n\r\n`);
+    // None, when it was not made yet: the connection ends.
+    expect([0, 200]).toContain(status);
+    expect(body).not.toContain('HTTP/1.1');
+  });
+
+  it('an ID that was given goes out before the connection ends', async () => {
+    const { status, body } = await rawCall(port, `${get} HTTP/1.1\r\nHost: leaf\r\n\r\nnonsense\r\n\r\n`);
+    expect([status, body]).toEqual([200, expect.stringMatching(/^[1-9]\d*$/)]);
+  });
+
+  it('a body that breaks off in nonsense is refused', async () => {
+    const head = 'POST /api/tags HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked';
+    expect(await refusedRaw(`${head}\r\n${CLOSE}1\r\n{\r\nnonsense\r\n`)).toBe('LEAF_REQUEST_INVALID');
   });
 
   it('an expectation that nobody can meet is refused', async () => {

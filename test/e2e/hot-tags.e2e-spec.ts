@@ -5,6 +5,7 @@ import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
 import { type LeafServer, startServer } from '../../apps/leaf-server/src/server';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
 import { json, text } from '../support/http';
+import { metric } from '../support/metrics';
 
 const TAG = 'leaf-segment-test';
 const GET = `/api/segment/get/${TAG}`;
@@ -31,8 +32,7 @@ describe('the tags of the last day', () => {
     server = undefined;
   }
 
-  const loads = async (port: number): Promise<number> =>
-    Number(/^leaf_segment_loads_total (\d+)$/m.exec(await text(port, '/metrics'))?.[1]);
+  const loads = (port: number): Promise<number | undefined> => metric(port, 'leaf_segment_loads_total');
 
   it('are loaded before the first request after a restart, and waste no ID', async () => {
     const first = await start();

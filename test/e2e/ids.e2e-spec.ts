@@ -3,6 +3,7 @@ import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';
 import { insertTag, maxIdOf } from '../support/data-directory';
 import { call, json, text } from '../support/http';
+import { metric } from '../support/metrics';
 import { problemCode } from '../support/problem';
 import { startTestServer, type TestServer } from '../support/server';
 import { until } from '../support/until';
@@ -258,11 +259,8 @@ describe.each([{ fastRoute: true }, { fastRoute: false }])('IDs, $fastRoute for 
         ['/api/snowflake/batch/order?size=0', '/api/snowflake/batch/:key', 400],
         ['/no/such/route', 'unknown', 404],
       ];
-      const count = async (route: string, status: number): Promise<number> => {
-        const line = `leaf_http_requests_total{route="${route}",status="${status}"} `;
-        const found = (await text(port, '/metrics')).split('\n').find((candidate) => candidate.startsWith(line));
-        return Number(found?.slice(line.length) ?? 0);
-      };
+      const count = async (route: string, status: number): Promise<number> =>
+        (await metric(port, 'leaf_http_requests_total', { route, status: String(status) })) ?? 0;
       for (const [path, route, status] of requests) {
         const before = await count(route, status);
         for (let i = 0; i < 3; i++) await call(port, path);

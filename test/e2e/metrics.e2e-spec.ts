@@ -6,6 +6,7 @@ import { admin, ADMIN_TOKEN } from '../support/admin';
 import { insertTag } from '../support/data-directory';
 import { type Family, parseExposition } from '../support/exposition';
 import { call, text } from '../support/http';
+import { scrape } from '../support/metrics';
 import { startTestServer, type TestServer } from '../support/server';
 import { until } from '../support/until';
 
@@ -20,10 +21,6 @@ beforeEach(async () => {
   server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN });
 });
 afterEach(() => server.stop());
-
-async function scrape(port = server.port): Promise<Scrape> {
-  return parseExposition(await text(port, '/metrics'));
-}
 
 function values(from: Scrape, name: string, labels: Labels = {}): number[] {
   const samples = from.get(name)?.samples ?? [];
@@ -59,9 +56,9 @@ describe('/metrics', () => {
       }
     });
     try {
-      let before = await scrape();
+      let before = await scrape(server.port);
       for (let i = 0; i < 20; i++) {
-        const after = await scrape();
+        const after = await scrape(server.port);
         expectGrown(before, after);
         before = after;
       }
@@ -126,7 +123,7 @@ describe('/metrics', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     await Promise.all(tags.map(({ tag }) => text(server.port, `/api/segment/get/${tag}`, { agent })));
     agent.destroy();
-    const before = await scrape();
+    const before = await scrape(server.port);
     expect(values(before, 'leaf_ids_issued_total', { mode: 'segment' })).toHaveLength(LABELLED + 1);
     expect(values(before, 'leaf_ids_issued_total', { tag: '_other' })).toEqual([100]);
     for (const name of ['leaf_segment_remaining_ids', 'leaf_segment_step']) {
@@ -134,7 +131,7 @@ describe('/metrics', () => {
     }
     expect(values(before, 'leaf_segment_tags')).toEqual([LABELLED + 101]);
     await take(TAG, 1);
-    const after = await scrape();
+    const after = await scrape(server.port);
     expectGrown(before, after);
     expect(values(after, 'leaf_ids_issued_total', { tag: '_other' })).toEqual([101]);
     expect(values(after, 'leaf_ids_issued_total', { tag: TAG })).toEqual([]);
@@ -143,16 +140,16 @@ describe('/metrics', () => {
   it('goes on counting where a tag was that is removed and made anew', async () => {
     const { port } = server;
     await take(TAG, 5);
-    const before = await scrape();
+    const before = await scrape(server.port);
     expect((await admin(port, 'DELETE', `/api/tags/${TAG}`)).status).toBeLessThan(300);
-    const without = await scrape();
+    const without = await scrape(server.port);
     expectGrown(before, without);
     expect(values(without, 'leaf_ids_issued_total', { tag: TAG })).toEqual([5]);
     expect(values(without, 'leaf_segment_remaining_ids', { tag: TAG })).toEqual([]);
     const body = { tag: TAG, step: 100, maxId: '1000000' };
     expect((await admin(port, 'POST', '/api/tags', body)).status).toBe(201);
     await take(TAG, 3);
-    const again = await scrape();
+    const again = await scrape(server.port);
     expectGrown(without, again);
     expect(values(again, 'leaf_ids_issued_total', { tag: TAG })).toEqual([8]);
     expect(values(again, 'leaf_segment_step', { tag: TAG })).toEqual([100]);
@@ -162,7 +159,7 @@ describe('/metrics', () => {
     insertTag(server.directory, { tag: 'idle', step: 100 });
     await take(TAG, 20);
     const second = await until('a rate', async () => {
-      const seen = await scrape();
+      const seen = await scrape(server.port);
       return values(seen, 'leaf_segment_exhaustion_seconds').length > 0 && seen;
     });
     expect(values(second, 'leaf_segment_remaining_ids', { tag: TAG })).toEqual([1980]);
@@ -174,9 +171,9 @@ describe('/metrics', () => {
 
   it('says whether requests may come, and what runs', async () => {
     const state = (from: Scrape): number[] => [...values(from, 'leaf_ready'), ...values(from, 'leaf_draining')];
-    expect(state(await scrape())).toEqual([1, 0]);
+    expect(state(await scrape(server.port))).toEqual([1, 0]);
     await admin(server.port, 'POST', '/api/server/drain');
-    const draining = await scrape();
+    const draining = await scrape(server.port);
     expect(state(draining)).toEqual([0, 1]);
     const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string };
     expect(draining.get('leaf_build_info')?.samples).toMatchObject([{ labels: { version }, value: 1 }]);
@@ -200,6 +197,8 @@ describe('/metrics', () => {
     } finally {
       await other.stop();
     }
-    expect(values(await scrape(), 'leaf_registry_workers_used')).toEqual([]);
+    const local = await scrape(server.port);
+    expect(values(local, 'leaf_registry_workers_used')).toEqual([]);
+    expect(values(local, 'leaf_clock_offset_seconds')).toEqual([]);
   });
 });

@@ -1,5 +1,8 @@
 import { insertTag } from '../support/data-directory';
 import { ADMIN_TOKEN } from '../support/admin';
+import { ensureBuilt } from '../support/build';
+import { BuiltServers } from '../support/built-server';
+import { EventReader } from '../support/event-reader';
 import { type Answer, call, type Call } from '../support/http';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { startTestServer, type TestServer } from '../support/server';
@@ -7,6 +10,9 @@ import { startTestServer, type TestServer } from '../support/server';
 const JSON_TYPE = 'application/json';
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
 const FIRST = 'leaf-segment-test';
+const STREAM = '/api/monitor/stream';
+/** The document says so. */
+const MOST_STREAMS = 32;
 
 let server: TestServer;
 let contract: ApiContract;
@@ -67,7 +73,26 @@ describe('every answer is as the document says', () => {
     expect(simple.length).toBeGreaterThan(8);
     for (const { path, operation } of simple) {
       const query = (operation.parameters ?? []).map(({ name, schema }) => `${name}=${String(schema.example)}`);
-      await ask(operation.operationId, `${path}?${query.join('&')}`, 200);
+      // From sources there is no console.
+      const status = operation.operationId === 'console' ? 404 : 200;
+      await ask(operation.operationId, `${path}?${query.join('&')}`, status);
+    }
+  });
+
+  it('the console', async () => {
+    const built = new BuiltServers();
+    try {
+      await ensureBuilt();
+      const { port } = await built.start(await built.makeDirectory());
+      const { headers, body } = await call(port, '/');
+      await ask('console', '/', 200, {}, port);
+      await ask('console', '/', 304, { headers: { 'if-none-match': headers.etag } }, port);
+      const assets = [...body.matchAll(/assets\/[\w.-]+/g)].map(([name]) => `/${name}`);
+      expect(assets.length).toBeGreaterThan(1);
+      for (const asset of assets) await ask('consoleAsset', asset, 200, {}, port);
+      await ask('consoleAsset', '/assets/none.js', 404, {}, port);
+    } finally {
+      await built.end();
     }
   });
 
@@ -108,6 +133,24 @@ describe('every answer is as the document says', () => {
     await ask('takeSegmentRanges', '/api/segment/range/used-up?size=9', 503);
   });
 
+  it('the events of the stream, and the refusal of one too many', async () => {
+    const readers = [await EventReader.open(server.port, STREAM)];
+    try {
+      for (const [name, schema] of [
+        ['overview', 'MonitorOverview'],
+        ['segments', 'MonitorSegments'],
+        ['snowflake', 'MonitorSnowflake'],
+      ] as const) {
+        const event = await readers[0]?.next(name);
+        expect(contract.mismatch({ $ref: `#/components/schemas/${schema}` }, event)).toBeUndefined();
+      }
+      while (readers.length < MOST_STREAMS) readers.push(await EventReader.open(server.port, STREAM));
+      await ask('monitorStream', STREAM, 503);
+    } finally {
+      for (const reader of readers) reader.close();
+    }
+  });
+
   it('what no route takes', async () => {
     for (const { path, method, operation } of contract.routes) {
       const { operationId } = operation;
@@ -117,7 +160,7 @@ describe('every answer is as the document says', () => {
         await ask(
           operationId,
           fill('%20'),
-          400,
+          operationId === 'consoleAsset' ? 404 : 400,
           withToken(operation.requestBody === undefined ? undefined : { step: 1 }),
         );
         await ask(operationId, fill('x'.repeat(2000)), 414, withToken());
@@ -168,6 +211,9 @@ describe('every answer is as the document says', () => {
         const body = operation.requestBody === undefined ? undefined : { step: 1, ...tag };
         const url = `${path.replace(/\{\w+\}/g, '5')}?snowflakeId=5`;
         await ask(operation.operationId, url, 501, withToken(body), other.port);
+      }
+      for (const part of ['Overview', 'Segments', 'Snowflake']) {
+        await ask(`monitor${part}`, `/api/monitor/${part.toLowerCase()}`, 200, {}, other.port);
       }
     } finally {
       await other.stop();

@@ -68,6 +68,12 @@ describe('the document', () => {
     expect(told).toBeGreaterThan(100);
   });
 
+  it('says of every 503 when to ask again', () => {
+    const answers = contract.routes.flatMap(({ operation }) => operation.responses[503] ?? []);
+    expect(answers.length).toBeGreaterThan(5);
+    for (const { headers } of answers) expect(headers?.['Retry-After']).toMatchObject({ required: true });
+  });
+
   it('is of the version of the package', () => {
     const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string };
     expect(document.info.version).toBe(version);

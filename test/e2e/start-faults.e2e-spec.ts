@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { LeafErrorCode } from '@leaf/core';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/built-server';
+import { SteppedClock } from '../support/faketime';
 import { json, text } from '../support/http';
-import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const servers = new BuiltServers();
@@ -133,12 +133,13 @@ describe('the worker file', () => {
   });
 
   it('is ahead of the clock until the clock has passed it', async () => {
-    const env = { LEAF_SNOWFLAKE_HORIZON_MS: '1000', LEAF_SNOWFLAKE_REPORT_MS: '200' };
     const directory = await servers.makeDirectory();
-    const ceiling = Date.now() + 15_000;
+    const clock = await SteppedClock.create(directory);
+    const env = { LEAF_SNOWFLAKE_HORIZON_MS: '1000', LEAF_SNOWFLAKE_REPORT_MS: '200', ...clock.env };
+    const ceiling = Date.now() + 120_000;
     await writeWorkerFile(directory, record(ceiling));
     await fault(servers.spawn(directory, env), 'LEAF_CLOCK_BEHIND');
-    await until('end of the reserved time', () => Date.now() > ceiling);
+    await clock.set(ceiling - Date.now() + 1);
     await expectServing(await servers.start(directory, env));
   });
 });

@@ -6,6 +6,7 @@ import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';
 import { insertTag } from '../support/data-directory';
 import { call, text } from '../support/http';
+import { metric } from '../support/metrics';
 import { startTestServer, type TestServer } from '../support/server';
 import { type CollectedSpan, TraceCollector } from '../support/trace-collector';
 import { until } from '../support/until';
@@ -105,7 +106,7 @@ describe('OpenTelemetry traces', () => {
         let age = 0;
         await until('a report', async () => {
           const before = age;
-          age = Number(/^leaf_lease_report_age_seconds (\S+)$/m.exec(await text(port, '/metrics'))?.[1]);
+          age = (await metric(port, 'leaf_lease_report_age_seconds'))!;
           return age < before;
         });
       },

@@ -3,6 +3,7 @@ import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';
 import { call, json, text } from '../support/http';
 import { startMariadbPair } from '../support/mariadb-pair';
+import { metric } from '../support/metrics';
 import { startPostgresPair } from '../support/postgres-pair';
 import type { DatabasePair } from '../support/private-server';
 import { problemCode } from '../support/problem';
@@ -15,8 +16,8 @@ const STEP = 1000;
 const BATCH = 50;
 const WAIT_MS = 1000;
 /** Half a second beyond the wait is what is promised; a machine under load gets some more. */
-const REFUSAL_LIMIT_MS = WAIT_MS + 2000;
-const RECOVERY_LIMIT_MS = 5000;
+const REFUSAL_LIMIT_MS = WAIT_MS + 5000;
+const RECOVERY_LIMIT_MS = 15_000;
 /** Long enough that the server has tried more than once and pauses between two tries. */
 const REFUSALS = 3;
 const CALLERS = 20;
@@ -82,9 +83,6 @@ describe.each([
     await pair.stop();
   });
 
-  const loads = async (): Promise<number> =>
-    Number(/^leaf_segment_loads_total (\d+)$/m.exec(await text(port, '/metrics'))?.[1]);
-
   async function takeBatch(): Promise<number[]> {
     const { ids } = await json<{ ids: string[] }>(port, `/api/segment/batch/${TAG}?size=${BATCH}`);
     return ids.map(Number);
@@ -107,7 +105,7 @@ describe.each([
     // One by one: a batch that finds nothing buffered would be an allocation of its own.
     while (ids.length < BATCH) ids.push(Number(await text(port, GET)));
     while (ids.length < STEP / 2) ids.push(...(await takeBatch()));
-    await until('next segment', async () => (await loads()) === 2);
+    await until('next segment', async () => (await metric(port, 'leaf_segment_loads_total')) === 2);
 
     await fault.begin({ pair, proxy });
     while (ids.length < 2 * STEP) ids.push(...(await takeBatch()));

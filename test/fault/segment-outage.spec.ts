@@ -3,7 +3,6 @@ import {
   type Allocation,
   DEFAULT_SEGMENT_OPTIONS,
   type IdRange,
-  LeafError,
   SegmentIdGenerator,
   type SegmentOptions,
   SegmentStore,
@@ -12,6 +11,7 @@ import {
 import { createSegmentStore, parseDatabaseUrl } from '@leaf/persistence';
 import { clock, connect, FAILOVER, sqlFixture } from '../contract/sql-stores';
 import type { SegmentStoreFixture } from '../contract/segment-store.contract';
+import { codeOf } from '../support/failover-world';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
 import type { PrivateServer } from '../support/private-server';
@@ -135,11 +135,6 @@ function makeGenerator(store: SegmentStore, options: Partial<SegmentOptions> = {
   });
   opened.push(() => generator.close());
   return generator;
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof LeafError) return error.code;
-  throw error;
 }
 
 function stateOf(generator: SegmentIdGenerator): ReturnType<SegmentIdGenerator['snapshot']>[number] {

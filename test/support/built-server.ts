@@ -4,6 +4,9 @@ import { makeDataDirectory, removeDataDirectory } from './data-directory';
 import { SERVER_FILE } from './build';
 import { until } from './until';
 
+/** For a start and for an end, on a machine with many of them at once. */
+const LIMIT_MS = 60_000;
+
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -47,16 +50,17 @@ export class BuiltServer {
 
   /** Resolves with the port; throws when the process ends instead. */
   async listening(): Promise<number> {
-    return until('start line', () => {
+    const look = (): number | undefined => {
       const port = this.announcedPort();
       if (port === undefined && !this.running) throw new Error(`The start failed:\n${this.stdout}${this.stderr}`);
       return port;
-    });
+    };
+    return until('start line', look, LIMIT_MS);
   }
 
   /** Resolves when the process has ended by itself and all that it wrote has been read. */
   async exit(): Promise<Exit> {
-    return until('end of the process', () => this.ended);
+    return until('end of the process', () => this.ended, LIMIT_MS);
   }
 
   signal(signal: NodeJS.Signals): void {

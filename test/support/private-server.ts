@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { exists, requireBinary, run, servicesDirectory, withLock } from './services';
 import { until } from './until';
 
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 60_000;
 const PORT_ATTEMPTS = 3;
 const LOG_TAIL = 4000;
 

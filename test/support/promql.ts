@@ -1,4 +1,5 @@
 import { parser } from '@prometheus-io/lezer-promql';
+import type { Family } from './exposition';
 
 /** What an expression asks for. */
 export interface PromqlReading {
@@ -27,14 +28,12 @@ export function readPromql(expression: string): PromqlReading {
 }
 
 /** The names that can be asked for, with the labels seen on them; of a histogram those of its parts. */
-export function exposedSeries(metricsText: string): Map<string, Set<string>> {
+export function exposedSeries(families: ReadonlyMap<string, Family>): Map<string, Set<string>> {
   const series = new Map<string, Set<string>>();
-  for (const [, name = '', type] of metricsText.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
-    const suffixes = { histogram: ['_bucket', '_sum', '_count'], summary: ['', '_sum', '_count'] }[type ?? ''] ?? [''];
+  for (const { name, kind, samples } of families.values()) {
+    const suffixes = { histogram: ['_bucket', '_sum', '_count'], summary: ['', '_sum', '_count'] }[kind] ?? [''];
     for (const suffix of suffixes) series.set(name + suffix, new Set());
-  }
-  for (const [, name = '', labels = ''] of metricsText.matchAll(/^([a-z_:][\w:]*)(?:\{(.*)\})? \S+$/gim)) {
-    for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) series.get(name)?.add(label);
+    for (const sample of samples) for (const label of Object.keys(sample.labels)) series.get(sample.name)?.add(label);
   }
   return series;
 }

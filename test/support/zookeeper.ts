@@ -11,6 +11,7 @@ const HOME = '/usr/share/java';
 const TICK_MS = 500;
 const ANSWER_LIMIT_MS = 2000;
 const ENSEMBLE_ATTEMPTS = 3;
+const ELECTION_LIMIT_MS = 60_000;
 
 /** Sessions of the servers can be this short. */
 export const SHORTEST_SESSION_MS = 2 * TICK_MS;
@@ -94,10 +95,11 @@ export class ZookeeperEnsemble {
 
   /** Waits until there is one. */
   leader(): Promise<ZookeeperServer> {
-    return until('a leader', async () => {
+    const look = async (): Promise<ZookeeperServer | undefined> => {
       const modes = await Promise.all(this.servers.map((server) => server.mode()));
       return this.servers[modes.indexOf('leader')];
-    });
+    };
+    return until('a leader', look, ELECTION_LIMIT_MS);
   }
 
   async stop(): Promise<void> {

@@ -4,7 +4,7 @@ export { SystemClock } from './clock/system-clock';
 export { settledBefore } from './deadline';
 export { syncDirectory, writeDurably } from './durable-file';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
-export { LeafError, messageOf, reasonOf, type LeafErrorOptions } from './errors/leaf-error';
+export { codeOf, LeafError, messageOf, reasonOf, type LeafErrorOptions } from './errors/leaf-error';
 export { Histogram, type HistogramBucket, type HistogramSnapshot } from './histogram';
 export { DatedFormat, type DatedId } from './format/dated-format';
 export type { IdFormat } from './format/id-format';

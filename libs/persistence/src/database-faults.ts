@@ -1,3 +1,5 @@
+import { codeOf } from '@leaf/core';
+
 /** What a database's error says about the statement that met it. */
 export interface DatabaseFault {
   /**
@@ -74,6 +76,5 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
 
 /** What is known of an error's code; undefined for an unknown one, which is tried again later all the same. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? FAULTS[code] : undefined;
+  return FAULTS[codeOf(error) ?? ''];
 }

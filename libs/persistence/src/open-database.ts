@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Clock, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
+import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
 import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
@@ -103,9 +103,4 @@ export function isNotUpYet(error: unknown): boolean {
 
 function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
-}
-
-function codeOf(error: unknown): string | undefined {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? code : undefined;
 }

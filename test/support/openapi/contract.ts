@@ -49,7 +49,7 @@ export class ApiContract {
     if (head) return body === '' ? undefined : 'an answer to HEAD has a body';
     if (documented.content === undefined) return body === '' ? undefined : `status ${status} has a body: ${body}`;
     const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
-    const content = documented.content[type];
+    const content = documented.content[type] ?? documented.content['*/*'];
     if (content === undefined) return `status ${status} comes as "${type}", which is not documented`;
     const fault = this.mismatch(content.schema, type.endsWith('json') ? JSON.parse(body) : body);
     return fault === undefined ? undefined : `status ${status}: ${fault} in ${body.slice(0, 300)}`;

@@ -40,7 +40,7 @@ const SCHEMA = closed({
 });
 
 const HEADER = { description: text, required: { type: 'boolean' }, schema };
-const CONTENT = mapOf(closed({ schema }, ['schema']), '^[a-z]+/[a-z.+-]+$');
+const CONTENT = mapOf(closed({ schema }, ['schema']), '^([a-z]+/[a-z.+-]+|[*]/[*])$');
 const OPERATION = closed(
   {
     operationId: { type: 'string', pattern: '^[a-z][A-Za-z]+$' },

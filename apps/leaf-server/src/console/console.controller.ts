@@ -2,6 +2,8 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf/core';
 import { PAGE_CSP } from '../http/content-security';
+import { type AnswerDescription, Describe, htmlPage } from '../openapi/route-description';
+import { type Schema, text } from '../openapi/schema';
 import { acceptedEncoding, isUnchanged } from './negotiation';
 import { type Encoding, Site, type SiteFile } from './site';
 
@@ -13,6 +15,13 @@ const HEADERS = {
 };
 const ASK_EACH_TIME = 'no-cache';
 const KEEP = 'public, max-age=31536000, immutable';
+const UNCHANGED: AnswerDescription = { description: 'It is as `If-None-Match` says.' };
+const ASSET_NAME: Schema = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9._-]{1,128}$',
+  description: 'With a hash of the content in it.',
+  example: 'index-Dk3xQ0aB.js',
+};
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -30,6 +39,12 @@ export class ConsoleController {
   constructor(private readonly site: Site) {}
 
   @Get()
+  @Describe({
+    id: 'console',
+    group: 'Console',
+    summary: 'The page of the console',
+    answers: { 200: htmlPage(), 304: UNCHANGED, 404: htmlPage('The console was not built; the page says how.') },
+  })
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { page } = this.site;
     if (page !== undefined) {
@@ -42,6 +57,17 @@ export class ConsoleController {
 
   /** @throws LeafError `LEAF_NOT_FOUND` */
   @Get('assets/:name')
+  @Describe({
+    id: 'consoleAsset',
+    group: 'Console',
+    summary: 'A file that this page loads',
+    path: { name: ASSET_NAME },
+    answers: {
+      200: { description: 'Script, style or image.', type: '*/*', schema: text('The file.') },
+      304: UNCHANGED,
+    },
+    problems: ['LEAF_NOT_FOUND'],
+  })
   asset(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const file = this.site.asset(name);
     if (file === undefined) {

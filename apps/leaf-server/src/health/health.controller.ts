@@ -1,7 +1,9 @@
 import { Controller, Get, Res, ServiceUnavailableException } from '@nestjs/common';
 import { type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import type { FastifyReply } from 'fastify';
+import { RETRY_AFTER_S } from '../http/problem';
 import { Describe, json } from '../openapi/route-description';
+import { RETRY_AFTER } from '../openapi/shared-schemas';
 import { HEALTH } from './health-schema';
 import { Readiness } from './readiness';
 
@@ -46,7 +48,10 @@ export class HealthController {
     summary: 'Whether requests may come',
     answers: {
       200: json(HEALTH, 'They may. Degraded: something fails, IDs still flow.'),
-      503: json(HEALTH, 'They may not; the part that is down says why.'),
+      503: {
+        ...json(HEALTH, 'They may not; the part that is down says why.'),
+        headers: { 'Retry-After': RETRY_AFTER },
+      },
     },
   })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
@@ -54,7 +59,7 @@ export class HealthController {
       return await this.health.check(this.readiness.checks());
     } catch (error) {
       if (!(error instanceof ServiceUnavailableException)) throw error;
-      void reply.status(503);
+      void reply.status(503).header('retry-after', String(RETRY_AFTER_S));
       return error.getResponse() as HealthCheckResult;
     }
   }

@@ -22,7 +22,7 @@ export class Readiness {
     ];
   }
 
-  /** Whether requests may come. */
+  /** Whether requests may come: what `/health/ready` says. */
   get ready(): boolean {
     return this.checks().every((check) => Object.values(check()).every(({ status }) => status !== 'down'));
   }

@@ -3,16 +3,31 @@ import type { Socket } from 'node:net';
 import { LeafError } from '@leaf/core';
 import { API_HEADERS, PROBLEM_TYPE, problemOf } from './problem';
 
+/** As Node marks it: with the response that is under way on it. */
+interface HttpSocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null;
+}
+
 /** Answers what is not even HTTP, or too much of it, on the bare socket. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerClientError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  if (isAnswering(socket)) {
+    // What is written of the answer goes out first.
+    socket.destroySoon();
     return;
   }
   const problem = problemOf(clientError(error.code));
   const body = JSON.stringify(problem);
   const headers = Object.entries(headersFor(body)).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${problem.status} ${problem.title}`, ...headers, '', body].join('\r\n'));
+}
+
+/** Whether the client would take what comes next for the answer to a request before, or for a part of it. */
+function isAnswering({ _httpMessage: response }: HttpSocket): boolean {
+  return response?.headersSent === true || response?.req.complete === true;
 }
 
 /** Answers a request that never reaches the framework, and ends the connection. */

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LeafError, type LeafErrorCode, messageOf } from '@leaf/core';
+import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf/core';
 import { DATA_CSP } from './content-security';
 
 /** RFC 9457 problem details. */
@@ -29,10 +29,13 @@ export function problemOf(error: LeafError): Problem {
   return { type: 'about:blank', title: error.title, status: error.status, code: error.code, detail: error.message };
 }
 
+/** For `Retry-After` where nothing is known of the end of the trouble. */
+export const RETRY_AFTER_S = 1;
+
 /** Whole seconds for `Retry-After`; undefined where a repetition makes no sense. */
 function retryAfterOf(error: LeafError): number | undefined {
   if (error.status !== 503 && error.status !== 429) return undefined;
-  return Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000));
+  return error.retryAfterMs === undefined ? RETRY_AFTER_S : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
 }
 
 export function sendProblem(error: LeafError, reply: FastifyReply): void {
@@ -65,10 +68,11 @@ const BY_STATUS: Readonly<Record<number, LeafErrorCode>> = {
 /** Whatever was thrown while a request was answered, as an error of the catalogue. */
 export function toLeafError(thrown: unknown, method: string): LeafError {
   if (thrown instanceof LeafError) return thrown;
-  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
-  const known = typeof code === 'string' ? FRAMEWORK_FAULTS[code] : undefined;
+  // Nest wraps what the parser of a body throws.
+  const known = FRAMEWORK_FAULTS[codeOf(thrown instanceof HttpException ? thrown.cause : thrown) ?? ''];
   if (known !== undefined) return new LeafError(known[0], known[1], { cause: thrown });
-  const status = thrown instanceof HttpException ? thrown.getStatus() : statusCode;
+  const status =
+    thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | undefined)?.statusCode;
   if (status === 404) {
     return new LeafError(
       'LEAF_NOT_FOUND',

@@ -4,11 +4,10 @@ import type { Families } from './families';
 
 export function addSnowflakeMetrics(families: Families, snowflake: SnowflakeService, clock: Clock): void {
   addLeaseMetrics(families, snowflake, clock);
-  families.gauge(
-    'leaf_clock_offset_seconds',
-    'Clock against those of the others, at the start',
-    () => (snowflake.snapshot().clockOffsetMs ?? 0) / 1000,
-  );
+  families.gauge('leaf_clock_offset_seconds', 'Clock against those of the others, at the start', () => {
+    const { clockOffsetMs } = snowflake.snapshot();
+    return clockOffsetMs === undefined ? undefined : clockOffsetMs / 1000;
+  });
   families.counter(
     'leaf_clock_backwards_total',
     'Clock steps backwards, absorbed ones included',

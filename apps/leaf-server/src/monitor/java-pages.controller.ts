@@ -1,7 +1,9 @@
 import { Controller, Get, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError, TagStore } from '@leaf/core';
-import { PAGE_CSP } from '../http/content-security';
+import { PLAIN_PAGE_CSP } from '../http/content-security';
+import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
+import { Describe, htmlPage } from '../openapi/route-description';
 import { type Cell, tablePage } from './table-page';
 import { TagViews, toTagView } from './tag-views';
 import type { TagView } from './views';
@@ -21,6 +23,14 @@ export class JavaPagesController {
 
   /** The double buffers in memory. */
   @Get('cache')
+  @Describe({
+    id: 'javaCachePage',
+    group: 'Java service',
+    summary: 'The double buffers as a page',
+    detail: 'The first 1000 tags. `pos` is always 0: the segment in use stands first.',
+    answers: { 200: htmlPage() },
+    problems: ['LEAF_SEGMENT_DISABLED'],
+  })
   cache(@Res({ passthrough: true }) reply: FastifyReply): string {
     this.rows();
     const names = this.views.names();
@@ -33,6 +43,14 @@ export class JavaPagesController {
 
   /** The rows of `leaf_alloc`. */
   @Get('db')
+  @Describe({
+    id: 'javaDbPage',
+    group: 'Java service',
+    summary: 'The rows of leaf_alloc as a page',
+    detail: 'The first 1000 tags.',
+    answers: { 200: htmlPage() },
+    problems: TAG_ROW_PROBLEMS,
+  })
   async db(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const rows = await this.rows().list(MOST_ROWS + 1);
     const cells = rows.map(({ tag, maxId, step, updatedAt }) => [
@@ -59,7 +77,7 @@ function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[]
 }
 
 function page(reply: FastifyReply, title: string, columns: string[], rows: Cell[][], more: boolean): string {
-  void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_CSP });
+  void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
   const note = more ? `The first ${MOST_ROWS} tags; the console has all of them.` : undefined;
   return tablePage(title, columns, rows, note);
 }

@@ -1,11 +1,19 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Describe, json } from '../openapi/route-description';
 import { Monitor } from './monitor';
 import { PeerWatch } from './sampling/peer-watch';
 import { StreamHub } from './stream/stream-hub';
 import { TagViews } from './tag-views';
+import { EVENTS, OVERVIEW, SEGMENTS, SNOWFLAKE } from './view-schemas';
 import type { OverviewView, SnowflakeView } from './views';
+
+const STREAM_DETAIL =
+  `\`overview\`, \`segments\` and \`snowflake\` carry what the routes of the same names answer. The first round has
+everything, each later one only the new steps of the history and the tags that changed; \`removed\`, an object with a list
+\`tags\`, names those that are gone. A round has up to 250 tags in an event and ends with \`snowflake\`. At most 32 streams
+are fed at once.`.replaceAll('\n', ' ');
 
 /** What this server is doing, for everybody who wants to watch. */
 @Controller('api/monitor')
@@ -18,18 +26,36 @@ export class MonitorController {
   ) {}
 
   @Get('overview')
+  @Describe({
+    id: 'monitorOverview',
+    group: 'Watching',
+    summary: 'This server, its parts, its traffic of the last 15 minutes',
+    answers: { 200: json(OVERVIEW, 'As of now; nothing of it waits for the database.') },
+  })
   overview(): OverviewView {
     return this.monitor.overview();
   }
 
   /** Text that is JSON: of many tags it is written slice by slice. */
   @Get('segments')
+  @Describe({
+    id: 'monitorSegments',
+    group: 'Watching',
+    summary: 'The segments of every tag that this server knows',
+    answers: { 200: json(SEGMENTS, 'All tags; `/metrics` has the first 1000 in use.') },
+  })
   segments(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     void reply.header('content-type', 'application/json; charset=utf-8');
     return this.tags.document();
   }
 
   @Get('snowflake')
+  @Describe({
+    id: 'monitorSnowflake',
+    group: 'Watching',
+    summary: 'The worker ID, its lease, and the servers beside this one',
+    answers: { 200: json(SNOWFLAKE, 'As of now; the other servers as of some seconds ago.') },
+  })
   async snowflake(): Promise<SnowflakeView> {
     await this.peers.refresh();
     return this.monitor.snowflake();
@@ -37,6 +63,14 @@ export class MonitorController {
 
   /** @throws LeafError see {@link StreamHub.assertRoom} */
   @Get('stream')
+  @Describe({
+    id: 'monitorStream',
+    group: 'Watching',
+    summary: 'All of this as server-sent events, a round each second',
+    detail: STREAM_DETAIL,
+    answers: { 200: { description: 'Events without an end.', type: 'text/event-stream', schema: EVENTS } },
+    problems: ['LEAF_OVERLOADED', 'LEAF_NOT_READY'],
+  })
   stream(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.hub.assertRoom();
     reply.hijack();

@@ -34,7 +34,7 @@ export class Monitor {
       instance,
       now: this.clock.now(),
       startedAt,
-      ready: this.isReady(),
+      ready: this.readiness.ready,
       parts: this.parts.all(),
       issued: { segment, snowflake },
       rate: { segment: rates.segment, snowflake: rates.snowflake },
@@ -46,11 +46,5 @@ export class Monitor {
 
   snowflake(): SnowflakeView {
     return toSnowflakeView(this.snowflakes, this.peers.list, this.clock.now());
-  }
-
-  /** As `/health/ready` has it. */
-  private isReady(): boolean {
-    const checks = this.readiness.checks().flatMap((check) => Object.values(check()));
-    return checks.every(({ status }) => status !== 'down');
   }
 }

@@ -1,6 +1,6 @@
 import type { ApiDescription } from './build-document';
 import { docsPage } from './docs-page';
-import type { Schema } from './schema';
+import { orNull, type Schema, text } from './schema';
 
 const EVIL = `"><script>alert('x')</script>&`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;';
@@ -41,6 +41,13 @@ it('shows what a value may be, how deep it ever lies', () => {
   expect(page).toContain('<code>list[].inner</code>');
   expect(page).toContain('integer, 1 to 9, 3 when left out');
   expect(page).toContain('How many.');
+});
+
+it('shows what may be null', () => {
+  const name = orNull(text('Its name.'));
+  const page = docsPage(description({ type: 'object', properties: { name } }, 'words'));
+  expect(page).toContain('string, or null');
+  expect(page).toContain('&quot;name&quot;: null');
 });
 
 it('shows what stands between backticks as code', () => {

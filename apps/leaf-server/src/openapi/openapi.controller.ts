@@ -1,13 +1,10 @@
 import { Controller, Get, Header } from '@nestjs/common';
+import { PLAIN_PAGE_CSP } from '../http/content-security';
 import { ApiDocument } from './api-document';
 import { docsPage } from './docs-page';
 import { DOCS_STYLE } from './docs-style';
-import { Describe, json } from './route-description';
+import { Describe, htmlPage, json } from './route-description';
 import { text } from './schema';
-
-/** What the page loads comes from here, and nothing of it runs. */
-const PAGE_CSP =
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The description of this API, for programs and for people. */
 @Controller()
@@ -28,12 +25,12 @@ export class OpenApiController {
 
   @Get('docs')
   @Header('content-type', 'text/html; charset=utf-8')
-  @Header('content-security-policy', PAGE_CSP)
+  @Header('content-security-policy', PLAIN_PAGE_CSP)
   @Describe({
     id: 'docs',
     group: 'Documentation',
     summary: 'This API for people',
-    answers: { 200: { description: 'The page.', type: 'text/html', schema: text('HTML.', '<!doctype html>…') } },
+    answers: { 200: htmlPage() },
   })
   async docs(): Promise<string> {
     return docsPage(await this.document.get());

@@ -90,16 +90,20 @@ function parameter(name: string, where: Parameter['in'], schema: Schema): Parame
   return { name, in: where, required, ...(description === undefined ? {} : { description }), schema: rules };
 }
 
-function responsesOf(description: RouteDescription, access: Access, components: Components): Operation['responses'] {
+function responsesOf(route: RouteDescription, access: Access, components: Components): Operation['responses'] {
   const responses: Record<string, Response> = {};
-  for (const [status, answer] of Object.entries(description.answers)) {
+  for (const [status, answer] of Object.entries(route.answers)) {
     responses[status] = responseOf(answer, components);
   }
-  const codes = [...(description.problems ?? []), ...commonProblems(description, access)];
-  for (const [status, { content, ...problem }] of problemResponses(codes)) {
+  const codes = [...(route.problems ?? []), ...commonProblems(route, access)];
+  for (const [status, { description, headers, content }] of problemResponses(codes)) {
     // The schema is referred to here, and not where the problem is described: the document owns its components.
     const schema = components.refer(content[PROBLEM_MEDIA_TYPE].schema);
-    responses[status] = { ...problem, content: { ...responses[status]?.content, [PROBLEM_MEDIA_TYPE]: { schema } } };
+    responses[status] = {
+      description,
+      ...(headers === undefined ? {} : { headers: headersOf(headers) }),
+      content: { ...responses[status]?.content, [PROBLEM_MEDIA_TYPE]: { schema } },
+    };
   }
   return responses;
 }

@@ -1,6 +1,7 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf/core';
 import type { Problem } from '../http/problem';
 import { object, type Schema, text, wholeNumber } from './schema';
+import { RETRY_AFTER } from './shared-schemas';
 
 /** Faults of HTTP itself: any route may answer them. */
 export const HTTP_PROBLEMS = [
@@ -65,21 +66,16 @@ const PROBLEM = object<Problem>('Problem', {
   detail: text('What happened, and what to do.', 'There is no tag "order". Create it first.'),
 });
 
-const RETRY_AFTER = {
-  description: 'Seconds after which the same request may succeed.',
-  required: true,
-  schema: { type: 'integer', minimum: 1 },
-} as const;
-const CHALLENGE = {
+const CHALLENGE: Schema = {
+  type: 'string',
+  pattern: '^Bearer ',
   description: 'The challenge for a bearer token.',
-  required: true,
-  schema: { type: 'string', pattern: '^Bearer ' },
-} as const;
+};
 
 export interface ProblemResponse {
   readonly description: string;
   readonly content: Readonly<Record<typeof PROBLEM_MEDIA_TYPE, { readonly schema: Schema }>>;
-  readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>;
+  readonly headers?: Readonly<Record<string, Schema>>;
 }
 
 /** The problem documents of `codes`, by status; status and title are those of the catalogue. */

@@ -1,6 +1,6 @@
 import { Reflector } from '@nestjs/core';
 import type { LeafErrorCode } from '@leaf/core';
-import type { Schema } from './schema';
+import { type Schema, text } from './schema';
 
 /** What belongs together, in the order of the documentation. */
 export const GROUPS = {
@@ -10,6 +10,7 @@ export const GROUPS = {
   'This server': 'Orders to the server that is asked, not to those beside it.',
   Watching: 'Probes, figures and clock.',
   'Java service': 'Routes that users of the Java service have bookmarked.',
+  Console: 'The web console: a page that asks the routes above.',
   Documentation: 'This description.',
 } as const;
 
@@ -63,4 +64,8 @@ export function json(schema: Schema, description = 'Done.'): AnswerDescription {
 
 export function plainText(schema: Schema, description: string): AnswerDescription {
   return { description, type: 'text/plain', schema };
+}
+
+export function htmlPage(description = 'The page.'): AnswerDescription {
+  return { description, type: 'text/html', schema: text('HTML.', '<!doctype html>…') };
 }

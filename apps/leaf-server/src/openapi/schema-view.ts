@@ -38,6 +38,7 @@ export class SchemaView {
       typeof additionalProperties === 'object' ? `${kind}, any name to ${this.rule(additionalProperties)}` : kind,
       ...(minimum === undefined ? [] : [maximum === undefined ? `from ${minimum}` : `${minimum} to ${maximum}`]),
       ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
+      ...(schema.nullable === true ? ['or null'] : []),
       ...(schema.default === undefined ? [] : [`${JSON.stringify(schema.default)} when left out`]),
     ];
     return parts.join(', ');
@@ -56,7 +57,8 @@ export class SchemaView {
     }
     if (typeof additionalProperties === 'object') return { name: this.sample(additionalProperties) };
     if (type === 'integer' || type === 'number') return schema.minimum ?? 0;
-    return type === 'boolean' ? true : '…';
+    if (type === 'boolean') return true;
+    return schema.nullable === true ? null : '…';
   }
 
   resolved(schema: Schema): Schema {

@@ -56,6 +56,15 @@ export function wholeNumber(description: string, example?: number): Schema {
   return { type: 'integer', description, ...(example === undefined ? {} : { example }) };
 }
 
+export function number(description: string, example?: number): Schema {
+  return { type: 'number', description, ...(example === undefined ? {} : { example }) };
+}
+
 export function truth(description: string): Schema {
   return { type: 'boolean', description };
+}
+
+/** A named one is so wherever it is used: a reference has no room for more. */
+export function orNull(schema: Schema): Schema {
+  return { ...schema, nullable: true };
 }

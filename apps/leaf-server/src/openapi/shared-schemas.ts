@@ -36,3 +36,10 @@ export function sizeUpTo(maximum: number): Schema {
 
 /** A moment as text. */
 export const MOMENT: Schema = { type: 'string', format: 'date-time', example: '2026-11-21T12:00:00.000Z' };
+
+/** The header of every 503. */
+export const RETRY_AFTER: Schema = {
+  type: 'integer',
+  minimum: 1,
+  description: 'Seconds after which the same request may succeed.',
+};

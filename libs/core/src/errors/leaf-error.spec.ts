@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from './error-catalogue';
-import { LeafError, messageOf } from './leaf-error';
+import { codeOf, LeafError, messageOf } from './leaf-error';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as LeafErrorCode[];
 
@@ -74,5 +74,19 @@ describe('messageOf', () => {
     [42, '42'],
   ])('reads %p', (thrown, text) => {
     expect(messageOf(thrown)).toBe(text);
+  });
+});
+
+describe('codeOf', () => {
+  it.each([
+    [Object.assign(new Error('no file'), { code: 'ENOENT' }), 'ENOENT'],
+    [new LeafError('LEAF_INTERNAL', 'broken'), 'LEAF_INTERNAL'],
+    [{ code: 1045 }, undefined],
+    [new Error('none'), undefined],
+    ['text', undefined],
+    [undefined, undefined],
+    [null, undefined],
+  ])('reads %p', (thrown, code) => {
+    expect(codeOf(thrown)).toBe(code);
   });
 });

@@ -67,3 +67,9 @@ function causeOf(error: unknown): unknown {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** What programs look at: of errors of this project, of Node and of most libraries. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}

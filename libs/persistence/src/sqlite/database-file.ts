@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory } from '@leaf/core';
+import { codeOf, syncDirectory } from '@leaf/core';
 import { loadSqlite } from './sqlite-driver';
 
 /**
@@ -43,8 +43,4 @@ async function putInPlace(fresh: string, path: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | undefined)?.code;
 }

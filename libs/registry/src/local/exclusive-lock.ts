@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LeafError, messageOf } from '@leaf/core';
+import { codeOf, LeafError, messageOf } from '@leaf/core';
 import { loadSqlite, type SqliteConnection } from '@leaf/persistence';
 
 /**
@@ -24,7 +24,7 @@ export class ExclusiveLock {
       return new ExclusiveLock(path, database, await inodeOf(path));
     } catch (error) {
       database.close();
-      if (error instanceof Error && (error as { code?: unknown }).code === 'SQLITE_BUSY') return undefined;
+      if (codeOf(error) === 'SQLITE_BUSY') return undefined;
       throw error;
     }
   }

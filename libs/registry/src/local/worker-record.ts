@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { LeafError, messageOf, writeDurably } from '@leaf/core';
+import { codeOf, LeafError, messageOf, writeDurably } from '@leaf/core';
 
 /** `workerID.json`: the four keys of the Java service's local mode, and who wrote it. */
 export interface WorkerRecord {
@@ -21,7 +21,7 @@ export async function readWorkerRecord(path: string, workerId: number): Promise<
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw invalid(path, messageOf(error), error);
   }
   let record: Partial<WorkerRecord>;

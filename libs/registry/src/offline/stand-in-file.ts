@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { LeafError, messageOf, writeDurably } from '@leaf/core';
+import { codeOf, LeafError, messageOf, writeDurably } from '@leaf/core';
 
 /** What a server knows of its worker without the registry. Times are Unix milliseconds. */
 export interface StandIn {
@@ -30,7 +30,7 @@ export async function readStandIn(path: string, instance: string): Promise<Stand
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw invalid(path, messageOf(error), error);
   }
   const values = new Map(text.split('\n').map((line) => splitAt(line, line.indexOf('='))));
