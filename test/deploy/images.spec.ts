@@ -70,10 +70,11 @@ describe('deploy/docker/Dockerfile', () => {
   });
 
   it('gives the build all that it reads', () => {
-    const [, list = ''] = /const SOURCES = \[(.*?)\]/.exec(read('scripts/ensure-build.mjs')) ?? [];
-    const [, settings = ''] = /const SETTINGS = \[(.*?)\]/s.exec(read('scripts/ensure-build.mjs')) ?? [];
-    const needed = [...`${list},${settings}`.matchAll(/'(.*?)'/g)].map(([, path]) => path!);
-    expect(needed).toEqual(expect.arrayContaining(['apps', 'libs', 'migrations', 'tsconfig.json']));
+    const lists = [...read('scripts/ensure-build.mjs').matchAll(/(?:settings|sources): \[(.*?)\]/g)];
+    const needed = lists.flatMap(([, list]) => [...list!.matchAll(/'(.*?)'/g)].map(([, path]) => path!));
+    expect(needed).toEqual(
+      expect.arrayContaining(['apps/leaf-server', 'apps/leaf-console', 'libs', 'migrations', 'tsconfig.json']),
+    );
     const paths = copied(stages.find(({ name }) => name === 'build')!);
     const missing = needed.filter((path) => !paths.some((given) => path === given || path.startsWith(`${given}/`)));
     expect(missing).toEqual([]);

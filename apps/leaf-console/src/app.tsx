@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { AdminApi } from './api/admin-api';
 import { Format } from './format/format';
 import { MESSAGES } from './i18n/messages';
@@ -25,15 +25,16 @@ export function App({ store }: { readonly store: MonitorStore }): JSX.Element {
   newestToken.current = token;
   const admin = useMemo(() => new AdminApi(() => newestToken.current), []);
   const format = useMemo(() => new Format(language), [language]);
-  useEffect(() => {
+  // Before anything is seen of a change: whoever reloads or leaves at once has it kept, or forgotten, all the same.
+  useLayoutEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
     preferences.setLanguage(language);
   }, [language]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme;
     preferences.setTheme(theme);
   }, [theme]);
-  useEffect(() => preferences.setToken(token), [token]);
+  useLayoutEffect(() => preferences.setToken(token), [token]);
   const t = MESSAGES[language];
   const value = { store, admin, token, setToken, t, format, language, setLanguage, theme, setTheme };
   return (

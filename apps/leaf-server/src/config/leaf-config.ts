@@ -103,6 +103,11 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
   };
   const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT };
+  if (values.LEAF_SNOWFLAKE_ENABLED && values.LEAF_SNOWFLAKE_REGISTRY !== 'local' && instance.port === 0) {
+    warnings.push(
+      `The worker registry knows this server as ${formatInstance(instance)}, as it does every other one with LEAF_PORT=0 at this address: the newest of them takes the worker ID. Set LEAF_ADVERTISE_PORT, another one for each.`,
+    );
+  }
   const snowflake = {
     registry: registryOf(values),
     instance,
