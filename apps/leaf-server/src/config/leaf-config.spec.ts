@@ -209,7 +209,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ LEAF_PROT: '8081' }).warnings).toEqual([expect.stringContaining('LEAF_PROT')]);
   });
 
-  it('warn of a server that others cannot be told from', () => {
+  it('warns of a server that others cannot be told from', () => {
     const port = { LEAF_PORT: '0', LEAF_SNOWFLAKE_REGISTRY: 'mysql' };
     expect(loadConfig(port).warnings).toEqual([expect.stringContaining('LEAF_ADVERTISE_PORT')]);
     expect(loadConfig({ ...port, LEAF_ADVERTISE_PORT: '9001' }).warnings).toEqual([]);
