@@ -18,13 +18,14 @@ try {
   compile([...new Set(packages.flatMap(entriesOf))], join(work, 'compiled'));
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  for (const definition of packages) {
+  const folders = packages.map((definition) => {
     const folder = join(work, definition.name);
     stage(definition, join(work, 'compiled'), folder, manifest);
-    const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', out];
-    const file = execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-    console.log(join(out, file.trim()));
-  }
+    return folder;
+  });
+  const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', out, ...folders];
+  const files = execFileSync('npm', args, { cwd: work, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  for (const file of files.trim().split('\n')) console.log(join(out, file));
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

@@ -3,6 +3,12 @@ import { join } from 'node:path';
 import { ROOT } from './build';
 import { run } from './services';
 
+interface Manifest {
+  readonly version: string;
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+}
+
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** Makes the packages and returns the path of each tarball by the name of its package. */
@@ -16,6 +22,49 @@ export async function pack(out: string): Promise<Map<string, string>> {
 export function install(folder: string, tarballs: Iterable<string>): Promise<string> {
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--loglevel=error'];
   return command('npm', ['install', ...quiet, ...tarballs], folder);
+}
+
+/**
+ * One installation for all programs, which are folders below this one: what several of them need is fetched and written
+ * once. What is not of Leaf has the versions of this repository, which npm has at hand.
+ */
+export async function installPrograms(
+  folder: string,
+  programs: readonly string[],
+  tarballs: Iterable<string>,
+): Promise<void> {
+  const needed = (await Promise.all(programs.map((program) => declared(join(folder, program))))).flat();
+  const others = [...new Set(needed)].filter((name) => !name.startsWith('@leaf/'));
+  const dependencies = Object.fromEntries(await Promise.all(others.map(async (name) => [name, await versionOf(name)])));
+  await writeJson(join(folder, 'package.json'), {
+    name: 'programs',
+    private: true,
+    workspaces: programs,
+    dependencies,
+  });
+  await install(folder, tarballs);
+}
+
+/** What a program imports without naming it in its package.json: another one may have brought it. */
+export async function undeclaredImports(program: string): Promise<string[]> {
+  const names = new Set(await declared(program));
+  const sources = await Promise.all((await filesBelow(join(program, 'src'))).map((file) => readFile(file, 'utf8')));
+  const imported = sources.flatMap((source) => [
+    ...source.matchAll(/(?:from|^import) '((?:@[^/']+\/)?[^./'][^/']*)/gm),
+  ]);
+  return imported.map(([, name = '']) => name).filter((name) => !names.has(name));
+}
+
+async function declared(program: string): Promise<string[]> {
+  const { dependencies, devDependencies } = JSON.parse(
+    await readFile(join(program, 'package.json'), 'utf8'),
+  ) as Manifest;
+  return Object.keys({ ...dependencies, ...devDependencies });
+}
+
+async function versionOf(name: string): Promise<string> {
+  const manifest = await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as Manifest).version;
 }
 
 /** Ends with what the program said when it fails. */
@@ -33,15 +82,10 @@ export async function writeJson(file: string, value: unknown): Promise<void> {
   await writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** The versions that this repository asks for. */
-export async function versionsOf(names: readonly string[]): Promise<Record<string, string>> {
-  const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<
-    string,
-    Record<string, string>
-  >;
-  const { dependencies, devDependencies } = manifest;
-  const versions = { ...devDependencies, ...dependencies };
-  return Object.fromEntries(names.map((name) => [name, versions[name] ?? '']));
+/** All files below a folder. */
+export async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** Without what npm tells the scripts of this repository about it. */
