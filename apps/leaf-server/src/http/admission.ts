@@ -3,7 +3,7 @@ import type { Clock } from '@leaf/core';
 import type { OverloadCounts, RefusalReason } from '../metrics/overload-counts';
 import type { Answering } from './answering';
 import type { Connections } from './connections';
-import { refuse } from './refuse';
+import { Refusals } from './refusals';
 
 export interface AdmissionLimits {
   /** Most requests that wait or are being answered at once. */
@@ -45,6 +45,7 @@ export class Admission {
   private begunAt = 0;
   /** What one has taken lately, in milliseconds. */
   private cost = 0;
+  private readonly refusals: Refusals;
 
   constructor(
     private readonly limits: AdmissionLimits,
@@ -53,7 +54,9 @@ export class Admission {
     private readonly clock: Clock,
     private readonly counts: OverloadCounts,
     private readonly handler: RequestListener,
-  ) {}
+  ) {
+    this.refusals = new Refusals(clock);
+  }
 
   /** Has the request answered, or refuses it. */
   pass(request: IncomingMessage, response: ServerResponse): void {
@@ -85,9 +88,15 @@ export class Admission {
     });
   }
 
+  /** Of a request that has not been let in yet. */
   private refuse(response: ServerResponse, reason: RefusalReason): void {
     this.counts.add(reason);
-    refuse(response);
+    if (this.connections.closing || !this.refusals.isHasty(response.req.socket)) {
+      this.refusals.refuse(response);
+      return;
+    }
+    this.follow(response);
+    void this.refusals.refuseLater(response);
   }
 
   private run(): void {
@@ -113,7 +122,8 @@ export class Admission {
     }
     this.begunAt = 0;
     if (this.isLate(now - next.since, now)) {
-      this.refuse(next.response, 'lag');
+      this.counts.add('lag');
+      this.refusals.refuse(next.response);
     } else if (!next.response.destroyed) {
       this.begunAt = now;
       this.handler(next.request, next.response);
