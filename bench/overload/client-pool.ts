@@ -14,10 +14,10 @@ export class ClientPool {
     private readonly request: string,
   ) {}
 
-  /** Opens or ends connections at once. */
+  /** Opens or ends connections at once; the newest end first, which are those that the overload brought. */
   resize(wanted: number): void {
     this.wanted = wanted;
-    for (const connection of this.all) {
+    for (const connection of [...this.all].reverse()) {
       if (this.all.size <= wanted) return;
       this.all.delete(connection);
       connection.end();

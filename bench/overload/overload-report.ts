@@ -37,7 +37,7 @@ export function describeOverload(results: readonly OverloadResult[]): string {
       whole(refused / seconds),
       percent(serverCpu ?? NaN),
       whole(failed),
-      whole(after.troubledUntilMs),
+      whole(after.calmFromMs),
       decimals(memory.before, 0),
       decimals(memory.highest, 0),
       `${probes.answered} of ${probes.made}`,
@@ -51,7 +51,7 @@ function verdict({ name, peak, overload: { ok, seconds, p99Ms }, after, probes }
   const parts = [
     `goodput ${share >= GOODPUT_SHARE ? 'at least' : 'BELOW'} ${percent(GOODPUT_SHARE)} of the peak`,
     `p99 ${p99Ms < LATENCY_LIMIT_MS ? 'under' : 'OVER'} ${LATENCY_LIMIT_MS} ms`,
-    `recovered ${after.troubledUntilMs <= RECOVERY_MS ? 'within' : 'NOT within'} ${RECOVERY_MS / 1000} s`,
+    `recovered ${after.calmFromMs <= RECOVERY_MS ? 'within' : 'NOT within'} ${RECOVERY_MS / 1000} s`,
     `slowest probe ${decimals(probes.slowestMs, 0)} ms`,
   ];
   return `${name}: ${parts.join(', ')}`;

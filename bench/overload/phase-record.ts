@@ -9,6 +9,7 @@ const RAMP_MS = 1000;
 /** A stretch of so many milliseconds is in trouble when more than this share of its requests is. */
 const WINDOW_MS = 100;
 const TROUBLED_SHARE = 0.01;
+const CALM_WINDOWS = 10;
 
 interface Window {
   asked: number;
@@ -57,16 +58,20 @@ export class PhaseRecord {
     if (troubled) window.troubled += count;
   }
 
-  private get troubledUntilMs(): number {
-    const last = this.windows.findLastIndex(
-      (window: Window | undefined) => window !== undefined && window.troubled > window.asked * TROUBLED_SHARE,
-    );
-    return (last + 1) * WINDOW_MS;
+  /** The begin of the first calm second. */
+  private get calmFromMs(): number {
+    let calm = 0;
+    for (let index = 0; index * WINDOW_MS < this.seconds * 1000; index++) {
+      const { asked = 0, troubled = 0 } = this.windows[index] ?? {};
+      calm = troubled > asked * TROUBLED_SHARE ? 0 : calm + 1;
+      if (calm === CALM_WINDOWS) return (index + 1 - CALM_WINDOWS) * WINDOW_MS;
+    }
+    return Infinity;
   }
 
   result(): PhaseResult {
     const { p50, p99, max } = this.latencies.figures();
-    const { offered, unsent, ok, refused, failed, seconds, troubledUntilMs } = this;
-    return { offered, unsent, ok, refused, failed, seconds, p50Ms: p50, p99Ms: p99, maxMs: max, troubledUntilMs };
+    const { offered, unsent, ok, refused, failed, seconds, calmFromMs } = this;
+    return { offered, unsent, ok, refused, failed, seconds, p50Ms: p50, p99Ms: p99, maxMs: max, calmFromMs };
   }
 }

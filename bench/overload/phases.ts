@@ -30,8 +30,8 @@ export interface PhaseResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Until when more than a few requests were refused, lost, not sent, or took longer than the limit; 0: never. */
-  readonly troubledUntilMs: number;
+  /** When a second begins in which hardly any request is refused, lost, not sent, or takes longer than the limit. */
+  readonly calmFromMs: number;
 }
 
 const SLACK_MS = 20_000;
