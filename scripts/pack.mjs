@@ -1,6 +1,6 @@
 // Makes the packages that applications install, as tarballs in dist-packages/ or the folder after --out.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,14 +11,13 @@ import { stage } from './pack/stage.mjs';
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { out: { type: 'string', default: join(root, 'dist-packages') } } });
 const out = resolve(values.out);
-const packages = PACKAGES.filter(({ parts }) => parts.every((part) => existsSync(join(root, part))));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const work = mkdtempSync(join(tmpdir(), 'leaf-pack-'));
 try {
-  compile([...new Set(packages.flatMap(entriesOf))], join(work, 'compiled'));
+  compile([...new Set(PACKAGES.flatMap(entriesOf))], join(work, 'compiled'));
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  const folders = packages.map((definition) => {
+  const folders = PACKAGES.map((definition) => {
     const folder = join(work, definition.name);
     stage(definition, join(work, 'compiled'), folder, manifest);
     return folder;

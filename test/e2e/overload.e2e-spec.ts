@@ -76,6 +76,15 @@ describe('requests that wait for a database', () => {
     await expectReachable(port);
     expect(await text(port, '/api/snowflake/get/order')).toMatch(/^[1-9]\d*$/);
 
+    // Whoever asks again on a connection that was just told to stay away is told so again, later.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    closers.push(() => agent.destroy());
+    expect(problemCode(await call(port, BATCH, { agent }))).toBe('LEAF_OVERLOADED');
+    const askedAt = performance.now();
+    expect(problemCode(await call(port, BATCH, { agent }))).toBe('LEAF_OVERLOADED');
+    expect(performance.now() - askedAt).toBeGreaterThan(400);
+    expect(await refusals(port, 'in_flight')).toBe(7);
+
     proxy.heal();
     const answers = await Promise.all(waiting);
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));

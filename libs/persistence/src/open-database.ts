@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
+import { assertAutocommit } from './autocommit';
 import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
@@ -54,6 +55,7 @@ export async function openDatabase(
   const dataSource = new LeafDataSource(target, settings, clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
+    await assertAutocommit(dataSource, target);
     if (options.migrate) await migrate(dataSource, target, options.firstTag);
   };
   try {
@@ -67,6 +69,7 @@ export async function openDatabase(
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
+    if (error instanceof LeafError && error.code === 'LEAF_DATABASE_UNUSABLE') throw error;
     throw new LeafError('LEAF_DATABASE_UNUSABLE', explain(target, error), { cause: error });
   }
 }

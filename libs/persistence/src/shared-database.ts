@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { type Clock, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
+import { assertAutocommit } from './autocommit';
 import { DEFAULT_LIMITS, MIGRATIONS_TABLE } from './data-source-options';
 import type { DatabaseTarget } from './database-url';
 import { migrate } from './migrate';
@@ -51,13 +52,16 @@ export class SharedDatabase {
   }
 
   private async prepare(): Promise<this> {
-    if (!this.migrate) return this;
     try {
-      const attempt = (): Promise<void> => migrate(ofLeaf(this.dataSource), this.target, undefined);
+      const attempt = async (): Promise<void> => {
+        await assertAutocommit(this.dataSource, this.target);
+        if (this.migrate) await migrate(ofLeaf(this.dataSource), this.target, undefined);
+      };
       await retry(attempt, { ...OPEN_RETRY, isRetryable: isNotUpYet }, this.clock, this.random);
       return this;
     } catch (error) {
       this.opening = undefined;
+      if (error instanceof LeafError && error.code === 'LEAF_DATABASE_UNUSABLE') throw error;
       throw new LeafError(
         'LEAF_DATABASE_UNUSABLE',
         `The tables of Leaf cannot be made in ${this.target.description}: ${messageOf(error)}. Let its user create tables, or set migrate: false and create them.`,
