@@ -1,4 +1,5 @@
-import { Controller, Get, Header, Param, Query, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { assertTag, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf/core';
 import { EmbeddedIdService } from '@leaf/id';
 import { JSON_TYPE, TEXT_TYPE } from '../http/fast.route';
@@ -49,7 +50,6 @@ export class SegmentController {
   }
 
   @Get('batch/:tag')
-  @Header('content-type', JSON_TYPE)
   @Describe({
     id: 'takeSegmentIds',
     group: 'Segment IDs',
@@ -59,9 +59,9 @@ export class SegmentController {
     answers: { 200: json(BATCH, 'The IDs, ascending.') },
     problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
   })
-  async batch(@Param('tag') tag: string, @Query('size') size: unknown): Promise<string | StreamableFile> {
+  async batch(@Param('tag') tag: string, @Query('size') size: unknown, @Res() reply: FastifyReply): Promise<void> {
     assertTag(tag);
-    return this.batchAnswer.of('tag', tag, await this.ids.nextRanges(tag, parseSize(size, MAX_BATCH_SIZE)));
+    this.batchAnswer.send(reply, 'tag', tag, await this.ids.nextRanges(tag, parseSize(size, MAX_BATCH_SIZE)));
   }
 
   @Get('range/:tag')

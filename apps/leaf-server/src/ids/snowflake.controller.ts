@@ -1,7 +1,8 @@
-import { Controller, Get, Header, Param, Query, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { assertTag, MAX_BATCH_SIZE } from '@leaf/core';
 import { EmbeddedIdService } from '@leaf/id';
-import { JSON_TYPE, TEXT_TYPE } from '../http/fast.route';
+import { TEXT_TYPE } from '../http/fast.route';
 import { SNOWFLAKE_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json, plainText } from '../openapi/route-description';
 import { arrayOf, object, wholeNumber } from '../openapi/schema';
@@ -55,7 +56,6 @@ export class SnowflakeController {
   }
 
   @Get('batch/:key')
-  @Header('content-type', JSON_TYPE)
   @Describe({
     id: 'takeSnowflakeIds',
     group: 'Snowflake IDs',
@@ -65,9 +65,9 @@ export class SnowflakeController {
     answers: { 200: json(BATCH, 'The IDs, ascending.') },
     problems: ['LEAF_SIZE_INVALID', ...SNOWFLAKE_PROBLEMS],
   })
-  async batch(@Param('key') key: string, @Query('size') size: unknown): Promise<string | StreamableFile> {
+  async batch(@Param('key') key: string, @Query('size') size: unknown, @Res() reply: FastifyReply): Promise<void> {
     assertTag(key);
-    return this.batchAnswer.of('key', key, await this.ids.snowflakeRanges(parseSize(size, MAX_BATCH_SIZE)));
+    this.batchAnswer.send(reply, 'key', key, await this.ids.snowflakeRanges(parseSize(size, MAX_BATCH_SIZE)));
   }
 
   @Get('decode/:id')
