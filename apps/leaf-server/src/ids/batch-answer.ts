@@ -20,7 +20,10 @@ export class BatchAnswer {
       void reply.type(JSON_TYPE).send(this.text.write(label, name, ranges));
       return;
     }
-    void reply.type(JSON_TYPE).header('content-length', batchLength(label, name, ranges)).hijack();
+    void reply
+      .type(JSON_TYPE)
+      .header('content-length', batchLength(label, name, ranges))
+      .hijack();
     reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
     writePieces(this.text.pieces(label, name, ranges), reply.raw);
   }
@@ -28,8 +31,12 @@ export class BatchAnswer {
 
 /** Makes the next piece when the one before is on its way, and none once the client is gone. */
 export function writePieces(pieces: Iterator<string, void>, response: ServerResponse): void {
-  for (let piece = pieces.next(); !piece.done; piece = pieces.next()) {
-    if (response.destroyed) return;
+  while (!response.destroyed) {
+    const piece = pieces.next();
+    if (piece.done) {
+      response.end();
+      return;
+    }
     if (!response.write(piece.value, 'latin1')) {
       response.once('drain', () => {
         writePieces(pieces, response);
@@ -37,5 +44,4 @@ export function writePieces(pieces: Iterator<string, void>, response: ServerResp
       return;
     }
   }
-  response.end();
 }
