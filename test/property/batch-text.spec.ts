@@ -64,14 +64,14 @@ describe('the text of a batch', () => {
     const ranges = [{ from: MAX_ID - 9_999n, to: MAX_ID }];
     const other = [{ from: 1n, to: 10_000n }];
     const [one, two] = [text.pieces('key', 'a', ranges), text.pieces('key', 'b', other)];
-    const joined = ['', ''];
+    let [first, second] = ['', ''];
     for (let i = 0; i < 11; i++) {
       const [a, b] = [one.next().value ?? '', two.next().value ?? ''];
       expect(Math.max(a.length, b.length)).toBeLessThan(25_000);
-      joined[0] += a;
-      joined[1] += b;
+      first += a;
+      second += b;
     }
-    expect(joined).toEqual([text.write('key', 'a', ranges), text.write('key', 'b', other)]);
+    expect([first, second]).toEqual([text.write('key', 'a', ranges), text.write('key', 'b', other)]);
     expect([one.next().done, two.next().done]).toEqual([true, true]);
   });
 });
