@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';
 import { insertTag, maxIdOf } from '../support/data-directory';
-import { call, json, text } from '../support/http';
+import { type Answer, call, json, text } from '../support/http';
 import { metric } from '../support/metrics';
 import { problemCode } from '../support/problem';
 import { startTestServer, type TestServer } from '../support/server';
@@ -255,6 +255,10 @@ describe.each([{ fastRoute: true }, { fastRoute: false }])('IDs, $fastRoute for 
         ['/api/segment/get/no-such-tag', '/api/segment/get/:tag', 404],
         ['/api/segment/get/%20', '/api/segment/get/:tag', 400],
         [`/api/segment/range/${TAG}`, '/api/segment/range/:tag', 200],
+        [`/api/segment/range/${TAG}?size=2`, '/api/segment/range/:tag', 200],
+        [`/api/segment/batch/${TAG}?size=2`, '/api/segment/batch/:tag', 200],
+        [`/api/segment/batch/${TAG}?size=5000`, '/api/segment/batch/:tag', 200],
+        ['/api/snowflake/batch/order?size=2', '/api/snowflake/batch/:key', 200],
         ['/api/snowflake/get/order', '/api/snowflake/get/:key', 200],
         ['/api/snowflake/batch/order?size=0', '/api/snowflake/batch/:key', 400],
         ['/no/such/route', 'unknown', 404],
@@ -309,18 +313,64 @@ describe('the fast route and the ordinary one', () => {
   ])('answer %s alike', async (path) => {
     const [fast, ordinary] = await Promise.all([startTestServer(), startTestServer({}, { fastRoute: false })]);
     try {
-      for (let i = 0; i < 3; i++) {
-        const [one, other] = await Promise.all([call(fast.port, path), call(ordinary.port, path)]);
-        for (const name of APART) for (const { headers } of [one, other]) Reflect.deleteProperty(headers, name);
-        expect({ status: one.status, headers: one.headers }).toEqual({ status: other.status, headers: other.headers });
-        const isSnowflake = one.status === 200 && path.startsWith('/api/snowflake');
-        if (isSnowflake) expect(one.body).toHaveLength(other.body.length);
-        else expect(one.body).toBe(other.body);
-      }
+      for (let i = 0; i < 3; i++) await expectAlike(fast.port, ordinary.port, path);
     } finally {
       await Promise.all([fast.stop(), ordinary.stop()]);
     }
   });
+
+  it('answer batches and ranges alike', async () => {
+    const [fast, ordinary] = await Promise.all([startTestServer(), startTestServer({}, { fastRoute: false })]);
+    const segment = [1, 2, 100, 249, 250, 251, 1000, 1001, 10_000, 10_001].map((size) => `batch/${TAG}?size=${size}`);
+    const odd = [
+      '',
+      '?size=',
+      '?size=0',
+      '?size=01',
+      '?size=2&size=3',
+      '?size=2&x=1',
+      '?x=1&size=2',
+      '?Size=2',
+      '?size=1e2',
+    ];
+    const ranges = [1, 600, 3000, 1_000_000, 1_000_001].map((size) => `range/${TAG}?size=${size}`);
+    const names = [
+      encodeURIComponent(TAG.replace('-', '%')),
+      'leaf%2Dsegment-test',
+      'unknown',
+      '',
+      'not+a+tag',
+      'x'.repeat(129),
+    ];
+    const snowflake = [1, 250, 251, 1000, 1001, 10_000, 10_001].map((size) => `batch/order?size=${size}`);
+    const paths = [
+      ...[...segment, ...ranges, ...odd.flatMap((query) => [`batch/${TAG}${query}`, `range/${TAG}${query}`])].map(
+        (path) => `/api/segment/${path}`,
+      ),
+      ...[...snowflake, ...odd.map((query) => `batch/order${query}`)].map((path) => `/api/snowflake/${path}`),
+      ...names.flatMap((name) =>
+        ['segment/batch', 'segment/range', 'snowflake/batch'].map((route) => `/api/${route}/${name}?size=2`),
+      ),
+    ];
+    try {
+      for (const path of [...paths, ...paths]) await expectAlike(fast.port, ordinary.port, path);
+    } finally {
+      await Promise.all([fast.stop(), ordinary.stop()]);
+    }
+  });
+
+  async function expectAlike(fastPort: number, ordinaryPort: number, path: string): Promise<void> {
+    const [one, other] = await Promise.all([call(fastPort, path), call(ordinaryPort, path)]);
+    for (const name of APART) for (const { headers } of [one, other]) Reflect.deleteProperty(headers, name);
+    const isSnowflake = one.status === 200 && path.startsWith('/api/snowflake');
+    const told = ({ status, headers, body }: Answer): unknown => ({
+      path,
+      status,
+      headers,
+      body: isSnowflake ? body.length : body,
+    });
+    expect(told(one)).toEqual(told(other));
+  }
 });
 
 describe('a server elsewhere', () => {

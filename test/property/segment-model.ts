@@ -231,7 +231,7 @@ export const generator: Start = (store, clock, options) => {
   return {
     tryNext: (tag) => ids.tryNext(tag),
     take: (tag) => ids.next(tag),
-    takeRanges: (tag, count) => ids.takeRanges(tag, count),
+    takeRanges: async (tag, count) => ids.tryRanges(tag, count) ?? ids.takeRanges(tag, count),
     refresh: () => ids.refresh.run(),
     close: () => ids.close(),
     get issued() {

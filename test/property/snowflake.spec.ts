@@ -30,7 +30,7 @@ const event: fc.Arbitrary<WorldEvent> = fc.oneof(
 );
 
 function ask(): fc.Arbitrary<WorldEvent> {
-  const how = fc.constantFrom<Asking>('tryNext', 'tryNextString', 'next', 'nextString');
+  const how = fc.constantFrom<Asking>('tryNext', 'tryNextString', 'tryRange', 'next', 'nextString');
   return fc.record({ kind: fc.constant('ask'), slot, how, count: fc.integer({ min: 1, max: 12 }) });
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   FakeClock,
+  idsOf,
   LeafError,
   SnowflakeGenerator,
   WorkerLease,
@@ -30,9 +31,11 @@ export type WorldEvent =
 type Of<Kind extends WorldEvent['kind']> = Extract<WorldEvent, { readonly kind: Kind }>;
 type ProcessEvent = Of<'stop' | 'report'> | Of<'fail'> | Of<'ask'> | Of<'take'>;
 
-export type Asking = 'tryNext' | 'tryNextString' | 'next' | 'nextString';
+export type Asking = 'tryNext' | 'tryNextString' | 'tryRange' | 'next' | 'nextString';
 
 export const SLOTS = 3;
+/** Of a range that is asked for without waiting. */
+const RANGE_SIZE = 3;
 
 export interface WorldOptions {
   readonly layout: BitLayout;
@@ -173,8 +176,9 @@ export class SnowflakeWorld {
 
   private ask(found: Process, how: Asking): Promise<void> {
     return this.refusable(() => {
-      const id = found.ids[how]();
-      if (id !== undefined) this.record(found, [id], found.newest);
+      const given = found.ids[how](RANGE_SIZE);
+      if (typeof given === 'object') this.record(found, idsOf([given]), found.newest);
+      else if (given !== undefined) this.record(found, [given], found.newest);
       return Promise.resolve();
     });
   }

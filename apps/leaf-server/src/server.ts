@@ -2,14 +2,15 @@ import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { IdService, LeafError, messageOf, SegmentStore, SystemClock } from '@leaf/core';
+import { LeafError, messageOf, SegmentStore, SystemClock } from '@leaf/core';
+import { EmbeddedIdService } from '@leaf/id';
 import { FIRST_TAG } from '@leaf/persistence';
 import { SnowflakeService } from '@leaf/snowflake';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
 import { Drain } from './health/drain';
 import { createAdapter } from './http/adapter';
-import { SingleIdRoute } from './http/single-id.route';
+import { FastRoute } from './http/fast.route';
 import { LeafLogger } from './logging';
 import { OverloadCounts } from './metrics/overload-counts';
 import { NoRequestCounts, RequestCounts } from './metrics/request-counts';
@@ -44,7 +45,7 @@ export async function startServer(
   const counts = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
-  const route = new SingleIdRoute(counts, drain);
+  const route = new FastRoute(counts, drain);
   const adapter = createAdapter({ limits: config.http, clock, fastRoute: route, counts, overload, drain });
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
   tracing?.traceRequests(adapter.getInstance());
@@ -70,7 +71,7 @@ export async function startServer(
     throw error;
   }
   // It answers ahead of what traces requests.
-  if (fastRoute && tracing === undefined) route.serve(app.get(IdService));
+  if (fastRoute && tracing === undefined) route.serve(app.get(EmbeddedIdService));
   const { port } = app.getHttpServer().address() as AddressInfo;
   new Logger('Server').log(greeting(app, config, port));
   return { port, close };

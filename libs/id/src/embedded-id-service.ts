@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type IdRange,
   IdService,
+  idsOf,
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
@@ -31,11 +32,7 @@ export class EmbeddedIdService extends IdService {
 
   async nextIds(tag: string, count: number): Promise<bigint[]> {
     assertCount(count, MAX_BATCH_SIZE);
-    const ids: bigint[] = [];
-    for (const { from, to } of await this.segmentMode().takeRanges(tag, count)) {
-      for (let id = from; id <= to; id++) ids.push(id);
-    }
-    return ids;
+    return idsOf(await this.segmentMode().takeRanges(tag, count));
   }
 
   async nextRanges(tag: string, count: number): Promise<IdRange[]> {
@@ -45,6 +42,11 @@ export class EmbeddedIdService extends IdService {
 
   tryNext(tag: string): bigint | undefined {
     return this.segmentService?.tryNext(tag);
+  }
+
+  /** As {@link nextRanges} without waiting; undefined when it would have to wait or throw. */
+  tryRanges(tag: string, count: number): IdRange[] | undefined {
+    return this.segmentService?.tryRanges(tag, count);
   }
 
   snowflake(): bigint {
@@ -57,6 +59,17 @@ export class EmbeddedIdService extends IdService {
 
   trySnowflakeString(): string | undefined {
     return this.snowflakeService?.tryNextString();
+  }
+
+  /** `count` snowflake IDs that follow each other; undefined when they would have to wait or be refused. */
+  trySnowflakeRange(count: number): IdRange | undefined {
+    return this.snowflakeService?.tryRange(count);
+  }
+
+  /** As {@link snowflakes}, as ascending ranges. */
+  async snowflakeRanges(count: number): Promise<IdRange[]> {
+    assertCount(count, MAX_BATCH_SIZE);
+    return this.generator().takeRanges(count);
   }
 
   async snowflakes(count: number): Promise<bigint[]> {

@@ -84,6 +84,11 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     return this.generator.next(tag);
   }
 
+  /** See {@link SegmentIdGenerator.tryRanges}. */
+  tryRanges(tag: string, count: number): IdRange[] | undefined {
+    return this.generator.tryRanges(tag, count);
+  }
+
   /** @throws LeafError see {@link SegmentIdGenerator.takeRanges} */
   takeRanges(tag: string, count: number): Promise<IdRange[]> {
     return this.generator.takeRanges(tag, count);

@@ -5,6 +5,7 @@ import {
   checkClock,
   Clock,
   formatInstance,
+  type IdRange,
   LeafError,
   type Peer,
   PeriodicTask,
@@ -103,6 +104,11 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   /** The next ID in decimal, or undefined when it would have to wait or be refused. */
   tryNextString(): string | undefined {
     return this.held?.generator.tryNextString();
+  }
+
+  /** See {@link SnowflakeGenerator.tryRange}. */
+  tryRange(count: number): IdRange | undefined {
+    return this.held?.generator.tryRange(count);
   }
 
   /** Reserves time ahead in the registry; joins a report under way. Never rejects. */

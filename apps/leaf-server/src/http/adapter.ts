@@ -6,9 +6,9 @@ import type { Drain } from '../health/drain';
 import type { OverloadCounts } from '../metrics/overload-counts';
 import type { RequestCounts } from '../metrics/request-counts';
 import { answerClientError } from './client-error';
+import { type FastRoute, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from './fast.route';
 import { type HttpLimits, HttpServer } from './http-server';
 import { API_HEADERS, COMMON_HEADERS, sendProblem, toLeafError } from './problem';
-import { SEGMENT_ROUTE, type SingleIdRoute, SNOWFLAKE_ROUTE } from './single-id.route';
 
 const MAX_BODY_BYTES = 65_536;
 /** A tag of 128 characters, each percent-encoded, and room to say what is wrong with a longer one. */
@@ -17,7 +17,7 @@ const MAX_PARAM_LENGTH = 1024;
 export interface AdapterParts {
   readonly limits: HttpLimits;
   readonly clock: Clock;
-  readonly fastRoute: SingleIdRoute;
+  readonly fastRoute: FastRoute;
   readonly counts: RequestCounts;
   readonly overload: OverloadCounts;
   readonly drain: Drain;

@@ -82,9 +82,11 @@ export class Admission {
 
   /** @param release what else is to happen when the answer is out */
   private follow(response: ServerResponse, release?: () => void): void {
+    const { socket } = response.req;
     this.answering.follow(response, () => {
       release?.();
-      if (this.connections.closing) response.req.socket.destroySoon();
+      // Of those that follow on it, the first pieces may be out.
+      if (this.connections.closing && !this.answering.isUnderWay(socket)) socket.destroySoon();
     });
   }
 

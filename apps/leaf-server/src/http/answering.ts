@@ -15,6 +15,14 @@ export class Answering {
     if (response.socket === null) this.followPipeline(response.req.socket);
   }
 
+  /** Whether an answer on `socket` is not out yet. */
+  isUnderWay(socket: Socket): boolean {
+    for (const response of this.releases.keys()) {
+      if (response.req.socket === socket) return true;
+    }
+    return false;
+  }
+
   /** None of the answers under way keeps its connection open. */
   endConnections(): ReadonlySet<Socket> {
     const sockets = new Set<Socket>();

@@ -5,7 +5,7 @@ import { Admission, type AdmissionLimits } from './admission';
 import { Answering } from './answering';
 import { answerFault, protocolFault } from './client-error';
 import { Connections } from './connections';
-import type { SingleIdRoute } from './single-id.route';
+import type { FastRoute } from './fast.route';
 
 const LIMITS = {
   /** Told by Node without a word; {@link protocolFault} says it. */
@@ -38,7 +38,7 @@ export class HttpServer extends Server {
     private readonly limits: HttpLimits,
     clock: Clock,
     counts: OverloadCounts,
-    fastRoute: SingleIdRoute,
+    fastRoute: FastRoute,
     handler: RequestListener,
   ) {
     super(LIMITS);

@@ -1,10 +1,14 @@
-import { Controller, Get, Header, Param, Query } from '@nestjs/common';
-import { assertTag, IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf/core';
-import { TEXT_TYPE } from '../http/single-id.route';
+import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { assertTag, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf/core';
+import { EmbeddedIdService } from '@leaf/id';
+import { JSON_TYPE, TEXT_TYPE } from '../http/fast.route';
 import { SEGMENT_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json, plainText } from '../openapi/route-description';
 import { arrayOf, object } from '../openapi/schema';
 import { ID, sizeUpTo, TAG } from '../openapi/shared-schemas';
+import { BatchAnswer } from './batch-answer';
+import { rangesText } from './batch-text';
 import { parseSize } from './size';
 
 interface BatchResponse {
@@ -26,7 +30,9 @@ const RANGES = object<RangeResponse>('SegmentRanges', { tag: TAG, ranges: arrayO
 
 @Controller('api/segment')
 export class SegmentController {
-  constructor(private readonly ids: IdService) {}
+  private readonly batchAnswer = new BatchAnswer();
+
+  constructor(private readonly ids: EmbeddedIdService) {}
 
   @Get('get/:tag')
   @Header('content-type', TEXT_TYPE)
@@ -53,13 +59,13 @@ export class SegmentController {
     answers: { 200: json(BATCH, 'The IDs, ascending.') },
     problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
   })
-  async batch(@Param('tag') tag: string, @Query('size') size: unknown): Promise<BatchResponse> {
+  async batch(@Param('tag') tag: string, @Query('size') size: unknown, @Res() reply: FastifyReply): Promise<void> {
     assertTag(tag);
-    const ids = await this.ids.nextIds(tag, parseSize(size, MAX_BATCH_SIZE));
-    return { tag, ids: ids.map(String) };
+    this.batchAnswer.send(reply, 'tag', tag, await this.ids.nextRanges(tag, parseSize(size, MAX_BATCH_SIZE)));
   }
 
   @Get('range/:tag')
+  @Header('content-type', JSON_TYPE)
   @Describe({
     id: 'takeSegmentRanges',
     group: 'Segment IDs',
@@ -70,9 +76,8 @@ export class SegmentController {
     answers: { 200: json(RANGES, 'Ascending ranges; their sizes add up to the size that was asked for.') },
     problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
   })
-  async range(@Param('tag') tag: string, @Query('size') size: unknown): Promise<RangeResponse> {
+  async range(@Param('tag') tag: string, @Query('size') size: unknown): Promise<string> {
     assertTag(tag);
-    const ranges = await this.ids.nextRanges(tag, parseSize(size, MAX_RANGE_SIZE));
-    return { tag, ranges: ranges.map(({ from, to }) => ({ from: String(from), to: String(to) })) };
+    return rangesText(tag, await this.ids.nextRanges(tag, parseSize(size, MAX_RANGE_SIZE)));
   }
 }

@@ -1,10 +1,13 @@
-import { Controller, Get, Header, Param, Query } from '@nestjs/common';
-import { assertTag, IdService, MAX_BATCH_SIZE } from '@leaf/core';
-import { TEXT_TYPE } from '../http/single-id.route';
+import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { assertTag, MAX_BATCH_SIZE } from '@leaf/core';
+import { EmbeddedIdService } from '@leaf/id';
+import { TEXT_TYPE } from '../http/fast.route';
 import { SNOWFLAKE_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json, plainText } from '../openapi/route-description';
 import { arrayOf, object, wholeNumber } from '../openapi/schema';
 import { ID, KEY, MOMENT, sizeUpTo } from '../openapi/shared-schemas';
+import { BatchAnswer } from './batch-answer';
 import { parseId } from './id-text';
 import { parseSize } from './size';
 
@@ -32,7 +35,9 @@ const PARTS = object<DecodeResponse>('SnowflakeParts', {
 
 @Controller('api/snowflake')
 export class SnowflakeController {
-  constructor(private readonly ids: IdService) {}
+  private readonly batchAnswer = new BatchAnswer();
+
+  constructor(private readonly ids: EmbeddedIdService) {}
 
   @Get('get/:key')
   @Header('content-type', TEXT_TYPE)
@@ -60,9 +65,9 @@ export class SnowflakeController {
     answers: { 200: json(BATCH, 'The IDs, ascending.') },
     problems: ['LEAF_SIZE_INVALID', ...SNOWFLAKE_PROBLEMS],
   })
-  async batch(@Param('key') key: string, @Query('size') size: unknown): Promise<BatchResponse> {
+  async batch(@Param('key') key: string, @Query('size') size: unknown, @Res() reply: FastifyReply): Promise<void> {
     assertTag(key);
-    return { key, ids: await this.ids.snowflakeStrings(parseSize(size, MAX_BATCH_SIZE)) };
+    this.batchAnswer.send(reply, 'key', key, await this.ids.snowflakeRanges(parseSize(size, MAX_BATCH_SIZE)));
   }
 
   @Get('decode/:id')

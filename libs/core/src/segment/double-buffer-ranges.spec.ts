@@ -1,4 +1,4 @@
-import { idsOf, SegmentRig, TAG, takeMany } from '../../../../test/support/segment-rig';
+import { idsOf, SegmentRig, stopping, TAG, takeMany } from '../../../../test/support/segment-rig';
 import { watch, type Watched } from '../../../../test/support/watch';
 import { FakeClock } from '../clock/fake-clock';
 import { DoubleBuffer } from './double-buffer';
@@ -65,6 +65,33 @@ describe('DoubleBuffer, ranges', () => {
     const { buffer } = await loaded();
     expect(idsOf(...(await buffer.takeRanges(17)))).toEqual(idsOf({ from: 4n, to: 20n }));
     expect(await buffer.take()).toBe(21n);
+  });
+
+  it('takes without waiting what is buffered, and nothing of it when that is too little', async () => {
+    const { rig, buffer } = await loaded();
+    rig.store.hold();
+    expect(buffer.tryRanges(18)).toBeUndefined();
+    expect(buffer.tryRanges(17)).toEqual([
+      { from: 4n, to: 10n },
+      { from: 11n, to: 20n },
+    ]);
+    expect(buffer.tryRanges(1)).toBeUndefined();
+    rig.store.release();
+    await rig.settle();
+    expect(buffer.tryRanges(1)).toEqual([{ from: 21n, to: 21n }]);
+  });
+
+  it('takes nothing without waiting once it is retired, nor while what is buffered is lent', async () => {
+    const { rig, buffer } = await loaded();
+    rig.store.hold();
+    const lent = watch(buffer.takeRanges(18));
+    await rig.settle();
+    expect(buffer.tryRanges(1)).toBeUndefined();
+    await rig.clock.advance(rig.options.waitMs);
+    expect(lent.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+    expect(buffer.tryRanges(1)).toEqual([{ from: 4n, to: 4n }]);
+    void buffer.retire(stopping);
+    expect(buffer.tryRanges(1)).toBeUndefined();
   });
 
   it('takes the missing rest by one allocation of exactly that size', async () => {

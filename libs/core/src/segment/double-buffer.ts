@@ -77,7 +77,12 @@ export class DoubleBuffer {
     const deadline = this.deadline();
     while (this.buffered < count && this.allocating) await this.allocation(deadline);
     this.assertOpen();
-    if (this.buffered < count) return this.takeWithExact(count, deadline);
+    return this.tryRanges(count) ?? this.takeWithExact(count, deadline);
+  }
+
+  /** The next `count` IDs as ascending ranges, or undefined when fewer are buffered. */
+  tryRanges(count: number): IdRange[] | undefined {
+    if (this.retired !== undefined || this.buffered < count) return undefined;
     const ranges = this.drain(count);
     if (this.stock.current.left <= this.checkpoint) this.prefetch();
     return ranges;

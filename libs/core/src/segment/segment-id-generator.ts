@@ -65,6 +65,11 @@ export class SegmentIdGenerator {
     return this.buffers.get(tag)?.tryNext();
   }
 
+  /** As {@link takeRanges} of a tag that is known and has as many buffered; undefined otherwise. */
+  tryRanges(tag: string, count: number): IdRange[] | undefined {
+    return this.buffers.get(tag)?.tryRanges(count);
+  }
+
   /**
    * The next ID of `tag`, waiting for the store only when no ID is buffered.
    *
@@ -281,9 +286,7 @@ export class SegmentIdGenerator {
 
   /** Newest range first: each one moves the row down to where the next one ends. */
   private async giveBack(tag: string, rest: readonly IdRange[]): Promise<void> {
-    for (const range of rest) {
-      if (!(await this.store.giveBack(tag, range))) return;
-    }
+    for (const range of rest) if (!(await this.store.giveBack(tag, range))) return;
   }
 
   private assertServed(tag: string): void {

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock/clock';
 import { settledBefore } from '../deadline';
+import { DecimalWriter } from '../decimal-writer';
 import type { LeafError } from '../errors/leaf-error';
 import type { RandomSource } from '../random';
+import { type IdRange, idsOf, sizeOf } from '../segment/id-range';
 import type { BitLayout } from './bit-layout';
-import { DecimalWriter } from './decimal-writer';
 import type { IssueWindow } from './issue-window';
 import { refusalOf, type Hold } from './refusal';
 
@@ -91,6 +92,20 @@ export class SnowflakeGenerator {
     return this.write(this.sequence);
   }
 
+  /**
+   * The next `count` IDs, all of one millisecond; undefined when they would have to wait or be refused, or are more than
+   * are left of it.
+   */
+  tryRange(count: number): IdRange | undefined {
+    if (!this.claim()) return undefined;
+    if (this.maxSequence - this.sequence + 1 < count) {
+      // Nobody has seen it: the next claim may have it.
+      this.sequence--;
+      return undefined;
+    }
+    return this.claimRange(count);
+  }
+
   /** @throws LeafError as {@link take}, and `LEAF_OVERLOADED` when the IDs of this millisecond are used up */
   next(): bigint {
     this.claimBlocking();
@@ -109,13 +124,34 @@ export class SnowflakeGenerator {
    * @throws LeafError `LEAF_NOT_READY`, `LEAF_CLOCK_BACKWARDS`, `LEAF_LEASE_EXPIRED`, `LEAF_LEASE_LOST`,
    *   `LEAF_EPOCH_EXHAUSTED`, or `LEAF_OVERLOADED` when they cannot be had within the wait limit
    */
-  take(count: number): Promise<bigint[]> {
-    return this.fill(count, (sequence) => this.base + BigInt(sequence));
+  async take(count: number): Promise<bigint[]> {
+    return idsOf(await this.takeRanges(count));
   }
 
   /** As {@link take}, in decimal. */
-  takeStrings(count: number): Promise<string[]> {
-    return this.fill(count, (sequence) => this.write(sequence));
+  async takeStrings(count: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (const range of await this.takeRanges(count)) {
+      const writer = this.writerAt(range.from);
+      const size = sizeOf(range);
+      for (let offset = 0; offset < size; offset++) ids.push(writer.write(offset));
+    }
+    return ids;
+  }
+
+  /** As {@link take}, as ascending ranges: the IDs of one millisecond follow each other. */
+  async takeRanges(count: number): Promise<IdRange[]> {
+    const ranges: IdRange[] = [];
+    const deadline = this.clock.monotonic() + this.options.waitMs;
+    for (let missing = count; ;) {
+      while (missing > 0 && this.claim()) {
+        const run = Math.min(missing, this.maxSequence - this.sequence + 1);
+        ranges.push(this.claimRange(run));
+        missing -= run;
+      }
+      if (missing <= 0) return ranges;
+      await this.untilClaimable(deadline);
+    }
   }
 
   /** Whether the next ID could be issued now; throws nothing and issues nothing. */
@@ -199,12 +235,16 @@ export class SnowflakeGenerator {
   }
 
   private write(sequence: number): string {
+    return this.writerAt(this.base).write(sequence);
+  }
+
+  private writerAt(base: bigint): DecimalWriter {
     this.writer ??= new DecimalWriter();
-    if (this.writerBase !== this.base) {
-      this.writer.rebase(this.base);
-      this.writerBase = this.base;
+    if (this.writerBase !== base) {
+      this.writer.rebase(base);
+      this.writerBase = base;
     }
-    return this.writer.write(sequence);
+    return this.writer;
   }
 
   private claimBlocking(): void {
@@ -219,18 +259,11 @@ export class SnowflakeGenerator {
     throw this.refused(this.clock.now());
   }
 
-  private async fill<T>(count: number, compose: (sequence: number) => T): Promise<T[]> {
-    const ids: T[] = [];
-    const deadline = this.clock.monotonic() + this.options.waitMs;
-    for (;;) {
-      while (ids.length < count && this.claim()) {
-        ids.push(compose(this.sequence));
-        const run = Math.min(count - ids.length, this.maxSequence - this.sequence);
-        for (let i = 0; i < run; i++) ids.push(compose(++this.sequence));
-      }
-      if (ids.length >= count) return ids;
-      await this.untilClaimable(deadline);
-    }
+  /** What was just claimed, and the IDs after it: `count` in all. */
+  private claimRange(count: number): IdRange {
+    const from = this.base + BigInt(this.sequence);
+    this.sequence += count - 1;
+    return { from, to: this.base + BigInt(this.sequence) };
   }
 
   /** Waits until another claim makes sense; throws when none does, or past the deadline. */

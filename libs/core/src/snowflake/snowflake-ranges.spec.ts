@@ -1,0 +1,63 @@
+import { FakeClock } from '../clock/fake-clock';
+import { BitLayout, DEFAULT_EPOCH } from './bit-layout';
+import { SnowflakeGenerator } from './snowflake-generator';
+
+const START = 1_700_000_000_000;
+
+describe('SnowflakeGenerator, ranges', () => {
+  /** Eight IDs a millisecond. */
+  const layout = new BitLayout({ timeBits: 41, workerBits: 10, sequenceBits: 3, epoch: DEFAULT_EPOCH });
+  let clock: FakeClock;
+  let ids: SnowflakeGenerator;
+
+  beforeEach(() => {
+    clock = new FakeClock(START);
+    const window = {
+      workerId: 5,
+      floor: START - 1,
+      ceiling: START + 10,
+      renewAfter: Infinity,
+      lost: undefined,
+      renew: () => Promise.resolve(),
+    };
+    ids = new SnowflakeGenerator(layout, window, clock, () => 0, { maxBackwardsMs: 5, waitMs: 50 });
+  });
+
+  const at = (timestamp: number, sequence: number): bigint =>
+    layout.compose({ timestamp: START + timestamp, workerId: 5, sequence });
+
+  it('follow each other within a millisecond', () => {
+    expect(ids.tryRange(3)).toEqual({ from: at(0, 0), to: at(0, 2) });
+    expect(ids.tryNext()).toBe(at(0, 3));
+    expect(ids.tryRange(4)).toEqual({ from: at(0, 4), to: at(0, 7) });
+    expect(ids.tryRange(1)).toBeUndefined();
+    expect(ids.snapshot().issued).toBe(8);
+  });
+
+  it('are refused without a loss when the millisecond does not have as many', () => {
+    expect(ids.tryRange(9)).toBeUndefined();
+    expect(ids.snapshot().issued).toBe(0);
+    expect(ids.tryRange(6)).toEqual({ from: at(0, 0), to: at(0, 5) });
+    expect(ids.tryRange(3)).toBeUndefined();
+    expect(ids.snapshot().issued).toBe(6);
+    expect(ids.tryRange(2)).toEqual({ from: at(0, 6), to: at(0, 7) });
+  });
+
+  it('are refused where an ID is', () => {
+    clock.step(11);
+    expect(ids.tryRange(1)).toBeUndefined();
+    expect(ids.refusal()).toMatchObject({ code: 'LEAF_LEASE_EXPIRED' });
+  });
+
+  it('go on from millisecond to millisecond when they may wait', async () => {
+    ids.tryRange(6);
+    const answer = ids.takeRanges(11);
+    await clock.advance(2);
+    await expect(answer).resolves.toEqual([
+      { from: at(0, 6), to: at(0, 7) },
+      { from: at(1, 0), to: at(1, 7) },
+      { from: at(2, 0), to: at(2, 0) },
+    ]);
+    expect(ids.snapshot().issued).toBe(17);
+  });
+});
