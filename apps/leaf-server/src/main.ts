@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './compile-cache';
 import 'reflect-metadata';
 import { LeafError } from '@leaf/core';
 import { readConfig } from './config/environment';

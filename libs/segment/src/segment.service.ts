@@ -16,6 +16,7 @@ import {
   settledBefore,
   systemRandom,
   type TagSnapshot,
+  type TagVisit,
 } from '@leaf/core';
 import { readHotTags, writeHotTags } from './hot-tag-file';
 import {
@@ -122,8 +123,18 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** See {@link SegmentIdGenerator.visit}. */
-  visit(visit: (tag: string, issued: number, buffered: number, step: number) => void): void {
+  visit(visit: TagVisit): void {
     this.generator.visit(visit);
+  }
+
+  /** See {@link SegmentIdGenerator.visitOne}. */
+  visitOne(tag: string, visit: TagVisit): void {
+    this.generator.visitOne(tag, visit);
+  }
+
+  /** See {@link SegmentIdGenerator.survey}. */
+  survey(visit: TagVisit): Promise<void> {
+    return this.generator.survey(visit);
   }
 
   /** IDs handed out, those of tags that are gone included. */
@@ -190,7 +201,7 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
 
   private async writeHotTags(): Promise<void> {
     if (this.hotTagsFile === undefined) return;
-    this.hotTags.observe(this.generator.snapshot());
+    await this.hotTags.observe((see) => this.generator.survey(see));
     await writeHotTags(this.hotTagsFile, this.hotTags.list());
   }
 

@@ -2,8 +2,8 @@ import { LeafError, MAX_ID, MAX_STEP } from '@leaf/core';
 import { BodyPipe } from './body.pipe';
 import { NewTagBody, TagChangeBody } from './tag-bodies';
 
-const newTag = new BodyPipe(NewTagBody);
-const change = new BodyPipe(TagChangeBody);
+const newTag = new BodyPipe(() => Promise.resolve(NewTagBody));
+const change = new BodyPipe(() => Promise.resolve(TagChangeBody));
 
 async function fault(pipe: BodyPipe<object>, body: unknown): Promise<string> {
   const error: unknown = await pipe.transform(body).catch((thrown: unknown) => thrown);

@@ -1,5 +1,5 @@
 import type { PipeTransform, Type } from '@nestjs/common';
-import { validate, type ValidationError } from 'class-validator';
+import type { ValidationError } from 'class-validator';
 import { LeafError } from '@leaf/core';
 
 /** Faults named in one answer. */
@@ -8,20 +8,19 @@ const SHOWN_LENGTH = 40;
 
 /** Makes of a JSON body an instance of a class whose decorators say what is allowed; unknown properties are not. */
 export class BodyPipe<T extends object> implements PipeTransform<unknown, Promise<T>> {
-  constructor(private readonly type: Type<T>) {}
+  /** @param load called for every body */
+  constructor(private readonly load: () => Promise<Type<T>>) {}
 
   /** @throws LeafError `LEAF_BODY_INVALID` with every fault */
   async transform(given: unknown): Promise<T> {
     if (typeof given !== 'object' || given === null || Array.isArray(given)) {
       throw invalid(['it must be a JSON object']);
     }
+    const [type, { validate }] = await Promise.all([this.load(), import('class-validator')]);
     const entries = Object.entries(given);
     // "constructor" as a property would change how the body is looked at.
     const builtIn = entries.filter(([name]) => name in Object.prototype);
-    const body = Object.assign(
-      new this.type(),
-      Object.fromEntries(entries.filter((entry) => !builtIn.includes(entry))),
-    );
+    const body = Object.assign(new type(), Object.fromEntries(entries.filter((entry) => !builtIn.includes(entry))));
     const errors = await validate(body, { whitelist: true, forbidNonWhitelisted: true });
     const faults = [...errors.flatMap(faultsOf), ...builtIn.map(([name]) => unknown(name))];
     if (faults.length > 0) throw invalid(faults);

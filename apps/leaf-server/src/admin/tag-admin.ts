@@ -1,22 +1,30 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { assertTag, LeafError, type TagRow, TagStore } from '@leaf/core';
+import { assertTag, Clock, forEachInPages, LeafError, type TagRow, TagStore } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import type { Actor } from './actor';
 import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
 import { type TagResponse, toTagResponse } from './tag-rows';
 
+/** Rows that are written without a pause. */
+const PAGE = 1000;
+
 /** The tags in the database. What changes there is followed by this server at once, and told in the audit log. */
 @Injectable()
 export class TagAdmin {
   constructor(
     private readonly audit: Audit,
+    private readonly clock: Clock,
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
   ) {}
 
-  async list(): Promise<TagResponse[]> {
-    return (await this.rows().list()).map(toTagResponse);
+  /** All tags by name, in JSON. There may be many: it is written page by page, and requests pass in between. */
+  async listJson(): Promise<string> {
+    const rows = await this.rows().list();
+    const tags: string[] = [];
+    await forEachInPages(rows, PAGE, (row) => tags.push(JSON.stringify(toTagResponse(row))), this.clock);
+    return `[${tags.join(',')}]`;
   }
 
   /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND` */

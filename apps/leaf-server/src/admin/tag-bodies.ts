@@ -1,7 +1,5 @@
 import { IsInt, IsString, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { fitsDescription, MAX_DESCRIPTION, MAX_ID, MAX_STEP } from '@leaf/core';
-import { object, type Schema } from '../openapi/schema';
-import { ANY_TAG } from '../openapi/shared-schemas';
 
 const STEP = { message: `step must be a whole number from 1 to ${MAX_STEP}` };
 
@@ -59,34 +57,3 @@ export class NewTagBody {
   @IsDescription()
   readonly description?: string;
 }
-
-const CHANGEABLE: Readonly<Record<keyof TagChangeBody, Schema>> = {
-  step: { type: 'integer', minimum: 1, maximum: MAX_STEP, description: 'IDs of a segment, at least.', example: 1000 },
-  maxId: {
-    type: 'string',
-    format: 'int64',
-    pattern: '^[1-9][0-9]{0,18}$',
-    description: `The first ID to be given, at most ${MAX_ID}; it can only rise.`,
-    example: '1',
-  },
-  description: {
-    type: 'string',
-    maxLength: MAX_DESCRIPTION,
-    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-    description: 'What the tag is for, without control characters.',
-    example: 'order numbers',
-  },
-};
-
-/** {@link TagChangeBody} for the document. */
-export const TAG_CHANGE: Schema = {
-  ...object<TagChangeBody>('TagChange', CHANGEABLE, ['step', 'maxId', 'description']),
-  minProperties: 1,
-  additionalProperties: false,
-};
-
-/** {@link NewTagBody} for the document. */
-export const NEW_TAG: Schema = {
-  ...object<NewTagBody>('NewTag', { tag: ANY_TAG, ...CHANGEABLE }, ['maxId', 'description']),
-  additionalProperties: false,
-};

@@ -1,4 +1,5 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json } from '../openapi/route-description';
 import { arrayOf } from '../openapi/schema';
@@ -19,8 +20,9 @@ export class TagsController {
     answers: { 200: json(arrayOf(TAG_ROW), 'The rows.') },
     problems: TAG_ROW_PROBLEMS,
   })
-  list(): Promise<TagResponse[]> {
-    return this.tags.list();
+  list(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    void reply.header('content-type', 'application/json; charset=utf-8');
+    return this.tags.listJson();
   }
 
   @Get(':tag')

@@ -1,3 +1,4 @@
+import type { TagVisit } from '@leaf/core';
 import type { SegmentService } from '@leaf/segment';
 import { LABELLED_TAGS, OTHER_TAGS, TagSeries } from './tag-series';
 
@@ -6,8 +7,17 @@ class Tags {
   readonly current = new Map<string, number>();
   gone = 0;
 
-  visit(visit: (tag: string, issued: number, buffered: number, step: number) => void): void {
+  visit(visit: TagVisit): void {
     for (const [tag, issued] of this.current) visit(tag, issued, 7, 100);
+  }
+
+  visitOne(tag: string, visit: TagVisit): void {
+    const issued = this.current.get(tag);
+    if (issued !== undefined) visit(tag, issued, 7, 100);
+  }
+
+  get tagCount(): number {
+    return this.current.size;
   }
 
   get issued(): number {

@@ -46,14 +46,20 @@ export class TagSeries {
 
   constructor(private readonly segments: SegmentService) {}
 
-  /** Looks at all tags, once. */
+  /** Looks at the tags, without a pause: with all labels given, only at those that have one. */
   look(): void {
-    this.known = 0;
-    for (const series of this.labelled.values()) series.stock = undefined;
-    this.segments.visit((tag, issued, buffered, step) => {
-      this.known++;
-      if (issued > 0 || this.labelled.has(tag)) this.seriesOf(tag)?.see(issued, buffered, step);
-    });
+    this.known = this.segments.tagCount;
+    if (this.labelled.size < LABELLED_TAGS) {
+      this.segments.visit((tag, issued) => {
+        if (issued > 0) this.label(tag);
+      });
+    }
+    for (const series of this.labelled.values()) {
+      series.stock = undefined;
+      this.segments.visitOne(series.tag, (_, ...figures) => {
+        series.see(...figures);
+      });
+    }
     this.otherIssued = this.figures().reduce((rest, { issued }) => rest - issued, this.segments.issued);
   }
 
@@ -62,12 +68,8 @@ export class TagSeries {
     return [...this.labelled.values()];
   }
 
-  private seriesOf(tag: string): Series | undefined {
-    let series = this.labelled.get(tag);
-    if (series === undefined && this.labelled.size < LABELLED_TAGS && tag !== OTHER_TAGS) {
-      series = new Series(tag);
-      this.labelled.set(tag, series);
-    }
-    return series;
+  private label(tag: string): void {
+    if (this.labelled.size >= LABELLED_TAGS || tag === OTHER_TAGS || this.labelled.has(tag)) return;
+    this.labelled.set(tag, new Series(tag));
   }
 }

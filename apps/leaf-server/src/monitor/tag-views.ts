@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { Clock, type SegmentView as BufferedSegment, type TagSnapshot } from '@leaf/core';
+import { Clock, forEachInPages, type SegmentView as BufferedSegment, type TagSnapshot } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { hundredths } from './sampling/round-off';
 import { IssueRates } from './sampling/issue-rates';
@@ -40,11 +40,8 @@ export class TagViews {
   }
 
   /** Calls `act` with each of `tags`, and lets requests pass after every slice. */
-  async forEach(tags: readonly string[], act: (tag: string) => void): Promise<void> {
-    for (let start = 0; start < tags.length; start += SLICE) {
-      if (start > 0) await this.clock.sleep(0);
-      for (const tag of tags.slice(start, start + SLICE)) act(tag);
-    }
+  forEach(tags: readonly string[], act: (tag: string) => void): Promise<void> {
+    return forEachInPages(tags, SLICE, act, this.clock);
   }
 
   /** A {@link SegmentsView} in JSON. Those who ask while it is written get the same one. */

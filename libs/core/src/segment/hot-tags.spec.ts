@@ -1,8 +1,18 @@
 import { SegmentRig, takeMany } from '../../../../test/support/segment-rig';
 import { FakeClock } from '../clock/fake-clock';
+import type { DoubleBuffer } from './double-buffer';
 import { HotTags } from './hot-tags';
 
 const HOUR = 3_600_000;
+
+type See = (tag: string, issued: number) => void;
+
+function survey(...buffers: DoubleBuffer[]): (see: See) => Promise<void> {
+  return (see) => {
+    for (const { tag, issued } of buffers) see(tag, issued);
+    return Promise.resolve();
+  };
+}
 
 describe('HotTags', () => {
   const options = { keptMs: 24 * HOUR, most: 3 };
@@ -12,10 +22,10 @@ describe('HotTags', () => {
     const buffer = rig.buffer();
     const hot = new HotTags(rig.clock, options);
     await buffer.preload();
-    hot.observe([buffer.snapshot()]);
+    await hot.observe(survey(buffer));
     expect(hot.list()).toEqual([]);
     await takeMany(buffer, 1);
-    hot.observe([buffer.snapshot()]);
+    await hot.observe(survey(buffer));
     expect(hot.list()).toEqual([[buffer.tag, rig.clock.now()]]);
   });
 
@@ -24,12 +34,32 @@ describe('HotTags', () => {
     const buffer = rig.buffer();
     const hot = new HotTags(rig.clock, options);
     await takeMany(buffer, 1);
-    hot.observe([buffer.snapshot()]);
+    await hot.observe(survey(buffer));
     rig.clock.step(23 * HOUR);
-    hot.observe([buffer.snapshot()]);
+    await hot.observe(survey(buffer));
     expect(hot.list()).toHaveLength(1);
     rig.clock.step(HOUR);
     expect(hot.list()).toEqual([]);
+  });
+
+  it('keeps no more than it was told to, however many are used', async () => {
+    const clock = new FakeClock();
+    const hot = new HotTags(clock, options);
+    hot.restore([['known', clock.now() - 1]]);
+    const use = (...tags: string[]): Promise<void> =>
+      hot.observe((see) => {
+        for (const tag of tags) see(tag, clock.now());
+        return Promise.resolve();
+      });
+    await use('a', 'b', 'c', 'd');
+    expect(hot.list().map(([tag]) => tag)).toEqual(['d', 'c', 'b']);
+    clock.step(1);
+    await use('a');
+    expect(hot.list()).toEqual([
+      ['a', clock.now()],
+      ['d', clock.now() - 1],
+      ['c', clock.now() - 1],
+    ]);
   });
 
   it('keeps the ones used last, and what it knew before', () => {

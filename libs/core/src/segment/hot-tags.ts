@@ -1,5 +1,4 @@
 import type { Clock } from '../clock/clock';
-import type { DoubleBufferSnapshot } from './segment-view';
 
 export interface HotTagsOptions {
   /** A tag counts as hot this long after its last use, in milliseconds. */
@@ -12,8 +11,10 @@ export const DEFAULT_HOT_TAGS: HotTagsOptions = { keptMs: 86_400_000, most: 1000
 
 /** Which tags are in use: what a start loads ahead, so that first requests need not wait for the store. */
 export class HotTags {
+  /** When the hot tags were used, the oldest use first. */
   private readonly usedAt = new Map<string, number>();
-  private readonly positions = new Map<string, bigint>();
+  /** How many IDs the tags in use had issued at the last look. */
+  private issued = new Map<string, number>();
 
   constructor(
     private readonly clock: Clock,
@@ -22,17 +23,24 @@ export class HotTags {
 
   /** Takes over what an earlier process knew: tags with the time of their last use, in Unix milliseconds. */
   restore(tags: Iterable<readonly [string, number]>): void {
-    for (const [tag, usedAt] of tags) this.usedAt.set(tag, Math.min(usedAt, this.clock.now()));
+    const now = this.clock.now();
+    for (const [tag, usedAt] of [...tags].sort(([, a], [, b]) => a - b)) this.use(tag, Math.min(usedAt, now));
   }
 
-  /** Looks which tags have moved on since the last look. */
-  observe(snapshots: readonly DoubleBufferSnapshot[]): void {
+  /**
+   * Looks which tags have issued IDs since the last look.
+   *
+   * @param survey calls its argument with each tag and the IDs that it has issued since it is known
+   */
+  async observe(survey: (see: (tag: string, issued: number) => void) => Promise<void>): Promise<void> {
     const now = this.clock.now();
-    for (const { tag, current } of snapshots) {
-      if (current === undefined || current.position === this.positions.get(tag)) continue;
-      this.positions.set(tag, current.position);
-      if (current.position !== current.from) this.usedAt.set(tag, now);
-    }
+    const seen = new Map<string, number>();
+    await survey((tag, issued) => {
+      if (issued === 0) return;
+      seen.set(tag, issued);
+      if (issued !== this.issued.get(tag)) this.use(tag, now);
+    });
+    this.issued = seen;
   }
 
   /** The hot tags with the time of their last use, the latest first. */
@@ -41,6 +49,16 @@ export class HotTags {
     for (const [tag, usedAt] of this.usedAt) {
       if (usedAt <= oldest) this.usedAt.delete(tag);
     }
-    return [...this.usedAt].sort(([, a], [, b]) => b - a).slice(0, this.options.most);
+    return [...this.usedAt].reverse();
+  }
+
+  private use(tag: string, at: number): void {
+    this.usedAt.delete(tag);
+    this.usedAt.set(tag, at);
+    if (this.usedAt.size <= this.options.most) return;
+    for (const oldest of this.usedAt.keys()) {
+      this.usedAt.delete(oldest);
+      return;
+    }
   }
 }

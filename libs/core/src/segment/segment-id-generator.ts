@@ -1,27 +1,26 @@
 import type { Clock } from '../clock/clock';
-import { settledBefore } from '../deadline';
 import type { LeafError } from '../errors/leaf-error';
 import type { HistogramSnapshot } from '../histogram';
+import { forEachInPages } from '../pages';
 import { forEachParallel } from '../parallel';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
-import type { DoubleBufferSnapshot, TagSnapshot } from './segment-view';
+import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-view';
 import type { IdRange } from './id-range';
 import { LoadTotals } from './load-totals';
 import type { SegmentEvents } from './segment-events';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
 import { assertTag, isTag } from './tag';
+import { TagLookup } from './tag-lookup';
 import { pausedTag, stopping, unknownTag } from './tag-refusals';
-import { segmentUnavailable } from './unavailable';
-import { UnknownTags } from './unknown-tags';
 
 /** First loads under way at once when tags are preloaded. */
 const PRELOAD_WIDTH = 4;
-/** Tags that a refresh looks at without a pause. */
-const REFRESH_PAGE = 1000;
+/** Tags that are looked at without a pause. */
+const PAGE = 1000;
 /** When to ask for a paused tag again; nobody knows how long the pause lasts. */
 const PAUSED_RETRY_MS = 5000;
 /** Give-backs under way at once when the generator closes. */
@@ -36,8 +35,7 @@ export class SegmentIdGenerator {
   private readonly buffers = new Map<string, DoubleBuffer>();
   /** Out of `buffers` while they are paused: the other tags do not pay for it. */
   private readonly paused = new Map<string, DoubleBuffer>();
-  private readonly lookups = new Map<string, Promise<DoubleBuffer>>();
-  private readonly unknown: UnknownTags;
+  private readonly lookup: TagLookup;
   private readonly context: BufferContext;
   private readonly closing = new AbortController();
   /** Out of the maps, with an allocation still under way. */
@@ -53,7 +51,7 @@ export class SegmentIdGenerator {
     options: SegmentOptions,
     events: SegmentEvents,
   ) {
-    this.unknown = new UnknownTags(clock);
+    this.lookup = new TagLookup(store, clock, options.waitMs);
     const { totals, closing } = this;
     const { onLoadFailed } = events;
     this.context = { store, clock, random, options, totals, onLoadFailed, closing: closing.signal };
@@ -77,7 +75,7 @@ export class SegmentIdGenerator {
    *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, `LEAF_TAG_PAUSED`, or `LEAF_NOT_READY` once closed
    */
   async next(tag: string): Promise<bigint> {
-    return (this.buffers.get(tag) ?? (await this.lookup(tag))).take();
+    return (this.buffers.get(tag) ?? (await this.find(tag))).take();
   }
 
   /**
@@ -86,7 +84,7 @@ export class SegmentIdGenerator {
    * @throws LeafError as {@link next}
    */
   async takeRanges(tag: string, count: number): Promise<IdRange[]> {
-    return (this.buffers.get(tag) ?? (await this.lookup(tag))).takeRanges(count);
+    return (this.buffers.get(tag) ?? (await this.find(tag))).takeRanges(count);
   }
 
   /**
@@ -125,7 +123,7 @@ export class SegmentIdGenerator {
    * @throws LeafError as {@link next}, of a tag that is not known yet
    */
   async pause(tag: string): Promise<boolean> {
-    if (!this.paused.has(tag) && !this.buffers.has(tag)) await this.lookup(tag);
+    if (!this.paused.has(tag) && !this.buffers.has(tag)) await this.find(tag);
     if (this.paused.has(tag)) return false;
     const buffer = this.buffers.get(tag);
     if (buffer === undefined) throw unknownTag(tag);
@@ -143,7 +141,7 @@ export class SegmentIdGenerator {
   async resume(tag: string): Promise<boolean> {
     const buffer = this.paused.get(tag);
     if (buffer === undefined) {
-      if (!this.buffers.has(tag)) await this.lookup(tag);
+      if (!this.buffers.has(tag)) await this.find(tag);
       return false;
     }
     this.paused.delete(tag);
@@ -189,13 +187,28 @@ export class SegmentIdGenerator {
   }
 
   /** Calls `visit` with each tag's issued and buffered IDs and its step, without the cost of a snapshot. */
-  visit(visit: (tag: string, issued: number, buffered: number, step: number) => void): void {
-    for (const { tag, issued, buffered, step } of this.allBuffers()) visit(tag, issued, buffered, step);
+  visit(visit: TagVisit): void {
+    for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) show(buffer, visit);
+  }
+
+  /** As {@link visit}, of one tag, if it is known. */
+  visitOne(tag: string, visit: TagVisit): void {
+    const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
+    if (buffer !== undefined) show(buffer, visit);
+  }
+
+  /** As {@link visit}, of many tags: requests pass in between, so that no two tags are seen at one moment. */
+  survey(visit: TagVisit): Promise<void> {
+    return this.forEach(this.allBuffers(), (buffer) => show(buffer, visit));
   }
 
   /** IDs handed out, those of tags that are gone included. */
   get issued(): number {
-    return [...this.allBuffers(), ...this.retiring].reduce((sum, { issued }) => sum + issued, this.issuedBefore);
+    let sum = this.issuedBefore;
+    // Asked for every second, of all tags there are: it makes no lists.
+    for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) sum += buffer.issued;
+    for (const buffer of this.retiring) sum += buffer.issued;
+    return sum;
   }
 
   /** Milliseconds that the store took for an allocation, of all tags. */
@@ -204,9 +217,10 @@ export class SegmentIdGenerator {
   }
 
   private async refreshTags(): Promise<void> {
-    const known = this.allBuffers().map(({ tag }) => tag);
-    const stored = new Set(await this.store.listTags());
-    await this.forEach(stored, (tag) => {
+    const known = [...this.buffers.keys(), ...this.paused.keys()];
+    const stored = new Set<string>();
+    await this.forEach(await this.store.listTags(), (tag) => {
+      stored.add(tag);
       if (isTag(tag) && !this.paused.has(tag)) this.admit(tag);
     });
     await this.forEach(known, (tag) => {
@@ -214,14 +228,8 @@ export class SegmentIdGenerator {
     });
   }
 
-  /** Lets requests pass after each page; ends early once closed. */
-  private async forEach(tags: Iterable<string>, act: (tag: string) => void): Promise<void> {
-    let done = 0;
-    for (const tag of tags) {
-      if (this.closed !== undefined) return;
-      act(tag);
-      if (++done % REFRESH_PAGE === 0) await this.clock.sleep(0, this.closing.signal);
-    }
+  private forEach<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
+    return forEachInPages(items, PAGE, act, this.clock, this.closing.signal);
   }
 
   private admit(tag: string): DoubleBuffer {
@@ -248,31 +256,13 @@ export class SegmentIdGenerator {
     return rest;
   }
 
-  private lookup(tag: string): Promise<DoubleBuffer> {
-    let running = this.lookups.get(tag);
-    if (running === undefined) {
-      running = this.find(tag).finally(() => this.lookups.delete(tag));
-      this.lookups.set(tag, running);
-    }
-    return running;
-  }
-
   private async find(tag: string): Promise<DoubleBuffer> {
     assertTag(tag);
     this.assertServed(tag);
-    if (this.unknown.has(tag)) throw unknownTag(tag);
-    const found = await this.ask(tag);
+    const found = await this.lookup.has(tag);
     this.assertServed(tag);
-    if (found) return this.admit(tag);
-    this.unknown.add(tag);
-    throw unknownTag(tag);
-  }
-
-  private async ask(tag: string): Promise<boolean> {
-    const answer = this.store.hasTag(tag);
-    const { waitMs } = this.context.options;
-    if (await settledBefore(answer, this.clock.monotonic() + waitMs, this.clock)) return answer;
-    throw segmentUnavailable(tag, waitMs, undefined);
+    if (!found) throw unknownTag(tag);
+    return this.admit(tag);
   }
 
   private async shut(): Promise<void> {
@@ -297,4 +287,8 @@ export class SegmentIdGenerator {
   private allBuffers(): DoubleBuffer[] {
     return [...this.buffers.values(), ...this.paused.values()];
   }
+}
+
+function show({ tag, issued, buffered, step }: DoubleBuffer, visit: TagVisit): void {
+  visit(tag, issued, buffered, step);
 }

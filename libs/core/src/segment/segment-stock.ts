@@ -1,13 +1,15 @@
 import type { IdRange } from './id-range';
 import { Segment } from './segment';
 
+/** Shared: of many tags, most have nothing in line. */
+const NONE: readonly Segment[] = [];
 const USED_UP = new Segment({ from: 1n, to: 0n });
 
 /** The segments of one tag that are at hand, ascending, and the books on what was issued of them. */
 export class SegmentStock {
   current = USED_UP;
   /** What follows `current`: none, or the next segment, or what came in besides. */
-  readonly queue: Segment[] = [];
+  queue: readonly Segment[] = NONE;
   /** IDs that came in so far, without those unloaded. */
   private received = 0;
   /** IDs drained by {@link lend}: neither at hand nor issued. */
@@ -39,14 +41,15 @@ export class SegmentStock {
   receive(range: IdRange): void {
     const segment = new Segment(range);
     this.received += segment.size;
-    this.queue.push(segment);
+    this.queue = [...this.queue, segment];
   }
 
   /** Goes on to the next segment; false when there is none. */
   advance(): boolean {
-    const next = this.queue.shift();
+    const [next, ...others] = this.queue;
     if (next === undefined) return false;
     this.current = next;
+    this.queue = others.length === 0 ? NONE : others;
     return true;
   }
 
@@ -82,14 +85,15 @@ export class SegmentStock {
     const [first, ...others] = pieces.map((piece) => new Segment(piece));
     if (first === undefined) return;
     this.current = first;
-    this.queue.unshift(...others);
+    this.queue = [...others, ...this.queue];
   }
 
   /** Takes out what was not issued, newest range first. */
   unload(): IdRange[] {
     this.received -= this.buffered;
-    const segments = [this.current, ...this.queue.splice(0)].reverse();
+    const segments = [this.current, ...this.queue].reverse();
     this.current = USED_UP;
+    this.queue = NONE;
     return segments.flatMap((segment) => (segment.left > 0 ? [segment.rest] : []));
   }
 }

@@ -24,6 +24,9 @@ export interface TagSnapshot extends DoubleBufferSnapshot {
   readonly paused: boolean;
 }
 
+/** Told of a tag: the IDs issued since it is known here, those at hand, and the size of its newest load. */
+export type TagVisit = (tag: string, issued: number, buffered: number, step: number) => void;
+
 export function view(segment: Segment): SegmentView {
   return { ...segment.range, position: segment.position };
 }

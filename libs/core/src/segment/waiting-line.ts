@@ -19,10 +19,12 @@ interface Waiter {
  * The calls that wait for IDs of one tag, oldest first. Where far more is asked for than the store gives, those served
  * are the newest: they have waited for a moment, and the others are refused soon, in place of all of them waiting nearly
  * as long as they may.
+ *
+ * There is one for each tag, and most stand empty: what holds the calls is made when there is one.
  */
 export class WaitingLine {
-  private readonly waiters = new Set<Waiter>();
-  private readonly watchers = new Set<() => void>();
+  private waiters: Set<Waiter> | undefined;
+  private watchers: (() => void)[] | undefined;
   private crowdedUntil = -Infinity;
 
   constructor(
@@ -39,34 +41,35 @@ export class WaitingLine {
     const end = crowded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
     const waiter = { since, alarm: new AbortController() };
     const { signal } = waiter.alarm;
-    this.waiters.add(waiter);
+    const waiters = (this.waiters ??= new Set());
+    waiters.add(waiter);
     await this.clock.sleep(Math.max(0, end - now), signal);
-    this.waiters.delete(waiter);
+    waiters.delete(waiter);
     if (signal.aborted) return signal.reason as WaitEnd;
     return end < deadline ? 'displaced' : 'late';
   }
 
   /** Waits for {@link wake} without asking for anything. */
   watch(): Promise<void> {
-    return new Promise((resolve) => this.watchers.add(resolve));
+    return new Promise((resolve) => (this.watchers ??= []).push(resolve));
   }
 
   wake(): void {
-    for (const { alarm } of this.waiters) alarm.abort('woken' satisfies WaitEnd);
-    for (const resolve of this.watchers) resolve();
-    this.waiters.clear();
-    this.watchers.clear();
+    for (const { alarm } of this.waiters ?? []) alarm.abort('woken' satisfies WaitEnd);
+    for (const resolve of this.watchers ?? []) resolve();
+    this.waiters = undefined;
+    this.watchers = undefined;
   }
 
   private isCrowded(now: number): boolean {
-    if (this.waiters.size >= ROOM) this.crowdedUntil = now + CROWDED_MS;
+    if (this.waiters !== undefined && this.waiters.size >= ROOM) this.crowdedUntil = now + CROWDED_MS;
     return now < this.crowdedUntil;
   }
 
   private displace(now: number): void {
-    for (const waiter of this.waiters) {
+    for (const waiter of this.waiters ?? []) {
       if (now - waiter.since < PATIENCE_MS) return;
-      this.waiters.delete(waiter);
+      this.waiters?.delete(waiter);
       waiter.alarm.abort('displaced' satisfies WaitEnd);
     }
   }

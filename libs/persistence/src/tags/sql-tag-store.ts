@@ -23,6 +23,9 @@ interface StoredRow {
 /** How long a change may take, in milliseconds: a few statements. */
 const CHANGE_LIMIT_MS = 5000;
 
+/** Rows that are read at once: few enough that nobody has to wait for the driver that reads them. */
+const PAGE = 1000;
+
 /** The rows of `leaf_alloc`, and of `leaf_deleted_tag`, for those who look after them. */
 export class SqlTagStore extends TagStore {
   constructor(
@@ -32,12 +35,14 @@ export class SqlTagStore extends TagStore {
     super();
   }
 
-  async list(limit?: number): Promise<TagRow[]> {
-    const sql = `${select(this.dialect)} ORDER BY biz_tag`;
-    const rows = await (limit === undefined
-      ? this.database.run<StoredRow[]>(sql, [])
-      : this.database.run<StoredRow[]>(this.dialect.text(`${sql} LIMIT ?`), [limit]));
-    return rows.map(toTagRow);
+  async list(limit = Infinity): Promise<TagRow[]> {
+    const rows: TagRow[] = [];
+    for (;;) {
+      const size = Math.min(PAGE, limit - rows.length);
+      const page = await this.page(rows.at(-1)?.tag, size);
+      for (const row of page) rows.push(toTagRow(row));
+      if (page.length < size || rows.length >= limit) return rows;
+    }
   }
 
   find(tag: string): Promise<TagRow | undefined> {
@@ -74,6 +79,13 @@ export class SqlTagStore extends TagStore {
       await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
       return row;
     }, CHANGE_LIMIT_MS);
+  }
+
+  /** The first rows by name, or the first ones after `tag`. */
+  private page(tag: string | undefined, size: number): Promise<StoredRow[]> {
+    const after = tag === undefined ? '' : 'WHERE biz_tag > ?';
+    const sql = this.dialect.text(`${select(this.dialect)} ${after} ORDER BY biz_tag LIMIT ?`);
+    return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
   }
 
   private async insert({ tag, step, maxId, description }: NewTag, statement: Statement): Promise<TagRow> {

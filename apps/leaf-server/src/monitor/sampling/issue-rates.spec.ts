@@ -15,27 +15,31 @@ describe('IssueRates', () => {
     issued = new Map();
   });
 
-  const sample = (): void => rates.sample((see) => issued.forEach((count, tag) => see(tag, count)));
+  const sample = (): Promise<void> =>
+    rates.sample((see) => {
+      for (const [tag, count] of issued) see(tag, count);
+      return Promise.resolve();
+    });
 
   /** Samples that many times, while `tag` issues `perStep` IDs before each. */
   async function run(steps: number, tag: string, perStep: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
       await clock.advance(STEP_MS);
       issued.set(tag, (issued.get(tag) ?? 0) + perStep);
-      sample();
+      await sample();
     }
   }
 
-  it('knows nothing before two samples', () => {
+  it('knows nothing before two samples', async () => {
     issued.set('order', 5);
     expect(rates.rateOf('order')).toBe(0);
-    sample();
+    await sample();
     expect(rates.rateOf('order')).toBe(0);
   });
 
   it('is the mean since the first sample, and from a minute on that of the last minute', async () => {
     issued.set('order', 0);
-    sample();
+    await sample();
     await run(2, 'order', 50);
     expect(rates.rateOf('order')).toBe(10);
     await run(MINUTE - 2, 'order', 500);
@@ -46,7 +50,7 @@ describe('IssueRates', () => {
 
   it('falls to exactly 0 when nothing was issued for a minute', async () => {
     issued.set('order', 0);
-    sample();
+    await sample();
     await run(3, 'order', 1_000_003);
     await run(MINUTE - 1, 'order', 0);
     expect(rates.rateOf('order')).toBeGreaterThan(0);
@@ -55,7 +59,7 @@ describe('IssueRates', () => {
   });
 
   it('spreads the first IDs of a new tag over the minute that it was not there', async () => {
-    sample();
+    await sample();
     await run(MINUTE, 'old', 5);
     issued.set('new', 60);
     await run(1, 'old', 5);
@@ -65,7 +69,7 @@ describe('IssueRates', () => {
 
   it('forgets a tag that is gone, and begins anew with one that was made again', async () => {
     issued.set('order', 0);
-    sample();
+    await sample();
     await run(2, 'order', 500);
     issued.delete('order');
     await run(1, 'other', 0);
@@ -77,12 +81,27 @@ describe('IssueRates', () => {
     expect(rates.rateOf('order')).toBeCloseTo(1);
   });
 
+  it('still tells of the samples before while one is taken', async () => {
+    issued.set('order', 0).set('resting', 5);
+    await sample();
+    await run(MINUTE + 2, 'order', 50);
+    await clock.advance(STEP_MS);
+    const during: number[] = [];
+    await rates.sample((see) => {
+      for (const tag of issued.keys()) see(tag, 1_000_000);
+      during.push(rates.rateOf('order'), rates.rateOf('resting'));
+      return Promise.resolve();
+    });
+    expect(during).toEqual([10, 0]);
+    expect(rates.rateOf('resting')).toBeCloseTo((1_000_000 - 5) / 60);
+  });
+
   it('takes the time that passed, not the time that should have passed', async () => {
     issued.set('order', 0);
-    sample();
+    await sample();
     await clock.advance(20_000);
     issued.set('order', 200);
-    sample();
+    await sample();
     expect(rates.rateOf('order')).toBe(10);
   });
 });

@@ -2,17 +2,16 @@ import type { Clock } from '@leaf/core';
 
 /** Twelve intervals of five seconds: a minute. */
 const SAMPLES = 13;
+/** Rates are told while one more sample is taken. */
+const SLOTS = SAMPLES + 1;
 
-interface Samples {
-  /** IDs issued, by the slot of the sample; 0 where the tag was not there yet. */
-  readonly issued: number[];
-  /** The newest sample that the tag was in. */
-  seenIn: number;
-}
+/** What a tag had issued at each sample, by slot; of one that rests for so long, what it had at all of them. */
+type Samples = number[] | number;
 
 /** How many IDs per second each tag has issued in the last minute. A tag that is idle for so long has exactly 0. */
 export class IssueRates {
-  private readonly tags = new Map<string, Samples>();
+  /** The tags that have issued anything. */
+  private tags = new Map<string, Samples>();
   /** When each slot was filled, in monotonic milliseconds. */
   private readonly times: number[] = [];
   private count = 0;
@@ -20,48 +19,39 @@ export class IssueRates {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * To be called every five seconds.
+   * To be called every five seconds, one call at a time.
    *
-   * @param visit calls its argument with each tag and the IDs that it has issued since it is known
+   * @param survey calls its argument with each tag and the IDs that it has issued since it is known
    */
-  sample(visit: (see: (tag: string, issued: number) => void) => void): void {
-    const slot = this.count % SAMPLES;
-    const before = (slot + SAMPLES - 1) % SAMPLES;
-    let seen = 0;
+  async sample(survey: (see: (tag: string, issued: number) => void) => Promise<void>): Promise<void> {
+    const slot = this.count % SLOTS;
+    const tags = new Map<string, Samples>();
     this.times[slot] = this.clock.monotonic();
-    this.count++;
-    visit((tag, issued) => {
-      const samples = this.samplesOf(tag);
-      // A tag that was deleted and made again begins to count anew.
-      if (issued < (samples.issued[before] ?? 0)) samples.issued.length = 0;
-      samples.issued[slot] = issued;
-      samples.seenIn = this.count;
-      seen++;
+    await survey((tag, issued) => {
+      if (issued > 0) tags.set(tag, added(this.tags.get(tag), issued, slot));
     });
-    if (seen < this.tags.size) this.forget();
+    this.tags = tags;
+    this.count++;
   }
 
   /** IDs per second. */
   rateOf(tag: string): number {
     const samples = this.tags.get(tag);
-    if (samples === undefined || this.count < 2) return 0;
-    const newest = (this.count - 1) % SAMPLES;
-    const oldest = this.count < SAMPLES ? 0 : this.count % SAMPLES;
+    if (typeof samples !== 'object' || this.count < 2) return 0;
+    const newest = (this.count - 1) % SLOTS;
+    const oldest = Math.max(0, this.count - SAMPLES) % SLOTS;
     const ms = (this.times[newest] ?? 0) - (this.times[oldest] ?? 0);
-    const ids = (samples.issued[newest] ?? 0) - (samples.issued[oldest] ?? 0);
+    const ids = (samples[newest] ?? 0) - (samples[oldest] ?? 0);
     return ms > 0 ? (ids * 1000) / ms : 0;
   }
+}
 
-  private samplesOf(tag: string): Samples {
-    let samples = this.tags.get(tag);
-    if (samples === undefined) {
-      samples = { issued: [], seenIn: 0 };
-      this.tags.set(tag, samples);
-    }
-    return samples;
-  }
-
-  private forget(): void {
-    for (const [tag, { seenIn }] of this.tags) if (seenIn < this.count) this.tags.delete(tag);
-  }
+function added(before: Samples | undefined, issued: number, slot: number): Samples {
+  if (before === issued) return before;
+  const last = typeof before === 'object' ? before[(slot + SLOTS - 1) % SLOTS] : before;
+  // A tag that was deleted and made again begins to count anew.
+  const known = last !== undefined && issued >= last;
+  const samples = known && typeof before === 'object' ? before : new Array<number>(SLOTS).fill(known ? last : 0);
+  samples[slot] = issued;
+  return samples.every((each) => each === issued) ? issued : samples;
 }

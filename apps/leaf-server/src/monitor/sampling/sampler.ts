@@ -59,13 +59,12 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.latencies.view(this.requests.latencies(STREAM_ROUTE));
   }
 
-  private sample(): Promise<void> {
+  private async sample(): Promise<void> {
     this.probe.ask();
     this.traffic.sample(this.counts());
     if (this.samples++ % TAG_EVERY === 0) {
       this.latencies.sample(this.requests.latencies(STREAM_ROUTE));
-      this.rates.sample((see) => this.segments?.visit(see));
+      await this.rates.sample(async (see) => this.segments?.survey(see));
     }
-    return Promise.resolve();
   }
 }

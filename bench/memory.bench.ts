@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startMariadb } from '../test/support/mariadb';
+import { startZookeeper } from '../test/support/zookeeper';
+import { Sandbox } from './http/sandbox';
+import { type ConnectionReport, measureConnections } from './memory/connections';
+import { measureStarts, type StartReport } from './memory/idle';
+import { describeMemory, memoryFigures, memoryTargets } from './memory/memory-report';
+import { Subject } from './memory/server-memory';
+import { measureTags, type TagReport } from './memory/tags';
+import { describeEnvironment, readEnvironment } from './report/environment';
+import { writeResults } from './report/results-file';
+
+const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
+const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
+const FULL = { rounds: 5, tags: [20_000, 100_000], used: [2000, 12_000], connections: [2000, 10_000] };
+const QUICK = { rounds: 1, tags: [10_000, 50_000], used: [500, 2500], connections: [1000, 5000] };
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
+  });
+  const plan = values.quick ? QUICK : FULL;
+  const server = resolve(values.server);
+  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const environment = readEnvironment();
+  console.log(describeEnvironment(environment));
+
+  const sandbox = new Sandbox();
+  const subject = new Subject(sandbox, server);
+  const starts: StartReport[][] = [];
+  const zookeeper: StartReport[] = [];
+  const mysql: StartReport[] = [];
+  const tags: TagReport[][] = [];
+  const connections: ConnectionReport[][] = [];
+  const [mariadb, ensemble] = await Promise.all([startMariadb(), startZookeeper()]);
+  try {
+    const zk = { LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle', LEAF_ZOOKEEPER: await ensemble.createDatabase() };
+    const sql = { LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: await mariadb.createDatabase() };
+    for (let round = 1; round <= plan.rounds; round++) {
+      console.error(`round ${round} of ${plan.rounds} …`);
+      starts.push(await measureStarts(subject, 3));
+      zookeeper.push(...(await measureStarts(subject, 1, zk, SNOWFLAKE_PATH)));
+      mysql.push(...(await measureStarts(subject, 1, sql)));
+      const few = await measureTags(subject, plan.tags[0]!, plan.used);
+      tags.push([few, await measureTags(subject, plan.tags[1]!, [])]);
+      connections.push(await measureConnections(subject, sandbox, plan.connections));
+    }
+  } finally {
+    await Promise.all([mariadb.stop(), ensemble.stop()]);
+  }
+  const measured = { starts, zookeeper, mysql, tags, connections };
+  console.log(`\n${describeMemory(measured)}\n`);
+  const [figures, targets] = [memoryFigures(measured), memoryTargets(measured)];
+  console.log(`Written to ${writeResults('memory', { environment, targets, figures, plan, measured })}`);
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,18 @@
+import type { Clock } from './clock/clock';
+
+/** Calls `act` with each of many, and lets other work pass after every `page` of them. Ends early when `signal` aborts. */
+export async function forEachInPages<Item>(
+  items: Iterable<Item>,
+  page: number,
+  act: (item: Item) => void,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<void> {
+  let done = 0;
+  for (const item of items) {
+    if (done > 0 && done % page === 0) await clock.sleep(0, signal);
+    if (signal?.aborted === true) return;
+    act(item);
+    done++;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '../clock/clock';
+import { settledBefore } from '../deadline';
+import type { SegmentStore } from './segment-store';
+import { segmentUnavailable } from './unavailable';
+import { UnknownTags } from './unknown-tags';
+
+/**
+ * Asks the store for a tag that is not known yet: once for all who want to know meanwhile, and not again at once for one
+ * that it does not have.
+ */
+export class TagLookup {
+  private readonly running = new Map<string, Promise<boolean>>();
+  private readonly unknown: UnknownTags;
+
+  constructor(
+    private readonly store: SegmentStore,
+    private readonly clock: Clock,
+    private readonly waitMs: number,
+  ) {
+    this.unknown = new UnknownTags(clock);
+  }
+
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE`, or `LEAF_SEGMENT_UNAVAILABLE` past the wait limit */
+  has(tag: string): Promise<boolean> {
+    let running = this.running.get(tag);
+    if (running === undefined) {
+      running = this.ask(tag).finally(() => this.running.delete(tag));
+      this.running.set(tag, running);
+    }
+    return running;
+  }
+
+  private async ask(tag: string): Promise<boolean> {
+    if (this.unknown.has(tag)) return false;
+    const answer = this.store.hasTag(tag);
+    const inTime = await settledBefore(answer, this.clock.monotonic() + this.waitMs, this.clock);
+    if (!inTime) throw segmentUnavailable(tag, this.waitMs, undefined);
+    const found = await answer;
+    if (!found) this.unknown.add(tag);
+    return found;
+  }
+}
