@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
 import { assertAutocommit } from './autocommit';
-import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
+import { type ConnectionLimits, dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
 import { provideDatabaseFile } from './sqlite/database-file';
@@ -20,6 +20,8 @@ export interface OpenDatabaseOptions {
   readonly onRetry?: (problem: string, waitMs: number) => void;
   /** Tries in all, for a database that is not up yet or a lock that others hold; about half a minute by default. */
   readonly attempts?: number;
+  /** {@link DEFAULT_LIMITS} when left out. */
+  readonly limits?: ConnectionLimits;
   /** Ends the wait for a database that is not up yet. */
   readonly signal?: AbortSignal;
 }
@@ -49,10 +51,10 @@ export async function openDatabase(
   clock: Clock,
   random: RandomSource,
 ): Promise<LeafDataSource> {
-  const { target } = options;
+  const { target, limits = DEFAULT_LIMITS } = options;
   if (target.dialect === 'sqlite') await makeDirectory(dirname(target.file));
-  const settings = await dataSourceOptions(target, DEFAULT_LIMITS);
-  const dataSource = new LeafDataSource(target, settings, clock, options.onCloseProblem);
+  const settings = await dataSourceOptions(target, limits);
+  const dataSource = new LeafDataSource(target, settings, limits, clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
     await assertAutocommit(dataSource, target);
