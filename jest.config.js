@@ -30,6 +30,8 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/support/closing-line.reporter.cjs'],
   // Most of them wait for servers: leaving a core free would leave it idle.
   maxWorkers: '100%',
+  // A worker that has nothing left to do ends by itself; on a busy machine not within the half second that Jest allows.
+  workerGracefulExitTimeout: 30_000,
   // A first run may have to install a database server.
   testTimeout: 180_000,
 };

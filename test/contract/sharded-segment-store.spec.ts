@@ -5,7 +5,7 @@ import { ShardRouter } from '@leaf/persistence';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { type ShardedDatabases, shardedDatabases } from '../support/shards';
 import { segmentStoreContract } from './segment-store.contract';
-import { type SqlFixture, sqlFixture } from './sql-stores';
+import { PATIENT, type SqlFixture, sqlFixture } from './sql-stores';
 import { tagStoreContract } from './tag-store.contract';
 
 let server: MariadbServer;
@@ -37,7 +37,7 @@ async function makeDatabases(): Promise<{
 }
 
 async function start(urls: Record<string, string>): Promise<ShardedDatabases> {
-  const databases = shardedDatabases(urls);
+  const databases = shardedDatabases(urls, {}, PATIENT);
   await databases.shards.start();
   return databases;
 }

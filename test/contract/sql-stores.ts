@@ -10,6 +10,7 @@ import {
   openDatabase,
   parseDatabaseUrl,
 } from '@leaf/persistence';
+import { DEFAULT_LIMITS } from '../../libs/persistence/src/data-source-options';
 import type { SegmentStoreFixture } from './segment-store.contract';
 import type { TagStoreFixture } from './tag-store.contract';
 
@@ -32,6 +33,9 @@ const STATEMENTS: Record<DatabaseTarget['dialect'], { readonly put: string; read
 
 export const clock = new SystemClock();
 
+/** Where no limit is looked at: a machine that stands still for a moment is no fault of the database. */
+export const PATIENT = { connectMs: 60_000, queryMs: 60_000, closeMs: 60_000, connections: 8 };
+
 export const FAILOVER: FailoverOptions = {
   gapSteps: 10,
   onFailover: (message) => {
@@ -39,19 +43,23 @@ export const FAILOVER: FailoverOptions = {
   },
 };
 
+function onCloseProblem(step: string, problem: string): void {
+  throw new Error(`${step}: ${problem}`);
+}
+
 /** Not opened yet, and not to be changed. */
 export function lazily(target: DatabaseTarget): LazyDatabase {
-  const onCloseProblem = (step: string, problem: string): void => {
-    throw new Error(`${step}: ${problem}`);
-  };
-  return new LazyDatabase({ target, migrate: false, onCloseProblem }, clock, systemRandom);
+  return new LazyDatabase({ target, migrate: false, onCloseProblem, limits: PATIENT }, clock, systemRandom);
 }
 
 export function connect(target: DatabaseTarget, migrate = true): Promise<LeafDataSource> {
-  const onCloseProblem = (step: string, problem: string): void => {
-    throw new Error(`${step}: ${problem}`);
-  };
-  return openDatabase({ target, migrate, firstTag: FIRST_TAG, onCloseProblem }, clock, systemRandom);
+  return openDatabase({ target, migrate, firstTag: FIRST_TAG, onCloseProblem, limits: PATIENT }, clock, systemRandom);
+}
+
+/** With a server's limits of connecting and of statements; the tables are there. */
+export function connectAsServer(target: DatabaseTarget): Promise<LeafDataSource> {
+  const limits = { ...DEFAULT_LIMITS, closeMs: PATIENT.closeMs };
+  return openDatabase({ target, migrate: false, onCloseProblem, limits }, clock, systemRandom);
 }
 
 /** Tags and segments of one new database, its table empty. */

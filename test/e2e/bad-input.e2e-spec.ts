@@ -369,7 +369,7 @@ describe('anything at all', () => {
       fc.asyncProperty(request, async ({ method, path, query }) => {
         const answer = await call(port, path + query, { method });
         expect(answer.status).toBeLessThan(500);
-        const isPage = /^\/([?#]|$)/.test(path + query) && (method === 'GET' || method === 'HEAD');
+        const isPage = /^\/(cache|db)?([?#]|$)/.test(path + query) && (method === 'GET' || method === 'HEAD');
         expect((answer.headers['content-type'] ?? '').includes('html')).toBe(isPage);
         if (isPage || method === 'HEAD') return;
         if (answer.status >= 400) refusal(answer);

@@ -5,6 +5,7 @@ import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';
 import { insertTag } from '../support/data-directory';
 import { json, text } from '../support/http';
+import { until } from '../support/until';
 
 const VIEWS = ['overview', 'segments', 'tags', 'snowflake', 'decoder/1169786042799259000', 'try'];
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
@@ -66,12 +67,17 @@ it('draws the double buffer of each tag', async () => {
 
 it('searches, filters and sorts tags', async () => {
   await view.show('segments');
-  const names = (): Promise<string[]> => page.locator('.table-body .tag-name').allInnerTexts();
+  /** The page draws in its own time. */
+  const names = (...expected: string[]): Promise<true> =>
+    until(`the tags ${expected.join()}`, async () => {
+      const seen = await page.locator('.table-body .tag-name').allInnerTexts();
+      return seen.join() === expected.join();
+    });
   await page.getByRole('button', { name: 'tag', exact: false }).first().click();
   await page.getByRole('columnheader', { name: /^tag/ }).and(page.locator('[aria-sort=descending]')).waitFor();
-  expect(await names()).toEqual(['order', 'leaf-segment-test', 'hostile']);
+  await names('order', 'leaf-segment-test', 'hostile');
   await page.getByLabel('Show').selectOption('loaded');
-  expect(await names()).toEqual(['order']);
+  await names('order');
   await page.getByLabel('Search tags').fill('nothing');
   await page.getByText('No tag of this server matches.').waitFor();
   await page.getByText('0 of 3 tags').waitFor();
@@ -103,7 +109,10 @@ it('decodes an ID as the server does, and composes ranges', async () => {
   await decoder.getByText('2019-09-06 01:35:00.834 UTC').waitFor();
   await decoder.getByText('2019-09-06 09:35:00.834 GMT+8').waitFor();
   await page.getByRole('button', { name: 'Copy highest ID, millisecond' }).click();
-  expect(await page.evaluate('navigator.clipboard.readText()')).toBe('1169786042803290111');
+  await until(
+    'the copy',
+    async () => (await page.evaluate('navigator.clipboard.readText()')) === '1169786042803290111',
+  );
   await page
     .getByRole('row')
     .filter({ hasText: 'day, local' })

@@ -51,7 +51,8 @@ type Ask = (port: number, agent: Agent, received: Received) => Promise<void>;
 async function snowflakes(port: number, path: string, agent: Agent, received: Received): Promise<string | undefined> {
   const answer = await call(port, path, { agent });
   if (answer.status === 200) return answer.body;
-  expect(problemCode(answer)).toBe('LEAF_NOT_READY');
+  // A machine that stands still for longer than the short horizon lets it end.
+  expect(['LEAF_NOT_READY', 'LEAF_LEASE_EXPIRED']).toContain(problemCode(answer));
   received.refused++;
   return undefined;
 }
@@ -177,8 +178,11 @@ it.each([
   await server.kill();
   const { port } = await servers.start(directory, SHORT);
   expect(await text(port, `/api/segment/get/${TAG}`)).toBe('1');
-  await until('ready', async () => (await call(port, '/health/ready')).status === 200);
-  expect(await text(port, '/api/snowflake/get/order')).toMatch(/^[1-9]\d*$/);
+  const id = await until('a snowflake ID', async () => {
+    const { status, body } = await call(port, '/api/snowflake/get/order');
+    return status === 200 && body;
+  });
+  expect(id).toMatch(/^[1-9]\d*$/);
 });
 
 it('gives no segment ID twice when it is killed at the start again and again', async () => {

@@ -9,7 +9,7 @@ const ROUNDS = Number(process.env['ROLLING_RESTARTS'] ?? 1);
 const SERVERS = 3;
 const CALLERS = 8;
 /** Many times the interval in which the proxy looks, however busy the machine. */
-const DRAIN = { LEAF_SHUTDOWN_DRAIN_MS: '2000' };
+const DRAIN = { LEAF_SHUTDOWN_DRAIN_MS: '5000' };
 const PATHS = ['/api/segment/get/leaf-segment-test', '/api/snowflake/get/order'];
 const LIMIT_MS = 60_000 + ROUNDS * 60_000;
 

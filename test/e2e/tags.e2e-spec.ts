@@ -264,7 +264,7 @@ describe('draining', () => {
   });
 
   it('cannot be undone when the server is stopping', async () => {
-    const other = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_SHUTDOWN_DRAIN_MS: '3000' });
+    const other = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_SHUTDOWN_DRAIN_MS: '6000' });
     const closing = other.server.close();
     await until('not ready', async () => (await call(other.port, '/health/ready')).status === 503);
     expect(await refused(admin(other.port, 'DELETE', '/api/server/drain'))).toBe('LEAF_NOT_READY');

@@ -35,7 +35,7 @@ describe('Leaf in the health check of an application', () => {
     const ids = IdModule.forRoot({
       database: await mariadb.createDatabase(),
       tags: ['order'],
-      segment: { refreshMs: 20 },
+      segment: { refreshMs: 20, waitMs: 30_000 },
       snowflake: { registry: new InMemoryWorkerRegistry(storage), instance: { ip: '10.0.0.7', port: 1 }, reportMs: 20 },
     });
 

@@ -52,6 +52,8 @@ afterEach(async () => {
 const file = (name = 'leaf'): string => `sqlite:${join(directory, `${name}.sqlite`)}`;
 /** Of the application. */
 const POOL = 2;
+/** A machine that stands still for a moment is no outage. */
+const segment = { waitMs: 30_000 };
 const host = (url: string, name = 'default'): DynamicModule =>
   TypeOrmModule.forRoot({ type: url.startsWith('mysql') ? 'mysql' : 'postgres', url, name, poolSize: POOL } as never);
 
@@ -112,7 +114,7 @@ describe.each([
     const tags = ['order', 'invoice', 'parcel', 'refund'];
     const app = await start(
       host(url),
-      IdModule.forRoot({ database: { dataSource: DataSource }, tags, snowflake: { registry: 'mysql' } }),
+      IdModule.forRoot({ database: { dataSource: DataSource }, tags, segment, snowflake: { registry: 'mysql' } }),
     );
     const ids = app.get(IdService);
     expect(await ids.nextIds('order', 3)).toEqual([1n, 2n, 3n]);
@@ -129,7 +131,8 @@ describe.each([
   });
 
   it('keeps an ID that was taken inside of a transaction that is rolled back', async () => {
-    const app = await start(host(url), IdModule.forRoot({ database: { dataSource: DataSource }, tags: ['order'] }));
+    const options = { database: { dataSource: DataSource }, tags: ['order'], segment };
+    const app = await start(host(url), IdModule.forRoot(options));
     const ids = app.get(IdService);
     const taken: bigint[] = [];
     const failing = app.get(DataSource).transaction(async () => {
@@ -153,13 +156,14 @@ describe.each([
 
   it('is taken by its name, or from a factory', async () => {
     const named = getDataSourceToken('orders');
-    const byName = await start(host(url, 'orders'), IdModule.forRoot({ database: { dataSource: named }, tags: ['a'] }));
+    const options = { database: { dataSource: named }, tags: ['a'], segment };
+    const byName = await start(host(url, 'orders'), IdModule.forRoot(options));
     expect(await byName.get(IdService).nextId('a')).toBe(1n);
     const byFactory = await start(
       host(url, 'orders'),
       IdModule.forRootAsync({
         inject: [named],
-        useFactory: (dataSource: DataSource) => ({ database: { dataSource }, tags: ['b'] }),
+        useFactory: (dataSource: DataSource) => ({ database: { dataSource }, tags: ['b'], segment }),
       }),
     );
     expect(await byFactory.get(IdService).nextId('b')).toBe(1n);

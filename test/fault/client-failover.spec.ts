@@ -67,7 +67,7 @@ afterAll(async () => {
 it('no call fails and no ID comes twice while three servers are killed and started again in turn', async () => {
   const client = new LeafClient({
     servers: places.map(({ proxy }) => `http://127.0.0.1:${proxy.port}`),
-    timeoutMs: 15_000,
+    timeoutMs: 60_000,
     requestTimeoutMs: 3000,
     // Little is fetched ahead, so that servers are asked all the time.
     segment: { minSize: 20, maxSize: 400 },

@@ -1,6 +1,6 @@
 import { startMariadb } from '../support/mariadb';
 import { startMariadbPair } from '../support/mariadb-pair';
-import { codeOf, GAP_STEPS, type Instance, OPTIONS, Valve, World } from '../support/failover-world';
+import { GAP_STEPS, type Instance, OPTIONS, Valve, World } from '../support/failover-world';
 import { startPostgres } from '../support/postgres';
 import { startPostgresPair } from '../support/postgres-pair';
 import type { DatabasePair, PrivateServer } from '../support/private-server';
@@ -126,13 +126,14 @@ describe.each(DATABASES)('segment mode on $database', ({ start, startPair }) => 
   it('gives no ID twice when the first thing that a promoted replica sees is a range that comes back', async () => {
     const { pair, world } = await makePair(false);
     const [lost, stopping] = [await world.addInstance(), await world.addInstance()];
-    for (const instance of [lost, stopping]) while (instance.loads < 6) await instance.takeOne();
+    for (const instance of [lost, stopping]) await instance.takeUntil(() => instance.loads >= 6);
     // The newest range that the replica knows is in the hands of `stopping`, which has not used it up.
     await world.valve.close();
     await pair.waitForReplica();
     await pair.stopReplication();
     void world.valve.allow(GAP_STEPS);
-    while ((await lost.takeOne().catch(codeOf)) !== 'LEAF_SEGMENT_UNAVAILABLE');
+    await lost.takeUntil(() => world.valve.exhausted);
+    await lost.drain();
     await pair.primary.kill();
     world.valve.open();
     await lost.stop();
@@ -142,39 +143,40 @@ describe.each(DATABASES)('segment mode on $database', ({ start, startPair }) => 
     expect(await world.countLost(pair.primary.port)).toBe(GAP_STEPS);
     await stopping.stop();
     const fresh = await world.addInstance();
-    while (fresh.count < GAP_STEPS * OPTIONS.maxStep) await fresh.takeOne();
+    await fresh.takeUntil(() => fresh.count >= GAP_STEPS * OPTIONS.maxStep);
     await world.check(1);
   });
 
   it('gives no ID twice when the size of the largest segment was among the updates lost before', async () => {
     const { pair, world } = await makePair(false);
     const growing = await world.addInstance();
-    while (growing.loads < 2) await growing.takeOne();
+    await growing.takeUntil(() => growing.loads >= 2);
     const loseUpdates = async (count: number): Promise<Instance> => {
       await world.valve.close();
       await pair.waitForReplica();
       await pair.stopReplication();
       void world.valve.allow(count);
-      while ((await growing.takeOne().catch(codeOf)) !== 'LEAF_SEGMENT_UNAVAILABLE');
+      await growing.takeUntil(() => world.valve.exhausted);
+      await growing.drain();
       await pair.primary.kill();
       await pair.promote();
       world.proxy.retarget(pair.primary.port);
       expect(await world.countLost(pair.primary.port)).toBe(count);
       // Another one than `growing` is the first on the new server.
       const fresh = await world.addInstance(new Valve());
-      await fresh.takeOne();
+      await fresh.takeUntil(() => fresh.count > 0);
       world.valve.open();
       return fresh;
     };
     // 200 and 400 IDs, the first segments above the step of the row.
     const first = await loseUpdates(2);
     const wanted = growing.loads + 3;
-    await until('segments', async () => (await growing.takeOne().catch(codeOf), growing.loads >= wanted));
+    await growing.takeUntil(() => growing.loads >= wanted);
     await first.stop();
     await pair.rejoin();
     const second = await loseUpdates(GAP_STEPS);
     await growing.stop();
-    while (second.count < GAP_STEPS * OPTIONS.maxStep) await second.takeOne();
+    await second.takeUntil(() => second.count >= GAP_STEPS * OPTIONS.maxStep);
     await world.check(2);
   });
 });

@@ -1,16 +1,20 @@
-import type { WorkerRegistry } from '@leaf/core';
+import type { WorkerClaim, WorkerRegistry } from '@leaf/core';
 import { parseZookeeperAuth } from '../../libs/registry/src/zookeeper/zookeeper-address';
 import type { ZookeeperRegistryOptions } from '../../libs/registry/src/zookeeper/zookeeper-registry';
-import type { ZookeeperSession } from '../../libs/registry/src/zookeeper/zookeeper-session';
+import type { ZookeeperSession, ZookeeperSessionOptions } from '../../libs/registry/src/zookeeper/zookeeper-session';
 import { holderAt, LOST, NAME, openSession, UNREACHABLE, zkNormal, zkRecycle } from '../contract/zk-registries';
-import { freePort } from '../support/private-server';
+import { freePort } from '../support/free-port';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 import { startZookeeper, type ZookeeperServer } from '../support/zookeeper';
 import { requireZookeeperClient } from '../support/zookeeper-client';
 
 const TTL = 3_600_000;
-const LIMITS = { connectMs: 1500, callMs: 1500, sessionMs: 3000 };
+/** To be waited for; a busy machine alone can use them up. */
+const SHORT_MS = 1500;
+const SHORT_SESSION_MS = 3000;
+/** What ends is done long before. */
+const BOUND_MS = 30_000;
 const UP = `/snowflake/${NAME}/temporary`;
 const URL_7 = 'http://10.0.0.7:8080';
 
@@ -67,9 +71,13 @@ describe.each(KINDS)('%s', (_name, open) => {
     await registry.close();
   });
 
-  function use(hosts: string): void {
-    session = openSession(hosts, LIMITS);
+  function use(hosts: string, limits: Partial<ZookeeperSessionOptions> = {}): void {
+    session = openSession(hosts, limits);
     registry = open(session, { url: URL_7 });
+  }
+
+  function acquire(): Promise<WorkerClaim> {
+    return recovered(() => registry.acquire(holderAt(0), soon));
   }
 
   function soon(): number {
@@ -77,8 +85,8 @@ describe.each(KINDS)('%s', (_name, open) => {
   }
 
   it('goes on after an extension whose answer the network swallowed', async () => {
-    use(throughProxy());
-    const claim = await registry.acquire(holderAt(0), soon);
+    use(throughProxy(), { callMs: SHORT_MS });
+    const claim = await acquire();
     const wanted = soon();
     proxy.blackhole('answers');
     await expect(registry.extend(claim, wanted)).rejects.toMatchObject({
@@ -89,14 +97,14 @@ describe.each(KINDS)('%s', (_name, open) => {
     proxy.heal();
     const extended = await recovered(() => registry.extend(claim, wanted + 10_000));
     expect(extended.ceiling - wanted).toBeGreaterThanOrEqual(10_000);
-    expect(extended).toMatchObject({ workerId: claim.workerId, previousCeiling: 0 });
-    await registry.release(extended, wanted);
+    expect(extended).toMatchObject({ workerId: claim.workerId, previousCeiling: claim.previousCeiling });
+    await recovered(() => registry.release(extended, wanted));
     await expect(registry.extend(extended, wanted + 10_000)).rejects.toMatchObject(LOST);
   });
 
   it('cannot be reached while no server is there, and goes on when it is back', async () => {
-    use(throughProxy());
-    const claim = await registry.acquire(holderAt(0), soon);
+    use(throughProxy(), { connectMs: SHORT_MS });
+    const claim = await acquire();
     proxy.refuse();
     await expect(registry.acquire(holderAt(1), soon)).rejects.toMatchObject(UNREACHABLE);
     await expect(registry.extend(claim, soon())).rejects.toMatchObject(UNREACHABLE);
@@ -156,21 +164,22 @@ describe.each(KINDS)('%s', (_name, open) => {
       'rejected',
       'rejected',
     ]);
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - begun).toBeLessThan(BOUND_MS);
     await silent.stop();
   });
 
   it('is listed again after its session expired, by an extension', async () => {
-    use(throughProxy());
-    const claim = await registry.acquire(holderAt(0), soon);
+    use(throughProxy(), { connectMs: SHORT_MS, callMs: SHORT_MS, sessionMs: SHORT_SESSION_MS });
+    const claim = await acquire();
     await until('the node', () => direct.getData(`${UP}/10.0.0.7:8080`));
+    const { generation } = session.snapshot();
     proxy.blackhole();
     await until('end of the node', async () => (await direct.getData(`${UP}/10.0.0.7:8080`)) === undefined);
     proxy.heal();
     const extended = await recovered(() => registry.extend(claim, soon()));
     await until('the node again', () => direct.getData(`${UP}/10.0.0.7:8080`));
-    expect(session.snapshot().generation).toBe(2);
-    expect(await registry.extend(extended, soon())).toMatchObject({ workerId: claim.workerId });
+    expect(session.snapshot().generation).toBeGreaterThan(generation);
+    expect(await recovered(() => registry.extend(extended, soon()))).toMatchObject({ workerId: claim.workerId });
   });
 
   it('is listed once the node of a session before is gone', async () => {
@@ -220,7 +229,7 @@ describe.each(KINDS)('%s', (_name, open) => {
   it('with the wrong password, does not start, and says so; while running, it counts as not reached', async () => {
     const withPassword = (password: string): WorkerRegistry => {
       const auth = parseZookeeperAuth(`digest:leaf:${password}`);
-      return open(openSession(database, { ...LIMITS, auth }));
+      return open(openSession(database, { auth }));
     };
     const [owner, stranger] = [withPassword('right'), withPassword('wrong')];
     const claim = await owner.acquire(holderAt(0), soon);
@@ -247,10 +256,10 @@ describe.each(KINDS)('%s', (_name, open) => {
 });
 
 it('zk_recycle: a holder that was cut off until another one took its worker has lost it', async () => {
-  const cutOff = openSession(throughProxy(), LIMITS);
+  const cutOff = openSession(throughProxy(), { connectMs: SHORT_MS, callMs: SHORT_MS });
   const [first, second] = [zkRecycle(cutOff, { maxWorkerId: 0 }), zkRecycle(direct, { maxWorkerId: 0 })];
   const ceiling = Date.now() - 120_000;
-  const claim = await first.acquire(holderAt(0), () => ceiling);
+  const claim = await recovered(() => first.acquire(holderAt(0), () => ceiling));
   proxy.blackhole();
   const taken = await second.acquire(holderAt(1), () => Date.now() + TTL);
   expect(taken).toMatchObject({ workerId: 0, previousCeiling: ceiling });

@@ -15,7 +15,7 @@ const HORIZON_S = 10;
 const TTL_S = 12;
 /** More than any election takes. */
 const LONG_TTL_S = 60;
-/** Between two reports. */
+/** More than lies between two reports. */
 const REPORT_S = 3;
 const RECOVERY_LIMIT_MS = 60_000;
 const PAUSE_MS = 10;
@@ -99,6 +99,8 @@ describe('ZooKeeper registries through outages of the ensemble', () => {
       LEAF_SEGMENT_ENABLED: 'false',
       LEAF_SNOWFLAKE_REGISTRY: registry,
       LEAF_SNOWFLAKE_LEASE_TTL_MS: String(reservesS * 1000),
+      // So that a report that waits for the registry, and a machine that stands still, leave enough of the horizon.
+      LEAF_SNOWFLAKE_REPORT_MS: '1000',
       LEAF_ZOOKEEPER: proxies.map(({ port }) => `127.0.0.1:${port}`).join(','),
     });
   }

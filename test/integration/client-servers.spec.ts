@@ -1,6 +1,7 @@
 import { FakeClock, systemRandom } from '@leaf/core';
 import { LeafClient, type LeafClientOptions } from '@leaf/client/plain';
-import { deadPort, FakeLeaf, problem, send } from '../support/fake-leaf';
+import { FakeLeaf, problem, send } from '../support/fake-leaf';
+import { freePort } from '../support/free-port';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 import { watch } from '../support/watch';
@@ -205,7 +206,7 @@ describe('the client and its servers', () => {
     const server = await start();
     const proxy = await TcpProxy.start(server.port);
     try {
-      const urls = [`http://127.0.0.1:${proxy.port}`, `http://127.0.0.1:${await deadPort()}`];
+      const urls = [`http://127.0.0.1:${proxy.port}`, `http://127.0.0.1:${await freePort()}`];
       const client = open({
         servers: urls,
         segment: { minSize: 50 },

@@ -1,9 +1,17 @@
-import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl, WorkerTable } from '@leaf/persistence';
+import { systemRandom } from '@leaf/core';
+import {
+  createSegmentStore,
+  type DatabaseTarget,
+  openDatabase,
+  parseDatabaseUrl,
+  WorkerTable,
+} from '@leaf/persistence';
 import { migrations } from '@leaf/migrations';
-import { connect, FAILOVER, lazily } from '../contract/sql-stores';
+import { clock, connect, FAILOVER, lazily } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
 import type { PrivateServer } from '../support/private-server';
+import { until } from '../support/until';
 
 const SERVERS = 20;
 
@@ -11,10 +19,18 @@ interface DatabaseServer extends PrivateServer {
   createDatabase(): Promise<string>;
 }
 
-describe.each<[string, () => Promise<DatabaseServer>]>([
-  ['MariaDB', startMariadb],
-  ['PostgreSQL', startPostgres],
-])('%s, empty', (_name, start) => {
+interface Case {
+  readonly name: string;
+  readonly start: () => Promise<DatabaseServer>;
+  /** Keeps everybody else from the table of migrations. */
+  readonly lock: readonly string[];
+  readonly unlock: string;
+}
+
+describe.each<Case>([
+  { name: 'MariaDB', start: startMariadb, lock: ['LOCK TABLES leaf_migrations WRITE'], unlock: 'UNLOCK TABLES' },
+  { name: 'PostgreSQL', start: startPostgres, lock: ['BEGIN', 'LOCK TABLE leaf_migrations'], unlock: 'ROLLBACK' },
+])('$name, empty', ({ start, lock, unlock }) => {
   let server: DatabaseServer;
   let target: DatabaseTarget;
   beforeAll(async () => (server = await start()));
@@ -67,5 +83,23 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     const connection = await connecting;
     expect(await connection.query('SELECT biz_tag FROM leaf_alloc')).toHaveLength(1);
     await connection.destroy();
+  });
+
+  it('that does not answer a statement in time is waited for', async () => {
+    const first = await connect(target);
+    const holder = first.createQueryRunner();
+    for (const statement of lock) await holder.query(statement);
+    const problems: string[] = [];
+    const onRetry = (problem: string): void => void problems.push(problem);
+    const onCloseProblem = (): void => undefined;
+    const opening = openDatabase({ target, migrate: true, onRetry, onCloseProblem }, clock, systemRandom);
+    await Promise.race([opening, until('a try that took too long', () => problems.length > 0)]);
+    await holder.query(unlock);
+    await holder.release();
+    const connection = await opening;
+    expect(problems[0]).toMatch(/timeout/);
+    expect(await connection.query('SELECT name FROM leaf_migrations')).toHaveLength(migrations.length);
+    await connection.destroy();
+    await first.destroy();
   });
 });

@@ -5,7 +5,7 @@ import { SystemClock, systemRandom } from '@leaf/core';
 import { parseZookeeperAddress, parseZookeeperAuth } from '../../libs/registry/src/zookeeper/zookeeper-address';
 import { ZookeeperSession, type ZookeeperSessionOptions } from '../../libs/registry/src/zookeeper/zookeeper-session';
 import { ensureBuilt, ROOT } from '../support/build';
-import { freePort } from '../support/private-server';
+import { freePort } from '../support/free-port';
 import { run } from '../support/services';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
@@ -191,9 +191,11 @@ describe('with credentials', () => {
 
 it('two sessions of one process do not know each other', async () => {
   const proxy = await TcpProxy.start(server.port);
-  const far = await openRooted(database.replace(`:${server.port}`, `:${proxy.port}`), { callMs: 300 });
-  const near = open();
+  const near = await openRooted();
   await near.create('/a', '', 'persistent');
+  const far = open(database.replace(`:${server.port}`, `:${proxy.port}`), { callMs: 300 });
+  // A busy machine alone can use up the short limit.
+  await until('the connection', () => far.getData('/a').catch(() => undefined));
   proxy.blackhole();
   await expect(far.getData('/a')).rejects.toMatchObject({ kind: 'unknown-outcome' });
   expect(await near.setData('/a', 'x', 0)).toBe(1);
@@ -210,7 +212,8 @@ describe('a process', () => {
     const { SystemClock, systemRandom } = require('./libs/core/src');
     const { parseZookeeperAddress } = require('./libs/registry/src/zookeeper/zookeeper-address');
     const { ZookeeperSession } = require('./libs/registry/src/zookeeper/zookeeper-session');
-    const options = { address: parseZookeeperAddress(process.argv[1]), connectMs: 3000, callMs: 3000, sessionMs: 60000 };
+    const connectMs = Number(process.argv[2]);
+    const options = { address: parseZookeeperAddress(process.argv[1]), connectMs, callMs: 30000, sessionMs: 60000 };
     const session = new ZookeeperSession(options, new SystemClock(), systemRandom);
     const up = session
       .ensurePath('/')
@@ -224,9 +227,9 @@ describe('a process', () => {
   beforeAll(ensureBuilt);
 
   /** Fails when it does not end by itself, or not with 0; its own child has to end as well. */
-  async function runProgram(hosts: string, ending: string): Promise<string> {
-    const limits = { timeout: 30_000, killSignal: 'SIGKILL' } as const;
-    const words = ['-e', PROGRAM + ending, hosts];
+  async function runProgram(hosts: string, ending: string, connectMs = 30_000): Promise<string> {
+    const limits = { timeout: 120_000, killSignal: 'SIGKILL' } as const;
+    const words = ['-e', PROGRAM + ending, hosts, String(connectMs)];
     const { stdout } = await run(process.execPath, words, { cwd: join(ROOT, 'dist'), ...limits });
     return stdout.trim();
   }
@@ -237,7 +240,7 @@ describe('a process', () => {
   });
 
   it('ends by itself once its session is closed that has never reached a server', async () => {
-    expect(await runProgram(`127.0.0.1:${await freePort()}`, CLOSE)).toBe('unreachable');
+    expect(await runProgram(`127.0.0.1:${await freePort()}`, CLOSE, 1000)).toBe('unreachable');
   });
 
   it('ends by itself with a session that nobody closes, which ends at the server too', async () => {
@@ -246,7 +249,7 @@ describe('a process', () => {
   });
 
   it('takes its child along when it is killed, and its session ends at the server', async () => {
-    const words = ['-e', PROGRAM + STAY, database];
+    const words = ['-e', PROGRAM + STAY, database, '30000'];
     const program = spawn(process.execPath, words, { cwd: join(ROOT, 'dist'), stdio: ['ignore', 'pipe', 'inherit'] });
     await once(program.stdout, 'data');
     const pid = await onlyZookeeperChild(program.pid);

@@ -101,8 +101,9 @@ export class BuiltServers {
         LEAF_ADVERTISE_HOST: '127.0.0.1',
         LEAF_DATA_DIR: directory,
         LEAF_SHUTDOWN_DRAIN_MS: '0',
-        // A machine that stands still for a moment is no overload.
+        // A machine that stands still for a moment is no overload, and no outage.
         LEAF_MAX_LAG_MS: '60000',
+        LEAF_SEGMENT_WAIT_MS: '10000',
         ...env,
       },
     });

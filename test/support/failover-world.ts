@@ -20,7 +20,7 @@ export const GAP_STEPS = 10;
 /** The dynamic step is above the row's step, and at its bound in each round. */
 export const OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, waitMs: 300, maxStep: 4 * STEP };
 const CALLERS = 4;
-const RECOVERY_LIMIT_MS = 10_000;
+const RECOVERY_LIMIT_MS = 60_000;
 
 /** What all allocations of a world pass: counts those that may begin, and keeps what came of them. */
 export class Valve {
@@ -45,6 +45,11 @@ export class Valve {
 
   open(): void {
     void this.allow(Infinity);
+  }
+
+  /** Whether all that were allowed are done. */
+  get exhausted(): boolean {
+    return this.left === 0 && this.running === 0;
   }
 
   /** In front of `store` from now on. */
@@ -99,9 +104,20 @@ export class Instance {
     return this.given.at(-1)?.to ?? 0n;
   }
 
-  async takeOne(): Promise<void> {
-    const id = await this.generator.next(TAG);
-    this.note([{ from: id, to: id }]);
+  /** Takes IDs one by one until `done`, however many calls are refused: a busy machine alone can use up their wait. */
+  async takeUntil(done: () => boolean): Promise<void> {
+    const deadline = performance.now() + RECOVERY_LIMIT_MS;
+    while (!done()) {
+      const refusal = await this.takeOne();
+      if (refusal === undefined) continue;
+      if (performance.now() > deadline) throw new Error(`Still refused after ${RECOVERY_LIMIT_MS} ms: ${refusal}`);
+      await sleep(20);
+    }
+  }
+
+  /** Takes all that it has; nobody may allocate any more. */
+  async drain(): Promise<void> {
+    while ((await this.takeOne()) === undefined);
   }
 
   /** Ends as a server does: its rest goes back if the database takes it. */
@@ -116,10 +132,20 @@ export class Instance {
     await this.disconnect();
   }
 
+  /** @returns why there was none */
+  private takeOne(): Promise<string | undefined> {
+    return this.next().catch(codeOf);
+  }
+
+  private async next(): Promise<undefined> {
+    const id = await this.generator.next(TAG);
+    this.note([{ from: id, to: id }]);
+  }
+
   private async call(caller: number): Promise<void> {
     for (let round = caller; this.ended === undefined; round++) {
       try {
-        if (round % 2 === 0) await this.takeOne();
+        if (round % 2 === 0) await this.next();
         else this.note(await this.generator.takeRanges(TAG, 1 + ((round * 7) % (STEP / 2))));
         await sleep(1);
       } catch (error) {

@@ -93,11 +93,3 @@ export class FakeLeaf {
     return { key: name, ids: Array.from({ length: size }, (_, index) => String(from + BigInt(index))) };
   }
 }
-
-/** A port of this machine where nobody listens. */
-export async function deadPort(): Promise<number> {
-  const fake = await FakeLeaf.start();
-  const { port } = fake;
-  await fake.stop();
-  return port;
-}

@@ -6,7 +6,7 @@ import { requireBinary, run } from './services';
 
 /** The core package alone lacks my_print_defaults, which mariadb-install-db needs. */
 const PACKAGE = 'mariadb-server';
-const CONNECT_LIMIT_MS = 2000;
+const CONNECT_LIMIT_MS = 30_000;
 
 export class MariadbServer extends PrivateServer {
   constructor(

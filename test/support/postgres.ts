@@ -5,7 +5,7 @@ import { Client, type QueryResult } from 'pg';
 import { copyOfTemplate, guarded, PrivateServer, serverDirectory } from './private-server';
 import { requireBinary, run } from './services';
 
-const CONNECT_LIMIT_MS = 2000;
+const CONNECT_LIMIT_MS = 30_000;
 
 /** PostgreSQL refuses to run as root. */
 const ACCOUNT = 'postgres';

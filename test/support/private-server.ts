@@ -1,21 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { freePort } from './free-port';
 import { exists, requireBinary, run, servicesDirectory, withLock } from './services';
 import { until } from './until';
 
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 120_000;
 const PORT_ATTEMPTS = 3;
 const LOG_TAIL = 4000;
-
-/**
- * Below the ports that systems give to outgoing connections: a client that knocks at the port of a killed server must
- * not get that very port for its own end, or it holds the port when the server returns.
- */
-const FIRST_PORT = 15_000;
-const LAST_PORT = 32_000;
 
 const alive = new Set<PrivateServer>();
 
@@ -268,19 +261,6 @@ async function processesIn(directory: string): Promise<number[]> {
     if (path.startsWith(`${directory}/`)) pids.push(Number(name));
   }
   return pids;
-}
-
-/** A port that nobody uses at this moment. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer();
-      server.on('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
 }
 
 /** Whether there is such a process; signal 0 only asks. */

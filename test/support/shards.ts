@@ -1,5 +1,6 @@
 import { systemRandom } from '@leaf/core';
 import { parseDatabaseUrl, Shard, ShardedSegmentStore, ShardedTagStore, ShardRouter, Shards } from '@leaf/persistence';
+import { DEFAULT_LIMITS } from '../../libs/persistence/src/data-source-options';
 import { clock, FAILOVER } from '../contract/sql-stores';
 
 export interface ShardedDatabases {
@@ -10,10 +11,11 @@ export interface ShardedDatabases {
   readonly reports: string[];
 }
 
-/** Several databases by name and URL, not opened yet. */
+/** Several databases by name and URL, not opened yet; with the limits of a server when `limits` is left out. */
 export function shardedDatabases(
   databases: Readonly<Record<string, string>>,
   tags: Readonly<Record<string, string>> = {},
+  limits = DEFAULT_LIMITS,
 ): ShardedDatabases {
   const reports: string[] = [];
   const all = Object.entries(databases).map(
@@ -23,6 +25,7 @@ export function shardedDatabases(
           name,
           target: parseDatabaseUrl(url),
           migrate: true,
+          limits,
           failover: FAILOVER,
           onCloseProblem: (step, problem) => reports.push(`${step}: ${problem}`),
           onOpenFailed: () => reports.push(`${name} not open`),

@@ -10,10 +10,12 @@ export async function zookeeperChildren(parent = process.pid): Promise<number[]>
   return found.filter((_, n) => programs[n] === process.execPath);
 }
 
-export async function onlyZookeeperChild(parent?: number): Promise<number> {
-  const [pid, ...others] = await zookeeperChildren(parent);
-  if (pid === undefined || others.length > 0) throw new Error(`Not one child: ${pid}, ${others.join()}`);
-  return pid;
+/** One that was killed may need a moment to end. */
+export function onlyZookeeperChild(parent?: number): Promise<number> {
+  return until('only one child', async () => {
+    const [pid, ...others] = await zookeeperChildren(parent);
+    return others.length === 0 && pid;
+  });
 }
 
 /** Of one whose parent may be gone, so that nobody reports its end. */

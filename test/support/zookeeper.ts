@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { copyOfTemplate, freePort, guarded, PrivateServer } from './private-server';
+import { freePort } from './free-port';
+import { copyOfTemplate, guarded, PrivateServer } from './private-server';
 import { exists, requireBinary, requireLibrary } from './services';
 import { until } from './until';
 

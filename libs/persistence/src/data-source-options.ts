@@ -10,6 +10,8 @@ export interface ConnectionLimits {
   readonly connectMs: number;
   /** How long a statement may take, its wait for a connection included, in milliseconds. */
   readonly queryMs: number;
+  /** How long closing may take, in milliseconds: a pool waits for ever for a statement that is never answered. */
+  readonly closeMs: number;
   /** Connections at most; SQLite has one. */
   readonly connections: number;
 }
@@ -22,7 +24,7 @@ interface TlsOptions {
 /** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */
 export const MIGRATIONS_TABLE = 'leaf_migrations';
 
-export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000, connections: 8 };
+export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000, closeMs: 2000, connections: 8 };
 
 /** What TypeORM needs to know of a database. */
 export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {

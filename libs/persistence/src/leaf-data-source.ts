@@ -1,11 +1,8 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Clock, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
-import { DEFAULT_LIMITS } from './data-source-options';
+import type { ConnectionLimits } from './data-source-options';
 import type { DatabaseTarget } from './database-url';
 import { SqlDatabase } from './sql-database';
-
-/** A pool waits for statements under way; of one that is never answered it would wait for ever. */
-const CLOSE_LIMIT_MS = 2000;
 
 /**
  * The connection, which closes only after those who still want to write have done so: whoever uses it last adds a step
@@ -18,12 +15,13 @@ export class LeafDataSource extends DataSource {
   constructor(
     readonly target: DatabaseTarget,
     options: DataSourceOptions,
+    private readonly limits: ConnectionLimits,
     private readonly clock: Clock,
     private readonly report: ReleaserReport,
   ) {
     super(options);
     this.access = new SqlDatabase(this, target.description, clock, {
-      limitMs: DEFAULT_LIMITS.queryMs,
+      limitMs: limits.queryMs,
       serial: target.dialect === 'sqlite',
       multipleStatements: target.dialect === 'mysql',
     });
@@ -33,7 +31,8 @@ export class LeafDataSource extends DataSource {
   override async destroy(): Promise<void> {
     await this.users.releaseAll();
     if (!this.isInitialized) return;
-    const inTime = await settledBefore(super.destroy(), this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
-    if (!inTime) this.report('close the database', `not done after ${CLOSE_LIMIT_MS} ms, going on`);
+    const { closeMs } = this.limits;
+    const inTime = await settledBefore(super.destroy(), this.clock.monotonic() + closeMs, this.clock);
+    if (!inTime) this.report('close the database', `not done after ${closeMs} ms, going on`);
   }
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
 import { assertAutocommit } from './autocommit';
-import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
+import { type ConnectionLimits, dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
 import { provideDatabaseFile } from './sqlite/database-file';
@@ -20,6 +20,8 @@ export interface OpenDatabaseOptions {
   readonly onRetry?: (problem: string, waitMs: number) => void;
   /** Tries in all, for a database that is not up yet or a lock that others hold; about half a minute by default. */
   readonly attempts?: number;
+  /** {@link DEFAULT_LIMITS} when left out. */
+  readonly limits?: ConnectionLimits;
   /** Ends the wait for a database that is not up yet. */
   readonly signal?: AbortSignal;
 }
@@ -28,19 +30,24 @@ export interface OpenDatabaseOptions {
 export const FIRST_TAG = 'leaf-segment-test';
 
 export const OPEN_RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
-/** A database that is just being started, or not reachable yet. */
+/** A database that is just being started, not reachable yet, or too busy to answer in time. */
 const NOT_UP_YET = new Set([
   'ECONNREFUSED',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'EAI_AGAIN',
   'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  '57014',
   '57P03',
 ]);
+/** The same from the driver of PostgreSQL, which gives it no code. */
+const NOT_IN_TIME =
+  /^(timeout expired|timeout exceeded when trying to connect|Connection terminated due to connection timeout|Query read timeout)$/;
 
 /**
  * Opens the database and brings its schema up to date; safe when several servers do so at once. A database server that
- * is not up yet is waited for.
+ * is not up yet, or does not answer in time, is waited for.
  *
  * @throws LeafError `LEAF_DATA_DIR_UNUSABLE` or `LEAF_DATABASE_UNUSABLE`, naming the database and the way out
  */
@@ -49,10 +56,10 @@ export async function openDatabase(
   clock: Clock,
   random: RandomSource,
 ): Promise<LeafDataSource> {
-  const { target } = options;
+  const { target, limits = DEFAULT_LIMITS } = options;
   if (target.dialect === 'sqlite') await makeDirectory(dirname(target.file));
-  const settings = await dataSourceOptions(target, DEFAULT_LIMITS);
-  const dataSource = new LeafDataSource(target, settings, clock, options.onCloseProblem);
+  const settings = await dataSourceOptions(target, limits);
+  const dataSource = new LeafDataSource(target, settings, limits, clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
     await assertAutocommit(dataSource, target);
@@ -101,7 +108,8 @@ function explain(target: DatabaseTarget, error: unknown): string {
 
 /** Whether the same may succeed later without anybody changing a setting. */
 export function isNotUpYet(error: unknown): boolean {
-  return error instanceof MigrationsLocked || isBusy(error) || NOT_UP_YET.has(codeOf(error) ?? '');
+  if (error instanceof MigrationsLocked || isBusy(error)) return true;
+  return NOT_UP_YET.has(codeOf(error) ?? '') || NOT_IN_TIME.test(messageOf(error));
 }
 
 function isBusy(error: unknown): boolean {
