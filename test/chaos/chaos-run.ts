@@ -14,6 +14,8 @@ export interface ChaosOptions {
   readonly minutes: number;
   /** The kinds of faults; all of them when left out. */
   readonly kinds?: readonly string[];
+  /** Others use this machine at the same time: refusals for want of time are no surprise then. */
+  readonly busy: boolean;
   /** The program of the servers. */
   readonly serverFile: string;
   /** For logs and reports. */
@@ -49,8 +51,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   }
 }
 
+type Recovery = Required<Pick<FaultRecord, 'recoveredAt' | 'lastTrouble'>>;
+
 class ChaosRun {
-  private readonly books = new Books(new History(), new Judge());
+  private readonly books: Books;
   private readonly load: Load;
   private toldAt = 0;
 
@@ -58,6 +62,7 @@ class ChaosRun {
     private readonly world: World,
     private readonly options: ChaosOptions,
   ) {
+    this.books = new Books(new History(), new Judge(options.busy));
     this.load = new Load(world, this.books);
   }
 
@@ -98,14 +103,15 @@ class ChaosRun {
       ...(second === undefined ? [] : [sleep(offsetMs).then(() => this.playOne(second, paired))]),
     ]);
     const endedAt = Math.max(...records.map((record) => record.endedAt!));
-    const recoveredAt = await this.recovered(endedAt, plans);
-    for (const record of records) record.recoveredAt = recoveredAt;
+    const recovery = await this.recovery(endedAt, plans);
+    for (const record of records) Object.assign(record, recovery);
   }
 
   private async playOne(plan: Plan, paired: boolean): Promise<FaultRecord> {
     const fault = plan.arm(this.world);
     const beganAt = this.books.now();
-    const record: FaultRecord = { plan, fault, paired, beganAt, endedAt: undefined, recoveredAt: undefined };
+    const open = { endedAt: undefined, recoveredAt: undefined, lastTrouble: undefined };
+    const record: FaultRecord = { plan, fault, paired, beganAt, ...open };
     this.books.judge.records.push(record);
     await fault.begin();
     await sleep(plan.holdMs);
@@ -114,18 +120,19 @@ class ChaosRun {
     return record;
   }
 
-  /** @returns when every edge served again */
-  private async recovered(endedAt: number, plans: readonly Plan[]): Promise<number> {
-    let last: string | undefined;
-    const served = async (): Promise<number | undefined> => {
-      const at = this.books.now();
-      last = await this.world.trouble();
-      if (last === undefined && !this.load.servedSince(endedAt)) last = 'a caller has not been answered yet';
-      return last === undefined ? at : undefined;
+  /** Resolves when every edge serves again. */
+  private async recovery(endedAt: number, plans: readonly Plan[]): Promise<Recovery> {
+    let lastTrouble: string | undefined;
+    const served = async (): Promise<Recovery | undefined> => {
+      const recoveredAt = this.books.now();
+      let trouble = await this.world.trouble();
+      if (trouble === undefined && !this.load.servedSince(endedAt)) trouble = 'a caller waits for its next answer';
+      lastTrouble = trouble ?? lastTrouble;
+      return trouble === undefined ? { recoveredAt, lastTrouble } : undefined;
     };
     return until('recovery', served, RECOVERY_LIMIT_MS).catch((error: unknown) => {
       const what = plans.map(({ kind, detail }) => `${kind} ${detail}`).join(' and ');
-      throw new Error(`After ${what}: ${String(error)}; ${last ?? ''}`, { cause: error });
+      throw new Error(`After ${what}: ${String(error)}; ${lastTrouble ?? ''}`, { cause: error });
     });
   }
 

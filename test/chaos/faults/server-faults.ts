@@ -25,7 +25,7 @@ const kill: Draw = (random) => {
   return {
     kind: 'server-kill',
     parts: [`server ${name}`],
-    holdMs: duration(random, 1000, 3000),
+    holdMs: duration(random, 2500, 4000),
     outlastsBuffers: false,
     detail: name,
     arm: (world) => {
@@ -52,7 +52,10 @@ function suspension(kind: string, least: number, most: number): Draw {
       arm: (world) => {
         const server = serverOf(world, name);
         const codes = { segment: NO_ANSWER, snowflake: [...NO_ANSWER, 'LEAF_LEASE_EXPIRED'] };
-        const signal = (how: 'suspend' | 'resume') => () => Promise.resolve(server[how]());
+        const signal = (how: 'suspend' | 'resume') => (): Promise<void> => {
+          server[how]();
+          return Promise.resolve();
+        };
         return new ServerFault(server, codes, signal('suspend'), signal('resume'));
       },
     };
@@ -92,4 +95,3 @@ export const SERVER_FAULTS: readonly Draw[] = [
   suspension('server-suspend-past-lease', HORIZON_MS + 1000, HORIZON_MS + 2000),
   killAndSetBack,
 ];
-

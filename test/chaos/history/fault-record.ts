@@ -11,4 +11,6 @@ export interface FaultRecord {
   endedAt: number | undefined;
   /** When every edge served again; undefined before. */
   recoveredAt: number | undefined;
+  /** What was not well to the last; undefined when all was well at once. */
+  lastTrouble: string | undefined;
 }

@@ -73,8 +73,10 @@ export class ServerCaller {
   }
 
   private book({ space, read }: Wanted, reply: Reply, startedAt: number): void {
-    if ('fault' in reply) return this.recorder.failed(reply.fault, startedAt);
-    if (reply.status !== 200) return this.recorder.failed(codeOf(reply), startedAt);
+    if ('fault' in reply || reply.status !== 200) {
+      this.recorder.failed('fault' in reply ? reply.fault : codeOf(reply), startedAt);
+      return;
+    }
     const ranges = read(reply.body);
     for (const range of ranges) this.checkOrder(space, range);
     this.recorder.answered(space, ranges, startedAt);
@@ -105,7 +107,7 @@ function readRanges(body: string): IdRange[] {
 
 function codeOf({ status, body }: { readonly status: number; readonly body: string }): string {
   try {
-    return String((JSON.parse(body) as { code?: unknown }).code ?? status);
+    return (JSON.parse(body) as { code?: string }).code ?? String(status);
   } catch {
     return String(status);
   }

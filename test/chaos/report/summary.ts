@@ -1,7 +1,7 @@
 import type { ChaosOutcome } from '../chaos-run';
 import type { FaultRecord } from '../history/fault-record';
 import type { Duplicate } from '../history/history';
-import type { Tally } from '../history/judge';
+import { PLUS, type Tally } from '../history/judge';
 import { availability, type Share, type Slots } from '../history/slots';
 
 /** Shares are from 0 to 1. */
@@ -87,13 +87,12 @@ export function summarize(seed: number, outcome: ChaosOutcome): Summary {
       outcome,
       'two at once',
       judge.records.filter(({ paired }) => paired),
-      tallies.filter(({ during }) => during.includes(' + ')),
+      tallies.filter(({ during }) => during.includes(PLUS)),
     ),
     failedStarts,
     impossible,
     stuck,
-    passed:
-      duplicates.length === 0 && history.descents.length === 0 && unexpected.length === 0 && stuck === undefined,
+    passed: duplicates.length === 0 && history.descents.length === 0 && unexpected.length === 0 && stuck === undefined,
   };
 }
 

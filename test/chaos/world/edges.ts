@@ -9,11 +9,7 @@ export interface Edges {
   readonly zookeeper: readonly TcpProxy[];
 }
 
-export async function openEdges(
-  port: number,
-  databasePort: number,
-  zookeeperPorts: readonly number[],
-): Promise<Edges> {
+export async function openEdges(port: number, databasePort: number, zookeeperPorts: readonly number[]): Promise<Edges> {
   return {
     client: await TcpProxy.start(port),
     database: await TcpProxy.start(databasePort),

@@ -12,8 +12,11 @@ import { Disk, unmountLeftBehind } from './disk';
 import { closeEdges, openEdges } from './edges';
 import { LeafProcess, type RegistryKind } from './leaf-process';
 
-/** Time that `zk_normal` and `mysql` reserve ahead: a kill is followed by a wait of as much. */
-export const HORIZON_MS = 6000;
+/**
+ * Time that `zk_normal` and `mysql` reserve ahead. A start after a kill waits for as much; a registry that falls silent
+ * is given up after 4 s, and until then the time must not be over.
+ */
+export const HORIZON_MS = 7000;
 /** Likewise `zk_recycle`, which has nothing to go on from when ZooKeeper is away. */
 export const LEASE_TTL_MS = 20_000;
 /** The clocks of servers may differ by this at a start; steps stay below, or nobody would start beside a stepped one. */
@@ -28,7 +31,7 @@ const COMMON = {
   LEAF_ADVERTISE_HOST: '127.0.0.1',
   LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
   LEAF_SNOWFLAKE_HORIZON_MS: String(HORIZON_MS),
-  LEAF_SNOWFLAKE_REPORT_MS: '1500',
+  LEAF_SNOWFLAKE_REPORT_MS: '1000',
   LEAF_SNOWFLAKE_LEASE_TTL_MS: String(LEASE_TTL_MS),
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: String(MAX_CLOCK_OFFSET_MS),
   LEAF_SEGMENT_REFRESH_MS: '2000',
