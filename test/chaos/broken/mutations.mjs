@@ -61,7 +61,7 @@ export const MUTATIONS = [
       },
     ],
     prove: ['chaos', '--kinds', 'server-kill-clock-back', '--minutes', '1', '--seed', '1'],
-    sign: /[1-9]\d* duplicates.*/,
+    sign: /([1-9]\d* duplicates, \d+|\d+ duplicates, [1-9]\d*) out of order/,
   },
   {
     rule: 'stand-in file: goes on from a file that the registry has left behind',

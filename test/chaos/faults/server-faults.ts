@@ -65,11 +65,12 @@ function suspension(kind: string, least: number, most: number): Draw {
 /** Its past was issued by a clock that is now set back: it has to wait until the clock has passed that. */
 const killAndSetBack: Draw = (random) => {
   const name = random.pick(SERVERS);
-  const stepMs = duration(random, 1000, 3000);
+  // Further than a start takes, so that it finds itself before its own past, and not so far that its peers turn it away.
+  const stepMs = duration(random, 3000, 4500);
   return {
     kind: 'server-kill-clock-back',
     parts: [`server ${name}`, `clock ${name}`],
-    holdMs: duration(random, 2000, 4000),
+    holdMs: duration(random, 3000, 4500),
     outlastsBuffers: false,
     detail: `${name} by ${stepMs} ms`,
     arm: (world) => {

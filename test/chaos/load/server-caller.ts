@@ -9,6 +9,8 @@ import type { IdRange, Recorder } from './recorder';
 /** Longer than a server waits for its database. */
 const LIMIT_MS = 1500;
 const BATCH = 20;
+/** So many of one millisecond that a second use of the millisecond shows. */
+const SNOWFLAKE_BATCH = 300;
 const RANGE = 50;
 
 interface Wanted {
@@ -69,7 +71,7 @@ export class ServerCaller {
   private wantedSnowflake(round: number): Wanted {
     const space = `snowflake ${this.server.registry}`;
     if (round % 2 === 0) return { space, path: '/api/snowflake/get/chaos', read: readOne };
-    return { space, path: `/api/snowflake/batch/chaos?size=${BATCH}`, read: readBatch };
+    return { space, path: `/api/snowflake/batch/chaos?size=${SNOWFLAKE_BATCH}`, read: readBatch };
   }
 
   private book({ space, read }: Wanted, reply: Reply, startedAt: number): void {
