@@ -54,6 +54,9 @@ function positive(name: string, text: string): number {
   throw new Error(`--${name} must be a number above 0, not ${text}.\n${USAGE}`);
 }
 
+// What was started ends with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+
 main().then(
   () => process.exit(),
   (error: unknown) => {

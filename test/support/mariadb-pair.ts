@@ -4,7 +4,7 @@ import { until } from './until';
 
 /** Longer than any test: a primary that waits in vain must not go on alone. */
 const SEMI_SYNC_LIMIT_MS = 600_000;
-const APPLY_LIMIT_S = 20;
+const APPLY_LIMIT_S = 60;
 const JOIN_ATTEMPTS = 6;
 const JOIN_LIMIT_MS = 5_000;
 const USER = 'replication';

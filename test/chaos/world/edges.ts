@@ -9,9 +9,14 @@ export interface Edges {
   readonly zookeeper: readonly TcpProxy[];
 }
 
-export async function openEdges(port: number, databasePort: number, zookeeperPorts: readonly number[]): Promise<Edges> {
+export async function openEdges(
+  host: string,
+  port: number,
+  databasePort: number,
+  zookeeperPorts: readonly number[],
+): Promise<Edges> {
   return {
-    client: await TcpProxy.start(port),
+    client: await TcpProxy.start(port, host),
     database: await TcpProxy.start(databasePort),
     zookeeper: await Promise.all(zookeeperPorts.map((zookeeperPort) => TcpProxy.start(zookeeperPort))),
   };

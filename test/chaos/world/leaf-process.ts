@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { SteppedClock } from '../../support/faketime';
-import { guarded } from '../../support/private-server';
 import { ask } from '../load/http-ask';
 import type { Edges } from './edges';
 
@@ -13,9 +12,8 @@ export interface LeafProcessOptions {
   /** One letter. */
   readonly name: string;
   readonly registry: RegistryKind;
-  readonly serverFile: string;
-  readonly port: number;
-  readonly directory: string;
+  /** The program and its arguments. */
+  readonly command: readonly string[];
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
   readonly edges: Edges;
@@ -40,7 +38,6 @@ export class LeafProcess {
   readonly registry: RegistryKind;
   readonly edges: Edges;
   readonly clock: SteppedClock;
-  readonly directory: string;
   /** How often a process ended that nobody had ended. */
   failedStarts = 0;
   private child: ChildProcess | undefined;
@@ -50,7 +47,7 @@ export class LeafProcess {
 
   constructor(private readonly options: LeafProcessOptions) {
     ({ name: this.name, registry: this.registry, edges: this.edges } = options);
-    ({ clock: this.clock, directory: this.directory } = options);
+    this.clock = options.clock;
   }
 
   /** Where its callers find it: the edge in front of it. */
@@ -58,13 +55,11 @@ export class LeafProcess {
     return `http://127.0.0.1:${this.edges.client.port}`;
   }
 
-  get pid(): number {
-    return this.child?.pid ?? 0;
-  }
-
-  async start(): Promise<void> {
+  /** Does not wait until it serves. */
+  start(): Promise<void> {
     this.wanted = true;
-    await this.spawn();
+    this.spawn();
+    return Promise.resolve();
   }
 
   async kill(): Promise<void> {
@@ -104,10 +99,9 @@ export class LeafProcess {
     clearTimeout(this.respawn);
   }
 
-  private async spawn(): Promise<void> {
-    const { serverFile, logFile, env, clock } = this.options;
-    const [program = '', ...words] = await guarded([process.execPath, serverFile]);
-    if (!this.wanted) return;
+  private spawn(): void {
+    const { command, logFile, env, clock } = this.options;
+    const [program = '', ...words] = command;
     const log = openSync(logFile, 'a');
     const child = spawn(program, words, {
       cwd: tmpdir(),
@@ -119,7 +113,7 @@ export class LeafProcess {
     this.ended = once(child, 'exit').then(() => {
       if (!this.wanted || this.child !== child) return;
       this.failedStarts++;
-      this.respawn = setTimeout(() => void this.spawn(), RESPAWN_MS);
+      this.respawn = setTimeout(() => this.spawn(), RESPAWN_MS);
     });
   }
 }

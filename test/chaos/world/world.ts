@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMIN_TOKEN } from '../../support/admin';
 import { SteppedClock } from '../../support/faketime';
-import { freePort } from '../../support/private-server';
+import { freePort, guarded } from '../../support/private-server';
 import { until } from '../../support/until';
 import { startEnsemble, type ZookeeperEnsemble } from '../../support/zookeeper';
 import { requireZookeeperClient } from '../../support/zookeeper-client';
@@ -26,8 +26,14 @@ const ENSEMBLE = 3;
 const START_LIMIT_MS = 120_000;
 const PREFIX = 'leaf-chaos-';
 
+/**
+ * Of this process alone: whoever takes the port of a killed server meanwhile, for another test, is not taken for that
+ * server.
+ */
+const HOST = ['127', 1 + ((process.pid >> 16) & 127), (process.pid >> 8) & 255, process.pid & 255].join('.');
+
 const COMMON = {
-  LEAF_HOST: '127.0.0.1',
+  LEAF_HOST: HOST,
   LEAF_ADVERTISE_HOST: '127.0.0.1',
   LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
   LEAF_SNOWFLAKE_HORIZON_MS: String(HORIZON_MS),
@@ -93,7 +99,7 @@ export class World {
     const name = 'abcde'.charAt(this.servers.length);
     const port = await freePort();
     const zookeeperPorts = registry === 'mysql' ? [] : this.ensemble.servers.map((server) => server.port);
-    const edges = await openEdges(port, this.database.port, zookeeperPorts);
+    const edges = await openEdges(HOST, port, this.database.port, zookeeperPorts);
     const home = join(this.directory, name);
     const directory = join(home, 'data');
     await mkdir(directory, { recursive: true });
@@ -109,7 +115,8 @@ export class World {
       LEAF_ZOOKEEPER: edges.zookeeper.map((proxy) => `127.0.0.1:${proxy.port}`).join(','),
     };
     const logFile = join(logs, `server-${name}.log`);
-    this.servers.push(new LeafProcess({ name, registry, serverFile, port, directory, logFile, env, edges, clock }));
+    const command = await guarded([process.execPath, serverFile]);
+    this.servers.push(new LeafProcess({ name, registry, command, logFile, env, edges, clock }));
   }
 
   private async begin(): Promise<void> {
