@@ -52,8 +52,13 @@ export const MUTATIONS = [
     sign: /FAILED: .*/,
   },
   {
-    rule: 'snowflake: starts at or below its own past',
+    rule: 'snowflake: a start does not look at what was reserved before',
     edits: [
+      {
+        file: 'libs/core/src/worker/worker-lease.ts',
+        find: 'if (recorded - now > options.horizonMs) throw',
+        replace: 'if (recorded < 0) throw',
+      },
       {
         file: 'libs/core/src/snowflake/snowflake-generator.ts',
         find: "if (timestamp <= this.window.floor) return this.held('floor');",

@@ -62,11 +62,13 @@ function suspension(kind: string, least: number, most: number): Draw {
   };
 }
 
-/** Its past was issued by a clock that is now set back: it has to wait until the clock has passed that. */
+/**
+ * It starts before its own past. A little before, it waits until the clock has passed that; further, it does not start
+ * until the clock is right.
+ */
 const killAndSetBack: Draw = (random) => {
   const name = random.pick(SERVERS);
-  // Further than a start takes, so that it finds itself before its own past, and not so far that its peers turn it away.
-  const stepMs = duration(random, 3000, 4500);
+  const stepMs = random.chance(0.5) ? duration(random, 2000, 5000) : duration(random, 15_000, 30_000);
   return {
     kind: 'server-kill-clock-back',
     parts: [`server ${name}`, `clock ${name}`],
@@ -78,7 +80,7 @@ const killAndSetBack: Draw = (random) => {
       const { segment, snowflake } = RESTARTED;
       return new ServerFault(
         server,
-        { segment, snowflake: [...snowflake, 'LEAF_CLOCK_BACKWARDS', 'LEAF_LEASE_EXPIRED'] },
+        { segment, snowflake: [...snowflake, 'LEAF_CLOCK_BACKWARDS'] },
         async () => {
           await server.kill();
           await server.clock.set(-stepMs);

@@ -17,7 +17,16 @@ export type NetworkFault = 'refused' | 'reset' | 'timeout';
 export type Reply = { readonly status: number; readonly body: string } | { readonly fault: NetworkFault };
 
 /** One request. What does not answer in time is given up, and its answer, should it come, is lost. */
-export function ask({ port, path, limitMs, method = 'GET', headers, body, agent }: Question): Promise<Reply> {
+export function ask({
+  host = '127.0.0.1',
+  port,
+  path,
+  limitMs,
+  method = 'GET',
+  headers,
+  body,
+  agent,
+}: Question): Promise<Reply> {
   return new Promise((resolve) => {
     let late = false;
     const outgoing = request({ host: '127.0.0.1', port, path, method, headers: headers ?? {}, agent: agent ?? false });
