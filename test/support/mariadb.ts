@@ -29,6 +29,14 @@ export class MariadbServer extends PrivateServer {
     return rows;
   }
 
+  /** Whoever commits waits while `act` runs. */
+  withoutCommits<T>(act: () => Promise<T>): Promise<T> {
+    return this.connected(async (connection) => {
+      await connection.query('FLUSH TABLES WITH READ LOCK');
+      return act();
+    });
+  }
+
   protected override command(): string[] {
     return [
       ...this.program,

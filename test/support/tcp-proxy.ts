@@ -33,13 +33,14 @@ export class TcpProxy {
   private constructor(
     private readonly server: Server,
     private targetPort: number,
+    private readonly targetHost: string,
   ) {
     server.on('connection', (client: Socket) => this.accept(client));
   }
 
-  static async start(targetPort: number): Promise<TcpProxy> {
+  static async start(targetPort: number, targetHost = '127.0.0.1'): Promise<TcpProxy> {
     const server = createServer({ allowHalfOpen: true, noDelay: true });
-    const proxy = new TcpProxy(server, targetPort);
+    const proxy = new TcpProxy(server, targetPort, targetHost);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return proxy;
@@ -104,7 +105,7 @@ export class TcpProxy {
       reset(client);
       return;
     }
-    const target = connect({ port: this.targetPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    const target = connect({ port: this.targetPort, host: this.targetHost, allowHalfOpen: true, noDelay: true });
     target.on('error', () => undefined);
     const pair = [client, target] as const;
     this.pairs.add(pair);

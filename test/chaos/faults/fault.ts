@@ -1,0 +1,49 @@
+import type { SeededRandom } from '../../simulation/seeded-random';
+import type { Mode } from '../history/history';
+import type { LeafProcess } from '../world/leaf-process';
+import type { World } from '../world/world';
+
+/** A code of Leaf's catalogue, or what came in place of an answer. */
+export type Code = string;
+
+/** What broke connections and dead processes look like from outside. */
+export const NO_ANSWER: readonly Code[] = ['refused', 'reset', 'timeout'];
+/** Segment mode without its database, once the segments in memory are used up. */
+export const NO_SEGMENT: readonly Code[] = ['LEAF_SEGMENT_UNAVAILABLE', 'LEAF_STORE_UNAVAILABLE'];
+
+/** A fault as it was drawn: all that is to be known before the world exists, so that a seed gives the same again. */
+export interface Plan {
+  readonly kind: string;
+  /** What it breaks: two faults at once never break the same. */
+  readonly parts: readonly string[];
+  readonly holdMs: number;
+  /** Longer than segments in memory last: segment mode may refuse. */
+  readonly outlastsBuffers: boolean;
+  /** What else was drawn, for people. */
+  readonly detail: string;
+  readonly arm: (world: World) => Fault;
+}
+
+/** A fault in a world. */
+export interface Fault {
+  begin(): Promise<void>;
+  end(): Promise<void>;
+  /** What a caller of `server` may get in place of IDs; of a client of all servers when undefined. */
+  expected(server: LeafProcess | undefined, mode: Mode): readonly Code[];
+}
+
+/** Draws a fault of one kind. */
+export type Draw = (random: SeededRandom) => Plan;
+
+/** The names of the servers, as the world gives them. */
+export const SERVERS = ['a', 'b', 'c', 'd', 'e'] as const;
+export type ServerName = (typeof SERVERS)[number];
+
+export function serverOf(world: World, name: ServerName): LeafProcess {
+  return world.servers[SERVERS.indexOf(name)]!;
+}
+
+/** From `least` up to `most` milliseconds, in steps of 100. */
+export function duration(random: SeededRandom, least: number, most: number): number {
+  return least + 100 * random.below((most - least) / 100 + 1);
+}

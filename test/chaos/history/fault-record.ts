@@ -1,0 +1,16 @@
+import type { Fault, Plan } from '../faults/fault';
+
+/** A fault as it happened. Times are milliseconds since the run began. */
+export interface FaultRecord {
+  readonly plan: Plan;
+  readonly fault: Fault;
+  /** Another one lasted at the same time. */
+  readonly paired: boolean;
+  readonly beganAt: number;
+  /** Undefined while it lasts. */
+  endedAt: number | undefined;
+  /** When every edge served again; undefined before. */
+  recoveredAt: number | undefined;
+  /** What was not well to the last; undefined when all was well at once. */
+  lastTrouble: string | undefined;
+}

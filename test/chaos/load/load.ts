@@ -1,0 +1,42 @@
+import type { World } from '../world/world';
+import { FleetClient, segmentCalls, snowflakeCalls } from './fleet-client';
+import { type Books, Recorder } from './recorder';
+import { ServerCaller } from './server-caller';
+
+/** Between two calls of one caller. */
+const CLIENT_PACE_MS = 20;
+const CALLER_PACE_MS = 40;
+const SEGMENT_CLIENTS = 2;
+const CLIENT_REGISTRY = 'zk_normal';
+
+/** All callers of a run. */
+export class Load {
+  private readonly clients: FleetClient[] = [];
+  private readonly callers: ServerCaller[] = [];
+
+  constructor(world: World, books: Books) {
+    const { servers, tags } = world;
+    for (let i = 0; i < SEGMENT_CLIENTS; i++) {
+      const recorder = new Recorder(books, `client ${i + 1}`, 'segment', undefined);
+      this.clients.push(new FleetClient(servers, recorder, segmentCalls(tags), CLIENT_PACE_MS));
+    }
+    const fleet = servers.filter(({ registry }) => registry === CLIENT_REGISTRY);
+    const recorder = new Recorder(books, `client ${SEGMENT_CLIENTS + 1}`, 'snowflake', undefined);
+    this.clients.push(new FleetClient(fleet, recorder, snowflakeCalls(CLIENT_REGISTRY), CLIENT_PACE_MS));
+    for (const server of servers) {
+      for (const mode of ['segment', 'snowflake'] as const) {
+        const own = new Recorder(books, `caller of ${server.name}`, mode, server);
+        this.callers.push(new ServerCaller(server, own, tags, CALLER_PACE_MS));
+      }
+    }
+  }
+
+  /** Whether every caller has got IDs for a question that it asked after `at`. */
+  servedSince(at: number): boolean {
+    return [...this.clients, ...this.callers].every(({ recorder }) => recorder.lastAnswerAt > at);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.clients, ...this.callers].map((caller) => caller.end()));
+  }
+}

@@ -1,0 +1,69 @@
+import type { History, Mode } from '../history/history';
+import type { Judge } from '../history/judge';
+import { Slots } from '../history/slots';
+import type { LeafProcess } from '../world/leaf-process';
+
+export interface IdRange {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** The books of one run, and its time. */
+export class Books {
+  /** Of clients of all servers. */
+  readonly clients = { segment: new Slots(), snowflake: new Slots() };
+  /** Of callers of one server each. */
+  readonly callers = { segment: new Slots(), snowflake: new Slots() };
+  private readonly began = performance.now();
+
+  constructor(
+    readonly history: History,
+    readonly judge: Judge,
+  ) {}
+
+  /** Milliseconds since the run began. */
+  now(): number {
+    return performance.now() - this.began;
+  }
+}
+
+/** The page of one caller. */
+export class Recorder {
+  /** When IDs last came, in milliseconds since the run began. */
+  lastAnswerAt = 0;
+  private readonly index: number;
+  private readonly slots: Slots;
+
+  /** @param server undefined for a client of all servers */
+  constructor(
+    private readonly books: Books,
+    readonly name: string,
+    readonly mode: Mode,
+    readonly server: LeafProcess | undefined,
+  ) {
+    this.index = books.history.addCaller(`${name} ${mode}`);
+    this.slots = (server === undefined ? books.clients : books.callers)[mode];
+  }
+
+  now(): number {
+    return this.books.now();
+  }
+
+  /** IDs came, in this order. */
+  answered(space: string, ranges: readonly IdRange[], startedAt: number): void {
+    const at = this.now();
+    for (const { from, to } of ranges) this.books.history.add(space, { from, to, caller: this.index, at });
+    this.slots.add(startedAt, true);
+    this.lastAnswerAt = startedAt;
+  }
+
+  failed(code: string, startedAt: number): void {
+    const { name, mode, server } = this;
+    this.slots.add(startedAt, false);
+    this.books.judge.note({ server, caller: name, mode, code, startedAt, endedAt: this.now() });
+  }
+
+  disorder(what: string): void {
+    this.books.history.disorder(`${this.name} at ${Math.round(this.now())} ms: ${what}`);
+  }
+}

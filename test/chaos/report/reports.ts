@@ -1,0 +1,52 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatTable } from '../../../bench/report/table';
+import type { ChaosOutcome } from '../chaos-run';
+import { markdownOf, withTable } from './markdown';
+import type { Summary } from './summary';
+import { percent, rowsOf } from './tables';
+import { drawTimeline } from './timeline-svg';
+
+const REPORT = 'report.json';
+const DOCUMENT = 'docs/reliability.md';
+
+/** Where the reports and logs of a seed are, in the directory of this repository. */
+export function folderOf(seed: number): string {
+  const folder = join(process.cwd(), 'node_modules/.cache/leaf-chaos', String(seed));
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** Writes what is kept of a run. */
+export function writeReports(folder: string, summary: Summary, outcome: ChaosOutcome): void {
+  const records = outcome.books.judge.records.map(({ plan, paired, beganAt, endedAt, recoveredAt, lastTrouble }) => {
+    const { kind, detail, holdMs } = plan;
+    return { kind, detail, holdMs, paired, beganAt, endedAt, recoveredAt, lastTrouble };
+  });
+  writeFileSync(join(folder, REPORT), `${JSON.stringify({ ...summary, records }, undefined, 2)}\n`);
+  writeFileSync(join(folder, 'timeline.svg'), drawTimeline(outcome, `Seed ${summary.seed}`));
+  writeFileSync(join(folder, 'summary.md'), `${markdownOf(summary)}\n`);
+}
+
+/** Puts the table of the newest run of a seed into the documentation. */
+export function writeDocument(seed: number): void {
+  const summary = JSON.parse(readFileSync(join(folderOf(seed), REPORT), 'utf8')) as Summary;
+  writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), markdownOf(summary)));
+}
+
+/** The summary of a run for a terminal. */
+export function describe(summary: Summary): string {
+  const { faults, ids, calls, duplicates, descents, unexpected, segment, snowflake } = summary;
+  const { failedStarts, impossible, stuck } = summary;
+  const [header = [], ...rows] = rowsOf(summary);
+  return [
+    formatTable(header, rows),
+    '',
+    `${faults} faults, ${calls} calls, ${ids} IDs; ${failedStarts} starts failed and were repeated`,
+    `${duplicates.length} duplicates, ${descents.length} out of order, ${unexpected.length} unexpected refusals`,
+    `answered: segment ${percent(segment)} (outages that outlast the buffers left out), snowflake ${percent(snowflake)}`,
+    ...(impossible.length > 0 ? [`Not possible on this machine: ${impossible.join(', ')}`] : []),
+    ...[...duplicates, ...descents, ...unexpected].map((problem) => JSON.stringify(problem)),
+    ...(stuck === undefined ? [] : [stuck]),
+  ].join('\n');
+}
