@@ -27,13 +27,20 @@ import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { OverloadCounts } from './metrics/overload-counts';
 import { RequestCounts } from './metrics/request-counts';
+import { Siblings } from './processes/siblings';
 import { ApiDocument } from './openapi/api-document';
 import { OpenApiController } from './openapi/openapi.controller';
 import { MONITOR_CONTROLLERS, monitorProviders } from './monitor/monitor.providers';
 
 @Module({})
 export class AppModule {
-  static forRoot(config: LeafConfig, counts: RequestCounts, overload: OverloadCounts, drain: Drain): DynamicModule {
+  static forRoot(
+    config: LeafConfig,
+    counts: RequestCounts,
+    overload: OverloadCounts,
+    drain: Drain,
+    siblings: Siblings,
+  ): DynamicModule {
     const { ids, adminTokens } = config;
     return {
       module: AppModule,
@@ -57,6 +64,7 @@ export class AppModule {
         { provide: RequestCounts, useValue: counts },
         { provide: OverloadCounts, useValue: overload },
         { provide: Drain, useValue: drain },
+        { provide: Siblings, useValue: siblings },
         { provide: APP_FILTER, useClass: ProblemFilter },
         Readiness,
         Metrics,
