@@ -8,7 +8,8 @@ import { sayStartFault, startFault } from './start-fault';
 async function main(): Promise<void> {
   if (process.argv[2]?.startsWith(`${PROCESS_FLAG}=`) === true) {
     const { runProcess } = await import('./processes/run-process.js');
-    return runProcess();
+    runProcess();
+    return;
   }
   const config = readConfig();
   if (config.processes === 1) return serve(config);

@@ -15,6 +15,7 @@ import { LeafLogger } from './logging';
 import { OverloadCounts } from './metrics/overload-counts';
 import { NoRequestCounts, RequestCounts } from './metrics/request-counts';
 import { ApiDocument } from './openapi/api-document';
+import { SharedState } from './processes/shared-state';
 import { Alone, type Siblings } from './processes/siblings';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
@@ -36,7 +37,7 @@ export interface ServerOptions {
   /** The processes that are one server with this one; left out: there are none. */
   readonly siblings?: Siblings;
   /** When all is done but to listen. */
-  readonly beforeListening?: (readiness: Readiness) => Promise<void>;
+  readonly beforeListening?: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
 }
 
 /**
@@ -72,7 +73,7 @@ export async function startServer(
   };
   try {
     await app.init();
-    await beforeListening?.(app.get(Readiness));
+    await beforeListening?.({ readiness: app.get(Readiness), state: app.get(SharedState) });
     await listen(app, config);
   } catch (error) {
     await close({ drain: false });

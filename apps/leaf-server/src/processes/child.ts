@@ -37,6 +37,7 @@ export class Child implements Member {
   readonly listening: Promise<string | undefined>;
   /** Why its start failed, in its own words. */
   failure: string | undefined;
+  ended = false;
   /** It takes part in what all are asked. */
   member = false;
   /** It takes connections. */
@@ -70,6 +71,7 @@ export class Child implements Member {
         }
       },
       onExit: (exit) => {
+        this.ended = true;
         this.member = false;
         this.serving = false;
         prepared.resolve(false);

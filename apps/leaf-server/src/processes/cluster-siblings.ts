@@ -1,6 +1,6 @@
 import { type Clock, reasonOf, settledBefore } from '@leaf/core';
 import type { Order, Reply, Report } from './messages';
-import { Answers, type Gathered, Siblings, type Topic } from './siblings';
+import { Answers, type Gathered, type Missing, Siblings, type Topic } from './siblings';
 
 /** Longer than whoever passes questions on waits for the others, in milliseconds. */
 const LIMIT_MS = 2000;
@@ -42,10 +42,10 @@ export class ClusterSiblings extends Siblings {
     const others = this.askOthers(topic.name, question);
     const own = (await this.answers.to(topic.name, question)) as Answer;
     const answers = [{ process: this.process, value: own }];
-    const missing: { process: number; reason: string }[] = [];
+    const missing: Missing[] = [];
     for (const reply of await others) {
       const { process } = reply;
-      if ('missing' in reply) missing.push({ process, reason: reply.missing });
+      if ('missing' in reply) missing.push({ process, reason: reply.missing, gone: reply.gone });
       else answers.push({ process, value: reply.value as Answer });
     }
     answers.sort((a, b) => a.process - b.process);
@@ -71,7 +71,7 @@ export class ClusterSiblings extends Siblings {
     const all = Array.from({ length: this.count }, (_, process) => process);
     return all
       .filter((process) => process !== this.process)
-      .map((process) => ({ process, missing: 'the process that supervises it did not answer' }));
+      .map((process) => ({ process, missing: 'the process that supervises it did not answer', gone: false }));
   }
 
   private async reply(id: number, topic: string, question: unknown): Promise<void> {

@@ -7,6 +7,8 @@ export type Reply =
       readonly process: number;
       /** Why there is no answer of this process. */
       readonly missing: string;
+      /** There is no such process now: the next one begins with what the others know. */
+      readonly gone: boolean;
     };
 
 /** What a process of a server tells the one that supervises it. */

@@ -43,19 +43,19 @@ export class Relay {
     const open = this.open.get(report.id);
     if (open?.to !== from) return;
     const { process } = from;
-    open.settle(report.kind === 'answer' ? { process, value: report.value } : { process, missing: report.reason });
+    open.settle(report.kind === 'answer' ? { process, value: report.value } : { process, missing: report.reason, gone: false });
   }
 
   /** It has ended, and answers nothing any more. */
   gone(member: Member): void {
     for (const { to, settle } of this.open.values()) {
-      if (to === member) settle({ process: to.process, missing: 'it has ended' });
+      if (to === member) settle({ process: to.process, missing: 'it has ended', gone: true });
     }
   }
 
   private async askOne(process: number, topic: string, question: unknown): Promise<Reply> {
     const to = this.memberOf(process);
-    if (to === undefined) return { process, missing: 'it is being replaced' };
+    if (to === undefined) return { process, missing: 'it is being replaced', gone: true };
     const id = ++this.asked;
     let found: Reply | undefined;
     const answered = new Promise<void>((resolve) => {
@@ -68,6 +68,6 @@ export class Relay {
     to.send({ kind: 'ask', id, topic, question });
     await settledBefore(answered, this.clock.monotonic() + LIMIT_MS, this.clock);
     this.open.delete(id);
-    return found ?? { process, missing: `it did not answer within ${LIMIT_MS} ms` };
+    return found ?? { process, missing: `it did not answer within ${LIMIT_MS} ms`, gone: false };
   }
 }

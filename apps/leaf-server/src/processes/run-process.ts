@@ -1,34 +1,35 @@
 import { type Clock, LeafError, SystemClock } from '@leaf/core';
+import type { LeafConfig } from '../config/leaf-config';
 import type { Readiness } from '../health/readiness';
 import { startServer } from '../server';
 import { startFault } from '../start-fault';
 import { Stop } from '../stop';
 import { ClusterChannel } from './cluster-channel';
 import { ClusterSiblings } from './cluster-siblings';
-import type { Order } from './messages';
 import { configOfProcess } from './process-config';
 
 /** How often a process that waits until it is ready looks whether it is, in milliseconds. */
 const LOOK_MS = 20;
 
-type StartOrder = Extract<Order, { kind: 'start' }>;
-
 /** Is one of the processes of a server, which another one supervises. */
-export async function runProcess(): Promise<void> {
+export function runProcess(): void {
   const channel = new ClusterChannel();
-  const { config, process: number } = await new Promise<StartOrder>((resolve) => {
-    channel.onOrder((order) => {
-      if (order.kind === 'start') resolve(order);
-    });
+  channel.onOrder((order) => {
+    if (order.kind === 'start') void begin(order.config, order.process, channel);
   });
+}
+
+/** Listens to orders at once: a stop may follow the start on its heels. */
+async function begin(config: LeafConfig, number: number, channel: ClusterChannel): Promise<void> {
   const clock = new SystemClock();
   const siblings = new ClusterSiblings(number, config.processes, channel, clock);
   const call = new Call(clock);
   const starting = startServer(configOfProcess(config, number), {
     siblings,
-    beforeListening: (readiness) => {
+    beforeListening: async ({ readiness, state }) => {
       channel.send({ kind: 'prepared' });
-      return call.toListen(readiness);
+      await state.adopt();
+      await call.toListen(readiness);
     },
   });
   const stop = new Stop(starting);

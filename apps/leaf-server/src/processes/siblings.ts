@@ -8,8 +8,15 @@ export class Topic<Question, Answer> {
 export interface Gathered<Answer> {
   /** By process, the lowest first. */
   readonly answers: readonly { readonly process: number; readonly value: Answer }[];
-  /** Those that did not answer, and why. */
-  readonly missing: readonly { readonly process: number; readonly reason: string }[];
+  readonly missing: readonly Missing[];
+}
+
+/** A process that did not answer. */
+export interface Missing {
+  readonly process: number;
+  readonly reason: string;
+  /** There is no such process now: the next one begins with what the others know. */
+  readonly gone: boolean;
 }
 
 /**
@@ -41,10 +48,11 @@ export class Answers {
     this.known.set(topic.name, answer as AnyAnswer);
   }
 
+  /** Rejects as the answer does, and where nothing is served. */
   async to(topic: string, question: unknown): Promise<unknown> {
     const answer = this.known.get(topic);
-    if (answer === undefined) throw new Error(`it is not asked about ${topic} yet`);
-    return answer(question);
+    if (answer === undefined) throw new Error(`nothing is said about ${topic} yet`);
+    return await answer(question);
   }
 }
 

@@ -64,12 +64,12 @@ export class Supervisor {
   /** Resolves when the server has ended. */
   async run(): Promise<ServerEnd> {
     const failed = await this.start();
-    if (failed !== undefined && !this.isStopping) {
+    if (failed !== undefined && !this.isStopping()) {
       const exit = await failed.exited;
       await this.stop({ drain: false });
       return { code: exit.code || 1, fault: failed.failure ?? `It ended before it was ready: ${describe(failed, exit)}` };
     }
-    await Promise.all(this.children.map((child) => child && this.keep(child)));
+    await Promise.all(this.children.flatMap((child) => (child === undefined ? [] : [this.keep(child)])));
     return { code: (await this.stopped) === false ? 1 : 0, fault: undefined };
   }
 
@@ -94,7 +94,7 @@ export class Supervisor {
     for (const child of this.children) if (child?.member === true) child.send({ kind: 'listen', whenReady: false });
   }
 
-  private get isStopping(): boolean {
+  private isStopping(): boolean {
     return this.stopping.signal.aborted;
   }
 
@@ -104,7 +104,7 @@ export class Supervisor {
     const [first, ...others] = all;
     const started: Child[] = [];
     for (const some of [[first as number], others]) {
-      if (this.isStopping) return undefined;
+      if (this.isStopping()) return undefined;
       const children = some.map((process) => this.launch(process));
       started.push(...children);
       const failed = await firstFailed(children.map((child) => [child, child.prepared]));
@@ -140,12 +140,12 @@ export class Supervisor {
     for (let failures = 0; ;) {
       const steadyAt = child.listening.then((url) => (url === undefined ? Infinity : this.clock.monotonic() + STEADY_MS));
       const exit = await child.exited;
-      if (this.isStopping) return;
+      if (this.isStopping()) return;
       failures = this.clock.monotonic() >= (await steadyAt) ? 1 : failures + 1;
       const waitMs = backoffMs(failures, PAUSE, this.random);
       this.log.warn(`${describe(child, exit)} Another one takes its place in ${waitMs} ms.`);
       await this.clock.sleep(waitMs, this.stopping.signal);
-      if (this.isStopping) return;
+      if (this.isStopping()) return;
       child = this.launch(child.process);
       void this.welcome(child);
     }
@@ -162,7 +162,7 @@ export class Supervisor {
 
   private async end(drain: boolean): Promise<boolean> {
     this.stopping.abort();
-    const running = this.children.filter((child) => child !== undefined);
+    const running = this.children.flatMap((child) => (child === undefined || child.ended ? [] : [child]));
     for (const child of running) child.send({ kind: 'stop', drain });
     const ended = Promise.all(running.map(({ exited }) => exited));
     const { stopLimitMs } = this.options;
