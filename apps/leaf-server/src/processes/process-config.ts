@@ -26,7 +26,9 @@ export function configOfProcess(config: LeafConfig, process: number): LeafConfig
       ...(segment === undefined ? {} : { segment: { ...segment, ...hotTagsOf(segment, process) } }),
       ...(snowflake === undefined
         ? {}
-        : { snowflake: { ...snowflake, instance, registry: registryOf(snowflake.registry, config.instance, process) } }),
+        : {
+            snowflake: { ...snowflake, instance, registry: registryOf(snowflake.registry, config.instance, process) },
+          }),
     },
   };
 }

@@ -43,7 +43,9 @@ export class Relay {
     const open = this.open.get(report.id);
     if (open?.to !== from) return;
     const { process } = from;
-    open.settle(report.kind === 'answer' ? { process, value: report.value } : { process, missing: report.reason, gone: false });
+    open.settle(
+      report.kind === 'answer' ? { process, value: report.value } : { process, missing: report.reason, gone: false },
+    );
   }
 
   /** It has ended, and answers nothing any more. */

@@ -37,7 +37,9 @@ export class SharedState {
     try {
       await this.segments?.pause(tag);
     } catch (error) {
-      this.logger.warn(`Tag "${tag}" is paused in the other processes, and could not be in this one: ${reasonOf(error)}`);
+      this.logger.warn(
+        `Tag "${tag}" is paused in the other processes, and could not be in this one: ${reasonOf(error)}`,
+      );
     }
   }
 }

@@ -44,7 +44,10 @@ type AnyAnswer = (question: unknown) => unknown;
 export class Answers {
   private readonly known = new Map<string, AnyAnswer>();
 
-  set<Question, Answer>(topic: Topic<Question, Answer>, answer: (question: Question) => Answer | Promise<Answer>): void {
+  set<Question, Answer>(
+    topic: Topic<Question, Answer>,
+    answer: (question: Question) => Answer | Promise<Answer>,
+  ): void {
     this.known.set(topic.name, answer as AnyAnswer);
   }
 

@@ -67,7 +67,10 @@ export class Supervisor {
     if (failed !== undefined && !this.isStopping()) {
       const exit = await failed.exited;
       await this.stop({ drain: false });
-      return { code: exit.code || 1, fault: failed.failure ?? `It ended before it was ready: ${describe(failed, exit)}` };
+      return {
+        code: exit.code || 1,
+        fault: failed.failure ?? `It ended before it was ready: ${describe(failed, exit)}`,
+      };
     }
     await Promise.all(this.children.flatMap((child) => (child === undefined ? [] : [this.keep(child)])));
     return { code: (await this.stopped) === false ? 1 : 0, fault: undefined };
@@ -115,7 +118,9 @@ export class Supervisor {
     if (failed !== undefined) return failed;
     this.started = true;
     const url = await started[0]?.listening;
-    this.log.log(`Listening on ${url ?? ''} · ${started.length} processes: ${started.map(({ pid }) => pid).join(', ')}`);
+    this.log.log(
+      `Listening on ${url ?? ''} · ${started.length} processes: ${started.map(({ pid }) => pid).join(', ')}`,
+    );
     return undefined;
   }
 
@@ -138,7 +143,9 @@ export class Supervisor {
   private async keep(first: Child): Promise<void> {
     let child = first;
     for (let failures = 0; ;) {
-      const steadyAt = child.listening.then((url) => (url === undefined ? Infinity : this.clock.monotonic() + STEADY_MS));
+      const steadyAt = child.listening.then((url) =>
+        url === undefined ? Infinity : this.clock.monotonic() + STEADY_MS,
+      );
       const exit = await child.exited;
       if (this.isStopping()) return;
       failures = this.clock.monotonic() >= (await steadyAt) ? 1 : failures + 1;
