@@ -57,8 +57,8 @@ const PROCESS = object<ProcessView>('MonitorProcess', {
   reason: orNull(text('Why nothing, or not all, is known of it.')),
   startedAt: orNull(wholeNumber('Unix milliseconds; null when it does not answer.', 1_795_258_800_000)),
   workerId: orNull(wholeNumber('Null with snowflake mode off, too.', 1)),
-  issued: orNull(ISSUED),
-  rate: orNull(RATE),
+  issued: orNull({ ...ISSUED, title: 'MonitorProcessIssued' }),
+  rate: orNull({ ...RATE, title: 'MonitorProcessRate' }),
 });
 
 export const OVERVIEW = object<OverviewView>('MonitorOverview', {
@@ -158,7 +158,10 @@ export const SNOWFLAKE = object<SnowflakeView>('MonitorSnowflake', {
   enabled: truth('Whether snowflake mode is on.'),
   now: NOW,
   worker: { ...orNull(WORKER), description: 'Null while the mode is off.' },
-  workers: { ...arrayOf(WORKER), description: 'That of each process; the first of them is `worker`.' },
+  workers: {
+    ...arrayOf({ ...WORKER, title: 'MonitorProcessWorker' }),
+    description: 'That of each process; the first of them is `worker`.',
+  },
   refusal: { ...orNull(REFUSAL), description: 'Why no ID can be issued now; null when one can.' },
 });
 
