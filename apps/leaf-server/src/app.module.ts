@@ -18,6 +18,7 @@ import { Site, SITE_DIRECTORY } from './console/site';
 import { Drain } from './health/drain';
 import { HealthController } from './health/health.controller';
 import { Readiness } from './health/readiness';
+import { ServerReadiness } from './health/server-readiness';
 import { ProblemFilter } from './http/problem.filter';
 import { JavaController } from './ids/java.controller';
 import { SegmentController } from './ids/segment.controller';
@@ -27,13 +28,21 @@ import { Metrics } from './metrics/metrics';
 import { MetricsController } from './metrics/metrics.controller';
 import { OverloadCounts } from './metrics/overload-counts';
 import { RequestCounts } from './metrics/request-counts';
+import { SharedState } from './processes/shared-state';
+import { Siblings } from './processes/siblings';
 import { ApiDocument } from './openapi/api-document';
 import { OpenApiController } from './openapi/openapi.controller';
 import { MONITOR_CONTROLLERS, monitorProviders } from './monitor/monitor.providers';
 
 @Module({})
 export class AppModule {
-  static forRoot(config: LeafConfig, counts: RequestCounts, overload: OverloadCounts, drain: Drain): DynamicModule {
+  static forRoot(
+    config: LeafConfig,
+    counts: RequestCounts,
+    overload: OverloadCounts,
+    drain: Drain,
+    siblings: Siblings,
+  ): DynamicModule {
     const { ids, adminTokens } = config;
     return {
       module: AppModule,
@@ -57,8 +66,11 @@ export class AppModule {
         { provide: RequestCounts, useValue: counts },
         { provide: OverloadCounts, useValue: overload },
         { provide: Drain, useValue: drain },
+        { provide: Siblings, useValue: siblings },
         { provide: APP_FILTER, useClass: ProblemFilter },
         Readiness,
+        ServerReadiness,
+        SharedState,
         Metrics,
         { provide: AdminTokens, useFactory: (clock: Clock) => new AdminTokens(adminTokens, clock), inject: [Clock] },
         { provide: FailureLimit, useFactory: (clock: Clock) => new FailureLimit(clock), inject: [Clock] },

@@ -15,8 +15,13 @@ const START_FAULTS = new Set<unknown>(['ExceptionHandler', 'NestApplication']);
 
 /** Logs to standard output, in colour for people or one JSON object a line for machines. */
 export class LeafLogger extends ConsoleLogger {
-  constructor({ level, format }: LeafConfig['log']) {
-    super({ json: format === 'json', colors: format === 'pretty', logLevels: LEVELS[level], prefix: 'Leaf' });
+  /** @param process which of several processes writes; undefined: there is one only, or it is the one above them */
+  constructor(
+    { level, format }: LeafConfig['log'],
+    private readonly process?: number,
+  ) {
+    const prefix = process === undefined ? 'Leaf' : `Leaf ${process}`;
+    super({ json: format === 'json', colors: format === 'pretty', logLevels: LEVELS[level], prefix });
   }
 
   override log(message: unknown, ...rest: unknown[]): void {
@@ -27,5 +32,11 @@ export class LeafLogger extends ConsoleLogger {
 
   override error(message: unknown, ...rest: unknown[]): void {
     if (!START_FAULTS.has(rest.at(-1))) super.error(message, ...(rest as [string]));
+  }
+  protected override getJsonLogObject(
+    ...line: Parameters<ConsoleLogger['getJsonLogObject']>
+  ): ReturnType<ConsoleLogger['getJsonLogObject']> {
+    const { level, ...rest } = super.getJsonLogObject(...line);
+    return this.process === undefined ? { level, ...rest } : { level, process: this.process, ...rest };
   }
 }

@@ -1,36 +1,32 @@
 #!/usr/bin/env node
 import './compile-cache';
 import 'reflect-metadata';
-import { LeafError } from '@leaf/core';
 import { readConfig } from './config/environment';
-import { startServer } from './server';
-
-/** This many signals end the process at once: the first asks it to stop, the second is often a mere repetition. */
-const LAST_SIGNAL = 3;
+import type { LeafConfig } from './config/leaf-config';
+import { PROCESS_FLAG } from './processes/process-flag';
+import { sayStartFault, startFault } from './start-fault';
 
 async function main(): Promise<void> {
-  const starting = startServer(readConfig());
-  let signals = 0;
-  const stop = (signal: NodeJS.Signals): void => {
-    signals++;
-    if (signals >= LAST_SIGNAL) process.exit(1);
-    if (signals > 1) return;
-    const drain = signal !== 'SIGINT';
-    // Not left to the event loop: a connection that nobody answers would keep it turning.
-    starting
-      .then((server) => server.close({ drain }))
-      .then(
-        () => process.exit(),
-        () => undefined,
-      );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  if (process.argv[2]?.startsWith(`${PROCESS_FLAG}=`) === true) {
+    const { runProcess } = await import('./processes/run-process.js');
+    runProcess();
+    return;
+  }
+  const config = readConfig();
+  if (config.processes === 1) return serve(config);
+  const { supervise } = await import('./processes/supervise.js');
+  return supervise(config);
+}
+
+/** A server of one process. */
+async function serve(config: LeafConfig): Promise<void> {
+  const [{ startServer }, { Stop }] = await Promise.all([import('./server.js'), import('./stop.js')]);
+  const starting = startServer(config);
+  new Stop(starting).onSignals({ interrupt: true });
   await starting;
 }
 
 main().catch((error: unknown) => {
-  const reason = error instanceof LeafError ? `${error.code}: ${error.message}` : (error as Error).stack;
-  process.stderr.write(`leaf-server cannot start: ${reason}\n`);
+  sayStartFault(startFault(error));
   process.exitCode = 1;
 });

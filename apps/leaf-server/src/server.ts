@@ -9,18 +9,23 @@ import { SnowflakeService } from '@leaf/snowflake';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
 import { Drain } from './health/drain';
+import { Readiness } from './health/readiness';
 import { createAdapter } from './http/adapter';
 import { FastRoute } from './http/fast.route';
 import { LeafLogger } from './logging';
 import { OverloadCounts } from './metrics/overload-counts';
 import { NoRequestCounts, RequestCounts } from './metrics/request-counts';
 import { ApiDocument } from './openapi/api-document';
+import { SharedState } from './processes/shared-state';
+import { Alone, type Siblings } from './processes/siblings';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
 
 export interface LeafServer {
   /** The port on which it listens. */
   readonly port: number;
+  /** The same as a URL. */
+  readonly url: string;
   /** Stops in order: drain, HTTP, IDs given back, connections. Later calls join the first. */
   close(options?: { readonly drain: boolean }): Promise<void>;
 }
@@ -30,6 +35,10 @@ export interface ServerOptions {
   readonly fastRoute?: boolean;
   /** False counts no requests: for measurements of the counting. */
   readonly countRequests?: boolean;
+  /** The processes that are one server with this one; left out: there are none. */
+  readonly siblings?: Siblings;
+  /** When all is done but to listen. */
+  readonly beforeListening?: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
 }
 
 /**
@@ -39,7 +48,7 @@ export interface ServerOptions {
  */
 export async function startServer(
   config: LeafConfig,
-  { fastRoute = true, countRequests = true }: ServerOptions = {},
+  { fastRoute = true, countRequests = true, siblings = new Alone(), beforeListening }: ServerOptions = {},
 ): Promise<LeafServer> {
   const clock = new SystemClock();
   const counts = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
@@ -51,9 +60,9 @@ export async function startServer(
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...config, ids }, counts, overload, drain),
+    AppModule.forRoot({ ...config, ids }, counts, overload, drain, siblings),
     adapter,
-    { logger: new LeafLogger(config.log), abortOnError: false },
+    { logger: new LeafLogger(config.log, config.process), abortOnError: false },
   );
   app.get(ApiDocument).describe(app);
   for (const warning of config.warnings) new Logger('Configuration').warn(warning);
@@ -65,6 +74,7 @@ export async function startServer(
   };
   try {
     await app.init();
+    await beforeListening?.({ readiness: app.get(Readiness), state: app.get(SharedState) });
     await listen(app, config);
   } catch (error) {
     await close({ drain: false });
@@ -73,8 +83,9 @@ export async function startServer(
   // It answers ahead of what traces requests.
   if (fastRoute && tracing === undefined) route.serve(app.get(EmbeddedIdService));
   const { port } = app.getHttpServer().address() as AddressInfo;
-  new Logger('Server').log(greeting(app, config, port));
-  return { port, close };
+  const url = urlOf(config, port);
+  new Logger('Server').log(greeting(app, config, url));
+  return { port, url, close };
 }
 
 async function listen(app: NestFastifyApplication, { host, port }: LeafConfig): Promise<void> {
@@ -89,11 +100,14 @@ async function listen(app: NestFastifyApplication, { host, port }: LeafConfig): 
   }
 }
 
-/** Where it listens, what it stands on, and something to try. */
-function greeting(app: NestFastifyApplication, { host, ids }: LeafConfig, port: number): string {
+function urlOf({ host }: LeafConfig, port: number): string {
   const reach = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const url = `http://${reach.includes(':') ? `[${reach}]` : reach}:${port}`;
-  const parts = [`Listening on ${url}`];
+  return `http://${reach.includes(':') ? `[${reach}]` : reach}:${port}`;
+}
+
+/** Where it listens, what it stands on, and something to try. */
+function greeting(app: NestFastifyApplication, { ids, process, processes }: LeafConfig, url: string): string {
+  const parts = [process === undefined ? `Listening on ${url}` : `Process ${process} of ${processes} serves ${url}`];
   if (ids.segment !== undefined) parts.push(`database ${app.get(SegmentStore, { strict: false }).description}`);
   if (ids.snowflake !== undefined) {
     const { lease } = app.get(SnowflakeService, { strict: false }).snapshot();

@@ -15,7 +15,7 @@ interface KnownToken {
 export class AdminTokens {
   private readonly known: readonly KnownToken[];
 
-  /** @param tokens undefined: one is made, and logged, once */
+  /** @param tokens undefined: one is made */
   constructor(
     tokens: readonly AdminToken[] | undefined,
     private readonly clock: Clock,
@@ -43,7 +43,8 @@ export class AdminTokens {
   }
 }
 
-function makeToken(): AdminToken {
+/** Of a server that was given none; it is told in the log, once. */
+export function makeToken(): AdminToken {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   new Logger('Admin').log(`LEAF_ADMIN_TOKEN is not set; the token of the admin API until this server stops: ${token}`);
   return { name: DEFAULT_TOKEN_NAME, token };

@@ -2,6 +2,8 @@ import { Controller, Delete, HttpCode, Post, UseGuards } from '@nestjs/common';
 import { Drain } from '../health/drain';
 import { Describe, json } from '../openapi/route-description';
 import { object, truth } from '../openapi/schema';
+import { everywhere } from '../processes/everywhere';
+import { Siblings, Topic } from '../processes/siblings';
 import type { Actor } from './actor';
 import { By } from './actor';
 import { AdminGuard } from './admin.guard';
@@ -13,6 +15,9 @@ interface DrainResponse {
 
 const DRAIN = object<DrainResponse>('Drain', { draining: truth('Whether the server wants no more requests.') });
 
+/** True begins a drain, false ends it. */
+const DRAIN_ORDER = new Topic<boolean, void>('drain');
+
 /** This server, not those beside it. Every route here needs a token. */
 @Controller('api/server')
 @UseGuards(AdminGuard)
@@ -20,7 +25,10 @@ export class ServerAdminController {
   constructor(
     private readonly drain: Drain,
     private readonly audit: Audit,
-  ) {}
+    private readonly siblings: Siblings,
+  ) {
+    siblings.serve(DRAIN_ORDER, (begin) => (begin ? drain.begin() : drain.undo()));
+  }
 
   @Post('drain')
   @Describe({
@@ -32,7 +40,7 @@ export class ServerAdminController {
   })
   @HttpCode(200)
   begin(@By() by: Actor): Promise<DrainResponse> {
-    return this.record(by, 'drain server', () => this.drain.begin());
+    return this.record(by, 'drain server', true);
   }
 
   /** @throws LeafError `LEAF_NOT_READY` when the server is stopping */
@@ -45,13 +53,13 @@ export class ServerAdminController {
     problems: ['LEAF_NOT_READY'],
   })
   undo(@By() by: Actor): Promise<DrainResponse> {
-    return this.record(by, 'undo drain of server', () => this.drain.undo());
+    return this.record(by, 'undo drain of server', false);
   }
 
-  private async record(by: Actor, what: string, act: () => void): Promise<DrainResponse> {
-    const { after } = await this.audit.record(by, what, undefined, () => {
+  private async record(by: Actor, what: string, draining: boolean): Promise<DrainResponse> {
+    const { after } = await this.audit.record(by, what, undefined, async () => {
       const before = this.state();
-      act();
+      await everywhere(this.siblings, DRAIN_ORDER, draining);
       return { before, after: this.state() };
     });
     return after;

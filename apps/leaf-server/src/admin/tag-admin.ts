@@ -1,6 +1,8 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { assertTag, Clock, forEachInPages, LeafError, type TagRow, TagStore } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
+import { everywhere } from '../processes/everywhere';
+import { Siblings, Topic } from '../processes/siblings';
 import type { Actor } from './actor';
 import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
@@ -8,16 +10,27 @@ import { type TagResponse, toTagResponse } from './tag-rows';
 
 /** Rows that are written without a pause. */
 const PAGE = 1000;
+const TAG_ADDED = new Topic<string, void>('tag added');
+const TAG_REMOVED = new Topic<string, void>('tag removed');
+/** Answers whether that changed anything. */
+const TAG_PAUSE = new Topic<{ readonly tag: string; readonly paused: boolean }, boolean>('tag pause');
 
 /** The tags in the database. What changes there is followed by this server at once, and told in the audit log. */
 @Injectable()
 export class TagAdmin {
+  private readonly logger = new Logger(TagAdmin.name);
+
   constructor(
     private readonly audit: Audit,
     private readonly clock: Clock,
+    private readonly siblings: Siblings,
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
-  ) {}
+  ) {
+    siblings.serve(TAG_ADDED, (tag) => segments?.addTag(tag));
+    siblings.serve(TAG_REMOVED, (tag) => segments?.removeTag(tag));
+    siblings.serve(TAG_PAUSE, ({ tag, paused }) => (paused ? this.modeOn().pause(tag) : this.modeOn().resume(tag)));
+  }
 
   /** All tags by name, in JSON. There may be many: it is written page by page, and requests pass in between. */
   async listJson(): Promise<string> {
@@ -40,7 +53,7 @@ export class TagAdmin {
     assertTag(tag);
     const { after } = await this.audit.record(by, 'create tag', tag, async () => {
       const row = await this.rows().create({ tag, step, maxId: toBigInt(maxId), description });
-      this.modeOn().addTag(tag);
+      await this.tell(TAG_ADDED, tag);
       return { after: toTagResponse(row) };
     });
     return after;
@@ -63,7 +76,7 @@ export class TagAdmin {
     assertTag(tag);
     await this.audit.record(by, 'delete tag', tag, async () => {
       const row = await this.rows().remove(tag);
-      this.modeOn().removeTag(tag);
+      await this.tell(TAG_REMOVED, tag);
       return { before: toTagResponse(row) };
     });
   }
@@ -72,9 +85,17 @@ export class TagAdmin {
   async setPaused(by: Actor, tag: string, paused: boolean): Promise<void> {
     assertTag(tag);
     await this.audit.record(by, paused ? 'pause tag' : 'resume tag', tag, async () => {
-      const changed = paused ? await this.modeOn().pause(tag) : await this.modeOn().resume(tag);
+      const changed = await everywhere(this.siblings, TAG_PAUSE, { tag, paused });
       return { before: { paused: paused !== changed }, after: { paused } };
     });
+  }
+
+  /** The row is changed already: a process that does not hear of it finds out by its next refresh. */
+  private async tell(topic: Topic<string, void>, tag: string): Promise<void> {
+    const { missing } = await this.siblings.gather(topic, tag);
+    for (const { process, reason, gone } of missing) {
+      if (!gone) this.logger.warn(`${topic.name}: process ${process} has not heard of "${tag}" yet: ${reason}`);
+    }
   }
 
   private rows(): TagStore {

@@ -7,6 +7,7 @@ import type { SnowflakeModuleOptions } from '@leaf/snowflake';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import type { AdminToken } from './admin-token';
 import type { HttpLimits } from '../http/http-server';
+import { localWorkerFaults } from './local-workers';
 import { type TracingConfig, tracingOf } from './tracing';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
@@ -21,6 +22,10 @@ export interface LeafConfig {
   readonly instance: Instance;
   readonly host: string;
   readonly port: number;
+  /** How many serve the port together. */
+  readonly processes: number;
+  /** Which of them this is, from 0; undefined when there is one only. */
+  readonly process: number | undefined;
   readonly drainMs: number;
   readonly http: HttpLimits;
   /** Undefined: one is made at start. */
@@ -122,9 +127,12 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     instance,
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
+    processes: values.LEAF_PROCESSES,
+    process: undefined,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
     http: {
       maxConnections: values.LEAF_MAX_CONNECTIONS,
+      dealt: false,
       maxInFlight: values.LEAF_MAX_IN_FLIGHT,
       maxLagMs: values.LEAF_MAX_LAG_MS,
       waitMs: values.LEAF_SEGMENT_WAIT_MS,
@@ -199,11 +207,8 @@ function contradictions(values: Resolved): string[] {
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   try {
     const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
-    const highest = Math.max(...Object.values(values.LEAF_LOCAL_WORKERS));
-    if (values.LEAF_SNOWFLAKE_REGISTRY === 'local' && highest > layout.maxWorkerId) {
-      faults.push(
-        `LEAF_LOCAL_WORKERS gives worker ID ${highest}, but ${workerBits} bits hold 0 to ${layout.maxWorkerId}`,
-      );
+    if (values.LEAF_SNOWFLAKE_REGISTRY === 'local') {
+      faults.push(...localWorkerFaults(values.LEAF_LOCAL_WORKERS, values.LEAF_PROCESSES, layout.maxWorkerId));
     }
   } catch (error) {
     faults.push(`LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH: ${messageOf(error)}`);

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { isTag, messageOf } from '@leaf/core';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import { parseZookeeperAddress, parseZookeeperAuth } from '@leaf/registry';
@@ -20,6 +21,17 @@ export function integer(low: number, high: number): Parser<number> {
     }
     return number;
   };
+}
+
+/** More than any machine has cores for, and few enough for the worker IDs. */
+const MOST_PROCESSES = 128;
+
+/** `auto` is one for each core that this process may use. */
+export function processes(value: string): number {
+  if (value === 'auto') return Math.min(availableParallelism(), MOST_PROCESSES);
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= 1 && number <= MOST_PROCESSES) return number;
+  throw new Error(`must be auto or a whole number from 1 to ${MOST_PROCESSES}`);
 }
 
 export function ratio(value: string): number {

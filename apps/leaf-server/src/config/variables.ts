@@ -11,6 +11,7 @@ import {
   integer,
   oneOf,
   type Parser,
+  processes,
   ratio,
   tagMap,
   text,
@@ -50,6 +51,11 @@ export const VARIABLES = {
   ),
   LEAF_HOST: variable('0.0.0.0', host, 'address on which HTTP listens'),
   LEAF_PORT: variable(8080, integer(0, 65_535), 'port on which HTTP listens; 0 takes a free one'),
+  LEAF_PROCESSES: variable(
+    1,
+    processes,
+    'processes that serve the port together, each with a worker ID of its own; auto is one per core',
+  ),
   LEAF_ADVERTISE_HOST: variable(
     undefined,
     host,

@@ -5,14 +5,14 @@ import { RETRY_AFTER_S } from '../http/problem';
 import { Describe, json } from '../openapi/route-description';
 import { RETRY_AFTER } from '../openapi/shared-schemas';
 import { HEALTH } from './health-schema';
-import { Readiness } from './readiness';
+import { ServerReadiness } from './server-readiness';
 
 /** Probes for Kubernetes and load balancers, in the format of @nestjs/terminus. */
 @Controller('health')
 export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
-    private readonly readiness: Readiness,
+    private readonly readiness: ServerReadiness,
   ) {}
 
   /** The event loop turns: all that a restart could mend. */
@@ -56,7 +56,7 @@ export class HealthController {
   })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
     try {
-      return await this.health.check(this.readiness.checks());
+      return await this.health.check(await this.readiness.checks());
     } catch (error) {
       if (!(error instanceof ServiceUnavailableException)) throw error;
       void reply.status(503).header('retry-after', String(RETRY_AFTER_S));

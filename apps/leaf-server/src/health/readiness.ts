@@ -1,15 +1,18 @@
+import type { Server } from 'node:http';
 import { Injectable, Optional } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { SegmentService } from '@leaf/segment';
 import { SnowflakeService } from '@leaf/snowflake';
 import { Drain } from './drain';
 
-/** What each part says when it is asked whether requests may come. */
+/** What each part of this process says when it is asked whether requests may come. */
 @Injectable()
 export class Readiness {
   constructor(
     private readonly indicators: HealthIndicatorService,
     private readonly drain: Drain,
+    private readonly host: HttpAdapterHost,
     @Optional() private readonly segments?: SegmentService,
     @Optional() private readonly snowflake?: SnowflakeService,
   ) {}
@@ -22,7 +25,12 @@ export class Readiness {
     ];
   }
 
-  /** Whether requests may come: what `/health/ready` says. */
+  /** Whether connections can come at all: a process that takes the place of another one waits until it is ready. */
+  get listening(): boolean {
+    return (this.host.httpAdapter.getHttpServer() as Server).listening;
+  }
+
+  /** Whether requests may come to this process. */
   get ready(): boolean {
     return this.checks().every((check) => Object.values(check()).every(({ status }) => status !== 'down'));
   }

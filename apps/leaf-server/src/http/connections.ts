@@ -17,15 +17,18 @@ export class Connections {
   private ending = false;
   private emptied: AbortController | undefined;
 
+  /** @param dealt whether another process accepts connections and deals them out to several like this one */
   constructor(
     private readonly limit: number,
+    private readonly dealt: boolean,
     private readonly clock: Clock,
     private readonly counts: OverloadCounts,
   ) {}
 
   /** Counts those of `server` from now on. */
   watch(server: Server): void {
-    server.maxConnections = this.limit + RESERVE;
+    // A connection that is not taken would be dealt out again and again while all are full: it is taken, and ended.
+    if (!this.dealt) server.maxConnections = this.limit + RESERVE;
     server.on('drop', () => {
       this.counts.add('connections');
     });
@@ -68,6 +71,11 @@ export class Connections {
   }
 
   private admit(socket: Socket): void {
+    if (this.open.size >= this.limit + RESERVE) {
+      this.counts.add('connections');
+      socket.destroy();
+      return;
+    }
     this.open.add(socket);
     if (this.open.size > this.limit) {
       this.surplus.add(socket);

@@ -21,7 +21,7 @@ describe('HttpServer, with a client that does not take its answer', () => {
 
   async function start(handler: RequestListener): Promise<void> {
     counts = new OverloadCounts();
-    const limits = { maxInFlight: 10, maxLagMs: 60_000, maxConnections: 10, waitMs: WAIT_MS };
+    const limits = { maxInFlight: 10, maxLagMs: 60_000, maxConnections: 10, dealt: false, waitMs: WAIT_MS };
     const route = new FastRoute(new RequestCounts(clock), new Drain(clock, 0));
     server = new HttpServer(limits, clock, counts, route, handler);
     server.listen(0, '127.0.0.1');

@@ -25,6 +25,8 @@ const LAST_ANSWERS_MS = 2000;
 
 export interface HttpLimits extends AdmissionLimits {
   readonly maxConnections: number;
+  /** Whether another process accepts the connections, and deals them out to several. */
+  readonly dealt: boolean;
   /** How long a request may wait for what it asks for. */
   readonly waitMs: number;
 }
@@ -42,7 +44,7 @@ export class HttpServer extends Server {
     handler: RequestListener,
   ) {
     super(LIMITS);
-    const connections = new Connections(limits.maxConnections, clock, counts);
+    const connections = new Connections(limits.maxConnections, limits.dealt, clock, counts);
     const admission = new Admission(limits, connections, this.answering, clock, counts, handler);
     this.openConnections = connections;
     this.setTimeout(limits.waitMs + STALL_MS);

@@ -15,23 +15,45 @@ export interface HistogramSample {
   readonly times: HistogramSnapshot;
 }
 
-/** As the registry of prom-client takes it. */
-interface Line extends Sample {
+/** As the registry of prom-client takes it, and gives it. */
+export interface Line extends Sample {
   readonly metricName?: string;
 }
+
+/** A family with all that it says now. */
+export interface ReadFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly values: readonly Line[];
+}
+
+/** What several processes say of one thing: the value to take, in place of one for each. */
+export type Shared = 'least' | 'most';
 
 /** The families of metrics of a server. What they say is counted elsewhere, and read when it is asked for. */
 export class Families {
   readonly registry = new Registry();
+  /** Those that tell of the server, not of one of its processes. */
+  readonly shared = new Map<string, Shared>();
 
   /** @param read what to say now; undefined: nothing. It must never say less than before. */
   counter(name: string, help: string, read: () => number | undefined | readonly Sample[]): void {
     this.add(name, help, 'counter', () => toLines(read()));
   }
 
-  /** @param read what to say now; undefined: nothing */
-  gauge(name: string, help: string, read: () => number | undefined | readonly Sample[]): void {
+  /**
+   * @param read what to say now; undefined: nothing
+   * @param shared left out: each process of a server has a value of its own
+   */
+  gauge(name: string, help: string, read: () => number | undefined | readonly Sample[], shared?: Shared): void {
     this.add(name, help, 'gauge', () => toLines(read()));
+    if (shared !== undefined) this.shared.set(name, shared);
+  }
+
+  /** All families as they are now. */
+  read(): Promise<ReadFamily[]> {
+    return this.registry.getMetricsAsJSON() as unknown as Promise<ReadFamily[]>;
   }
 
   /** In seconds, as is the custom. */
@@ -40,7 +62,7 @@ export class Families {
   }
 
   /** The kinds of prom-client count by themselves; its registry needs no more than this of them. */
-  private add(name: string, help: string, type: 'counter' | 'gauge' | 'histogram', read: () => Line[]): void {
+  add(name: string, help: string, type: ReadFamily['type'], read: () => readonly Line[]): void {
     const family = { name, help, type, get: () => Promise.resolve({ name, help, type, values: read() }) };
     this.registry.registerMetric(family as unknown as Metric);
   }

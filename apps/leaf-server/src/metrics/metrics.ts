@@ -7,7 +7,9 @@ import { Drain } from '../health/drain';
 import { Readiness } from '../health/readiness';
 import { IssueRates } from '../monitor/sampling/issue-rates';
 import { serverVersion } from '../version';
-import { Families, type Sample } from './families';
+import { Siblings, Topic } from '../processes/siblings';
+import { Families, type ReadFamily, type Sample } from './families';
+import { merged } from './merged';
 import { OverloadCounts } from './overload-counts';
 import { RequestCounts } from './request-counts';
 import { addSegmentMetrics } from './segment-metrics';
@@ -17,6 +19,8 @@ import { OTHER_TAGS, TagSeries } from './tag-series';
 
 /** Gauges of prom-client that are named as counters, which tools object to; each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
+
+const FAMILIES = new Topic<undefined, ReadFamily[]>('metrics');
 
 /** The figures of this server in Prometheus text. They are gathered when they are asked for. */
 @Injectable()
@@ -31,6 +35,7 @@ export class Metrics {
     drain: Drain,
     clock: Clock,
     rates: IssueRates,
+    private readonly siblings: Siblings,
     @Optional() segments?: SegmentService,
     @Optional() private readonly snowflake?: SnowflakeService,
   ) {
@@ -42,16 +47,24 @@ export class Metrics {
     if (snowflake !== undefined) addSnowflakeMetrics(this.families, snowflake, clock);
     addServerMetrics(this.families, requests, overload, readiness, drain, serverVersion());
     addProcessMetrics(this.families.registry);
+    siblings.serve(FAMILIES, () => this.read());
   }
 
   get contentType(): string {
     return this.families.registry.contentType;
   }
 
-  text(): Promise<string> {
+  /** Those of all processes of the server. */
+  async text(): Promise<string> {
+    if (this.siblings.count > 1) return merged(await this.siblings.gather(FAMILIES, undefined), this.families.shared);
     // All families are read before anything else happens: they tell of one moment.
     this.tags?.look();
     return this.families.registry.metrics();
+  }
+
+  private read(): Promise<ReadFamily[]> {
+    this.tags?.look();
+    return this.families.read();
   }
 
   private issued(): Sample[] {

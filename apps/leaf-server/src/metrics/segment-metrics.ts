@@ -9,8 +9,8 @@ export function addSegmentMetrics(
   tags: TagSeries,
   rates: IssueRates,
 ): void {
-  families.gauge('leaf_segment_tags', 'Tags known', () => tags.known);
-  families.gauge('leaf_segment_tags_paused', 'Tags paused on this server', () => segments.pausedTags().length);
+  families.gauge('leaf_segment_tags', 'Tags known', () => tags.known, 'most');
+  families.gauge('leaf_segment_tags_paused', 'Tags paused on this server', () => segments.pausedTags().length, 'most');
   families.counter('leaf_segment_loads_total', 'Segments loaded from the store', () => segments.loadTotals().loads);
   families.counter('leaf_segment_load_failures_total', 'Allocations that failed', () => segments.loadTotals().failures);
   families.counter(

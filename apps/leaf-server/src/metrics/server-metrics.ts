@@ -22,7 +22,13 @@ export function addServerMetrics(
     [...overload.all()].map(([reason, value]) => ({ labels: { reason }, value })),
   );
   families.gauge('leaf_requests_in_flight', 'Requests that wait or are being answered', () => overload.inFlight);
-  families.gauge('leaf_ready', '1 while requests may come', () => (readiness.ready ? 1 : 0));
-  families.gauge('leaf_draining', '1 while this server wants no more requests', () => (drain.active ? 1 : 0));
-  families.gauge('leaf_build_info', 'What runs here', () => [{ labels: { version }, value: 1 }]);
+  families.gauge('leaf_ready', '1 while requests may come', () => readyOf(readiness), 'least');
+  families.gauge('leaf_draining', '1 while this server wants no more requests', () => (drain.active ? 1 : 0), 'most');
+  families.gauge('leaf_build_info', 'What runs here', () => [{ labels: { version }, value: 1 }], 'most');
+}
+
+/** What a process that takes no connections yet says does not count. */
+function readyOf({ listening, ready }: Readiness): number | undefined {
+  if (!listening) return undefined;
+  return ready ? 1 : 0;
 }

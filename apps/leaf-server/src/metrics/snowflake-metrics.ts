@@ -17,6 +17,7 @@ export function addSnowflakeMetrics(families: Families, snowflake: SnowflakeServ
     'leaf_epoch_left_seconds',
     'Time until the bits of the timestamp are used up',
     () => (snowflake.layout.maxTimestamp - clock.now()) / 1000,
+    'least',
   );
   families.gauge('leaf_registry_trouble', '1 while a file stands in for the worker registry', () =>
     snowflake.registryTrouble === undefined ? 0 : 1,
@@ -30,8 +31,14 @@ export function addSnowflakeMetrics(families: Families, snowflake: SnowflakeServ
     'leaf_registry_workers_used',
     'Worker IDs that a new server could not be given',
     () => snowflake.snapshot().workers?.used,
+    'most',
   );
-  families.gauge('leaf_registry_workers_max', 'Worker IDs that there are', () => snowflake.snapshot().workers?.most);
+  families.gauge(
+    'leaf_registry_workers_max',
+    'Worker IDs that there are',
+    () => snowflake.snapshot().workers?.most,
+    'most',
+  );
 }
 
 function addLeaseMetrics(families: Families, snowflake: SnowflakeService, clock: Clock): void {

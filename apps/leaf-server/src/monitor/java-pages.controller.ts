@@ -5,7 +5,7 @@ import { PLAIN_PAGE_CSP } from '../http/content-security';
 import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, htmlPage } from '../openapi/route-description';
 import { type Cell, tablePage } from './table-page';
-import { TagViews, toTagView } from './tag-views';
+import { ServerTags } from './server/server-tags';
 import type { TagView } from './views';
 
 /** Rows of a page. Whoever has more tags looks at them in the console. */
@@ -17,7 +17,7 @@ const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
 @Controller()
 export class JavaPagesController {
   constructor(
-    private readonly views: TagViews,
+    private readonly views: ServerTags,
     @Optional() private readonly store?: TagStore,
   ) {}
 
@@ -31,12 +31,13 @@ export class JavaPagesController {
     answers: { 200: htmlPage() },
     problems: ['LEAF_SEGMENT_DISABLED'],
   })
-  cache(@Res({ passthrough: true }) reply: FastifyReply): string {
+  async cache(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     this.rows();
+    await this.views.refresh();
     const names = this.views.names();
     const rows = names.slice(0, MOST_ROWS).flatMap((tag) => {
-      const snapshot = this.views.snapshotOf(tag);
-      return snapshot === undefined ? [] : [bufferCells(toTagView(snapshot, this.views.rateOf(tag)))];
+      const view = this.views.viewOf(tag);
+      return view === undefined ? [] : [bufferCells(view)];
     });
     return page(reply, 'cache', CACHE_COLUMNS, rows, names.length > MOST_ROWS);
   }

@@ -2,10 +2,10 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, json } from '../openapi/route-description';
-import { Monitor } from './monitor';
 import { PeerWatch } from './sampling/peer-watch';
 import { StreamHub } from './stream/stream-hub';
-import { TagViews } from './tag-views';
+import { ServerMonitor } from './server/server-monitor';
+import { ServerTags } from './server/server-tags';
 import { EVENTS, OVERVIEW, SEGMENTS, SNOWFLAKE } from './view-schemas';
 import type { OverviewView, SnowflakeView } from './views';
 
@@ -19,8 +19,8 @@ are fed at once.`.replaceAll('\n', ' ');
 @Controller('api/monitor')
 export class MonitorController {
   constructor(
-    private readonly monitor: Monitor,
-    private readonly tags: TagViews,
+    private readonly monitor: ServerMonitor,
+    private readonly tags: ServerTags,
     private readonly peers: PeerWatch,
     private readonly hub: StreamHub,
   ) {}
@@ -32,7 +32,7 @@ export class MonitorController {
     summary: 'This server, its parts, its traffic of the last 15 minutes',
     answers: { 200: json(OVERVIEW, 'As of now; nothing of it waits for the database.') },
   })
-  overview(): OverviewView {
+  overview(): Promise<OverviewView> {
     return this.monitor.overview();
   }
 

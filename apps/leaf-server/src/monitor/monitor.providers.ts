@@ -10,6 +10,9 @@ import { IssueRates } from './sampling/issue-rates';
 import { PeerWatch } from './sampling/peer-watch';
 import { Sampler } from './sampling/sampler';
 import { Traffic } from './sampling/traffic';
+import { ServerMonitor } from './server/server-monitor';
+import { ServerTags } from './server/server-tags';
+import { TagFeed } from './server/tag-feed';
 import { ServerIdentity } from './server-identity';
 import { StreamHub } from './stream/stream-hub';
 import { TagViews } from './tag-views';
@@ -27,6 +30,9 @@ export function monitorProviders(config: LeafConfig): Provider[] {
     Parts,
     TagViews,
     Monitor,
+    TagFeed,
+    ServerTags,
+    ServerMonitor,
     StreamHub,
   ];
 }

@@ -2,6 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { Clock } from '@leaf/core';
 import { SnowflakeService } from '@leaf/snowflake';
 import { Readiness } from '../health/readiness';
+import { Siblings } from '../processes/siblings';
 import { Parts } from './parts';
 import { PeerWatch } from './sampling/peer-watch';
 import { Sampler } from './sampling/sampler';
@@ -10,7 +11,7 @@ import { ServerIdentity } from './server-identity';
 import { toSnowflakeView } from './snowflake-view';
 import type { OverviewView, SnowflakeView } from './views';
 
-/** This server as those who watch it see it. Nothing here asks the database or waits for it. */
+/** This process as those who watch it see it. Nothing here asks the database or waits for it. */
 @Injectable()
 export class Monitor {
   constructor(
@@ -21,6 +22,7 @@ export class Monitor {
     private readonly sampler: Sampler,
     private readonly traffic: Traffic,
     private readonly peers: PeerWatch,
+    private readonly siblings: Siblings,
     @Optional() private readonly snowflakes?: SnowflakeService,
   ) {}
 
@@ -28,20 +30,30 @@ export class Monitor {
     const { name, version, instance, startedAt } = this.identity;
     const { segment, snowflake } = this.sampler.counts();
     const { rates } = this.traffic;
+    const ready = this.readiness.ready;
+    const issued = { segment, snowflake };
+    const rate = { segment: rates.segment, snowflake: rates.snowflake };
     return {
       name,
       version,
       instance,
       now: this.clock.now(),
       startedAt,
-      ready: this.readiness.ready,
+      ready,
       parts: this.parts.all(),
-      issued: { segment, snowflake },
-      rate: { segment: rates.segment, snowflake: rates.snowflake },
+      issued,
+      rate,
       errorRate: rates.errors,
       latencyMs: this.sampler.latency(),
       history: this.traffic.history(),
+      processes: [
+        { process: this.siblings.process, ready, reason: null, startedAt, workerId: this.workerId, issued, rate },
+      ],
     };
+  }
+
+  private get workerId(): number | null {
+    return this.snowflakes?.snapshot().lease.workerId ?? null;
   }
 
   snowflake(): SnowflakeView {

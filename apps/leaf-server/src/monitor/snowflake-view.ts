@@ -8,12 +8,14 @@ export function toSnowflakeView(
   peers: readonly Peer[],
   now: number,
 ): SnowflakeView {
-  if (snowflake === undefined) return { enabled: false, now, worker: null, refusal: null };
+  if (snowflake === undefined) return { enabled: false, now, worker: null, workers: [], refusal: null };
   const refusal = snowflake.refusal();
+  const worker = toWorkerView(snowflake, peers);
   return {
     enabled: true,
     now,
-    worker: toWorkerView(snowflake, peers),
+    worker,
+    workers: [worker],
     refusal: refusal === undefined ? null : { code: refusal.code, detail: refusal.message },
   };
 }

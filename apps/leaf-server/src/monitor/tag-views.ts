@@ -7,13 +7,11 @@ import { ServerIdentity } from './server-identity';
 import type { SegmentsView, SegmentView, TagView } from './views';
 
 /** Tags that are looked at without a pause: requests pass in between. */
-const SLICE = 250;
+export const SLICE = 250;
 
 /** The tags as they are shown. There may be many: nobody gets them all at once. */
 @Injectable()
 export class TagViews {
-  private documents: Promise<string> | undefined;
-
   constructor(
     private readonly clock: Clock,
     private readonly identity: ServerIdentity,
@@ -27,8 +25,9 @@ export class TagViews {
     return names;
   }
 
-  snapshotOf(tag: string): TagSnapshot | undefined {
-    return this.segments?.snapshotOf(tag);
+  viewOf(tag: string): TagView | undefined {
+    const snapshot = this.segments?.snapshotOf(tag);
+    return snapshot === undefined ? undefined : toTagView(snapshot, this.rateOf(tag));
   }
 
   revisionOf(tag: string): number | undefined {
@@ -44,12 +43,6 @@ export class TagViews {
     return forEachInPages(tags, SLICE, act, this.clock);
   }
 
-  /** A {@link SegmentsView} in JSON. Those who ask while it is written get the same one. */
-  document(): Promise<string> {
-    this.documents ??= this.write().finally(() => (this.documents = undefined));
-    return this.documents;
-  }
-
   /** A {@link SegmentsView} in JSON, of tags that are JSON already. */
   json(tags: readonly string[]): string {
     const head: SegmentsView = {
@@ -59,15 +52,6 @@ export class TagViews {
       tags: [],
     };
     return `${JSON.stringify(head).slice(0, -']}'.length)}${tags.join(',')}]}`;
-  }
-
-  private async write(): Promise<string> {
-    const tags: string[] = [];
-    await this.forEach(this.names(), (tag) => {
-      const snapshot = this.snapshotOf(tag);
-      if (snapshot !== undefined) tags.push(JSON.stringify(toTagView(snapshot, this.rateOf(tag))));
-    });
-    return this.json(tags);
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   OverviewView,
   PartView,
   PeerView,
+  ProcessView,
   SegmentsView,
   SegmentView,
   SnowflakeView,
@@ -50,6 +51,16 @@ const RATE = object<OverviewView['rate']>('MonitorRate', {
   snowflake: number('Snowflake IDs per second, of the last seconds.', 310.2),
 });
 
+const PROCESS = object<ProcessView>('MonitorProcess', {
+  process: wholeNumber('From 0.', 0),
+  ready: truth('Whether it takes requests.'),
+  reason: orNull(text('Why nothing, or not all, is known of it.')),
+  startedAt: orNull(wholeNumber('Unix milliseconds; null when it does not answer.', 1_795_258_800_000)),
+  workerId: orNull(wholeNumber('Null with snowflake mode off, too.', 1)),
+  issued: orNull({ ...ISSUED, title: 'MonitorProcessIssued' }),
+  rate: orNull({ ...RATE, title: 'MonitorProcessRate' }),
+});
+
 export const OVERVIEW = object<OverviewView>('MonitorOverview', {
   name: text('`LEAF_NAME`.', 'leaf'),
   version: text('Of this server.', '0.1.0'),
@@ -63,6 +74,7 @@ export const OVERVIEW = object<OverviewView>('MonitorOverview', {
   errorRate: number('Answers with a status of 400 or above per second, of the last seconds.', 0),
   latencyMs: { ...orNull(LATENCY), description: 'Of the last minute, in milliseconds; null without a request.' },
   history: { ...HISTORY, description: 'The last 15 minutes.' },
+  processes: { ...arrayOf(PROCESS), description: 'The processes of this server; all above is of them together.' },
 });
 
 const SEGMENT = object<SegmentView>('MonitorSegment', {
@@ -146,6 +158,10 @@ export const SNOWFLAKE = object<SnowflakeView>('MonitorSnowflake', {
   enabled: truth('Whether snowflake mode is on.'),
   now: NOW,
   worker: { ...orNull(WORKER), description: 'Null while the mode is off.' },
+  workers: {
+    ...arrayOf({ ...WORKER, title: 'MonitorProcessWorker' }),
+    description: 'That of each process; the first of them is `worker`.',
+  },
   refusal: { ...orNull(REFUSAL), description: 'Why no ID can be issued now; null when one can.' },
 });
 

@@ -33,6 +33,22 @@ export interface LatencyView {
   readonly p999: number;
 }
 
+/** One of the processes that are the server. */
+export interface ProcessView {
+  /** From 0. */
+  readonly process: number;
+  /** It takes requests. */
+  readonly ready: boolean;
+  /** Why nothing, or not all, is known of it. */
+  readonly reason: string | null;
+  /** Null of one that does not answer, as all below. */
+  readonly startedAt: number | null;
+  /** Null with snowflake mode off, too. */
+  readonly workerId: number | null;
+  readonly issued: OverviewView['issued'] | null;
+  readonly rate: OverviewView['rate'] | null;
+}
+
 /** `GET /api/monitor/overview` */
 export interface OverviewView {
   readonly name: string;
@@ -52,6 +68,8 @@ export interface OverviewView {
   readonly latencyMs: LatencyView | null;
   /** The last 15 minutes. */
   readonly history: HistoryView;
+  /** One each; all that is above is of all of them together. */
+  readonly processes: readonly ProcessView[];
 }
 
 export interface SegmentView {
@@ -119,6 +137,8 @@ export interface SnowflakeView {
   readonly now: number;
   /** Null while the mode is off or has no worker ID yet. */
   readonly worker: WorkerView | null;
+  /** That of each process; the first of them is `worker`. */
+  readonly workers: readonly WorkerView[];
   /** Why no ID can be issued now. */
   readonly refusal: { readonly code: string; readonly detail: string } | null;
 }

@@ -50,11 +50,15 @@ export class ZookeeperPeers {
     return servers.map(({ instance, workerId }) => ({ instance, workerId }));
   }
 
-  /** @throws ZookeeperFault */
+  /**
+   * Each server once, however many of its processes are listed, and not our own: their clock is ours.
+   *
+   * @throws ZookeeperFault
+   */
   async timeSources(): Promise<TimeSource[]> {
-    const servers = await this.servers();
-    return servers.flatMap(({ instance, url }) =>
-      url === undefined ? [] : [{ name: instance, ask: () => askTime(url, this.clock) }],
+    const servers = new Map((await this.servers()).map(({ instance, url }) => [url, instance]));
+    return [...servers].flatMap(([url, instance]) =>
+      url === undefined || url === this.url ? [] : [{ name: instance, ask: () => askTime(url, this.clock) }],
     );
   }
 

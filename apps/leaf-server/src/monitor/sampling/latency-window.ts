@@ -5,6 +5,12 @@ import { hundredths } from './round-off';
 /** Twelve intervals of five seconds: a minute. */
 const SAMPLES = 13;
 
+/** How many latencies were at or below each bound, and how many there were. */
+export interface LatencyCounts {
+  readonly buckets: HistogramSnapshot['buckets'];
+  readonly total: number;
+}
+
 /** Percentiles of what a histogram, which only grows, has taken up in the last minute. */
 export class LatencyWindow {
   private readonly samples: HistogramSnapshot[] = [];
@@ -15,18 +21,27 @@ export class LatencyWindow {
     if (this.samples.length > SAMPLES) this.samples.shift();
   }
 
-  /** From the oldest sample to `now`; null when nothing came. */
-  view(now: HistogramSnapshot): LatencyView | null {
+  /** From the oldest sample to `now`. */
+  counts(now: HistogramSnapshot): LatencyCounts {
     const [oldest] = this.samples;
-    const counts = now.buckets.map(({ bound, count }, index) => ({
+    const buckets = now.buckets.map(({ bound, count }, index) => ({
       bound,
       count: count - (oldest?.buckets[index]?.count ?? 0),
     }));
-    const total = now.count - (oldest?.count ?? 0);
-    if (total === 0) return null;
-    const at = (share: number): number => hundredths(quantile(counts, share * total));
-    return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
+    return { buckets, total: now.count - (oldest?.count ?? 0) };
   }
+
+  /** The percentiles of {@link counts}; null when nothing came. */
+  view(now: HistogramSnapshot): LatencyView | null {
+    return toLatencyView(this.counts(now));
+  }
+}
+
+/** Null when nothing came. */
+export function toLatencyView({ buckets, total }: LatencyCounts): LatencyView | null {
+  if (total === 0) return null;
+  const at = (share: number): number => hundredths(quantile(buckets, share * total));
+  return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
 }
 
 /** Within its bucket the value is taken to lie as far as its rank does; beyond the last bound, at that bound. */

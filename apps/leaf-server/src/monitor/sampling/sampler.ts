@@ -8,7 +8,7 @@ import { STREAM_ROUTE } from '../stream/stream-route';
 import type { LatencyView } from '../views';
 import { DatabaseProbe } from './database-probe';
 import { IssueRates } from './issue-rates';
-import { LatencyWindow } from './latency-window';
+import { type LatencyCounts, LatencyWindow } from './latency-window';
 import { Traffic, type TrafficCounts } from './traffic';
 
 const EVERY_MS = 1000;
@@ -57,6 +57,11 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Of the requests of the last minute. A stream is none that anybody waits for. */
   latency(): LatencyView | null {
     return this.latencies.view(this.requests.latencies(STREAM_ROUTE));
+  }
+
+  /** What {@link latency} is made of. */
+  latencyCounts(): LatencyCounts {
+    return this.latencies.counts(this.requests.latencies(STREAM_ROUTE));
   }
 
   private async sample(): Promise<void> {

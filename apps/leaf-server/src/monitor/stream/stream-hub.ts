@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, LeafError, PeriodicTask, reasonOf } from '@leaf/core';
 import { Beat } from '../beat';
-import { Monitor } from '../monitor';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Traffic } from '../sampling/traffic';
-import { TagViews } from '../tag-views';
-import type { OverviewView, RemovedView, SnowflakeView } from '../views';
+import { ServerMonitor } from '../server/server-monitor';
+import { ServerTags } from '../server/server-tags';
+import type { HistoryView, OverviewView, RemovedView, SnowflakeView } from '../views';
 import { EventStream } from './event-stream';
 import { TagBoard } from './tag-board';
 
@@ -21,6 +21,8 @@ const FULL_RETRY_MS = 10_000;
 interface Round {
   readonly overview: OverviewView;
   readonly snowflake: SnowflakeView;
+  /** Steps of the history that had ended. */
+  readonly steps: number;
 }
 
 /**
@@ -40,10 +42,10 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly clock: Clock,
-    private readonly monitor: Monitor,
+    private readonly monitor: ServerMonitor,
     private readonly traffic: Traffic,
     private readonly peers: PeerWatch,
-    private readonly views: TagViews,
+    private readonly views: ServerTags,
   ) {
     this.board = new TagBoard(views);
     const onError = (error: unknown): void => this.logger.error(`A round of the stream failed: ${reasonOf(error)}`);
@@ -97,8 +99,10 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
       return;
     }
     void this.peers.refresh();
+    await this.views.refresh();
     await this.board.update();
-    this.last = { overview: this.monitor.overview(), snowflake: this.monitor.snowflake() };
+    const [overview, snowflake] = await Promise.all([this.monitor.overview(), this.monitor.snowflake()]);
+    this.last = { overview, snowflake, steps: this.traffic.stepsEnded };
     for (const stream of this.streams) this.feed(stream, this.last);
     this.board.forgetGone(Math.min(...Array.from(this.streams, ({ round }) => round)));
   }
@@ -115,10 +119,9 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Everything after what the reader has; what changes meanwhile it gets once more with the next round. */
-  private async deliver(stream: EventStream, { overview, snowflake }: Round): Promise<void> {
+  private async deliver(stream: EventStream, { overview, snowflake, steps }: Round): Promise<void> {
     const { round } = this.board;
-    const { stepsEnded } = this.traffic;
-    const history = this.traffic.history(stream.steps);
+    const history = newest(overview.history, steps - stream.steps);
     const removed: RemovedView = { tags: stream.round === 0 ? [] : this.board.goneAfter(stream.round) };
     if (!(await stream.send(event('overview', JSON.stringify({ ...overview, history }))))) return;
     if (removed.tags.length > 0 && !(await stream.send(event('removed', JSON.stringify(removed))))) return;
@@ -130,8 +133,15 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
     if (stream.round === 0 && pages === 0 && !(await stream.send(event('segments', this.views.json([]))))) return;
     if (!(await stream.send(event('snowflake', JSON.stringify(snowflake))))) return;
     stream.round = round;
-    stream.steps = stepsEnded;
+    stream.steps = steps;
   }
+}
+
+/** The last `count` steps of it. */
+function newest(history: HistoryView, count: number): HistoryView {
+  const cut = (rates: readonly number[]): readonly number[] => (count > 0 ? rates.slice(-count) : []);
+  const { segment, snowflake, errors } = history;
+  return { ...history, segment: cut(segment), snowflake: cut(snowflake), errors: cut(errors) };
 }
 
 /** `json` has no line breaks. */

@@ -1,4 +1,7 @@
-import { type TagViews, toTagView } from '../tag-views';
+import type { TagViews } from '../tag-views';
+
+/** The tags that are looked at: those of this process, or of all. */
+export type ShownTags = Pick<TagViews, 'names' | 'forEach' | 'revisionOf' | 'rateOf' | 'viewOf'>;
 
 interface ShownTag {
   readonly revision: number;
@@ -25,7 +28,7 @@ export class TagBoard {
   private latest: ShownTag[] = [];
   private rounds = 0;
 
-  constructor(private readonly views: TagViews) {}
+  constructor(private readonly views: ShownTags) {}
 
   /** The last round that is complete; 0 before the first. */
   get round(): number {
@@ -63,6 +66,10 @@ export class TagBoard {
     return [...this.gone].flatMap(([tag, goneIn]) => (goneIn > round ? [tag] : []));
   }
 
+  get goneCount(): number {
+    return this.gone.size;
+  }
+
   /** Nobody has to be told of what went in `round` or before. */
   forgetGone(round: number): void {
     for (const [tag, goneIn] of this.gone) if (goneIn <= round) this.gone.delete(tag);
@@ -84,9 +91,9 @@ export class TagBoard {
       before.seenIn = round;
       return before;
     }
-    const snapshot = this.views.snapshotOf(tag);
-    if (revision === undefined || snapshot === undefined) return undefined;
-    const now = { revision, rate, round, json: JSON.stringify(toTagView(snapshot, rate)), seenIn: round };
+    const view = this.views.viewOf(tag);
+    if (revision === undefined || view === undefined) return undefined;
+    const now = { revision, rate, round, json: JSON.stringify(view), seenIn: round };
     this.shown.set(tag, now);
     this.gone.delete(tag);
     return now;

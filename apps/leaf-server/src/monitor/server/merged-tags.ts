@@ -1,0 +1,88 @@
+import { hundredths } from '../sampling/round-off';
+import type { TagView } from '../views';
+import type { FeedChanges, FeedPosition } from './tag-feed';
+
+interface Followed {
+  position: FeedPosition;
+  readonly tags: Map<string, TagView>;
+}
+
+/** The tags of several processes, brought together tag by tag. */
+export class MergedTags {
+  private readonly processes = new Map<number, Followed>();
+  private readonly revisions = new Map<string, number>();
+  private changes = 0;
+
+  /** How far each process has been followed. */
+  positions(): Record<number, FeedPosition> {
+    return Object.fromEntries([...this.processes].map(([process, { position }]) => [process, position]));
+  }
+
+  take(process: number, { feed, round, whole, tags, gone }: FeedChanges): void {
+    const before = this.processes.get(process);
+    const followed = whole || before === undefined ? { position: { feed, round }, tags: new Map() } : before;
+    if (followed !== before) this.forget(process);
+    followed.position = { feed, round };
+    this.processes.set(process, followed);
+    for (const json of tags) {
+      const view = JSON.parse(json) as TagView;
+      followed.tags.set(view.tag, view);
+      this.touch(view.tag);
+    }
+    for (const tag of gone) {
+      followed.tags.delete(tag);
+      this.touch(tag);
+    }
+  }
+
+  /** There is no such process any more. */
+  forget(process: number): void {
+    for (const tag of this.processes.get(process)?.tags.keys() ?? []) this.touch(tag);
+    this.processes.delete(process);
+  }
+
+  names(): string[] {
+    return [...this.revisions.keys()].sort();
+  }
+
+  revisionOf(tag: string): number | undefined {
+    return this.revisions.get(tag);
+  }
+
+  viewOf(tag: string): TagView | undefined {
+    return mergeTags([...this.processes.values()].flatMap(({ tags }) => tags.get(tag) ?? []));
+  }
+
+  private touch(tag: string): void {
+    const known = [...this.processes.values()].some(({ tags }) => tags.has(tag));
+    if (known) this.revisions.set(tag, ++this.changes);
+    else this.revisions.delete(tag);
+  }
+}
+
+/** Sums; where there is nothing to sum up, what the first process that has a segment says. */
+export function mergeTags(views: readonly TagView[]): TagView | undefined {
+  const loaded = views.filter(({ initialized }) => initialized);
+  const [shown = views[0]] = loaded;
+  if (shown === undefined || views.length === 1) return shown;
+  const sum = (of: (view: TagView) => number): number => views.reduce((total, view) => total + of(view), 0);
+  const rate = hundredths(sum((view) => view.rate));
+  const buffered = sum((view) => view.buffered);
+  const newest = views.reduce((best, view) => ((view.lastLoad.at ?? 0) > (best.lastLoad.at ?? 0) ? view : best));
+  const error = views.map(({ lastLoad }) => lastLoad.error).find((reason) => reason !== null) ?? null;
+  return {
+    ...shown,
+    nextReady: loaded.length > 0 && loaded.every(({ nextReady }) => nextReady),
+    loading: views.some(({ loading }) => loading),
+    paused: views.some(({ paused }) => paused),
+    step: Math.max(...views.map(({ step }) => step)),
+    databaseStep: Math.max(...views.map(({ databaseStep }) => databaseStep)),
+    issued: sum(({ issued }) => issued),
+    buffered,
+    rate,
+    lastsMs: rate > 0 ? Math.round((buffered * 1000) / rate) : null,
+    loads: sum(({ loads }) => loads),
+    failures: sum(({ failures }) => failures),
+    lastLoad: { ...newest.lastLoad, error },
+  };
+}

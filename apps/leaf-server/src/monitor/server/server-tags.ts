@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '@leaf/core';
+import { Siblings, Topic } from '../../processes/siblings';
+import { SLICE, TagViews } from '../tag-views';
+import type { TagView } from '../views';
+import { MergedTags } from './merged-tags';
+import { type FeedChanges, type FeedPosition, TagFeed } from './tag-feed';
+
+const TAGS = new Topic<Record<number, FeedPosition>, FeedChanges>('tags');
+
+/** The tags as all processes of the server know them, as of the last {@link ServerTags.refresh}. */
+@Injectable()
+export class ServerTags {
+  private readonly merged: MergedTags | undefined;
+  private refreshing: Promise<void> | undefined;
+  private documents: Promise<string> | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly own: TagViews,
+    private readonly siblings: Siblings,
+    feed: TagFeed,
+  ) {
+    if (siblings.count > 1) this.merged = new MergedTags();
+    siblings.serve(TAGS, (positions) => feed.changesSince(positions[siblings.process]));
+  }
+
+  /** Asks all processes; joins a call under way. */
+  async refresh(): Promise<void> {
+    const { merged } = this;
+    if (merged === undefined) return;
+    this.refreshing ??= this.gather(merged).finally(() => (this.refreshing = undefined));
+    await this.refreshing;
+  }
+
+  names(): string[] {
+    return (this.merged ?? this.own).names();
+  }
+
+  /** Another one whenever the view of the tag has become another one, its rate apart. */
+  revisionOf(tag: string): number | undefined {
+    return (this.merged ?? this.own).revisionOf(tag);
+  }
+
+  /** IDs per second, where it changes without a revision. */
+  rateOf(tag: string): number {
+    return this.merged === undefined ? this.own.rateOf(tag) : 0;
+  }
+
+  viewOf(tag: string): TagView | undefined {
+    return (this.merged ?? this.own).viewOf(tag);
+  }
+
+  /** See {@link TagViews.forEach}. */
+  forEach(tags: readonly string[], act: (tag: string) => void): Promise<void> {
+    return this.own.forEach(tags, act);
+  }
+
+  /** See {@link TagViews.json}. */
+  json(tags: readonly string[]): string {
+    return this.own.json(tags);
+  }
+
+  /** A `SegmentsView` in JSON. Those who ask while it is written get the same one. */
+  document(): Promise<string> {
+    this.documents ??= this.write().finally(() => (this.documents = undefined));
+    return this.documents;
+  }
+
+  private async write(): Promise<string> {
+    await this.refresh();
+    const tags: string[] = [];
+    await this.forEach(this.names(), (tag) => {
+      const view = this.viewOf(tag);
+      if (view !== undefined) tags.push(JSON.stringify(view));
+    });
+    return this.json(tags);
+  }
+
+  private async gather(merged: MergedTags): Promise<void> {
+    const { answers, missing } = await this.siblings.gather(TAGS, merged.positions());
+    for (const { process, value } of answers) {
+      merged.take(process, value);
+      if (value.tags.length > SLICE) await this.clock.sleep(0);
+    }
+    for (const { process, gone } of missing) if (gone) merged.forget(process);
+  }
+}

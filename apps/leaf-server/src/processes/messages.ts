@@ -1,0 +1,33 @@
+import type { LeafConfig } from '../config/leaf-config';
+
+/** How a question that went to all processes was answered by one that is not the one who asks. */
+export type Reply =
+  | { readonly process: number; readonly value: unknown }
+  | {
+      readonly process: number;
+      /** Why there is no answer of this process. */
+      readonly missing: string;
+      /** There is no such process now: the next one begins with what the others know. */
+      readonly gone: boolean;
+    };
+
+/** What a process of a server tells the one that supervises it. */
+export type Report =
+  | { readonly kind: 'prepared' }
+  | { readonly kind: 'listening'; readonly url: string }
+  /** The start has failed: for people. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'ask'; readonly id: number; readonly topic: string; readonly question: unknown }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'no answer'; readonly id: number; readonly reason: string };
+
+/** What it is told. */
+export type Order =
+  /** The first one. All processes have the settings with which the server was started, whatever became of the files. */
+  | { readonly kind: 'start'; readonly config: LeafConfig; readonly process: number }
+  /** With `whenReady`, only when requests may come: there are others that serve them. */
+  | { readonly kind: 'listen'; readonly whenReady: boolean }
+  | { readonly kind: 'stop'; readonly drain: boolean }
+  | { readonly kind: 'ask'; readonly id: number; readonly topic: string; readonly question: unknown }
+  /** To a question of its own. */
+  | { readonly kind: 'replies'; readonly id: number; readonly replies: readonly Reply[] };

@@ -1,0 +1,238 @@
+import { Agent } from 'node:http';
+import { BitLayout, DEFAULT_LAYOUT } from '@leaf/core';
+import type { OverviewView, SegmentsView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views';
+import { admin, ADMIN_TOKEN } from '../support/admin';
+import { ensureBuilt } from '../support/build';
+import { type BuiltServer, BuiltServers } from '../support/built-server';
+import { EventReader } from '../support/event-reader';
+import type { Family } from '../support/exposition';
+import { call, json, text } from '../support/http';
+import { scrape } from '../support/metrics';
+import { isAlive, processesOf, replaced } from '../support/supervised';
+import { until } from '../support/until';
+
+const PROCESSES = 2;
+const CALLERS = 8;
+const SEGMENT = '/api/segment/get/leaf-segment-test';
+const SNOWFLAKE = '/api/snowflake/get/order';
+/** A replacement has to wait for the reserved time of the one before. */
+const ENV = {
+  LEAF_PROCESSES: String(PROCESSES),
+  LEAF_SNOWFLAKE_REPORT_MS: '1000',
+  LEAF_SNOWFLAKE_HORIZON_MS: '8000',
+};
+
+const servers = new BuiltServers();
+let agents: Agent[] = [];
+
+beforeAll(ensureBuilt);
+afterEach(async () => {
+  for (const agent of agents) agent.destroy();
+  agents = [];
+  await servers.end();
+});
+
+async function start(env: NodeJS.ProcessEnv = {}): Promise<BuiltServer> {
+  const server = await servers.start(await servers.makeDirectory(), { ...ENV, ...env });
+  await until('all processes', () => processesOf(server).size === PROCESSES);
+  return server;
+}
+
+/** One connection. */
+function connection(): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  agents.push(agent);
+  return agent;
+}
+
+function workerOf(id: string): number {
+  return new BitLayout(DEFAULT_LAYOUT).decompose(BigInt(id)).workerId;
+}
+
+/** With the answers of all processes, however busy the machine. */
+function scrapeAll(port: number): Promise<Map<string, Family>> {
+  return until('figures of all processes', async () => {
+    const families = await scrape(port);
+    return total(families, 'leaf_process_up') === PROCESSES && families;
+  });
+}
+
+function total(families: Map<string, Family>, name: string, route = ''): number {
+  const samples = (families.get(name)?.samples ?? []).filter(
+    ({ labels }) => labels['route']?.startsWith(route) ?? true,
+  );
+  expect(new Set(samples.map(({ labels }) => labels['process']))).toEqual(new Set(['0', '1']));
+  return samples.reduce((sum, { value }) => sum + value, 0);
+}
+
+describe('A server of several processes', () => {
+  it('gives every ID once, and tells of all processes together', async () => {
+    const server = await start();
+    const { port } = server;
+    const each = 50;
+    const taken = await Promise.all(
+      Array.from({ length: CALLERS }, async () => {
+        const agent = connection();
+        const [segment, snowflake]: [string[], string[]] = [[], []];
+        for (let round = 0; round < each; round++) {
+          segment.push(await text(port, SEGMENT, { agent }));
+          snowflake.push(await text(port, SNOWFLAKE, { agent }));
+        }
+        return { segment, snowflake };
+      }),
+    );
+    const count = CALLERS * each;
+    for (const ids of [taken.flatMap(({ segment }) => segment), taken.flatMap(({ snowflake }) => snowflake)]) {
+      expect(new Set(ids).size).toBe(count);
+    }
+    // A connection stays with one process, whose IDs ascend.
+    for (const { segment, snowflake } of taken) {
+      for (const ids of [segment, snowflake]) {
+        expect(ids).toEqual([...ids].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1)));
+      }
+      expect(new Set(snowflake.map(workerOf)).size).toBe(1);
+    }
+    expect(new Set(taken.flatMap(({ snowflake }) => snowflake.map(workerOf)))).toEqual(new Set([0, 1]));
+
+    const figures = await scrapeAll(port);
+    expect(total(figures, 'leaf_http_requests_total', '/api/segment/get')).toBe(count);
+    expect(total(figures, 'leaf_http_requests_total', '/api/snowflake/get')).toBe(count);
+    expect(total(figures, 'leaf_ids_issued_total')).toBe(2 * count);
+    expect(figures.get('leaf_ready')?.samples).toEqual([expect.objectContaining({ labels: {}, value: 1 })]);
+
+    const overview = await until('overview of all', async () => {
+      const view = await json<OverviewView>(port, '/api/monitor/overview');
+      return view.processes.every(({ ready }) => ready) && view;
+    });
+    expect(overview).toMatchObject({ ready: true, issued: { segment: count, snowflake: count } });
+    expect(overview.processes.map(({ process, workerId }) => [process, workerId])).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+    const { workers, worker } = await until('workers of all', async () => {
+      const view = await json<SnowflakeView>(port, '/api/monitor/snowflake');
+      return view.workers.length === PROCESSES && view;
+    });
+    expect(workers.map(({ workerId }) => workerId)).toEqual([0, 1]);
+    expect(worker).toMatchObject({ workerId: 0 });
+    expect(workers.reduce((issued, each) => issued + each.issued, 0)).toBe(count);
+
+    const isWhole =
+      (issued: number) =>
+      ({ tags }: SegmentsView): boolean =>
+        tags.length === 1 && tags[0]?.issued === issued;
+    await until('tags of all', async () => isWhole(count)(await json<SegmentsView>(port, '/api/monitor/segments')));
+    const reader = await EventReader.open(port, '/api/monitor/stream');
+    try {
+      await reader.next<SegmentsView>('segments', isWhole(count));
+      await text(port, SEGMENT);
+      await reader.next<SegmentsView>('segments', isWhole(count + 1));
+    } finally {
+      reader.close();
+    }
+  });
+
+  it('replaces a process that was killed, stays ready, and gives no ID twice', async () => {
+    const server = await start();
+    const { port } = server;
+    const ids: string[] = [];
+    const refused: string[] = [];
+    let stopped = false;
+    const caller = async (path: string): Promise<void> => {
+      let agent = connection();
+      while (!stopped) {
+        const answer = await call(port, path, { agent }).catch(() => undefined);
+        // Its connection ended with the process.
+        if (answer === undefined) agent = connection();
+        else if (answer.status === 200) ids.push(path + answer.body);
+        else refused.push(`${answer.status} ${answer.body}`);
+      }
+    };
+    const watcher = async (): Promise<void> => {
+      while (!stopped) {
+        const answer = await call(port, '/health/ready').catch(() => undefined);
+        if (answer !== undefined && answer.status !== 200) refused.push(`${answer.status} ${answer.body}`);
+      }
+    };
+    const callers = [...Array(CALLERS).keys()].map((index) => caller(index % 2 === 0 ? SEGMENT : SNOWFLAKE));
+    const watching = watcher();
+    await until('IDs', () => ids.length > 200);
+    await replaced(server, 1);
+    const after = ids.length;
+    await until('more IDs', () => ids.length > after + 200);
+    stopped = true;
+    await Promise.all([...callers, watching]);
+    expect(refused).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(server.stdout).toContain('was ended by SIGKILL');
+  });
+
+  it('ends when it is told to, and leaves nothing to wait for', async () => {
+    const directory = await servers.makeDirectory();
+    const server = await servers.start(directory, ENV);
+    await until('all processes', () => processesOf(server).size === PROCESSES);
+    const pids = [...processesOf(server).values()];
+    const first = await text(server.port, SNOWFLAKE);
+    server.signal('SIGTERM');
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    expect(pids.filter(isAlive)).toEqual([]);
+    const next = await servers.start(directory, ENV);
+    expect(BigInt(await text(next.port, SNOWFLAKE))).toBeGreaterThan(BigInt(first));
+    expect(next.stdout).not.toContain('was not given back');
+  });
+
+  it('leaves no process behind when the one above them is killed', async () => {
+    const directory = await servers.makeDirectory();
+    const server = await servers.start(directory, ENV);
+    await until('all processes', () => processesOf(server).size === PROCESSES);
+    const pids = [...processesOf(server).values()];
+    const { port } = server;
+    await text(port, SNOWFLAKE);
+    server.signal('SIGKILL');
+    await until('end of all', () => !pids.some(isAlive), 60_000);
+    await expect(call(port, SNOWFLAKE)).rejects.toThrow('ECONNREFUSED');
+    const next = await servers.start(directory, { ...ENV, LEAF_PORT: String(port) });
+    await text(next.port, SNOWFLAKE);
+    expect(next.stdout).not.toContain('was not given back');
+  });
+
+  it('takes an order of an operator in every process at once, and in one that comes later', async () => {
+    const server = await start({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN });
+    const { port } = server;
+    const statuses = async (path: string): Promise<Set<number>> => {
+      // Connections of their own: they are dealt out in turn.
+      const answers = [];
+      for (let i = 0; i < 4 * PROCESSES; i++) answers.push(await call(port, path));
+      return new Set(answers.map(({ status }) => status));
+    };
+    const order = async (method: string, path: string, body?: object): Promise<void> => {
+      // 503: a process did not answer in time. The order can be given again.
+      await until(`${method} ${path}`, async () => (await admin(port, method, path, body)).status < 300);
+    };
+    await order('POST', '/api/tags', { tag: 'order', step: 100 });
+    expect(await statuses('/api/segment/get/order')).toEqual(new Set([200]));
+    await order('POST', '/api/tags/order/pause');
+    expect(await statuses('/api/segment/get/order')).toEqual(new Set([503]));
+    await replaced(server, 0);
+    expect(await statuses('/api/segment/get/order')).toEqual(new Set([503]));
+    await order('POST', '/api/tags/order/resume');
+    expect(await statuses('/api/segment/get/order')).toEqual(new Set([200]));
+    await order('POST', '/api/server/drain');
+    expect(await statuses('/health/ready')).toEqual(new Set([503]));
+    await order('DELETE', '/api/server/drain');
+    expect(await statuses('/health/ready')).toEqual(new Set([200]));
+    await order('DELETE', '/api/tags/order');
+    expect(await statuses('/api/segment/get/order')).toEqual(new Set([404]));
+  });
+
+  it.each([
+    ['a wrong setting', { LEAF_LOCAL_WORKERS: '{"10.0.0.7:8080":0,"10.0.0.8:8080":1}' }, 'LEAF_LOCAL_WORKERS gives'],
+    ['a database that is none', { LEAF_DATABASE_URL: 'sqlite:/proc/none/leaf.sqlite' }, 'leaf.sqlite'],
+  ])('does not start with %s, and says so once', async (_, env, fault) => {
+    const server = servers.spawn(await servers.makeDirectory(), { ...ENV, ...env });
+    expect(await server.exit()).toEqual({ code: 1, signal: null });
+    expect(server.stderr.split('leaf-server cannot start:')).toHaveLength(2);
+    expect(server.stderr).toContain(fault);
+    expect(processesOf(server).size).toBe(0);
+  });
+});
