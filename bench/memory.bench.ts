@@ -14,8 +14,8 @@ import { writeResults } from './report/results-file';
 
 const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
-const FULL = { rounds: 5, tags: [20_000, 100_000], used: [2000, 12_000], connections: [2000, 10_000] };
-const QUICK = { rounds: 1, tags: [10_000, 50_000], used: [500, 2500], connections: [1000, 5000] };
+const FULL = { rounds: 5, tags: [20_000, 100_000], used: 10_000, connections: [2000, 10_000] };
+const QUICK = { rounds: 1, tags: [10_000, 50_000], used: 5000, connections: [1000, 5000] };
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
       zookeeper.push(...(await measureStarts(subject, 1, zk, SNOWFLAKE_PATH)));
       mysql.push(...(await measureStarts(subject, 1, sql)));
       const few = await measureTags(subject, plan.tags[0]!, plan.used);
-      tags.push([few, await measureTags(subject, plan.tags[1]!, [])]);
+      tags.push([few, await measureTags(subject, plan.tags[1]!, 0)]);
       connections.push(await measureConnections(subject, sandbox, plan.connections));
     }
   } finally {

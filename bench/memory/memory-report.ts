@@ -87,11 +87,10 @@ function perKnownTag(round: readonly TagReport[]): number {
   return ((many.knownMiB - few.knownMiB) * BYTES_A_MIB) / (many.tags - few.tags);
 }
 
-/** By the difference of two moments: the requests before the first have left what requests leave. */
+/** By the difference of two moments: as many requests for one tag have left before what requests leave. */
 function perUsedTag([few]: readonly TagReport[]): number {
-  const [before, after] = few?.usedMiB ?? [];
-  if (before === undefined || after === undefined) return NaN;
-  return ((after.resident - before.resident) * BYTES_A_MIB) / (after.used - before.used);
+  if (few?.usedMiB === undefined || few.oneTagMiB === undefined) return NaN;
+  return ((few.usedMiB - few.oneTagMiB) * BYTES_A_MIB) / few.used;
 }
 
 function perConnection([few, many]: readonly ConnectionReport[]): number {

@@ -13,28 +13,32 @@ export interface TagReport {
   readonly tags: number;
   /** Known from the start, and never asked for. */
   readonly knownMiB: number;
-  /** After each gave an ID, at two counts of requests: the first few tags, then all of them. */
-  readonly usedMiB: readonly { readonly used: number; readonly resident: number }[];
+  /** After as many IDs of one tag as there are used tags below: what requests leave behind, whatever they ask for. */
+  readonly oneTagMiB: number | undefined;
+  /** After an ID of each of `used` tags. */
+  readonly usedMiB: number | undefined;
+  readonly used: number;
 }
 
-/** @param used how many tags have given an ID when memory is read */
-export async function measureTags(subject: Subject, tags: number, used: readonly number[]): Promise<TagReport> {
+/** @param used of so many tags an ID is taken */
+export async function measureTags(subject: Subject, tags: number, used: number): Promise<TagReport> {
   const folder = subject.folder();
   const env = { LEAF_DATA_DIR: folder, LEAF_SNOWFLAKE_ENABLED: 'false' };
   await (await subject.start(env)).stop();
   await insertTags(join(folder, 'leaf.sqlite'), tags);
   const server = await subject.start(env, '/health/ready');
   const knownMiB = await settledMiB(server);
-  const usedMiB: { used: number; resident: number }[] = [];
-  let next = 0;
-  for (const count of used) {
-    await takeOneOfEach(server.port, next, count);
-    usedMiB.push({ used: count, resident: await settledMiB(server) });
-    next = count;
+  let oneTagMiB: number | undefined;
+  let usedMiB: number | undefined;
+  if (used > 0) {
+    await takeIds(server.port, used, () => 0);
+    oneTagMiB = await settledMiB(server);
+    await takeIds(server.port, used, (request) => request + 1);
+    usedMiB = await settledMiB(server);
   }
-  // What is left of 100,000 segments is not worth the wait for it to be given back.
+  // Many segments are not worth the wait for the rest of each to be given back.
   await server.kill();
-  return { tags, knownMiB, usedMiB };
+  return { tags, knownMiB, oneTagMiB, usedMiB, used };
 }
 
 async function insertTags(file: string, count: number): Promise<void> {
@@ -46,15 +50,15 @@ async function insertTags(file: string, count: number): Promise<void> {
   database.close();
 }
 
-/** One ID of each tag from `first` to below `end`. */
-async function takeOneOfEach(port: number, first: number, end: number): Promise<void> {
+/** @param tagOf which tag a request asks for */
+async function takeIds(port: number, count: number, tagOf: (request: number) => number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  let next = first;
+  let next = 0;
   const caller = async (): Promise<void> => {
-    while (next < end) {
-      const tag = `service-${String(next++).padStart(6, '0')}-order`;
+    while (next < count) {
+      const tag = `service-${String(tagOf(next++)).padStart(6, '0')}-order`;
       const { status, text } = await request(port, `/api/segment/get/${tag}`, LIMIT_MS, agent);
-      if (status !== 200 || text !== '1') throw new Error(`The first ID of ${tag} came as ${status} ${text}`);
+      if (status !== 200 || !/^[1-9]\d*$/.test(text)) throw new Error(`An ID of ${tag} came as ${status} ${text}`);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, caller));

@@ -66,6 +66,14 @@ describe('with ten thousand tags', () => {
     expect(other.tags).toHaveLength(TAGS);
   });
 
+  it('the list of tags is whole and in order, though it is read and written in pages', async () => {
+    const rows = await json<{ readonly tag: string; readonly maxId: string }[]>(server.port, '/api/tags');
+    const names = rows.map(({ tag }) => tag);
+    expect(names).toEqual([...new Set(names)].sort());
+    expect(names).toHaveLength(TAGS);
+    expect(rows.find(({ tag }) => tag === 'service.tag-9999')).toMatchObject({ maxId: '1', step: 100 });
+  });
+
   it.each(['/cache', '/db'])('%s has the first thousand and says so', async (path) => {
     const page = await text(server.port, path);
     expect(page.match(/<tr>\s*<td>/g)).toHaveLength(PAGE_ROWS);

@@ -31,7 +31,7 @@ export class DoubleBuffer {
   private checkpoint = 0;
   private allocating = false;
   /** Woken when the allocation under way is done, or IDs came back. */
-  private readonly line: WaitingLine;
+  private waiting: WaitingLine | undefined;
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
   private retired: (() => LeafError) | undefined;
@@ -42,7 +42,6 @@ export class DoubleBuffer {
     private readonly context: BufferContext,
   ) {
     this.source = new RangeSource(tag, context);
-    this.line = new WaitingLine(context.clock, context.options.waitMs);
   }
 
   /** The next ID, or undefined when none is buffered; then an allocation is under way or was refused. */
@@ -173,7 +172,7 @@ export class DoubleBuffer {
   private begin(work: Promise<unknown>): void {
     const done = (): void => {
       this.allocating = false;
-      this.line.wake();
+      this.wake();
     };
     this.allocating = true;
     work.then(done, done);
@@ -210,7 +209,7 @@ export class DoubleBuffer {
     order.abandoned = true;
     order.stop.abort(null);
     this.restore(order.pieces);
-    this.line.wake();
+    this.wake();
     throw this.retired?.() ?? this.unavailable();
   }
 
@@ -257,6 +256,16 @@ export class DoubleBuffer {
       if (end === 'displaced') throw tooManyWaiting(this.tag);
     }
     this.assertOpen();
+  }
+
+  private get line(): WaitingLine {
+    this.waiting ??= new WaitingLine(this.context.clock, this.context.options.waitMs);
+    return this.waiting;
+  }
+
+  private wake(): void {
+    this.waiting?.wake();
+    if (this.waiting?.calm === true) this.waiting = undefined;
   }
 
   private assertOpen(): void {

@@ -19,8 +19,6 @@ interface Waiter {
  * The calls that wait for IDs of one tag, oldest first. Where far more is asked for than the store gives, those served
  * are the newest: they have waited for a moment, and the others are refused soon, in place of all of them waiting nearly
  * as long as they may.
- *
- * There is one for each tag, and most stand empty: what holds the calls is made when there is one.
  */
 export class WaitingLine {
   private waiters: Set<Waiter> | undefined;
@@ -31,6 +29,11 @@ export class WaitingLine {
     private readonly clock: Clock,
     private readonly waitMs: number,
   ) {}
+
+  /** Whether nobody waits, and a new line would do as well. */
+  get calm(): boolean {
+    return this.waiters === undefined && this.watchers === undefined && this.clock.monotonic() >= this.crowdedUntil;
+  }
 
   /** @param deadline the begin of the call, and `waitMs` later */
   async wait(deadline: number): Promise<WaitEnd> {
