@@ -3,6 +3,7 @@ import { systemRandom } from '@leaf/core';
 import { clock, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { TcpProxy } from '../support/tcp-proxy';
+import { until } from '../support/until';
 
 it('a database that does not answer any more is closed all the same, and reported', async () => {
   const server = await startMariadb();
@@ -18,7 +19,7 @@ it('a database that does not answer any more is closed all the same, and reporte
       systemRandom,
     );
     const store = createSegmentStore(dataSource, FAILOVER);
-    await store.allocate(FIRST_TAG, 5);
+    await until('an allocation', () => store.allocate(FIRST_TAG, 5).catch(() => undefined));
     proxy.blackhole();
     await expect(store.allocate(FIRST_TAG, 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     await dataSource.destroy();
