@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SystemClock, systemRandom } from '@leaf/core';
 import { parseZookeeperAddress, parseZookeeperAuth } from '../../libs/registry/src/zookeeper/zookeeper-address';
 import { ZookeeperSession, type ZookeeperSessionOptions } from '../../libs/registry/src/zookeeper/zookeeper-session';
 import { ensureBuilt, ROOT } from '../support/build';
+import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
 import { freePort } from '../support/private-server';
 import { run } from '../support/services';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -219,15 +221,23 @@ describe('a process', () => {
   `;
   const CLOSE = 'up.then((outcome) => session.close().then(() => console.log(outcome)));';
   const FORGET = 'up.then((outcome) => console.log(outcome));';
+  const UNTIL_CONNECTED = `
+    const look = (outcome) => {
+      if (outcome !== 'unreachable') return session.close().then(() => console.log('connected'));
+      return session.children('/').catch((error) => error.kind).then(look);
+    };
+    up.then(look);
+  `;
   const STAY = `${FORGET} setInterval(() => undefined, 1000);`;
 
   beforeAll(ensureBuilt);
 
   /** Fails when it does not end by itself, or not with 0; its own child has to end as well. */
-  async function runProgram(hosts: string, ending: string): Promise<string> {
-    const limits = { timeout: 30_000, killSignal: 'SIGKILL' } as const;
+  async function runProgram(hosts: string, ending: string, options: readonly string[] = []): Promise<string> {
+    const limits = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
+    const env = { ...process.env, NODE_OPTIONS: options.join(' ') };
     const words = ['-e', PROGRAM + ending, hosts];
-    const { stdout } = await run(process.execPath, words, { cwd: join(ROOT, 'dist'), ...limits });
+    const { stdout } = await run(process.execPath, words, { cwd: join(ROOT, 'dist'), env, ...limits });
     return stdout.trim();
   }
 
@@ -243,6 +253,14 @@ describe('a process', () => {
   it('ends by itself with a session that nobody closes, which ends at the server too', async () => {
     expect(await runProgram(database, FORGET)).toBe('/up');
     expect(await open().children('/')).toEqual([]);
+  });
+
+  it('connects where a process takes longer to start than a server may take to answer', async () => {
+    const directory = await makeDataDirectory();
+    const slow = join(directory, 'slow.cjs');
+    await writeFile(slow, 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);');
+    expect(await runProgram(database, UNTIL_CONNECTED, ['--require', slow])).toBe('connected');
+    await removeDataDirectory(directory);
   });
 
   it('takes its child along when it is killed, and its session ends at the server', async () => {
