@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SystemClock, systemRandom } from '@leaf/core';
 import { parseZookeeperAddress, parseZookeeperAuth } from '../../libs/registry/src/zookeeper/zookeeper-address';
 import { ZookeeperSession, type ZookeeperSessionOptions } from '../../libs/registry/src/zookeeper/zookeeper-session';
 import { ensureBuilt, ROOT } from '../support/build';
+import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
 import { freePort } from '../support/free-port';
 import { run } from '../support/services';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -222,15 +224,27 @@ describe('a process', () => {
   `;
   const CLOSE = 'up.then((outcome) => session.close().then(() => console.log(outcome)));';
   const FORGET = 'up.then((outcome) => console.log(outcome));';
+  const UNTIL_CONNECTED = `
+    const look = (outcome) => {
+      if (outcome !== 'unreachable') return session.close().then(() => console.log('connected'));
+      return session.children('/').catch((error) => error.kind).then(look);
+    };
+    up.then(look);
+  `;
   const STAY = `${FORGET} setInterval(() => undefined, 1000);`;
 
   beforeAll(ensureBuilt);
 
   /** Fails when it does not end by itself, or not with 0; its own child has to end as well. */
-  async function runProgram(hosts: string, ending: string, connectMs = 30_000): Promise<string> {
+  async function runProgram(
+    hosts: string,
+    ending: string,
+    { connectMs = 30_000, options = [] }: { readonly connectMs?: number; readonly options?: readonly string[] } = {},
+  ): Promise<string> {
     const limits = { timeout: 120_000, killSignal: 'SIGKILL' } as const;
+    const env = { ...process.env, NODE_OPTIONS: options.join(' ') };
     const words = ['-e', PROGRAM + ending, hosts, String(connectMs)];
-    const { stdout } = await run(process.execPath, words, { cwd: join(ROOT, 'dist'), ...limits });
+    const { stdout } = await run(process.execPath, words, { cwd: join(ROOT, 'dist'), env, ...limits });
     return stdout.trim();
   }
 
@@ -240,12 +254,20 @@ describe('a process', () => {
   });
 
   it('ends by itself once its session is closed that has never reached a server', async () => {
-    expect(await runProgram(`127.0.0.1:${await freePort()}`, CLOSE, 1000)).toBe('unreachable');
+    expect(await runProgram(`127.0.0.1:${await freePort()}`, CLOSE, { connectMs: 1000 })).toBe('unreachable');
   });
 
   it('ends by itself with a session that nobody closes, which ends at the server too', async () => {
     expect(await runProgram(database, FORGET)).toBe('/up');
     expect(await open().children('/')).toEqual([]);
+  });
+
+  it('connects where a process takes longer to start than a server may take to answer', async () => {
+    const directory = await makeDataDirectory();
+    const slow = join(directory, 'slow.cjs');
+    await writeFile(slow, 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);');
+    expect(await runProgram(database, UNTIL_CONNECTED, { options: ['--require', slow] })).toBe('connected');
+    await removeDataDirectory(directory);
   });
 
   it('takes its child along when it is killed, and its session ends at the server', async () => {

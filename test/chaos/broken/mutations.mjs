@@ -65,7 +65,7 @@ export const MUTATIONS = [
         replace: '',
       },
     ],
-    prove: ['chaos', '--kinds', 'server-kill-clock-back', '--minutes', '1', '--seed', '1'],
+    prove: ['chaos', '--kinds', 'server-kill-clock-back', '--minutes', '1', '--seed', '1', '--busy'],
     sign: /([1-9]\d* duplicates, \d+|\d+ duplicates, [1-9]\d*) out of order/,
   },
   {

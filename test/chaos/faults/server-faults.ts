@@ -1,3 +1,4 @@
+import { until } from '../../support/until';
 import { HORIZON_MS } from '../world/world';
 import type { LeafProcess } from '../world/leaf-process';
 import { type Code, type Draw, duration, type Fault, NO_ANSWER, type Plan, serverOf, SERVERS } from './fault';
@@ -17,6 +18,8 @@ export class ServerFault implements Fault {
   }
 }
 
+/** Of a start that waits for its database, too. */
+const START_LIMIT_MS = 120_000;
 /** Processes do not start faster on a busy machine; until then nobody listens. */
 const RESTARTED = { segment: NO_ANSWER, snowflake: [...NO_ANSWER, 'LEAF_NOT_READY'] };
 
@@ -85,6 +88,7 @@ const killAndSetBack: Draw = (random) => {
           await server.kill();
           await server.clock.set(-stepMs);
           await server.start();
+          await until(`the start of server ${name}`, () => server.hasStarted(), START_LIMIT_MS);
         },
         () => server.clock.set(0),
       );

@@ -1,6 +1,8 @@
 import { type Agent, request } from 'node:http';
 
 export interface Question {
+  /** 127.0.0.1 when left out. */
+  readonly host?: string;
   readonly port: number;
   readonly path: string;
   readonly limitMs: number;
@@ -29,7 +31,7 @@ export function ask({
 }: Question): Promise<Reply> {
   return new Promise((resolve) => {
     let late = false;
-    const outgoing = request({ host: '127.0.0.1', port, path, method, headers: headers ?? {}, agent: agent ?? false });
+    const outgoing = request({ host, port, path, method, headers: headers ?? {}, agent: agent ?? false });
     const limit = setTimeout(() => {
       late = true;
       outgoing.destroy();

@@ -12,6 +12,8 @@ export interface LeafProcessOptions {
   /** One letter. */
   readonly name: string;
   readonly registry: RegistryKind;
+  readonly host: string;
+  readonly port: number;
   /** The program and its arguments. */
   readonly command: readonly string[];
   readonly logFile: string;
@@ -40,6 +42,7 @@ export class LeafProcess {
   readonly clock: SteppedClock;
   /** How often a process ended that nobody had ended. */
   failedStarts = 0;
+  private failedBefore = 0;
   private child: ChildProcess | undefined;
   private ended: Promise<unknown> = Promise.resolve();
   private wanted = false;
@@ -58,6 +61,7 @@ export class LeafProcess {
   /** Does not wait until it serves. */
   start(): Promise<void> {
     this.wanted = true;
+    this.failedBefore = this.failedStarts;
     this.spawn();
     return Promise.resolve();
   }
@@ -81,6 +85,13 @@ export class LeafProcess {
 
   resume(): void {
     this.child?.kill('SIGCONT');
+  }
+
+  /** Whether it listens, or has refused to start. */
+  async hasStarted(): Promise<boolean> {
+    if (this.failedStarts > this.failedBefore) return true;
+    const { host, port } = this.options;
+    return 'status' in (await ask({ host, port, path: '/health/live', limitMs: ASK_LIMIT_MS }));
   }
 
   /** What is not well as its callers see it; undefined when nothing is. */

@@ -116,7 +116,7 @@ export class World {
     };
     const logFile = join(logs, `server-${name}.log`);
     const command = await guarded([process.execPath, serverFile]);
-    this.servers.push(new LeafProcess({ name, registry, command, logFile, env, edges, clock }));
+    this.servers.push(new LeafProcess({ name, registry, host: HOST, port, command, logFile, env, edges, clock }));
   }
 
   private async begin(): Promise<void> {

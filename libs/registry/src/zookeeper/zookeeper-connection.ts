@@ -70,8 +70,14 @@ export class ZookeeperConnection {
     return this.opened && !this.over;
   }
 
+  /** Starts the process; resolves when it can be asked. */
+  async start(): Promise<void> {
+    this.host ??= this.spawn();
+    await this.ask('ping');
+  }
+
   /**
-   * Starts the process, and gives the session once that and the authentication have been accepted. Called once.
+   * Gives the session once that and the authentication have been accepted. Starts the process if need be. Called once.
    *
    * @throws LeafError `LEAF_CONFIG_INVALID` when the client package does not load
    */
@@ -85,7 +91,7 @@ export class ZookeeperConnection {
       response_counter_limit: MAX_PIECES,
       ...resume,
     };
-    this.host = this.start();
+    this.host ??= this.spawn();
     const [identity] = await this.ask<[SessionIdentity]>('open', path, config, auth);
     this.opened = true;
     return identity;
@@ -143,7 +149,7 @@ export class ZookeeperConnection {
     await this.exited;
   }
 
-  private start(): ChildProcess {
+  private spawn(): ChildProcess {
     const host = spawn(process.execPath, ['-e', `(${nativeHost.toString()})(require)`], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',

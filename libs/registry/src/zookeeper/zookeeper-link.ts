@@ -7,6 +7,8 @@ import { NativeFailure, SESSION_EXPIRED, ZookeeperFault } from './zookeeper-faul
 
 /** Between two rounds through all servers: each attempt starts a process. */
 const PAUSE_MS = 500;
+/** For the start of a process, on a machine that has no processor to spare. */
+const START_MS = 30_000;
 
 export interface ZookeeperLinkOptions {
   readonly address: ZookeeperAddress;
@@ -26,6 +28,8 @@ export class ZookeeperLink {
   private opening: Promise<ZookeeperConnection> | undefined;
   private session: SessionIdentity | undefined;
   private sessions = 0;
+  /** Why there is no connection yet. */
+  private problem = '';
   private readonly stopping = new AbortController();
 
   constructor(
@@ -51,7 +55,11 @@ export class ZookeeperLink {
     if (this.connection?.usable === true) return this.connection;
     this.refuseWhenClosed();
     this.opening ??= this.open().finally(() => (this.opening = undefined));
-    return this.opening;
+    const { opening } = this;
+    // Whoever gives up leaves it under way for the next call.
+    opening.catch(() => undefined);
+    if (await settledBefore(opening, this.clock.monotonic() + this.options.connectMs, this.clock)) return opening;
+    throw this.unreachable(this.problem);
   }
 
   /** Resolves when nothing of it is left on this machine. */
@@ -62,31 +70,36 @@ export class ZookeeperLink {
 
   private async open(): Promise<ZookeeperConnection> {
     const { address, auth, connectMs, sessionMs } = this.options;
-    const deadline = this.clock.monotonic() + connectMs;
+    let deadline = this.clock.monotonic() + connectMs;
+    this.problem = 'the name service is silent';
     const path = locateNativeClient();
-    const endpoints = await this.inTime(findEndpoints(address, this.random), deadline, 'the name service is silent');
+    const endpoints = await this.inTime(findEndpoints(address, this.random), deadline, this.problem);
     const shareMs = connectMs / endpoints.length;
-    let problem = 'no time was left';
     for (let n = 0; ; n++) {
       const endpoint = endpoints[n % endpoints.length] ?? '';
+      if (n === 0) this.problem = `${endpoint}: no answer`;
       if (n > 0 && n % endpoints.length === 0) {
         await this.clock.sleep(Math.min(PAUSE_MS, deadline - this.clock.monotonic()), this.stopping.signal);
       }
       this.refuseWhenClosed();
       const now = this.clock.monotonic();
-      if (now >= deadline) throw this.unreachable(problem);
+      if (now >= deadline) throw this.unreachable(this.problem);
       const connection = new ZookeeperConnection({ path, endpoint, sessionMs, auth, resume: this.session }, this.clock);
       this.connection?.abandon();
       this.connection = connection;
       try {
-        this.adopt(await this.inTime(connection.open(), Math.min(now + shareMs, deadline), 'no answer'));
+        await this.inTime(connection.start(), now + START_MS, 'its process does not start');
+        // How long that takes says nothing of the server.
+        const started = this.clock.monotonic();
+        deadline += started - now;
+        this.adopt(await this.inTime(connection.open(), Math.min(started + shareMs, deadline), 'no answer'));
         return connection;
       } catch (error) {
         connection.abandon();
         if (error instanceof LeafError) throw error;
         if (error instanceof NativeFailure && error.code === SESSION_EXPIRED) this.session = undefined;
         if (error instanceof NativeFailure && error.kind === 'denied') throw error;
-        problem = `${endpoint}: ${error instanceof ZookeeperFault ? 'no answer' : messageOf(error)}`;
+        this.problem = `${endpoint}: ${error instanceof ZookeeperFault ? 'no answer' : messageOf(error)}`;
       }
     }
   }

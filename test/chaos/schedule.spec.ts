@@ -1,0 +1,43 @@
+import { KINDS, type Round, rounds } from './schedule';
+
+function take(seed: number, count: number, kinds = KINDS): Round[] {
+  const all = rounds(seed, kinds);
+  return Array.from({ length: count }, () => all.next().value);
+}
+
+/** All of a round but what it does. */
+function shown({ first, second, offsetMs }: Round): string {
+  return JSON.stringify([first, second, offsetMs]);
+}
+
+describe('the schedule of a seed', () => {
+  it('is the same each time, and another one for another seed', () => {
+    expect(take(1, 200).map(shown)).toEqual(take(1, 200).map(shown));
+    expect(take(1, 20).map(shown)).not.toEqual(take(2, 20).map(shown));
+  });
+
+  it('has every kind equally often', () => {
+    const faults = take(3, 4 * KINDS.length).flatMap(({ first, second }) => (second ? [first, second] : [first]));
+    const decks = Math.floor(faults.length / KINDS.length);
+    const counts = KINDS.map(
+      (kind) => faults.slice(0, decks * KINDS.length).filter((plan) => plan.kind === kind).length,
+    );
+    expect(decks).toBeGreaterThanOrEqual(4);
+    expect(counts).toEqual(KINDS.map(() => decks));
+  });
+
+  it('overlaps some faults, never two of one part', () => {
+    const pairs = take(4, 400).filter(({ second }) => second !== undefined);
+    expect(pairs.length).toBeGreaterThan(40);
+    for (const { first, second, offsetMs } of pairs) {
+      expect(second!.parts.filter((part) => first.parts.includes(part))).toEqual([]);
+      expect(offsetMs).toBeLessThanOrEqual(first.holdMs);
+    }
+  });
+
+  it('keeps to the kinds that are asked for', () => {
+    const kinds = ['server-kill', 'clock-back'];
+    const seen = new Set(take(5, 50, kinds).flatMap(({ first, second }) => [first.kind, second?.kind ?? first.kind]));
+    expect([...seen].sort()).toEqual([...kinds].sort());
+  });
+});
