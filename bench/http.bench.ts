@@ -13,6 +13,7 @@ import { Sandbox } from './http/sandbox';
 import { measureStartUps } from './http/server-figures';
 import type { ServerOptions } from './http/server-process';
 import { describeEnvironment, readEnvironment } from './report/environment';
+import { packageVersion } from './report/package-version';
 import { writeResults } from './report/results-file';
 import { summarize, type Summary } from './report/summary';
 import { decimals, whole } from './report/table';
@@ -41,7 +42,9 @@ async function main(): Promise<void> {
   const generator = chooseGenerator(sandbox, cores);
   console.log(describeEnvironment(environment));
   const where = cores.pinned ? 'servers on core 0, generator on core 1' : 'servers and generator share all cores';
-  console.log(`${generator.name}, ${CONNECTIONS} kept connections, no pipelining; ${where}`);
+  console.log(
+    `${generator.name}, fastify ${packageVersion('fastify')}, ${CONNECTIONS} kept connections, no pipelining; ${where}`,
+  );
 
   const leaf: ServerOptions = { command: cores.server([process.execPath, main]), readyPath: '/health/ready' };
   const routes = routesOf(cores, leaf);

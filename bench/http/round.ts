@@ -102,9 +102,8 @@ export async function loadOf(
   const load = await generator.run(`http://127.0.0.1:${server.port}${path}`, seconds);
   const after = server.cpuSeconds();
   server.assertAlive();
-  if (load.failures > 0 || load.requests === 0) {
-    throw new Error(`${name}: ${load.failures} of ${load.requests} requests failed.`);
-  }
+  if (load.requests === 0) throw new Error(`${name}: no answer within ${seconds} s. Is the machine very busy?`);
+  if (load.failures > 0) throw new Error(`${name}: ${load.failures} of ${load.requests} requests failed.`);
   const serverCpu = before === undefined || after === undefined ? undefined : (after - before) / load.seconds;
   return { ...load, rate: load.requests / load.seconds, serverCpu };
 }

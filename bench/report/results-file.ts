@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Environment } from './environment';
 import type { Figure, Target } from './targets';
@@ -17,16 +17,21 @@ const FOLDER = 'node_modules/.cache/leaf-bench';
 /** The variable by which one who runs a part several times keeps its results apart. */
 export const FOLDER_VARIABLE = 'LEAF_BENCH_RESULTS';
 
+export function resultsFolder(): string {
+  return resolve(process.env[FOLDER_VARIABLE] ?? FOLDER);
+}
+
 /** Writes the results of a part, or of all of them, and returns the path. */
 export function writeResults(part: string, results: object): string {
-  const folder = resolve(process.env[FOLDER_VARIABLE] ?? FOLDER);
+  const folder = resultsFolder();
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${part}.json`);
   writeFileSync(file, `${JSON.stringify(results, undefined, 2)}\n`);
   return file;
 }
 
-/** The results that a part wrote to this folder. */
-export function readResults(part: string, folder = FOLDER): PartResults {
-  return JSON.parse(readFileSync(join(folder, `${part}.json`), 'utf8')) as PartResults;
+/** The results that a part wrote to a folder; undefined when it wrote none. */
+export function readResults(part: string, folder: string): PartResults | undefined {
+  const file = join(folder, `${part}.json`);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as PartResults) : undefined;
 }

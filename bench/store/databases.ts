@@ -38,7 +38,7 @@ async function onPostgres(_sandbox: Sandbox, tags: readonly string[]): Promise<S
   const url = await server.createDatabase();
   const database = await filled(url, tags);
   const { rows } = await server.query('SHOW server_version');
-  const version = String((rows[0] as { server_version: string }).server_version);
+  const { server_version: version } = rows[0] as { server_version: string };
   return subject(`PostgreSQL ${version}`, database, barePostgres(url, CONNECTIONS), () => server.stop());
 }
 
