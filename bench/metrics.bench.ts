@@ -2,16 +2,18 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { arrangeCores } from './http/cores';
+import { httpFaults } from './http/http-targets';
 import { chooseGenerator, CONNECTIONS } from './http/load-generator';
 import { measureRound, type Round, type RouteLoad } from './http/round';
 import type { Route } from './http/route';
-import { summarizeKnown } from './http/route-report';
+import { summarizeKnown, summarizeRoutes } from './http/route-report';
 import { Sandbox } from './http/sandbox';
 import type { ServerOptions } from './http/server-process';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { ratios, summarize } from './report/summary';
 import { decimals, formatTable, whole } from './report/table';
+import { figure } from './report/targets';
 
 const BUILT_SERVER = 'dist/apps/leaf-server/src/server.js';
 const MODES = [
@@ -57,9 +59,16 @@ async function main(): Promise<void> {
     const subject = { server: servers.on, call: { path: '', ids: 0 } };
     rounds.push(await measureRound({ sandbox, cores, generator }, routes, subject, plan, round % routes.length));
   }
-  console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, new servers each; no request failed.\n`);
+  console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, new servers each.\n`);
+  const reports = summarizeRoutes(routes, rounds);
   console.log(describe(routes, rounds));
-  console.log(`Written to ${writeResults('metrics', { environment, plan, routes, rounds })}`);
+  const figures = reports.map(({ name, rate }) => figure(name, rate.median, 'requests/s'));
+  const file = writeResults('metrics', { environment, targets: [], figures, plan, routes, rounds });
+  console.log(`Written to ${file}`);
+  for (const fault of httpFaults({ routes: reports, fixedRates: [] })) {
+    console.error(`FAILED: ${fault}`);
+    process.exitCode = 1;
+  }
 }
 
 /** Each row against the row "off" of its mode, round by round. */
@@ -91,7 +100,7 @@ function ratePerCpu({ rate, serverCpu = NaN }: RouteLoad): number {
 }
 
 main().then(
-  () => process.exit(0),
+  () => process.exit(),
   (error: unknown) => {
     console.error(error);
     process.exit(1);

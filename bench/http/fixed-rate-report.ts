@@ -20,6 +20,8 @@ export interface FixedRateReport {
   readonly limit: number;
   /** Of all requests, those that found no connection free. */
   readonly waited: number;
+  /** Requests of all rounds that were refused or lost, and are in no percentile. */
+  readonly failures: number;
 }
 
 /** @param rounds the loads of each round, in the same order */
@@ -41,6 +43,7 @@ export function summarizeFixedRates(rounds: readonly (readonly FixedRateLoad[])[
       latenessMaxMs: Math.max(...loads.map(({ lateness }) => lateness.maxMs)),
       limit: median((load) => load.limit),
       waited: median((load) => load.waited / load.offered),
+      failures: loads.reduce((sum, { refused, failed }) => sum + refused + failed, 0),
     };
   });
 }

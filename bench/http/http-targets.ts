@@ -36,9 +36,18 @@ function latencyName(report: FixedRateReport): string {
   return `${report.name}, p99 at ${(report.share * 100).toFixed(0)} % of the peak${late}`;
 }
 
-/** At a smaller share of the peak than promised, a latency says nothing about the promise. */
-function measured({ share, p99Ms }: FixedRateReport): number | undefined {
-  return share < SHARE_OF_PEAK - 0.01 ? undefined : p99Ms;
+/** At a smaller share of the peak than promised, or of some requests, a latency says nothing about the promise. */
+function measured({ share, p99Ms, failures }: FixedRateReport): number | undefined {
+  return share < SHARE_OF_PEAK - 0.01 || failures > 0 ? undefined : p99Ms;
+}
+
+/** What does not happen on a machine that has nothing else to do: requests that were refused or lost. */
+export function httpFaults({ routes, fixedRates }: Pick<HttpOutcome, 'routes' | 'fixedRates'>): string[] {
+  const loads = routes.map(({ name, loads }) => ({ name, failures: loads.reduce((sum, l) => sum + l.failures, 0) }));
+  const steady = fixedRates.map(({ name, failures }) => ({ name: `${name}, at a fixed rate`, failures }));
+  return [...loads, ...steady]
+    .filter(({ failures }) => failures > 0)
+    .map(({ name, failures }) => `${name}: ${failures} requests failed`);
 }
 
 export function httpFigures({ routes, fixedRates, processes = [], startMs, memory }: HttpOutcome): Figure[] {

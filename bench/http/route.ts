@@ -17,6 +17,8 @@ export interface Route {
   readonly path: string;
   /** IDs of an answer. */
   readonly ids: number;
+  /** Of the load, if other than usual. */
+  readonly connections?: number;
   /** Its latency is measured at a fixed rate, too. */
   readonly atFixedRate?: boolean;
 }
