@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Runner } from './runner';
 
@@ -64,10 +64,18 @@ function commitOf(revision: string): string {
 /** Of processes that were killed. */
 function removeLeftBehind(parent: string): void {
   for (const name of readdirSync(parent)) {
-    if (existsSync(`/proc/${name}`)) continue;
+    if (isAlive(Number(name))) continue;
     rmSync(join(parent, name), { recursive: true, force: true });
   }
   spawnSync('git', ['worktree', 'prune']);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
 }
 
 function git(...words: readonly string[]): string {
