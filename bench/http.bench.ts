@@ -1,24 +1,34 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { arrangeCores } from './http/cores';
+import { arrangeCores, type Cores } from './http/cores';
+import { describeFixedRates, summarizeFixedRates } from './http/fixed-rate-report';
+import { httpFaults, httpFigures, httpTargets } from './http/http-targets';
 import { chooseGenerator, CONNECTIONS } from './http/load-generator';
-import { measureRound, type Round, type Route } from './http/round';
+import { describeProcesses, hasProcesses, measureProcesses } from './http/processes';
+import { measureRound, type Round } from './http/round';
+import type { Route } from './http/route';
 import { describeRoutes, summarizeKnown, summarizeRoutes } from './http/route-report';
 import { Sandbox } from './http/sandbox';
-import { measureStartUps, RANGE_SIZE } from './http/server-figures';
+import { measureStartUps } from './http/server-figures';
 import type { ServerOptions } from './http/server-process';
 import { describeEnvironment, readEnvironment } from './report/environment';
+import { packageVersion } from './report/package-version';
 import { writeResults } from './report/results-file';
 import { summarize, type Summary } from './report/summary';
 import { decimals, whole } from './report/table';
+import { describeTargets } from './report/targets';
 
 const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
-const SEGMENT_PATH = '/api/segment/get/leaf-segment-test';
-const RANGE_PATH = '/api/segment/range/leaf-segment-test';
-const FULL = { rounds: 7, seconds: 5, warmUpSeconds: 2, ranges: 3, starts: 5 };
-const QUICK = { rounds: 3, seconds: 1, warmUpSeconds: 1, ranges: 3, starts: 2 };
+const TAG = 'leaf-segment-test';
+const BATCH = 100;
+const RANGE = 1_000_000;
+/** Few ask for a million IDs at once, and each call may go to the database. */
+const RANGE_CONNECTIONS = 8;
+const RANGE_CALL = { path: `/api/segment/range/${TAG}?size=${RANGE}`, ids: RANGE };
+const FULL = { rounds: 7, seconds: 4, warmUpSeconds: 2, fixedRateSeconds: 5, calls: 3, starts: 5 };
+const QUICK = { rounds: 3, seconds: 1, warmUpSeconds: 1, fixedRateSeconds: 2, calls: 3, starts: 2 };
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -34,45 +44,66 @@ async function main(): Promise<void> {
   const generator = chooseGenerator(sandbox, cores);
   console.log(describeEnvironment(environment));
   const where = cores.pinned ? 'servers on core 0, generator on core 1' : 'servers and generator share all cores';
-  console.log(`${generator.name}, ${CONNECTIONS} kept connections, no pipelining; ${where}`);
+  console.log(
+    `${generator.name}, fastify ${packageVersion('fastify')}, ${CONNECTIONS} kept connections, no pipelining; ${where}`,
+  );
 
-  const command = (file: string): readonly string[] => cores.server([process.execPath, file]);
-  const peer = (file: string): ServerOptions => ({
-    command: command(join(__dirname, 'http', file)),
-    readyPath: SNOWFLAKE_PATH,
-  });
-  const leaf: ServerOptions = { command: command(main), readyPath: '/health/ready' };
-  const routes: readonly Route[] = [
-    { name: 'node:http, constant answer', server: peer('raw-server.js'), path: SNOWFLAKE_PATH },
-    { name: 'fastify, constant answer', server: peer('fastify-server.js'), path: SNOWFLAKE_PATH },
-    { name: 'Leaf snowflake', server: leaf, path: SNOWFLAKE_PATH },
-    { name: 'Leaf segment', server: leaf, path: SEGMENT_PATH },
-  ];
-
+  const leaf: ServerOptions = { command: cores.server([process.execPath, main]), readyPath: '/health/ready' };
+  const routes = routesOf(cores, leaf);
   console.error('start-up …');
   // Not held to one core: V8 compiles and collects beside the main thread, as it does where a server is deployed.
   const startMs = await measureStartUps(sandbox, [process.execPath, main], SNOWFLAKE_PATH, plan.starts);
   const rounds: Round[] = [];
   for (let round = 0; round < plan.rounds; round++) {
     console.error(`round ${round + 1} of ${plan.rounds} …`);
-    const subject = { server: leaf, rangePath: RANGE_PATH };
-    rounds.push(await measureRound(sandbox, generator, routes, subject, plan, round % routes.length));
+    const subject = { server: leaf, call: RANGE_CALL };
+    rounds.push(await measureRound({ sandbox, cores, generator }, routes, subject, plan, round % routes.length));
   }
+  const processes = hasProcesses(main) ? await measureProcesses(sandbox, main, SNOWFLAKE_PATH, plan) : undefined;
 
   const reports = summarizeRoutes(routes, rounds);
-  const rangeMs = summarize(rounds.flatMap((round) => round.rangeMs));
+  const fixedRates = summarizeFixedRates(rounds.map(({ fixedRateLoads }) => fixedRateLoads));
+  const rangeMs = summarize(rounds.flatMap(({ callMs }) => callMs));
   const idleMiB = summarizeKnown(rounds.map((round) => round.idleMiB));
   const loadedMiB = summarizeKnown(rounds.map((round) => round.loadedMiB));
-  console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, new servers each; no request failed.\n`);
+  console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, new servers each.\n`);
   console.log(describeRoutes(reports));
-  const ranges = plan.rounds * plan.ranges;
-  console.log(`\nrange of ${whole(RANGE_SIZE)} IDs, one call: ${milliseconds(rangeMs, 2)} (${ranges} calls)`);
+  console.log(`\n${describeFixedRates(fixedRates)}`);
+  console.log(`\nnothing pinned; ${generator.name}, one thread:`);
+  console.log(processes === undefined ? 'This server has no LEAF_PROCESSES.' : describeProcesses(processes));
+  const calls = plan.rounds * plan.calls;
+  console.log(`\nrange of ${whole(RANGE)} IDs, one call: ${milliseconds(rangeMs, 2)} (${calls} calls)`);
   console.log(`start to first ID over HTTP: ${milliseconds(startMs, 0)} (${plan.starts} starts, empty data folder)`);
   console.log(`resident memory: ${mebibytes(idleMiB)} idle after the start, ${mebibytes(loadedMiB)} after the load`);
-  const memory = { idleMiB, loadedMiB };
+  const outcome = { routes: reports, fixedRates, processes, startMs, memory: { idleMiB, loadedMiB } };
+  const targets = httpTargets(outcome);
+  console.log(`\n${describeTargets(targets)}`);
   const setting = { generator: generator.name, connections: CONNECTIONS, pinned: cores.pinned, plan };
-  const file = writeResults('http', { environment, setting, routes: reports, rangeMs, startMs, memory });
-  console.log(`Written to ${file}`);
+  const results = { environment, targets, figures: httpFigures(outcome), setting, ...outcome, rangeMs, rounds };
+  console.log(`Written to ${writeResults('http', results)}`);
+  for (const fault of httpFaults(outcome)) {
+    console.error(`FAILED: ${fault}`);
+    process.exitCode = 1;
+  }
+}
+
+/** The first one is the baseline of all ratios. */
+function routesOf(cores: Cores, leaf: ServerOptions): Route[] {
+  const peer = (file: string): ServerOptions => ({
+    command: cores.server([process.execPath, join(__dirname, 'http', file)]),
+    readyPath: SNOWFLAKE_PATH,
+  });
+  const single = { ids: 1, atFixedRate: true };
+  const batch = { server: leaf, ids: BATCH };
+  return [
+    { name: 'node:http, constant answer', server: peer('raw-server.js'), path: SNOWFLAKE_PATH, ...single },
+    { name: 'fastify, constant answer', server: peer('fastify-server.js'), path: SNOWFLAKE_PATH, ids: 1 },
+    { name: 'Leaf snowflake', server: leaf, path: SNOWFLAKE_PATH, ...single },
+    { name: 'Leaf segment', server: leaf, path: `/api/segment/get/${TAG}`, ...single },
+    { name: `Leaf snowflake, ${BATCH}`, path: `/api/snowflake/batch/bench?size=${BATCH}`, ...batch },
+    { name: `Leaf segment, ${BATCH}`, path: `/api/segment/batch/${TAG}?size=${BATCH}`, ...batch },
+    { name: `Leaf segment, range of ${whole(RANGE)}`, server: leaf, ...RANGE_CALL, connections: RANGE_CONNECTIONS },
+  ];
 }
 
 function milliseconds({ median, min, max }: Summary, digits: number): string {
@@ -84,7 +115,7 @@ function mebibytes(value: Summary | undefined): string {
 }
 
 main().then(
-  () => process.exit(0),
+  () => process.exit(),
   (error: unknown) => {
     console.error(error);
     process.exit(1);

@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { arrangeCores } from './http/cores';
 import { Sandbox } from './http/sandbox';
-import { describeOverload } from './overload/overload-report';
+import { describeOverload, overloadTargets } from './overload/overload-report';
 import { type OverloadResult, runOverload } from './overload/overload-run';
 import { SCENARIOS } from './overload/scenarios';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
+import { describeTargets, figure } from './report/targets';
 
 const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const FULL = { warmUpSeconds: 3, peakSeconds: 5, overloadSeconds: 15, afterSeconds: 5 };
@@ -35,7 +36,11 @@ async function main(): Promise<void> {
     }
   }
   console.log(`\n${plan.overloadSeconds} s of ten times the peak, then half the peak.\n${describeOverload(results)}`);
-  console.log(`Written to ${writeResults('overload', { environment, plan, pinned: cores.pinned, results })}`);
+  const targets = overloadTargets(results);
+  console.log(`\n${describeTargets(targets)}`);
+  const figures = results.map(({ name, peak }) => figure(`${name}, peak`, peak, 'requests/s'));
+  const file = writeResults('overload', { environment, targets, figures, plan, pinned: cores.pinned, results });
+  console.log(`Written to ${file}`);
 }
 
 main().then(

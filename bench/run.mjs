@@ -1,11 +1,17 @@
-// node bench/run.mjs <part> [options]: compiles and runs bench/<part>.bench.ts.
+// node bench/run.mjs <part> [--product <checkout>] [options]: compiles and runs bench/<part>.bench.ts, on the libraries of
+// another checkout when one is named. The part gets the other options.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { runTypescript } from '../scripts/run-typescript.mjs';
 
 const [part, ...options] = process.argv.slice(2);
 if (part === undefined || !existsSync(join(import.meta.dirname, `${part}.bench.ts`))) {
-  console.error(`There is no bench/${part}.bench.ts. Usage: node bench/run.mjs <part> [options]`);
+  console.error(
+    `There is no bench/${part}.bench.ts. Usage: node bench/run.mjs <part> [--product <checkout>] [options]`,
+  );
   process.exit(1);
 }
-runTypescript(`bench/${part}.bench`, ['bench', 'libs', 'migrations', 'test/support', 'test/contract'], options);
+const at = options.indexOf('--product');
+const [, product] = at < 0 ? [] : options.splice(at, 2);
+const sources = ['bench', 'libs', 'migrations', 'test/support', 'test/contract'];
+runTypescript(`bench/${part}.bench`, sources, options, product === undefined ? undefined : resolve(product));

@@ -5,8 +5,9 @@ import { startMariadb } from '../test/support/mariadb';
 import { Sandbox } from './http/sandbox';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
-import { describeSwitches, measureSwitches, switchFaults } from './segment/switches';
-import { describeMemory, measureMemory } from './segment/tag-memory';
+import { describeTargets, figure, type Figure, type Target } from './report/targets';
+import { describeSwitches, measureSwitches, switchFaults, switchTarget } from './segment/switches';
+import { describeMemory, measureMemory, memoryTarget } from './segment/tag-memory';
 import { describeRefreshes, measureRefreshes } from './segment/tag-refresh';
 
 const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
@@ -33,7 +34,10 @@ async function main(): Promise<void> {
     console.log(`\nTag refresh, ${plan.refreshes} rounds:\n${describeRefreshes(refreshes)}`);
     console.log(`\nSegment switches:\n${describeSwitches(switches)}`);
     console.log(`\nMemory:\n${describeMemory(memory)}\n`);
-    console.log(`Written to ${writeResults('segment', { environment, plan, refreshes, switches, memory })}`);
+    const targets = [switchTarget(switches), memoryTarget(memory)];
+    console.log(`${describeTargets(targets)}\n`);
+    const results = { environment, targets, figures: targets.map(asFigure), plan, refreshes, switches, memory };
+    console.log(`Written to ${writeResults('segment', results)}`);
     for (const fault of switchFaults(switches)) {
       console.error(`FAILED: ${fault}`);
       process.exitCode = 1;
@@ -41,6 +45,10 @@ async function main(): Promise<void> {
   } finally {
     await mariadb.stop();
   }
+}
+
+function asFigure({ name, value, unit }: Target): Figure {
+  return figure(name, value ?? undefined, unit);
 }
 
 main().then(

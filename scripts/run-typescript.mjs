@@ -4,6 +4,8 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..');
+/** The folders of the product; the others are tools. */
+const PRODUCT = ['libs', 'migrations'];
 
 /**
  * Compiles folders of this repository with the compiler and the options of the product's own build, and runs one of the
@@ -13,10 +15,11 @@ const root = join(import.meta.dirname, '..');
  * @param {string} entry the file to run, without its ending
  * @param {string[]} sources the folders that it may import
  * @param {string[]} args its arguments
+ * @param {string} product a checkout whose libraries and packages are used in place of this one's
  */
-export function runTypescript(entry, sources, args) {
-  const out = join(root, 'node_modules/.cache/leaf', entry);
-  compile(out, sources);
+export function runTypescript(entry, sources, args, product = root) {
+  const out = product === root ? join(root, 'node_modules/.cache/leaf', entry) : join(product, '.run', entry);
+  compile(out, sources, product);
   const child = spawn(process.execPath, [join(out, `${entry}.js`), ...args], { cwd: root, stdio: 'inherit' });
   // Control-C reaches the child by itself; it stops what it started, and this process ends with it.
   process.on('SIGINT', () => {});
@@ -24,15 +27,18 @@ export function runTypescript(entry, sources, args) {
   child.on('exit', (code) => process.exit(code ?? 1));
 }
 
-function compile(out, sources) {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
+function compile(out, sources, product) {
+  const { config } = ts.readConfigFile(join(product, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, product);
   // transpileModule does not look for the package.json that makes `nodenext` emit CommonJS.
   const compilerOptions = { ...options, module: ts.ModuleKind.CommonJS, esModuleInterop: true, sourceMap: false };
-  const existing = sources.filter((folder) => existsSync(join(root, folder)));
-  for (const file of ts.sys.readDirectory(root, ['.ts'], ['**/*.spec.ts', '**/*.d.ts'], existing)) {
-    const { outputText } = ts.transpileModule(readFileSync(file, 'utf8'), { fileName: file, compilerOptions });
-    write(join(out, relative(root, file)).replace(/\.ts$/, '.js'), outputText);
+  for (const folder of sources) {
+    const base = PRODUCT.includes(folder) ? product : root;
+    if (!existsSync(join(base, folder))) continue;
+    for (const file of ts.sys.readDirectory(base, ['.ts'], ['**/*.spec.ts', '**/*.d.ts'], [folder])) {
+      const { outputText } = ts.transpileModule(readFileSync(file, 'utf8'), { fileName: file, compilerOptions });
+      write(join(out, relative(base, file)).replace(/\.ts$/, '.js'), outputText);
+    }
   }
   for (const [name, [target]] of Object.entries(config.compilerOptions.paths)) {
     const folder = join(out, 'node_modules', name);

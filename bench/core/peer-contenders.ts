@@ -90,6 +90,8 @@ function nanoids(): Contender {
   };
 }
 
+export const PEER_PACKAGES = ['@sapphire/snowflake', 'flake-idgen', 'nodejs-snowflake', 'nanoid'];
+
 export function peerContenders(): Contender[] {
   return [sapphire(), flakeIdgen(), nodejsSnowflake(), nanoids()];
 }

@@ -15,5 +15,10 @@ export function arrangeCores(): Cores {
   if (works(0) && works(1)) {
     return { pinned: true, server: (command) => pin(0, command), generator: (command) => pin(1, command) };
   }
+  return shareCores();
+}
+
+/** The kernel places both sides. */
+export function shareCores(): Cores {
   return { pinned: false, server: (command) => command, generator: (command) => command };
 }

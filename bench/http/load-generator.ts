@@ -16,7 +16,8 @@ export interface Load {
 
 export interface LoadGenerator {
   readonly name: string;
-  run(url: string, seconds: number): Promise<Load>;
+  /** @param connections {@link CONNECTIONS} when left out */
+  run(url: string, seconds: number, connections?: number): Promise<Load>;
 }
 
 export const CONNECTIONS = 64;
@@ -33,27 +34,19 @@ export function chooseGenerator(sandbox: Sandbox, cores: Cores): LoadGenerator {
   if (version !== undefined) {
     return {
       name: `wrk ${version}`,
-      run: async (url, seconds) =>
-        parseWrk(await run(['wrk', '-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', url], seconds)),
+      run: async (url, seconds, connections = CONNECTIONS) =>
+        parseWrk(await run(['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', url], seconds)),
     };
   }
   const require = createRequire(__filename);
   const { version: installed } = JSON.parse(readFileSync(require.resolve('autocannon/package.json'), 'utf8')) as {
     version: string;
   };
-  const command = [
-    process.execPath,
-    require.resolve('autocannon'),
-    '-c',
-    String(CONNECTIONS),
-    '-p',
-    '1',
-    '--json',
-    '-n',
-  ];
+  const command = [process.execPath, require.resolve('autocannon'), '-p', '1', '--json', '-n'];
   return {
     name: `autocannon ${installed}`,
-    run: async (url, seconds) => parseAutocannon(await run([...command, '-d', String(seconds), url], seconds)),
+    run: async (url, seconds, connections = CONNECTIONS) =>
+      parseAutocannon(await run([...command, '-c', String(connections), '-d', String(seconds), url], seconds)),
   };
 }
 
@@ -75,8 +68,8 @@ function parseWrk(report: string): Load {
   return {
     requests: Number(requests),
     seconds: (Number(seconds) * (UNIT_MS[secondsUnit] ?? NaN)) / 1000,
-    p50Ms: time(/^\s+50%\s+([\d.]+)(us|ms|s|m)$/m),
-    p99Ms: time(/^\s+99%\s+([\d.]+)(us|ms|s|m)$/m),
+    p50Ms: time(/^\s+50%\s+([\d.]+)(us|ms|s|m) *$/m),
+    p99Ms: time(/^\s+99%\s+([\d.]+)(us|ms|s|m) *$/m),
     failures: [...errors, ...refused].reduce((sum, count) => sum + Number(count), 0),
   };
 }

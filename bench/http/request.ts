@@ -5,6 +5,11 @@ export interface Answer {
   readonly text: string;
 }
 
+interface ManyIds {
+  readonly ids?: readonly string[];
+  readonly ranges?: readonly { readonly from: string; readonly to: string }[];
+}
+
 /** One GET from this machine, read to its end; rejects when that takes longer than `limitMs`. */
 export function request(port: number, path: string, limitMs: number, agent: Agent | false = false): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -21,9 +26,18 @@ export function request(port: number, path: string, limitMs: number, agent: Agen
   });
 }
 
-/** The answer, if it is a 200 with a decimal ID and nothing else; throws otherwise. */
-export async function requestId(port: number, path: string): Promise<string> {
-  const { status, text } = await request(port, path, 5000);
-  if (status === 200 && /^\d{1,19}$/.test(text)) return text;
-  throw new Error(`GET ${path} answered ${status} ${JSON.stringify(text.slice(0, 300))} in place of an ID.`);
+/** Throws unless the answer is a 200 with `ids` IDs and nothing else. */
+export async function requestIds(port: number, path: string, ids: number, agent: Agent | false = false): Promise<void> {
+  const { status, text } = await request(port, path, 10_000, agent);
+  if (status === 200 && countIds(text) === ids) return;
+  throw new Error(`GET ${path} answered ${status} ${JSON.stringify(text.slice(0, 300))} in place of ${ids} IDs.`);
+}
+
+/** IDs of an answer: one as plain text, a batch, or ranges; undefined when it is none of them. */
+export function countIds(text: string): number | undefined {
+  if (/^\d{1,19}$/.test(text)) return 1;
+  if (!text.startsWith('{')) return undefined;
+  const { ids, ranges } = JSON.parse(text) as ManyIds;
+  if (ids !== undefined) return ids.every((id) => /^\d{1,19}$/.test(id)) ? new Set(ids).size : undefined;
+  return ranges?.reduce((sum, { from, to }) => sum + Number(BigInt(to) - BigInt(from) + 1n), 0);
 }

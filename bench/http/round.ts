@@ -1,18 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type FixedRateLoad, generatorLimit, measureAtFixedRate } from './fixed-rate';
 import type { Load, LoadGenerator } from './load-generator';
-import { requestId } from './request';
-import type { Sandbox } from './sandbox';
-import { measureRanges } from './server-figures';
+import { requestIds } from './request';
+import type { Rig, Route } from './route';
+import { measureCalls } from './server-figures';
 import { ServerProcess, type ServerOptions } from './server-process';
 
-/** One path of one of the servers under test. */
-export interface Route {
-  readonly name: string;
-  readonly server: ServerOptions;
-  readonly path: string;
-}
-
 export interface RouteLoad extends Load {
+  /** Requests per second that did not fail. */
   readonly rate: number;
   /** Share of one core that the server used; undefined where that cannot be read. */
   readonly serverCpu: number | undefined;
@@ -21,17 +16,26 @@ export interface RouteLoad extends Load {
 export interface RoundPlan {
   readonly seconds: number;
   readonly warmUpSeconds: number;
-  /** Range calls after the load. */
-  readonly ranges: number;
+  /** Of each load at a fixed rate. */
+  readonly fixedRateSeconds: number;
+  /** Calls of the subject, one after the other, after the load. */
+  readonly calls: number;
+}
+
+export interface Subject {
+  readonly server: ServerOptions;
+  readonly call: { readonly path: string; readonly ids: number };
 }
 
 export interface Round {
   /** In the order of the routes. */
   readonly loads: readonly RouteLoad[];
+  /** In the order of the routes that have one. */
+  readonly fixedRateLoads: readonly FixedRateLoad[];
   /** Resident memory of the subject, in MiB. */
   readonly idleMiB: number | undefined;
   readonly loadedMiB: number | undefined;
-  readonly rangeMs: readonly number[];
+  readonly callMs: readonly number[];
 }
 
 /** Long enough for timers and garbage of the start or the load to be gone. */
@@ -41,53 +45,65 @@ export const SETTLE_MS = 2000;
  * Starts every server anew, since one process can be faster than the next with the same code; loads one route after the
  * other, route number `first` first.
  *
- * @param subject the server whose memory and ranges are measured too
- * @throws Error at the first request that fails
+ * @param subject the server whose memory and calls are measured too
+ * @throws Error when a server ends, or a first answer is not what it should be
  */
 export async function measureRound(
-  sandbox: Sandbox,
-  generator: LoadGenerator,
+  rig: Rig,
   routes: readonly Route[],
-  subject: { readonly server: ServerOptions; readonly rangePath: string },
+  subject: Subject,
   plan: RoundPlan,
   first: number,
 ): Promise<Round> {
   const servers = new Map<ServerOptions, ServerProcess>();
   for (const options of new Set([subject.server, ...routes.map(({ server }) => server)])) {
-    servers.set(options, await ServerProcess.start(sandbox, options));
+    servers.set(options, await ServerProcess.start(rig.sandbox, options));
   }
   const serverOf = (options: ServerOptions): ServerProcess => servers.get(options)!;
   await sleep(SETTLE_MS);
   const idleMiB = serverOf(subject.server).residentMiB();
 
   const order = [...routes.slice(first), ...routes.slice(0, first)];
-  for (const route of order) await loadOf(route, serverOf(route.server), generator, plan.warmUpSeconds);
+  for (const route of order) await loadOf(route, serverOf(route.server), rig.generator, plan.warmUpSeconds);
   const loads = new Map<Route, RouteLoad>();
   for (const route of order) {
-    loads.set(route, await loadOf(route, serverOf(route.server), generator, plan.seconds));
+    loads.set(route, await loadOf(route, serverOf(route.server), rig.generator, plan.seconds));
+  }
+  const fixedRateLoads = new Map<Route, FixedRateLoad>();
+  const steady = order.filter(({ atFixedRate = false }) => atFixedRate);
+  const limit = steady.length === 0 ? 0 : await generatorLimit(rig, routes[0]!, serverOf(routes[0]!.server));
+  for (const route of steady) {
+    const { rate } = loads.get(route)!;
+    const load = await measureAtFixedRate(rig, route, serverOf(route.server), rate, limit, plan.fixedRateSeconds);
+    fixedRateLoads.set(route, load);
   }
 
   await sleep(SETTLE_MS);
   const loadedMiB = serverOf(subject.server).residentMiB();
-  const rangeMs = await measureRanges(serverOf(subject.server), subject.rangePath, plan.ranges);
+  const callMs = await measureCalls(serverOf(subject.server), subject.call, plan.calls);
   for (const server of servers.values()) await server.stop();
-  return { loads: routes.map((route) => loads.get(route)!), idleMiB, loadedMiB, rangeMs };
+  return {
+    loads: routes.map((route) => loads.get(route)!),
+    fixedRateLoads: routes.flatMap((route) => fixedRateLoads.get(route) ?? []),
+    idleMiB,
+    loadedMiB,
+    callMs,
+  };
 }
 
-async function loadOf(
-  { name, path }: Route,
+/** @throws Error when the first answer is wrong, or no other comes */
+export async function loadOf(
+  { name, path, ids, connections }: Route,
   server: ServerProcess,
   generator: LoadGenerator,
   seconds: number,
 ): Promise<RouteLoad> {
-  await requestId(server.port, path);
+  await requestIds(server.port, path, ids);
   const before = server.cpuSeconds();
-  const load = await generator.run(`http://127.0.0.1:${server.port}${path}`, seconds);
+  const load = await generator.run(`http://127.0.0.1:${server.port}${path}`, seconds, connections);
   const after = server.cpuSeconds();
   server.assertAlive();
-  if (load.failures > 0 || load.requests === 0) {
-    throw new Error(`${name}: ${load.failures} of ${load.requests} requests failed.`);
-  }
+  if (load.requests === 0) throw new Error(`${name}: no answer within ${seconds} s. Is the machine very busy?`);
   const serverCpu = before === undefined || after === undefined ? undefined : (after - before) / load.seconds;
-  return { ...load, rate: load.requests / load.seconds, serverCpu };
+  return { ...load, rate: (load.requests - load.failures) / load.seconds, serverCpu };
 }

@@ -1,10 +1,13 @@
 import { ratios, summarize, type Summary } from '../report/summary';
 import { decimals, formatTable, percent, whole } from '../report/table';
-import type { Round, Route, RouteLoad } from './round';
+import type { Round, RouteLoad } from './round';
+import type { Route } from './route';
 
 export interface RouteReport {
   readonly name: string;
   readonly path: string;
+  /** IDs per second. */
+  readonly idRate: number;
   /** Round by round. */
   readonly loads: readonly RouteLoad[];
   /** Requests per second. */
@@ -25,13 +28,15 @@ const SATURATED = 0.95;
 /** One report per route; the first route is the baseline. */
 export function summarizeRoutes(routes: readonly Route[], rounds: readonly Round[]): RouteReport[] {
   const baseline = rounds.map(({ loads }) => loads[0]!);
-  return routes.map(({ name, path }, index) => {
+  return routes.map(({ name, path, ids }, index) => {
     const loads = rounds.map((round) => round.loads[index]!);
+    const rate = summarize(loads.map(rateOf));
     return {
       name,
       path,
+      idRate: rate.median * ids,
       loads,
-      rate: summarize(loads.map(rateOf)),
+      rate,
       ratio: summarize(ratios(loads.map(rateOf), baseline.map(rateOf))),
       p50Ms: summarize(loads.map(({ p50Ms }) => p50Ms)),
       p99Ms: summarize(loads.map(({ p99Ms }) => p99Ms)),
@@ -46,6 +51,7 @@ export function describeRoutes(reports: readonly RouteReport[]): string {
     'route',
     'requests/s',
     'min..max',
+    'IDs/s',
     'of node:http',
     'min..max',
     'p50 ms',
@@ -53,10 +59,11 @@ export function describeRoutes(reports: readonly RouteReport[]): string {
     'server CPU',
     'per CPU s, of node:http',
   ];
-  const rows = reports.map(({ name, rate, ratio, p50Ms, p99Ms, serverCpu, cpuRatio }) => [
+  const rows = reports.map(({ name, rate, idRate, ratio, p50Ms, p99Ms, serverCpu, cpuRatio }) => [
     name,
     whole(rate.median),
     `${whole(rate.min)}..${whole(rate.max)}`,
+    whole(idRate),
     decimals(ratio.median, 2),
     `${decimals(ratio.min, 2)}..${decimals(ratio.max, 2)}`,
     latency(p50Ms),

@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuSecondsOf, readProc } from './processor-time';
 import { request } from './request';
 import type { Sandbox } from './sandbox';
 
@@ -20,8 +21,6 @@ export interface ServerOptions {
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 10_000;
 const POLL_MS = 5;
-/** The unit of CPU times in /proc: fixed in the Linux interface on all common platforms. */
-const TICKS_PER_SECOND = 100;
 
 /** A server under test, a process of its own on a free port of the loopback address. */
 export class ServerProcess {
@@ -70,16 +69,14 @@ export class ServerProcess {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** Processor time of the process so far, all threads, in seconds; undefined where there is no /proc. */
+  /** Processor time so far of the process, all threads, and those it started, in seconds; undefined without /proc. */
   cpuSeconds(): number | undefined {
-    const stat = readProc(this.child.pid, 'stat');
-    const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields && (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return cpuSecondsOf(this.child.pid ?? 0);
   }
 
   /** Resident memory in MiB; undefined where there is no /proc. */
   residentMiB(): number | undefined {
-    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(this.child.pid, 'status') ?? '')?.[1];
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(this.child.pid ?? 0, 'status') ?? '')?.[1];
     return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
   }
 
@@ -134,12 +131,4 @@ function logFile(folder: string): string {
 
 function logTail(folder: string): string {
   return readFileSync(logFile(folder), 'utf8').slice(-4000);
-}
-
-function readProc(pid: number | undefined, file: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid ?? 0}/${file}`, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

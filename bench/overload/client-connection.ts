@@ -3,6 +3,9 @@ import { connect, type Socket } from 'node:net';
 /** What a request came to: its status, or 0 when the connection ended under it. */
 export type Outcome = (status: number) => void;
 
+/** A usual answer with its head comes in one piece. */
+const READ_BYTES = 16_384;
+
 /** One kept connection that sends the same GET again and again, with as little work as possible. */
 export class ClientConnection {
   private readonly socket: Socket;
@@ -15,12 +18,19 @@ export class ClientConnection {
   /** @param onEnd told once, when the connection is gone or was never had */
   constructor(
     port: number,
-    private readonly request: string,
+    private readonly request: Buffer,
     onOpen: (connection: ClientConnection) => void,
     onEnd: () => void,
   ) {
-    this.socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => onOpen(this));
-    this.socket.on('data', (chunk) => this.receive(chunk));
+    // Read into one buffer: a stream of buffers costs a tenth of the rate.
+    const onread = {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      callback: (bytes: number, buffer: Uint8Array) => {
+        this.receive(buffer as Buffer, bytes);
+        return true;
+      },
+    };
+    this.socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, () => onOpen(this));
     this.socket.on('error', () => undefined);
     this.socket.on('close', () => {
       onEnd();
@@ -41,12 +51,12 @@ export class ClientConnection {
     this.socket.destroy();
   }
 
-  private receive(chunk: Buffer): void {
+  private receive(buffer: Buffer, bytes: number): void {
     if (this.missing !== undefined) {
-      this.count(chunk.length);
+      this.count(bytes);
       return;
     }
-    this.head += chunk.toString('latin1');
+    this.head += buffer.toString('latin1', 0, bytes);
     const end = this.head.indexOf('\r\n\r\n');
     if (end < 0) return;
     this.status = Number(this.head.slice(9, 12));

@@ -11,7 +11,7 @@ export class ClientPool {
 
   constructor(
     private readonly port: number,
-    private readonly request: string,
+    private readonly request: Buffer,
   ) {}
 
   /** Opens or ends connections at once; the newest end first, which are those that the overload brought. */

@@ -1,4 +1,5 @@
 import { decimals, formatTable, percent, whole } from '../report/table';
+import { atLeast, below, type Target } from '../report/targets';
 import type { OverloadResult } from './overload-run';
 import { LATENCY_LIMIT_MS } from './phase-record';
 
@@ -43,16 +44,17 @@ export function describeOverload(results: readonly OverloadResult[]): string {
       `${probes.answered} of ${probes.made}`,
     ];
   });
-  return [formatTable(header, rows), ...results.map(verdict)].join('\n');
+  const probes = results.map(
+    ({ name, probes: { slowestMs } }) => `${name}: slowest probe ${decimals(slowestMs, 0)} ms`,
+  );
+  return [formatTable(header, rows), ...probes].join('\n');
 }
 
-function verdict({ name, peak, overload: { ok, seconds, p99Ms }, after, probes }: OverloadResult): string {
-  const share = ok / seconds / peak;
-  const parts = [
-    `goodput ${share >= GOODPUT_SHARE ? 'at least' : 'BELOW'} ${percent(GOODPUT_SHARE)} of the peak`,
-    `p99 ${p99Ms < LATENCY_LIMIT_MS ? 'under' : 'OVER'} ${LATENCY_LIMIT_MS} ms`,
-    `recovered ${after.calmFromMs <= RECOVERY_MS ? 'within' : 'NOT within'} ${RECOVERY_MS / 1000} s`,
-    `slowest probe ${decimals(probes.slowestMs, 0)} ms`,
-  ];
-  return `${name}: ${parts.join(', ')}`;
+/** How it held out, and how soon it was itself again. */
+export function overloadTargets(results: readonly OverloadResult[]): Target[] {
+  return results.flatMap(({ name, peak, overload: { ok, seconds, p99Ms }, after }) => [
+    atLeast(`${name}, goodput of the peak`, ok / seconds / peak, GOODPUT_SHARE, 'ratio'),
+    below(`${name}, p99`, p99Ms, LATENCY_LIMIT_MS, 'ms'),
+    below(`${name}, recovered`, after.calmFromMs, RECOVERY_MS, 'ms'),
+  ]);
 }

@@ -20,11 +20,13 @@ interface Window {
 export class PhaseRecord {
   private readonly startedAt = performance.now();
   private readonly latencies = new Latencies();
+  private readonly lateness = new Latencies();
   private readonly rampMs: number;
   private ok = 0;
   private refused = 0;
   private failed = 0;
   private unsent = 0;
+  private waited = 0;
   private readonly windows: Window[] = [];
   offered = 0;
 
@@ -36,9 +38,22 @@ export class PhaseRecord {
     return performance.now() - this.startedAt;
   }
 
+  get answered(): number {
+    return this.ok + this.refused + this.failed;
+  }
+
+  /** The generator sees that a request is due. */
+  notice(dueAt: number): void {
+    if (dueAt >= this.rampMs) this.lateness.record(this.elapsedMs - dueAt);
+  }
+
+  /** So many of those that are due find no connection free, and wait for one. */
+  hold(count: number): void {
+    this.waited += count;
+  }
+
   answer(status: number, dueAt: number): void {
     const ms = this.elapsedMs - dueAt;
-    if (this.elapsedMs > this.seconds * 1000) return;
     if (status === 200) this.ok++;
     else if (status === 503) this.refused++;
     else this.failed++;
@@ -70,8 +85,13 @@ export class PhaseRecord {
   }
 
   result(): PhaseResult {
-    const { p50, p99, max } = this.latencies.figures();
-    const { offered, unsent, ok, refused, failed, seconds, calmFromMs } = this;
-    return { offered, unsent, ok, refused, failed, seconds, p50Ms: p50, p99Ms: p99, maxMs: max, calmFromMs };
+    const { p50, p99, p999, max } = this.latencies.figures();
+    const { offered, unsent, ok, refused, failed, seconds, waited, calmFromMs } = this;
+    const late = this.lateness.figures();
+    return {
+      ...{ offered, unsent, ok, refused, failed, seconds, waited, calmFromMs },
+      ...{ p50Ms: p50, p99Ms: p99, p999Ms: p999, maxMs: max },
+      lateness: { p50Ms: late.p50, p99Ms: late.p99, maxMs: late.max },
+    };
   }
 }

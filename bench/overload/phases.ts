@@ -1,6 +1,6 @@
+import { join } from 'node:path';
 import type { Cores } from '../http/cores';
 import type { Sandbox } from '../http/sandbox';
-import { join } from 'node:path';
 
 /** A stretch of load. */
 export interface Phase {
@@ -8,6 +8,8 @@ export interface Phase {
   /** Undefined: as much as the connections can carry, each asking again when it is answered. */
   readonly perSecond: number | undefined;
   readonly seconds: number;
+  /** A request that is due while no connection is free waits for one; otherwise it is left out, as its client gave up. */
+  readonly waits?: boolean;
 }
 
 export interface Order {
@@ -29,7 +31,12 @@ export interface PhaseResult {
   /** Of answers with 200, from the moment the request was due. */
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
   readonly maxMs: number;
+  /** Sent later, since no connection was free when they were seen to be due. */
+  readonly waited: number;
+  /** How long after its due moment a request was seen to be due: the generator's own error, and part of the latency. */
+  readonly lateness: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
   /** When a second begins in which hardly any request is refused, lost, not sent, or takes longer than the limit. */
   readonly calmFromMs: number;
 }

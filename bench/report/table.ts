@@ -21,6 +21,11 @@ export function decimals(value: number, digits: number): string {
   return value.toFixed(digits);
 }
 
+/** Four digits of small numbers, whole large ones: for columns that mix them. */
+export function significant(value: number): string {
+  return Math.abs(value) >= 1000 ? whole(value) : String(Number(value.toPrecision(4)));
+}
+
 export function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }

@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+import { type Part, PARTS } from './parts';
+
+export interface SuiteArguments {
+  readonly parts: readonly Part[];
+  readonly quick: boolean;
+  /** The other revision, when two are compared. */
+  readonly compare: string | undefined;
+  /** Of a comparison. */
+  readonly rounds: number;
+}
+
+/** A comparison runs every part many times: it begins with the two that see most changes. */
+const COMPARED = ['core', 'http'];
+const DEFAULT_ROUNDS = 3;
+
+/** @throws Error that says how it is called */
+export function parseSuiteArguments(words: readonly string[]): SuiteArguments {
+  const { values, positionals } = parseArgs({
+    args: [...words],
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
+      compare: { type: 'string' },
+      rounds: { type: 'string' },
+    },
+  });
+  const { quick, all, compare } = values;
+  if (values.rounds !== undefined && compare === undefined) throw new Error('--rounds is for --compare <revision>.');
+  const rounds = Number(values.rounds ?? DEFAULT_ROUNDS);
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1.');
+  if (all && positionals.length > 0) throw new Error('Name parts, or say --all.');
+
+  const unknown = positionals.find((name) => !PARTS.some((part) => part.name === name));
+  if (unknown !== undefined) {
+    throw new Error(`There is no part ${unknown}. Parts: ${PARTS.map(({ name }) => name).join(', ')}.`);
+  }
+  const named = (names: readonly string[]): Part[] => PARTS.filter(({ name }) => names.includes(name));
+  const chosen =
+    positionals.length > 0
+      ? named(positionals)
+      : all
+        ? PARTS
+        : compare === undefined
+          ? PARTS.filter(({ byDefault }) => byDefault)
+          : named(COMPARED);
+  if (compare === undefined) return { parts: chosen, quick, compare, rounds };
+  const unfit = positionals.length > 0 ? chosen.find(({ comparable }) => !comparable) : undefined;
+  if (unfit !== undefined) throw new Error(`The part ${unfit.name} measures this checkout only.`);
+  return { parts: chosen.filter(({ comparable }) => comparable), quick, compare, rounds };
+}

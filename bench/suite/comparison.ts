@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { describeEnvironment, readEnvironment } from '../report/environment';
+import { type PartResults, resultsFolder, writeResults } from '../report/results-file';
+import { ratios, summarize, type Summary } from '../report/summary';
+import { decimals, formatTable, significant } from '../report/table';
+import { OtherCheckout } from './other-checkout';
+import type { Part } from './parts';
+import { duration } from './run-suite';
+import type { Runner } from './runner';
+
+export interface Comparison {
+  readonly part: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly other: Summary;
+  readonly current: Summary;
+  /** Current to other, in the same round. */
+  readonly ratio: Summary;
+}
+
+/** The runs of a part, one of each side a round. */
+export interface Pair {
+  readonly other: PartResults;
+  readonly current: PartResults;
+}
+
+export interface ComparisonPlan {
+  readonly revision: string;
+  readonly rounds: number;
+  readonly quick: boolean;
+}
+
+/** Measures another revision and this checkout in turn, both by the benchmarks of this checkout. */
+export async function compareRevisions(runner: Runner, parts: readonly Part[], plan: ComparisonPlan): Promise<void> {
+  const { revision, rounds, quick } = plan;
+  const seconds = parts.reduce((sum, part) => sum + (quick ? part.quickSeconds : part.seconds), 0) * rounds * 2;
+  console.log(describeEnvironment(readEnvironment()));
+  console.log(`${parts.map(({ name }) => name).join(', ')}; ${rounds} rounds of both; about ${duration(seconds)}`);
+  const other = OtherCheckout.add(revision);
+  await other.build(runner);
+  const comparisons: Comparison[] = [];
+  for (const part of parts) {
+    const pairs: Pair[] = [];
+    for (let round = 0; round < rounds; round++) pairs.push(await measurePair(runner, part, other, plan, round));
+    comparisons.push(...compare(part.name, pairs));
+  }
+  console.log(`\n${describeComparison(comparisons, other.commit.slice(0, 10))}`);
+  const results = { environment: readEnvironment(), ...plan, commit: other.commit, comparisons };
+  console.log(`Written to ${writeResults('compare', results)}`);
+}
+
+/** Another side first each time. */
+async function measurePair(
+  runner: Runner,
+  part: Part,
+  { folder: product }: OtherCheckout,
+  { rounds, quick, revision }: ComparisonPlan,
+  round: number,
+): Promise<Pair> {
+  const folder = join(resultsFolder(), 'compare');
+  const run = async (side: keyof Pair): Promise<PartResults> => {
+    const name = side === 'other' ? revision : 'this checkout';
+    console.error(`\n${part.name}, round ${round + 1} of ${rounds}, ${name} …`);
+    const options = { quick, folder, shown: false, ...(side === 'other' ? { product } : {}) };
+    const { ok, results } = await runner.part(part, options);
+    if (!ok || results === undefined) throw new Error(`The part ${part.name} failed on ${name}.`);
+    return results;
+  };
+  if (round % 2 === 0) {
+    const other = await run('other');
+    return { other, current: await run('current') };
+  }
+  const current = await run('current');
+  return { other: await run('other'), current };
+}
+
+/** One row a figure that every run has. */
+export function compare(part: string, pairs: readonly Pair[]): Comparison[] {
+  const names = pairs[0]?.current.figures ?? [];
+  return names.flatMap(({ name, unit }) => {
+    const valuesOf = (side: keyof Pair): number[] =>
+      pairs.flatMap((pair) => pair[side].figures.find((figure) => figure.name === name)?.value ?? []);
+    const [other, current] = [valuesOf('other'), valuesOf('current')];
+    if (other.length < pairs.length || current.length < pairs.length) return [];
+    return {
+      ...{ part, name, unit },
+      other: summarize(other),
+      current: summarize(current),
+      ratio: summarize(ratios(current, other)),
+    };
+  });
+}
+
+export function describeComparison(comparisons: readonly Comparison[], revision: string): string {
+  const header = ['figure', 'unit', revision, 'this checkout', 'ratio', 'min..max', ''];
+  const rows = comparisons.map(({ part, name, unit, other, current, ratio }) => [
+    `${part}: ${name}`,
+    unit,
+    significant(other.median),
+    significant(current.median),
+    decimals(ratio.median, 3),
+    `${decimals(ratio.min, 3)}..${decimals(ratio.max, 3)}`,
+    ratio.min > 1 ? 'more each time' : ratio.max < 1 ? 'less each time' : '',
+  ]);
+  return formatTable(header, rows);
+}
