@@ -2,10 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
-import { assertAutocommit } from './autocommit';
+import { assertColumns } from './columns';
 import { dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
+import { assertSession } from './session';
 import { provideDatabaseFile } from './sqlite/database-file';
 
 export interface OpenDatabaseOptions {
@@ -55,7 +56,8 @@ export async function openDatabase(
   const dataSource = new LeafDataSource(target, settings, clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
-    await assertAutocommit(dataSource, target);
+    await assertSession(dataSource, target);
+    await assertColumns(dataSource, target);
     if (options.migrate) await migrate(dataSource, target, options.firstTag);
   };
   try {
