@@ -52,7 +52,7 @@ export async function startServer(
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...config, ids }, counts, overload, drain),
     adapter,
-    { logger: new LeafLogger(config.log), abortOnError: false },
+    { logger: new LeafLogger(config.log), abortOnError: false, bodyParser: false },
   );
   app.get(ApiDocument).describe(app);
   for (const warning of config.warnings) new Logger('Configuration').warn(warning);

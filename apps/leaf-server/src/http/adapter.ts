@@ -7,6 +7,7 @@ import type { OverloadCounts } from '../metrics/overload-counts';
 import type { RequestCounts } from '../metrics/request-counts';
 import { answerClientError } from './client-error';
 import { type HttpLimits, HttpServer } from './http-server';
+import { takeJsonBodies } from './json-body';
 import { API_HEADERS, COMMON_HEADERS, sendProblem, toLeafError } from './problem';
 import { SEGMENT_ROUTE, type SingleIdRoute, SNOWFLAKE_ROUTE } from './single-id.route';
 
@@ -38,6 +39,7 @@ export function createAdapter({ limits, clock, fastRoute, counts, overload, drai
     multipart: false,
   });
   const fastify = adapter.getInstance();
+  takeJsonBodies(fastify);
   fastify.addHook('onRequest', ({ routeOptions: { url } }, reply, done) => {
     void reply.headers(url === SEGMENT_ROUTE || url === SNOWFLAKE_ROUTE ? COMMON_HEADERS : API_HEADERS);
     if (drain.active) void reply.header('connection', 'close');

@@ -84,7 +84,9 @@ export class Admission {
   private follow(response: ServerResponse, release?: () => void): void {
     this.answering.follow(response, () => {
       release?.();
-      if (this.connections.closing) response.req.socket.destroySoon();
+      const { socket } = response.req;
+      // One that is ending already would only note down once more that it is to be destroyed.
+      if (this.connections.closing && socket.writable) socket.destroySoon();
     });
   }
 
