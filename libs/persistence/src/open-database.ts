@@ -98,7 +98,7 @@ function explain(target: DatabaseTarget, error: unknown): string {
     return `${problem} Nothing was changed. Restore it from a backup; without one, move it away, start, and raise max_id of every tag above the highest ID in use.`;
   }
   if (isBusy(error)) return `${problem} Another process holds it; stop that one, or wait until it is done.`;
-  return `${problem} Check that this user may write the file and its directory, or name another one in LEAF_DATABASE_URL.`;
+  return `${problem} Check that its disk has room and can be written, and that this user may write the file and its directory, or name another one in LEAF_DATABASE_URL.`;
 }
 
 /** Whether the same may succeed later without anybody changing a setting. */
