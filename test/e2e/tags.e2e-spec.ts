@@ -286,7 +286,7 @@ describe('bodies', () => {
     const send = (type: string, body: string): Promise<string> =>
       refused(call(port, '/api/tags', { method: 'POST', headers: { ...headers, 'content-type': type }, body }));
     expect(await send('application/json', '{"tag":')).toBe('LEAF_BODY_INVALID');
-    expect(await send('text/plain', '{"tag":"x","step":1}')).toBe('LEAF_BODY_INVALID');
+    expect(await send('text/plain', '{"tag":"x","step":1}')).toBe('LEAF_MEDIA_TYPE_UNSUPPORTED');
     expect(await send('application/xml', '<tag/>')).toBe('LEAF_MEDIA_TYPE_UNSUPPORTED');
     expect(await send('application/json', JSON.stringify({ tag: 'x'.repeat(70_000) }))).toBe('LEAF_BODY_TOO_LARGE');
     expect(await refused(admin(port, 'POST', '/api/tags'))).toBe('LEAF_BODY_INVALID');

@@ -1,4 +1,4 @@
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDatabaseUrl } from '@leaf/persistence';
@@ -7,8 +7,10 @@ import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
 import type { PrivateServer } from '../support/private-server';
 import { run } from '../support/services';
+import { until } from '../support/until';
 
 interface TlsServer extends PrivateServer {
+  query(sql: string): Promise<unknown>;
   createDatabase(): Promise<string>;
 }
 
@@ -22,6 +24,23 @@ async function makeCertificate(name: string, subject: string): Promise<void> {
     ...['-x509', '-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-days', '2'],
     ...['-keyout', file(`${name}.key`), '-out', file(`${name}.pem`)],
   ]);
+}
+
+/** Its end came before its beginning: a day ago. */
+async function makeExpired(name: string, subject: string): Promise<void> {
+  const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout', file(`${name}.key`)];
+  await run('openssl', [
+    'req',
+    ...key,
+    '-subj',
+    '/CN=leaf-test',
+    '-addext',
+    `subjectAltName=${subject}`,
+    '-out',
+    file('csr'),
+  ]);
+  const authority = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-copy_extensions', 'copy'];
+  await run('openssl', ['x509', '-req', '-in', file('csr'), ...authority, '-days', '-1', '-out', file(`${name}.pem`)]);
 }
 
 beforeAll(async () => {
@@ -57,10 +76,15 @@ async function startPostgresWithTls(name: string): Promise<TlsServer> {
   return server;
 }
 
-describe.each<[string, string, (name: string) => Promise<TlsServer>]>([
-  ['MariaDB', "SHOW STATUS LIKE 'Ssl_cipher'", startMariadbWithTls],
-  ['PostgreSQL', 'SELECT cipher AS "Value" FROM pg_stat_ssl WHERE pid = pg_backend_pid()', startPostgresWithTls],
-])('TLS to %s', (_name, askCipher, start) => {
+describe.each<[string, string, string, (name: string) => Promise<TlsServer>]>([
+  ['MariaDB', "SHOW STATUS LIKE 'Ssl_cipher'", 'FLUSH SSL', startMariadbWithTls],
+  [
+    'PostgreSQL',
+    'SELECT cipher AS "Value" FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
+    'SELECT pg_reload_conf()',
+    startPostgresWithTls,
+  ],
+])('TLS to %s', (_name, askCipher, readAnew, start) => {
   let here: TlsServer;
   let elsewhere: TlsServer;
   beforeAll(async () => {
@@ -106,6 +130,19 @@ describe.each<[string, string, (name: string) => Promise<TlsServer>]>([
     const opening = cipherOf(server(), `sslmode=verify-full${path}`);
     await expect(opening).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
     await expect(opening).rejects.toThrow(/certificate|altnames/i);
+  });
+
+  it('does not talk to a host whose certificate has expired', async () => {
+    await makeExpired('expired', 'DNS:localhost');
+    // Over the files that it knows, in place: they keep their owner.
+    for (const ending of ['key', 'pem']) await copyFile(file(`expired.${ending}`), file(`elsewhere.${ending}`));
+    await elsewhere.query(readAnew);
+    await until('the new certificate', async () => {
+      const opening = cipherOf(elsewhere, `sslmode=verify-full&sslrootcert=${file('ca.pem')}`);
+      const error: unknown = await opening.catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
+      return (error as Error).message.includes('expired');
+    });
   });
 
   it('names a file of certificates that cannot be read', async () => {

@@ -62,7 +62,7 @@ export async function startServer(
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot({ ...config, ids }, counts, overload, drain, siblings),
     adapter,
-    { logger: new LeafLogger(config.log, config.process), abortOnError: false },
+    { logger: new LeafLogger(config.log, config.process), abortOnError: false, bodyParser: false },
   );
   app.get(ApiDocument).describe(app);
   for (const warning of config.warnings) new Logger('Configuration').warn(warning);

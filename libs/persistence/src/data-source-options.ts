@@ -3,6 +3,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { LeafError, messageOf } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
 import type { DatabaseTarget } from './database-url';
+import { loadMysql } from './mysql/mysql-driver';
 import { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 
 export interface ConnectionLimits {
@@ -53,6 +54,7 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
         ...common,
         ...{ host, port, username, password, database },
         type: 'mysql',
+        driver: await loadMysql(),
         charset: 'utf8mb4',
         timezone: 'Z',
         supportBigNumbers: true,

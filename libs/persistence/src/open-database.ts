@@ -2,10 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
-import { assertAutocommit } from './autocommit';
+import { assertColumns } from './columns';
 import { type ConnectionLimits, dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
+import { assertSession } from './session';
 import { provideDatabaseFile } from './sqlite/database-file';
 
 export interface OpenDatabaseOptions {
@@ -62,7 +63,8 @@ export async function openDatabase(
   const dataSource = new LeafDataSource(target, settings, limits, clock, options.onCloseProblem);
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
-    await assertAutocommit(dataSource, target);
+    await assertSession(dataSource, target);
+    await assertColumns(dataSource, target);
     if (options.migrate) await migrate(dataSource, target, options.firstTag);
   };
   try {
@@ -103,7 +105,7 @@ function explain(target: DatabaseTarget, error: unknown): string {
     return `${problem} Nothing was changed. Restore it from a backup; without one, move it away, start, and raise max_id of every tag above the highest ID in use.`;
   }
   if (isBusy(error)) return `${problem} Another process holds it; stop that one, or wait until it is done.`;
-  return `${problem} Check that this user may write the file and its directory, or name another one in LEAF_DATABASE_URL.`;
+  return `${problem} Check that its disk has room and can be written, and that this user may write the file and its directory, or name another one in LEAF_DATABASE_URL.`;
 }
 
 /** Whether the same may succeed later without anybody changing a setting. */

@@ -1,11 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { type Clock, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
-import { assertAutocommit } from './autocommit';
+import { assertColumns } from './columns';
 import { DEFAULT_LIMITS, MIGRATIONS_TABLE } from './data-source-options';
 import type { DatabaseTarget } from './database-url';
 import { migrate } from './migrate';
 import { isNotUpYet, OPEN_RETRY } from './open-database';
+import { assertSession } from './session';
 import { SqlDatabase } from './sql-database';
 
 const DIALECTS: Readonly<Record<string, 'mysql' | 'postgres'>> = {
@@ -54,7 +55,8 @@ export class SharedDatabase {
   private async prepare(): Promise<this> {
     try {
       const attempt = async (): Promise<void> => {
-        await assertAutocommit(this.dataSource, this.target);
+        await assertSession(this.dataSource, this.target);
+        await assertColumns(this.dataSource, this.target);
         if (this.migrate) await migrate(ofLeaf(this.dataSource), this.target, undefined);
       };
       await retry(attempt, { ...OPEN_RETRY, isRetryable: isNotUpYet }, this.clock, this.random);

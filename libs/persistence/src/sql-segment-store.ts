@@ -1,4 +1,4 @@
-import { type Allocation, type IdRange, LeafError, MAX_ID, SegmentStore } from '@leaf/core';
+import { type Allocation, type IdRange, LeafError, MAX_ID, MAX_STEP, SegmentStore } from '@leaf/core';
 import type { FailoverGuard } from './failover/failover-guard';
 import type { SqlDatabase } from './sql-database';
 
@@ -70,12 +70,12 @@ export abstract class SqlSegmentStore extends SegmentStore {
     const [row, ...others] = await this.rows(tag);
     if (row === undefined) return unknownTag(tag);
     const { max_id, step } = row;
-    if (others.length > 0 || max_id === null || step === null || step < 1 || BigInt(max_id) < 1n) {
+    if (others.length > 0 || max_id === null || step === null || !isStep(step) || !/^[1-9]\d*$/.test(max_id)) {
       return new LeafError(
         'LEAF_TAG_ROW_INVALID',
         others.length > 0
           ? `leaf_alloc has ${others.length + 1} rows of tag "${tag}". Keep the one with the highest max_id, and make biz_tag the primary key.`
-          : `The row of tag "${tag}" in leaf_alloc has max_id ${max_id ?? 'NULL'} and step ${step ?? 'NULL'}. Set both to 1 or more.`,
+          : `The row of tag "${tag}" in leaf_alloc has max_id ${max_id ?? 'NULL'} and step ${step ?? 'NULL'}. Set both to whole numbers from 1 upwards, step to ${MAX_STEP} at most.`,
       );
     }
     const count = size ?? step;
@@ -89,6 +89,11 @@ export abstract class SqlSegmentStore extends SegmentStore {
       retryAfterMs: 1000,
     });
   }
+}
+
+/** SQLite keeps what it is given: a text, a fraction, a number that JavaScript has not. */
+function isStep(step: number): boolean {
+  return Number.isInteger(step) && step >= 1 && step <= MAX_STEP;
 }
 
 function unknownTag(tag: string): LeafError {

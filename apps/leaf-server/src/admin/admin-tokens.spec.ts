@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf/core';
@@ -42,6 +43,22 @@ describe('AdminTokens', () => {
     expect(tokens.nameOf(`Bearer ${OLD}`)).toBeUndefined();
     expect(tokens.nameOf(`Bearer ${NEW}`)).toBe('new');
   });
+
+  it.each(['', 'x', OLD, NEW, `${NEW}x`, NEW.slice(0, -1), 'y'.repeat(8000), '\u00e9'.repeat(20)])(
+    'are compared as digests, all of them, in constant time: with %j',
+    (token) => {
+      const compare = jest.spyOn(crypto, 'timingSafeEqual');
+      try {
+        tokens.nameOf(`Bearer ${token}`);
+        expect(compare.mock.calls.map((buffers) => buffers.map(({ byteLength }) => byteLength))).toEqual([
+          [32, 32],
+          [32, 32],
+        ]);
+      } finally {
+        compare.mockRestore();
+      }
+    },
+  );
 
   it('are nowhere in what is printed of them', () => {
     expect(inspect(tokens, { depth: null })).not.toContain(NEW);

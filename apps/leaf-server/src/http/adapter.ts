@@ -8,6 +8,7 @@ import type { RequestCounts } from '../metrics/request-counts';
 import { answerClientError } from './client-error';
 import { type FastRoute, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from './fast.route';
 import { type HttpLimits, HttpServer } from './http-server';
+import { takeJsonBodies } from './json-body';
 import { API_HEADERS, COMMON_HEADERS, sendProblem, toLeafError } from './problem';
 
 const MAX_BODY_BYTES = 65_536;
@@ -39,6 +40,7 @@ export function createAdapter({ limits, clock, fastRoute, counts, overload, drai
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   const fastify = adapter.getInstance();
+  takeJsonBodies(fastify);
   fastify.addHook('onRequest', ({ routeOptions: { url } }, reply, done) => {
     void reply.headers(url === SEGMENT_ROUTE || url === SNOWFLAKE_ROUTE ? COMMON_HEADERS : API_HEADERS);
     if (drain.active) void reply.header('connection', 'close');

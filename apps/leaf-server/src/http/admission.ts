@@ -85,8 +85,8 @@ export class Admission {
     const { socket } = response.req;
     this.answering.follow(response, () => {
       release?.();
-      // Of those that follow on it, the first pieces may be out.
-      if (this.connections.closing && !this.answering.isUnderWay(socket)) socket.destroySoon();
+      // Of those that follow on it, the first pieces may be out; one that ends already would only note down that it is to.
+      if (this.connections.closing && socket.writable && !this.answering.isUnderWay(socket)) socket.destroySoon();
     });
   }
 

@@ -52,6 +52,11 @@ export function protocolFault({ httpVersionMajor, httpVersionMinor, headers }: I
   if (headers.host === undefined && httpVersionMinor === 1) {
     return new LeafError('LEAF_REQUEST_INVALID', 'HTTP/1.1 needs a Host header.');
   }
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
+    // The parser would notice after the answer, or never: whoever stands in between may have seen another end of it.
+    return new LeafError('LEAF_REQUEST_INVALID', 'The only transfer coding is "chunked", and HTTP/1.0 has none.');
+  }
   return undefined;
 }
 

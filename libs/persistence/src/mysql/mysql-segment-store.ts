@@ -1,4 +1,4 @@
-import type { Allocation, IdRange } from '@leaf/core';
+import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
 import type { SqlStatement } from '../sql-database';
 import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 
@@ -50,7 +50,7 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     const [updated, rows] = await this.change(
       {
         sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(max_id + ?)
-         WHERE ${THIS_TAG} AND step > 0 AND max_id > 0 AND max_id <= 9223372036854775807 - ?`,
+         WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0 AND max_id <= 9223372036854775807 - ?`,
         parameters: [BigInt(count), tag, tag, BigInt(count)],
       },
       {

@@ -1,4 +1,4 @@
-import type { Allocation, IdRange } from '@leaf/core';
+import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
 import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 
 /** Rows and their count, as TypeORM answers an UPDATE on PostgreSQL. */
@@ -27,7 +27,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     const [[row, ...others]] = await this.database.run<Updated<Allocated>>(
       `UPDATE leaf_alloc
        SET max_id = max_id + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND step > 0 AND max_id > 0
+       WHERE biz_tag = $2 AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
          AND max_id <= 9223372036854775807 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
        RETURNING max_id::text, step`,
       [count, tag],

@@ -1,4 +1,4 @@
-import type { Allocation, IdRange } from '@leaf/core';
+import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
 import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 
 /** `max_id` as text: JavaScript numbers are exact to 2^53 only. */
@@ -11,7 +11,8 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     const [row, ...others] = await this.database.run<Allocated[]>(
       `UPDATE leaf_alloc
        SET max_id = max_id + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = ?2 AND step > 0 AND max_id > 0 AND max_id <= 9223372036854775807 - COALESCE(?1, step)
+       WHERE biz_tag = ?2 AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
+         AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0 AND max_id <= 9223372036854775807 - COALESCE(?1, step)
        RETURNING ${MAX_ID_TEXT}, step`,
       [count, tag],
     );

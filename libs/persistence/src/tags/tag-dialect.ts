@@ -25,7 +25,7 @@ const SQLITE: TagDialect = {
   text: unchanged,
   thisTag: 'biz_tag = ?',
   key: (tag) => [tag],
-  maxIdText: 'CAST(COALESCE(max_id, 0) AS TEXT)',
+  maxIdText: 'CAST(CAST(COALESCE(max_id, 0) AS INTEGER) AS TEXT)',
   updated: "CAST(strftime('%s', update_time) AS INTEGER)",
   forUpdate: '',
   insertTag: `INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES (?, ?, ?, NULLIF(?, ''))

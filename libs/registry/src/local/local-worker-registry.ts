@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import {
   type CeilingProposal,
+  codeOf,
   formatInstance,
   LeafError,
   type LeaseHolder,
@@ -128,6 +129,13 @@ export class LocalWorkerRegistry extends WorkerRegistry {
     try {
       await writeWorkerRecord(holding.path, holding.record);
     } catch (error) {
+      if (codeOf(error) === 'EROFS') {
+        throw new LeafError(
+          'LEAF_DATA_DIR_UNUSABLE',
+          `The worker file ${holding.path} is on a file system that is read-only. Mount it to be written, or name another directory in LEAF_DATA_DIR.`,
+          { cause: error },
+        );
+      }
       throw new LeafError(
         'LEAF_REGISTRY_UNREACHABLE',
         `The worker file ${holding.path} cannot be written: ${messageOf(error)}. Make room on the disk, or the directory writable; it goes on by itself.`,

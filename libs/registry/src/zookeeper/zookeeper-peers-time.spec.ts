@@ -21,12 +21,12 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 describe('askTime', () => {
-  it.each(['', '/', '/leaf', '/leaf/'])('asks the server below "%s" for its time', async (base) => {
+  it.each(['', '/'])('asks the server at "%s" for its time', async (end) => {
     const url = await serve((request, response) => {
-      const known = request.method === 'GET' && request.url === `${base.replace(/\/$/, '')}/api/internal/time`;
+      const known = request.method === 'GET' && request.url === '/api/internal/time';
       response.writeHead(known ? 200 : 404).end(JSON.stringify({ now: NOW }));
     });
-    expect(await askTime(`${url}${base}`, new SystemClock())).toBe(NOW);
+    expect(await askTime(`${url}${end}`, new SystemClock())).toBe(NOW);
   });
 
   it.each([
@@ -96,11 +96,46 @@ describe('askTime', () => {
 });
 
 describe('isServerUrl', () => {
-  it.each(['http://10.0.0.7:8080', 'https://leaf.example/base', 'http://[::1]:8080'])('takes %s', (url) => {
+  it.each([
+    ...['http://10.0.0.7:8080', 'http://10.0.0.7:8080/', 'http://leaf-0.leaf.default.svc:8080', 'http://127.0.0.1:80'],
+    ...['http://[::1]:8080', 'http://[2001:db8::7]:8080', 'http://leaf_a:8080'],
+  ])('takes %s', (url) => {
     expect(isServerUrl(url)).toBe(true);
   });
 
-  it.each([undefined, null, 7, '', '10.0.0.7:8080', 'file:///etc/passwd', 'ftp://leaf'])('refuses %p', (url) => {
+  it.each([
+    ...[undefined, null, 7, '', {}, ['http://10.0.0.7:8080'], '10.0.0.7:8080', 'file:///etc/passwd', 'ftp://leaf:21'],
+    ...[
+      'https://leaf.example:443',
+      'http://leaf.example',
+      'http://leaf:8080/base',
+      'http://leaf:8080//',
+      '//leaf:8080',
+    ],
+    ...[
+      'http://leaf:8080/?a=b',
+      'http://leaf:8080?a=b',
+      'http://leaf:8080#a',
+      'http://u:p@leaf:8080',
+      'http://u@leaf:80',
+    ],
+    ...[
+      'http://leaf:99999',
+      'http://leaf:',
+      'http://:8080',
+      'http://leaf:80:80',
+      'http://a b:80',
+      'http://leaf:8080\n',
+    ],
+    ...['http://leaf:8080\r\nX: y', 'http://leaf\0:80', 'http://l%65af:80', 'http://leaf\\@evil:80', 'http:/leaf:80'],
+  ])('refuses %j', (url) => {
     expect(isServerUrl(url)).toBe(false);
+  });
+
+  it.each([
+    ...['169.254.169.254', '169.254.0.1', '0xa9fea9fe', '2852039166', '0xa9.0376.43518', '0251.0376.0251.0376'],
+    ...['[fe80::1]', '[febf::1]', '[::ffff:169.254.169.254]', '[::ffff:a9fe:a9fe]', '[fd00:ec2::254]', '[FE80::1]'],
+  ])('refuses %s, which is of one link', (host) => {
+    expect(isServerUrl(`http://${host}:80`)).toBe(false);
   });
 });

@@ -1,13 +1,22 @@
 import { type Clock, settledBefore } from '@leaf/core';
 
-const PATH = 'api/internal/time';
+const PATH = '/api/internal/time';
 const LIMIT_MS = 1000;
 /** The answer has about 20. */
 const MAX_BYTES = 1024;
+/** As every server announces itself: a name or an address, a port, and nothing else. */
+const SERVER_URL = /^http:\/\/(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}\/?$/i;
+/** Of one link, where clouds have their metadata; the second is 169.254.0.0/16 written as IPv6, the last that of AWS. */
+const LINK_LOCAL = /^(?:169\.254\.|\[::ffff:a9fe:|\[fe[89ab][\da-f]:|\[fd00:ec2::)/;
 
-/** Whether a server can be asked at this address. */
+/**
+ * Whether a server can be asked at this address. Whoever may write the list could name any: what is no address of a
+ * server of Leaf is not asked.
+ */
 export function isServerUrl(url: unknown): url is string {
-  return typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (typeof url !== 'string' || !SERVER_URL.test(url) || !URL.canParse(url)) return false;
+  // The parser knows every spelling of an address.
+  return !LINK_LOCAL.test(new URL(url).hostname);
 }
 
 /**
@@ -15,7 +24,7 @@ export function isServerUrl(url: unknown): url is string {
  * not a time.
  */
 export async function askTime(url: string, clock: Clock): Promise<number> {
-  const target = new URL(PATH, url.endsWith('/') ? url : `${url}/`);
+  const target = new URL(PATH, url);
   const abort = new AbortController();
   const answer = fetchTime(target, abort.signal);
   try {

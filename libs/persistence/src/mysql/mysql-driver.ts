@@ -1,0 +1,31 @@
+import type { Connection, Pool, PoolOptions } from 'mysql2';
+import { LeafError } from '@leaf/core';
+
+/**
+ * What a number is too large for is refused and not cut down, whatever the server is set to: cut down, the end of one
+ * range would be the start of the next two. Modes that change what a statement means are off.
+ */
+const SESSION = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+
+/**
+ * mysql2, each connection of whose pools begins with the settings that Leaf needs. Loaded when it is first needed: who has
+ * another database can do without the package.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` when it is not installed
+ */
+export async function loadMysql(): Promise<object> {
+  const { default: mysql } = await import('mysql2').catch((error: unknown) => {
+    throw new LeafError('LEAF_CONFIG_INVALID', 'MySQL and MariaDB need the package mysql2: npm install mysql2.', {
+      cause: error,
+    });
+  });
+  const createPool = (options: PoolOptions): Pool => mysql.createPool(options).on('connection', begin);
+  return Object.create(mysql, { createPool: { value: createPool } }) as object;
+}
+
+/** Sent ahead of the first statement of whoever gets the connection. */
+function begin(connection: Connection): void {
+  connection.query(SESSION, (error) => {
+    if (error !== null) connection.destroy();
+  });
+}

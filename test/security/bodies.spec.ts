@@ -1,0 +1,125 @@
+import { request } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { admin, ADMIN_TOKEN } from '../support/admin';
+import { type Answer, json } from '../support/http';
+import { problemCode } from '../support/problem';
+import { startTestServer, type TestServer } from '../support/server';
+
+let server: TestServer;
+beforeAll(async () => (server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN })));
+afterAll(() => server.stop());
+
+/** Whatever was sent, no prototype has changed and the next change is made. */
+afterEach(async () => {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect('polluted' in {}).toBe(false);
+  expect((await admin(server.port, 'PATCH', '/api/tags/leaf-segment-test', { step: 2000 })).status).toBe(200);
+});
+
+/** Sends bytes as they are. */
+function post(body: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
+  const bytes = Buffer.from(body as string);
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        port: server.port,
+        host: '127.0.0.1',
+        path: '/api/tags',
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${ADMIN_TOKEN}`,
+          'content-type': 'application/json',
+          'content-length': bytes.length,
+          ...headers,
+        },
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => {
+          const { statusCode = 0, headers: answered } = response;
+          resolve({ status: statusCode, headers: answered, body: Buffer.concat(parts).toString() });
+        });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(bytes);
+  });
+}
+
+async function tagsNow(): Promise<string[]> {
+  return (await json<{ tag: string }[]>(server.port, '/api/tags')).map(({ tag }) => tag);
+}
+
+describe('a body', () => {
+  const nested = (open: string, inner: string, close: string, depth: number): string =>
+    open.repeat(depth) + inner + close.repeat(depth);
+
+  it.each([
+    ['60,000 open brackets', '['.repeat(60_000)],
+    ['lists in lists, 30,000 deep', nested('[', '', ']', 30_000)],
+    ['objects in objects, 10,000 deep', nested('{"a":', '1', '}', 10_000)],
+    ['a description of lists, 30,000 deep', `{"tag":"bomb","step":1,"description":${nested('[', '', ']', 30_000)}}`],
+    ['a list of 30,000 numbers', `[${Array(30_000).fill(1).join(',')}]`],
+    ['a tag that is a list of 10,000', `{"step":1,"tag":[${Array(10_000).fill('"a"').join(',')}]}`],
+    ['6,000 properties', `{"tag":"bomb","step":1,${Array.from({ length: 6000 }, (_, n) => `"p${n}":1`).join(',')}}`],
+    ['a number of 400 digits', `{"tag":"bomb","step":1${'0'.repeat(400)}}`],
+    ['a number beyond all numbers', '{"tag":"bomb","step":1e400}'],
+    ['a number that is too small', '{"tag":"bomb","step":1e-400}'],
+    ['NaN', '{"tag":"bomb","step":NaN}'],
+    ['a maxId of 60,000 digits', `{"tag":"bomb","step":1,"maxId":"${'9'.repeat(60_000)}"}`],
+    ['a description of 60,000 characters', `{"tag":"bomb","step":1,"description":"${'x'.repeat(60_000)}"}`],
+    ['a tag of 60,000 characters', `{"tag":"${'x'.repeat(60_000)}","step":1}`],
+    ['a comma too many', '{"tag":"bomb","step":1,}'],
+    ['more behind its end', '{"tag":"bomb","step":1}{}'],
+    ['a lone surrogate', '{"tag":"bomb","step":1,"description":"\\ud800"}'],
+    ['__proto__', '{"tag":"bomb","step":1,"__proto__":{"polluted":true}}'],
+    ['__proto__ in escapes', '{"tag":"bomb","step":1,"\\u005f\\u005fproto__":{"polluted":true}}'],
+    ['__proto__ as the whole', '{"__proto__":{"tag":"bomb","step":1}}'],
+    ['a prototype of its constructor', '{"tag":"bomb","step":1,"constructor":{"prototype":{"polluted":true}}}'],
+    ['a constructor', '{"tag":"bomb","step":1,"constructor":"x"}'],
+    ['a prototype', '{"tag":"bomb","step":1,"prototype":{"polluted":true}}'],
+    ['__defineGetter__', '{"tag":"bomb","step":1,"__defineGetter__":"polluted"}'],
+    ['toJSON', '{"tag":"bomb","step":1,"toJSON":"x"}'],
+    ['a tag with a toString of its own', '{"tag":{"toString":"bomb"},"step":1}'],
+  ])('of %s is refused, in few words', async (_what, body) => {
+    const answer = await post(body);
+    expect(['LEAF_BODY_INVALID', 'LEAF_TAG_INVALID']).toContain(problemCode(answer));
+    expect(answer.body.length).toBeLessThan(2000);
+    expect(await tagsNow()).not.toContain('bomb');
+  });
+
+  it.each([
+    [
+      'in UTF-16',
+      { 'content-type': 'application/json; charset=utf-16le' },
+      Buffer.from('{"tag":"x","step":1}', 'utf16le'),
+    ],
+    ['in Latin-1', { 'content-type': 'application/json;charset="iso-8859-1"' }, '{"tag":"x","step":1}'],
+    ['compressed', { 'content-encoding': 'gzip' }, gzipSync('{"tag":"x","step":1}')],
+    ['called compressed', { 'content-encoding': 'br' }, '{"tag":"x","step":1}'],
+    ['of a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'tag=x&step=1'],
+    ['of plain text', { 'content-type': 'text/plain' }, '{"tag":"x","step":1}'],
+    ['of a patch', { 'content-type': 'application/merge-patch+json' }, '{"tag":"x","step":1}'],
+    ['of two types', { 'content-type': 'application/json, text/plain' }, '{"tag":"x","step":1}'],
+  ])('%s is not read', async (_what, headers, body) => {
+    expect(problemCode(await post(body, headers))).toBe('LEAF_MEDIA_TYPE_UNSUPPORTED');
+    expect(await tagsNow()).not.toContain('x');
+  });
+
+  it.each([
+    ['a byte of Latin-1', Buffer.from('{"tag":"x","step":1,"description":"\xe9"}', 'latin1')],
+    ['a character in too many bytes', Buffer.from('{"tag":"x","step":1,"description":"\xc0\xaf"}', 'latin1')],
+    ['half a character', Buffer.from('{"tag":"x","step":1,"description":"\xf0\x9f\x98"}', 'latin1')],
+  ])('with %s is refused, and not mended', async (_what, body) => {
+    expect(problemCode(await post(body))).toBe('LEAF_BODY_INVALID');
+    expect(await tagsNow()).not.toContain('x');
+  });
+
+  it('says one thing twice: the last counts, as JSON is read everywhere', async () => {
+    const answer = await post('{"tag":"twice","step":1,"step":7}', {
+      'content-type': 'application/json; charset=UTF-8',
+    });
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([201, expect.objectContaining({ step: 7 })]);
+  });
+});

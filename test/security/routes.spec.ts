@@ -1,0 +1,155 @@
+import { ApiContract, fetchApi } from '../support/openapi/contract';
+import { admin, ADMIN_TOKEN } from '../support/admin';
+import { call, rawCall } from '../support/http';
+import { routesOf } from '../support/openapi/server-routes';
+import { problemCode } from '../support/problem';
+import { startTestServer, type TestServer } from '../support/server';
+
+/** Everything that anybody may ask. A route that is not here is not public, whoever adds it. */
+const PUBLIC = [
+  'GET /',
+  'GET /api/internal/time',
+  'GET /api/monitor/overview',
+  'GET /api/monitor/segments',
+  'GET /api/monitor/snowflake',
+  'GET /api/monitor/stream',
+  'GET /api/segment/batch/:tag',
+  'GET /api/segment/get/:tag',
+  'GET /api/segment/range/:tag',
+  'GET /api/snowflake/batch/:key',
+  'GET /api/snowflake/decode/:id',
+  'GET /api/snowflake/get/:key',
+  'GET /api/tags',
+  'GET /api/tags/:tag',
+  'GET /assets/:name',
+  'GET /cache',
+  'GET /db',
+  'GET /decodeSnowflakeId',
+  'GET /docs',
+  'GET /docs/style.css',
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /health/startup',
+  'GET /metrics',
+  'GET /openapi.json',
+];
+/** Everything that changes something. */
+const ADMIN = [
+  'DELETE /api/server/drain',
+  'DELETE /api/tags/:tag',
+  'PATCH /api/tags/:tag',
+  'POST /api/server/drain',
+  'POST /api/tags',
+  'POST /api/tags/:tag/pause',
+  'POST /api/tags/:tag/resume',
+];
+const EVIL_HOST = 'evil.example"><script>alert(1)</script>';
+
+let server: TestServer;
+let routes: string[];
+beforeAll(async () => {
+  ({ started: server, routes } = await routesOf(() => startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN })));
+});
+afterAll(() => server.stop());
+
+function split(route: string): readonly [string, string] {
+  const [method = '', path = ''] = route.split(' ');
+  return [method, path.replace(/:(\w+)/g, (_, name: string) => (name === 'id' ? '1' : 'leaf-segment-test'))];
+}
+
+describe('the routes of the server', () => {
+  it('are public or need a token, each of them as this list says', () => {
+    expect(routes).toEqual([...PUBLIC, ...ADMIN].sort());
+    // Who only looks changes nothing.
+    expect(PUBLIC.filter((route) => !route.startsWith('GET '))).toEqual([]);
+  });
+
+  it('that need a token answer nobody without one, whatever else is wrong, and nobody by way of HEAD', async () => {
+    for (const route of ADMIN) {
+      const [method, path] = split(route);
+      for (const spelling of [path, `http://x${path}`, `${path}?token=${ADMIN_TOKEN}&access_token=${ADMIN_TOKEN}`]) {
+        const headers = {
+          'x-http-method-override': 'GET',
+          'x-forwarded-for': `10.0.0.${spelling.length}`,
+          cookie: `token=${ADMIN_TOKEN}`,
+        };
+        const answer = await call(server.port, spelling, { method, headers });
+        expect(['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES']).toContain(problemCode(answer));
+      }
+    }
+    for (const method of ['GET', 'HEAD']) {
+      const { status } = await call(server.port, '/api/server/drain', { method });
+      expect(status).toBe(404);
+    }
+    expect((await call(server.port, '/health/ready')).status).toBe(200);
+  });
+
+  it('have no other spelling', async () => {
+    const spellings = [
+      ...[
+        '/API/server/drain',
+        '/api/server/drain/',
+        '//api/server/drain',
+        '/api/./server/drain',
+        '/api/x/../server/drain',
+      ],
+      ...[
+        '/api%2Fserver%2Fdrain',
+        '/api/server/drain;x',
+        '/api/server/drain%00',
+        '/api\\server\\drain',
+        '/api/server/drain.json',
+      ],
+      ...['/health/../api/server/drain', '/metrics/../api/server/drain', '/api/server/%2e%2e/server/drain'],
+    ];
+    for (const path of spellings) {
+      const { status } = await admin(server.port, 'POST', path);
+      expect([path, status]).toEqual([path, 404]);
+    }
+    expect((await call(server.port, '/health/ready')).status).toBe(200);
+  });
+
+  it('let no other origin read or change anything', async () => {
+    const origin = { origin: 'https://evil.example' };
+    const asking = {
+      ...origin,
+      'access-control-request-method': 'DELETE',
+      'access-control-request-headers': 'authorization',
+    };
+    for (const [method, path] of [...PUBLIC, ...ADMIN].map(split)) {
+      const { headers } = await call(server.port, path, { method, headers: origin });
+      const preflight = await call(server.port, path, { method: 'OPTIONS', headers: asking });
+      expect([path, preflight.status]).toEqual([path, 404]);
+      const allowed = [...Object.keys(headers), ...Object.keys(preflight.headers)].filter((name) =>
+        name.startsWith('access-control'),
+      );
+      expect(allowed).toEqual([]);
+    }
+  });
+
+  it('neither believe nor repeat what Host says, and lead nowhere else', async () => {
+    for (const [method, path] of [...PUBLIC.filter((route) => !route.endsWith('/stream')), ...ADMIN].map(split)) {
+      const forwarded =
+        'X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: gopher\r\nForwarded: host=evil.example\r\n';
+      const bytes = `${method} ${path} HTTP/1.1\r\nHost: ${EVIL_HOST}\r\n${forwarded}Connection: close\r\n\r\n`;
+      const { status, headers, body } = await rawCall(server.port, bytes);
+      expect([path, Math.floor(status / 100)]).not.toEqual([path, 3]);
+      expect(headers).not.toHaveProperty('location');
+      expect(JSON.stringify(headers) + body).not.toMatch(/evil|gopher/);
+    }
+  });
+
+  it('give nothing to a cache but the files of the console, and no cookie to anybody', async () => {
+    const { routes: described } = new ApiContract(await fetchApi(server.port));
+    expect(described).toHaveLength(routes.length);
+    for (const [method, path] of [...PUBLIC, ...ADMIN].map(split)) {
+      const { status, headers } = await call(server.port, path, { method });
+      expect([path, headers['cache-control']]).toEqual([path, expect.stringMatching(/^no-(store|cache)$/)]);
+      expect([path, status, headers['set-cookie']]).toEqual([path, status, undefined]);
+      if (headers['content-type']?.includes('html') === true) {
+        expect(headers['content-security-policy']).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
+        expect(headers['content-security-policy']).not.toMatch(/unsafe|\*|https?:/);
+      }
+    }
+  });
+});
