@@ -67,7 +67,8 @@ export class ZookeeperLink {
     const endpoints = await this.inTime(findEndpoints(address, this.random), deadline, 'the name service is silent');
     const shareMs = connectMs / endpoints.length;
     let problem = 'no time was left';
-    for (let n = 0; ; n++) {
+    let n = 0;
+    for (;;) {
       const endpoint = endpoints[n % endpoints.length] ?? '';
       if (n > 0 && n % endpoints.length === 0) {
         await this.clock.sleep(Math.min(PAUSE_MS, deadline - this.clock.monotonic()), this.stopping.signal);
@@ -87,6 +88,7 @@ export class ZookeeperLink {
         if (error instanceof NativeFailure && error.code === SESSION_EXPIRED) this.session = undefined;
         if (error instanceof NativeFailure && error.kind === 'denied') throw error;
         problem = `${endpoint}: ${error instanceof ZookeeperFault ? 'no answer' : messageOf(error)}`;
+        n++;
       }
     }
   }
