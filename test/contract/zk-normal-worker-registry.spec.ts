@@ -108,6 +108,19 @@ describe('zk_normal', () => {
     expect(new Set(twins.map(({ ceiling }) => ceiling)).size).toBe(8);
   });
 
+  it('gives up when others take the worker over again and again, and says whose it is', async () => {
+    await acquire();
+    const write = session.setData.bind(session);
+    session.setData = async (...call) => {
+      await write(...call);
+      return write(...call);
+    };
+    await expect(acquire()).rejects.toMatchObject({
+      code: 'LEAF_WORKER_HELD',
+      message: expect.stringContaining('10.0.0.7:8080'),
+    });
+  });
+
   it('refuses a worker ID that the layout does not hold, and says what to do', async () => {
     const registry = zkNormal(session, { maxWorkerId: 1 });
     for (const n of [0, 1]) await registry.acquire(holderAt(n), () => NOW);

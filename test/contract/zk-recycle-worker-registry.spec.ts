@@ -92,6 +92,18 @@ describe('zk_recycle', () => {
     expect(await acquire()).toMatchObject({ workerId: 0, previousCeiling: NOW - 1 });
   });
 
+  it('looks again when others were faster with all that it has seen', async () => {
+    await fill([{}, {}]);
+    const write = session.setData.bind(session);
+    let rivals = 2;
+    session.setData = async (path, data, version) => {
+      if (rivals-- > 0) await write(path, (await session.getData(path))!.data, version);
+      return write(path, data, version);
+    };
+    expect(await acquire(open(1))).toMatchObject({ previousCeiling: NOW - TTL, ceiling: NOW + TTL });
+    expect(rivals).toBe(-1);
+  });
+
   it('fills up a pool of which only a part was made', async () => {
     await session.create(
       `${ROOT}/1`,

@@ -4,6 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SystemClock, systemRandom } from '@leaf/core';
 import { parseZookeeperAddress, parseZookeeperAuth } from '../../libs/registry/src/zookeeper/zookeeper-address';
+import { ZookeeperConnection } from '../../libs/registry/src/zookeeper/zookeeper-connection';
+import { CLOSED, NativeFailure, NO_NODE } from '../../libs/registry/src/zookeeper/zookeeper-fault';
 import { ZookeeperSession, type ZookeeperSessionOptions } from '../../libs/registry/src/zookeeper/zookeeper-session';
 import { ensureBuilt, ROOT } from '../support/build';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
@@ -175,6 +177,25 @@ describe('with credentials', () => {
     expect(await session.setData('/a', 'still mine', 0)).toBe(1);
     await session.close();
     await proxy.stop();
+  });
+
+  it.each([
+    ['that was not answered', new NativeFailure(CLOSED, true), 'unknown-outcome'],
+    ['that was not sent', new NativeFailure(CLOSED, false), 'unknown-outcome'],
+    ['that was refused', new NativeFailure(NO_NODE, true), 'denied'],
+  ])('a second step %s leaves a node that is named, for it may be open', async (_, failure, kind) => {
+    const session = await openRooted(database, withPassword());
+    const { protect } = ZookeeperConnection.prototype;
+    ZookeeperConnection.prototype.protect = () => Promise.reject(failure);
+    try {
+      await expect(session.create('/a', 'mine', 'persistent')).rejects.toMatchObject({
+        kind,
+        message: expect.stringContaining('/a, but its access list could not be set'),
+      });
+    } finally {
+      ZookeeperConnection.prototype.protect = protect;
+    }
+    expect(await open().getData('/a')).toMatchObject({ data: 'mine' });
   });
 
   it('a fault or a snapshot shows no secret', async () => {

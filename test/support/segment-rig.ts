@@ -1,4 +1,5 @@
 import {
+  DEFAULT_SEGMENT_OPTIONS,
   DoubleBuffer,
   FakeClock,
   LeafError,
@@ -11,8 +12,6 @@ import {
 import { InMemorySegmentStore } from './in-memory-segment-store';
 
 export const TAG = 'order';
-
-const OPTIONS: SegmentOptions = { durationMs: 900_000, maxStep: 1_000_000, prefetchRatio: 0.1, waitMs: 1000 };
 
 /** What a segment test needs: a store in memory with the row (`TAG`, 1, step), a clock that stands still, no jitter. */
 export class SegmentRig {
@@ -27,7 +26,7 @@ export class SegmentRig {
   readonly context: BufferContext;
 
   constructor(step = 2000, options: Partial<SegmentOptions> = {}) {
-    this.options = { ...OPTIONS, ...options };
+    this.options = { ...DEFAULT_SEGMENT_OPTIONS, ...options };
     this.store.put(TAG, 1n, step);
     this.context = {
       store: this.store,

@@ -46,6 +46,8 @@ describe('DecimalWriter', () => {
     expect(writer.write(1)).toBe('123450001');
     writer.rebase(990_000n);
     expect(writer.write(1)).toBe('990001');
+    writer.rebase(770_000n);
+    expect(writer.write(10_001)).toBe('780001');
     writer.rebase(0n);
     expect(writer.write(1)).toBe('1');
   });

@@ -26,7 +26,7 @@ export class Histogram {
     for (const cell of this.cells) {
       if (value > cell.bound) continue;
       cell.count++;
-      return;
+      break;
     }
   }
 

@@ -36,7 +36,9 @@ export async function retry<T>(
   clock: Clock,
   random: RandomSource,
 ): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  let attempt = 0;
+  for (;;) {
+    attempt++;
     try {
       return await action(attempt);
     } catch (error) {

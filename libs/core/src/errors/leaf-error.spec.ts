@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from './error-catalogue';
-import { codeOf, LeafError, messageOf } from './leaf-error';
+import { codeOf, LeafError, messageOf, reasonOf } from './leaf-error';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as LeafErrorCode[];
 
@@ -74,6 +74,23 @@ describe('messageOf', () => {
     [42, '42'],
   ])('reads %p', (thrown, text) => {
     expect(messageOf(thrown)).toBe(text);
+  });
+});
+
+describe('reasonOf', () => {
+  const chain = (...messages: string[]): Error | undefined =>
+    messages.reduceRight<Error | undefined>((cause, message) => new Error(message, { cause }), undefined);
+
+  it.each<[unknown, string]>([
+    [chain('no answer'), 'no answer'],
+    [chain('no answer', 'socket hang up'), 'no answer < socket hang up'],
+    [new Error('no answer', { cause: 'a text' }), 'no answer < a text'],
+    [chain('no answer: socket hang up', 'socket hang up', 'ECONNRESET'), 'no answer: socket hang up < ECONNRESET'],
+    [chain('1', '2', '3', '4', '5', '6'), '1 < 2 < 3 < 4 < 5'],
+    ['text', 'text'],
+    [undefined, 'undefined'],
+  ])('tells %p with what caused it, each once, five at most', (thrown, reason) => {
+    expect(reasonOf(thrown)).toBe(reason);
   });
 });
 

@@ -55,12 +55,36 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(early.some((call) => call.settled)).toBe(false);
     await rig.clock.advance(1);
     for (const call of early) {
-      expect(call.error).toMatchObject({ code: 'LEAF_SEGMENT_UNAVAILABLE', retryAfterMs: 1000 });
+      expect(call.error).toMatchObject({
+        code: 'LEAF_SEGMENT_UNAVAILABLE',
+        retryAfterMs: 1000,
+        message: expect.stringContaining(`No ID of tag "${TAG}" could be had within 1000 ms`),
+      });
     }
     expect(late.settled).toBe(false);
     await rig.clock.advance(400);
     expect(late.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
     expect(rig.store.count('allocate')).toBe(1);
+  });
+
+  it('callers that have waited give way to newer ones where there are far too many', async () => {
+    const rig = new SegmentRig(10);
+    const buffer = rig.buffer();
+    rig.store.hold();
+    const early = Array.from({ length: 256 }, () => watch(buffer.take()));
+    await rig.clock.advance(10);
+    const late = watch(buffer.take());
+    await rig.settle();
+    for (const call of early) {
+      expect(call.error).toMatchObject({
+        code: 'LEAF_OVERLOADED',
+        retryAfterMs: 1000,
+        message: expect.stringContaining(`IDs of tag "${TAG}"`),
+      });
+    }
+    rig.store.release();
+    await rig.settle();
+    expect(late.value).toBe(1n);
   });
 
   it('goes on with the load of the refused callers', async () => {

@@ -52,6 +52,18 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.calls).toHaveLength(calls);
   });
 
+  it.each([2, 8])('takes %d of 8 without waiting for the load that is under way', async (count) => {
+    const rig = new SegmentRig(10);
+    const buffer = rig.buffer();
+    await takeMany(buffer, 1);
+    rig.store.hold();
+    expect(buffer.tryNext()).toBe(2n);
+    expect(rig.store.held).toHaveLength(1);
+    const range = watch(buffer.takeRanges(count));
+    await rig.settle();
+    expect(range.value).toEqual([{ from: 3n, to: BigInt(2 + count) }]);
+  });
+
   it('takes over the border of two segments', async () => {
     const { buffer } = await loaded();
     await expect(buffer.takeRanges(9)).resolves.toEqual([
@@ -123,6 +135,15 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.count('allocate')).toBe(4);
     await rig.settle();
     expect(buffer.tryNext()).toBeDefined();
+  });
+
+  it('prefetches after it has used up its share of the next segment', async () => {
+    const rig = new SegmentRig(100);
+    const buffer = rig.buffer();
+    await takeMany(buffer, 11);
+    await rig.settle();
+    await expect(buffer.takeRanges(89 + 15)).resolves.toHaveLength(2);
+    expect(rig.store.count('allocate')).toBe(3);
   });
 
   it.each([1, 2, 7, 8, 17, 18, 40])('sizes add up and ascend, asked for %d at a time', async (count) => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { idsOf, SegmentRig, stopping, TAG, takeMany } from '../../../../test/support/segment-rig';
 import { watch } from '../../../../test/support/watch';
 import type { DoubleBuffer } from './double-buffer';
@@ -19,6 +20,11 @@ describe('DoubleBuffer, with IDs that come back', () => {
     await rig.clock.advance(1000);
     rig.store.release();
     await rig.settle();
+    expect(buffer.snapshot()).toMatchObject({
+      current: { from: 4n, to: 10n, position: 4n },
+      next: { from: 11n, to: 20n },
+      spare: [{ from: 21n, to: 33n }],
+    });
     expect(idsOf(...(await buffer.takeRanges(20)))).toEqual(idsOf({ from: 4n, to: 23n }));
   });
 
@@ -42,6 +48,66 @@ describe('DoubleBuffer, with IDs that come back', () => {
     const single = watch(buffer.take());
     await rig.clock.advance(1000);
     expect(single.value).toBe(4n);
+  });
+
+  it('hands out nothing of a load that arrives after its end, not for a moment', async () => {
+    const rig = new SegmentRig(10);
+    const buffer = rig.buffer();
+    rig.store.hold();
+    buffer.tryNext();
+    const rest = watch(buffer.retire(stopping));
+    rig.store.release();
+    for (let turn = 0; turn < 20; turn++) {
+      await Promise.resolve();
+      expect(buffer.tryNext()).toBeUndefined();
+    }
+    await rig.settle();
+    expect(rest.value).toEqual([{ from: 1n, to: 10n }]);
+  });
+
+  it('does not sit out the back-off of an exact allocation when the generator closes', async () => {
+    const { rig, buffer } = await loadedAndHeld();
+    rig.store.breakDown();
+    const range = watch(buffer.takeRanges(30));
+    await rig.settle();
+    expect(range.settled).toBe(false);
+    rig.closing.abort();
+    await rig.settle();
+    expect(range.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+    expect(rig.clock.sleeping).toBe(0);
+    expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 4n, to: 20n }));
+  });
+
+  it('listens for the end of the generator no longer than an exact allocation takes', async () => {
+    const rig = new SegmentRig(10);
+    const range = rig.buffer().takeRanges(30);
+    expect(getEventListeners(rig.closing.signal, 'abort')).toHaveLength(1);
+    await range;
+    await rig.settle();
+    expect(getEventListeners(rig.closing.signal, 'abort')).toEqual([]);
+  });
+
+  it('looks for the next segment as soon as a refused range has given back', async () => {
+    const rig = new SegmentRig(100);
+    const buffer = rig.buffer();
+    await takeMany(buffer, 1);
+    rig.store.breakDown();
+    const range = watch(buffer.takeRanges(1000));
+    await rig.clock.advance(1000);
+    expect(range.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+    rig.store.heal();
+    const allocations = rig.store.count('allocate');
+    expect(buffer.tryNext()).toBe(2n);
+    expect(rig.store.count('allocate')).toBe(allocations + 1);
+  });
+
+  it('gives a small range of a tag that had too few IDs for a large one', async () => {
+    const rig = new SegmentRig(10);
+    const buffer = rig.buffer();
+    const from = 2n ** 63n - 20n;
+    rig.store.put(TAG, from, 10);
+    await expect(buffer.takeRanges(1000)).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED' });
+    await expect(buffer.takeRanges(5)).resolves.toEqual([{ from, to: from + 4n }]);
   });
 
   it('refuses ranges of a deleted row from memory', async () => {

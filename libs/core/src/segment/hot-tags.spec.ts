@@ -1,7 +1,7 @@
-import { SegmentRig, takeMany } from '../../../../test/support/segment-rig';
+import { SegmentRig, TAG, takeMany } from '../../../../test/support/segment-rig';
 import { FakeClock } from '../clock/fake-clock';
 import type { DoubleBuffer } from './double-buffer';
-import { HotTags } from './hot-tags';
+import { DEFAULT_HOT_TAGS, HotTags } from './hot-tags';
 
 const HOUR = 3_600_000;
 
@@ -15,7 +15,7 @@ function survey(...buffers: DoubleBuffer[]): (see: See) => Promise<void> {
 }
 
 describe('HotTags', () => {
-  const options = { keptMs: 24 * HOUR, most: 3 };
+  const options = { ...DEFAULT_HOT_TAGS, most: 3 };
 
   it('knows a tag that gave IDs, and not one that was only loaded', async () => {
     const rig = new SegmentRig(10);
@@ -27,6 +27,17 @@ describe('HotTags', () => {
     await takeMany(buffer, 1);
     await hot.observe(survey(buffer));
     expect(hot.list()).toEqual([[buffer.tag, rig.clock.now()]]);
+  });
+
+  it('does not know a tag whose first call was refused', async () => {
+    const rig = new SegmentRig(10);
+    const buffer = rig.buffer();
+    const hot = new HotTags(rig.clock, options);
+    await buffer.preload();
+    rig.store.rows.delete(TAG);
+    await expect(buffer.takeRanges(1000)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    hot.observe([buffer.snapshot()]);
+    expect(hot.list()).toEqual([]);
   });
 
   it('forgets a tag that rests for a day', async () => {

@@ -56,7 +56,10 @@ describe('RangeSource', () => {
     ['a range beyond 2^63 - 1', MAX_ID - 1n, MAX_ID + 1n, 10],
   ])('refuses %s', async (_, from, to, step) => {
     const { source, store } = wild({ from, to, step }, { from: 1n, to: 10n, step: 10 });
-    await expect(source.load()).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
+    await expect(source.load()).rejects.toMatchObject({
+      code: 'LEAF_TAG_ROW_INVALID',
+      message: expect.stringContaining(`"${TAG}" in leaf_alloc gives IDs ${from} to ${to} with step ${step}.`),
+    });
     expect(store.raised).toEqual([]);
     await expect(source.load()).resolves.toEqual({ from: 1n, to: 10n });
   });
@@ -142,8 +145,13 @@ describe('RangeSource', () => {
     for (let i = 0; i < 3; i++) await source.load();
     const highest = rig.store.maxId(TAG)! - 1n;
     rig.store.put(TAG, 1n, 10);
-    await expect(source.load()).rejects.toMatchObject({ code: 'LEAF_STORE_BACKWARDS', retryAfterMs: 1000 });
+    await expect(source.load()).rejects.toMatchObject({
+      code: 'LEAF_STORE_BACKWARDS',
+      retryAfterMs: 1000,
+      message: expect.stringContaining(`offered 1 for tag "${TAG}", but IDs up to ${highest} are taken`),
+    });
     expect(source.snapshot()).toMatchObject({ failures: 1, backwards: 1 });
+    expect(rig.totals).toMatchObject({ failures: 1, backwards: 1 });
     expect(rig.store.maxId(TAG)).toBe(highest + 1n);
     await expect(source.load()).resolves.toMatchObject({ from: highest + 1n });
   });
@@ -225,7 +233,8 @@ describe('RangeSource', () => {
     });
     rig.store.failNext(1, new Error('plain'));
     await expect(source.load()).rejects.toThrow('plain');
-    expect(source.snapshot()).toMatchObject({ loads: 0, failures: 1, lastError: 'plain' });
+    expect(source.snapshot()).toMatchObject({ loads: 0, failures: 1, retries: 0, lastError: 'plain' });
+    await rig.clock.advance(1000);
     expect(source.failure).toBeInstanceOf(Error);
     rig.store.hold();
     const load = source.load();
@@ -245,6 +254,13 @@ describe('RangeSource', () => {
       lastError: undefined,
     });
     expect(rig.totals).toMatchObject({ loads: 1, failures: 1, retries: 1, backwards: 0 });
-    expect(rig.totals.times.snapshot()).toMatchObject({ count: 1, sum: 30 });
+    expect(rig.totals.times.snapshot()).toMatchObject({
+      buckets: expect.arrayContaining([
+        { bound: 20, count: 0 },
+        { bound: 50, count: 1 },
+      ]),
+      count: 1,
+      sum: 30,
+    });
   });
 });

@@ -1,7 +1,13 @@
 import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
 import { watch } from '../../../../test/support/watch';
 
-const PAUSED = { code: 'LEAF_TAG_PAUSED', status: 503, retryAfterMs: 5000 };
+const PAUSED = {
+  code: 'LEAF_TAG_PAUSED',
+  status: 503,
+  retryAfterMs: 5000,
+  message: expect.stringContaining(`"${TAG}" is paused`),
+};
+const UNKNOWN = { code: 'LEAF_TAG_NOT_FOUND', message: expect.stringContaining('no tag "none"') };
 
 describe('SegmentIdGenerator, pause', () => {
   it('refuses the tag, and no other, until it is resumed', async () => {
@@ -33,9 +39,28 @@ describe('SegmentIdGenerator, pause', () => {
 
   it('is refused for a tag that does not exist', async () => {
     const generator = new SegmentRig().generator();
-    await expect(generator.pause('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-    await expect(generator.resume('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    await expect(generator.pause('none')).rejects.toMatchObject(UNKNOWN);
+    await expect(generator.resume('none')).rejects.toMatchObject(UNKNOWN);
     expect(generator.pausedTags()).toEqual([]);
+  });
+
+  it('is refused for a tag that is removed between the answer of the store and the pause', async () => {
+    const codes = new Set<string | undefined>();
+    for (let turns = 0; turns < 12; turns++) {
+      const rig = new SegmentRig();
+      const generator = rig.generator();
+      rig.store.hold();
+      const pausing = watch(generator.pause(TAG));
+      rig.store.release();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      const known = generator.tagCount > 0;
+      generator.remove(TAG);
+      await rig.settle();
+      expect(pausing.value ?? pausing.code).toBe(pausing.code ?? true);
+      if (known) expect(generator.pausedTags()).toEqual([]);
+      codes.add(pausing.code);
+    }
+    expect([...codes]).toEqual([undefined, 'LEAF_TAG_NOT_FOUND']);
   });
 
   it('needs no store for a tag that is known', async () => {

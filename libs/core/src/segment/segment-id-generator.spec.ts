@@ -242,7 +242,11 @@ describe('SegmentIdGenerator, close', () => {
     await nextMany(generator, TAG, 3);
     const closed = generator.close();
     expect(generator.tryNext(TAG)).toBeUndefined();
-    await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_NOT_READY', retryAfterMs: 1000 });
+    await expect(generator.next(TAG)).rejects.toMatchObject({
+      code: 'LEAF_NOT_READY',
+      retryAfterMs: 1000,
+      message: expect.stringContaining('server is stopping'),
+    });
     await closed;
     const calls = rig.store.calls.length;
     await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });

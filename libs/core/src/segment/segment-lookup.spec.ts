@@ -82,7 +82,7 @@ describe('SegmentIdGenerator, looking tags up', () => {
   it('keeps a limited number of unknown tags in mind, the newest', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
-    for (let i = 0; i <= 10_000; i++) await expect(generator.next(`none-${i}`)).rejects.toBeDefined();
+    for (let i = 0; i <= 10_000; i++) await generator.next(`none-${i}`).catch(() => undefined);
     const lookups = rig.store.count('hasTag');
     await expect(generator.next('none-1')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     expect(rig.store.count('hasTag')).toBe(lookups);

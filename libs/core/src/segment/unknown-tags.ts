@@ -18,10 +18,7 @@ export class UnknownTags {
   add(tag: string): void {
     this.until.delete(tag);
     this.until.set(tag, this.clock.monotonic() + NOT_FOUND_MS);
-    if (this.until.size <= NOT_FOUND_KEPT) return;
-    for (const oldest of this.until.keys()) {
-      this.until.delete(oldest);
-      return;
-    }
+    const [oldest = tag] = this.until.keys();
+    if (this.until.size > NOT_FOUND_KEPT) this.until.delete(oldest);
   }
 }

@@ -87,6 +87,15 @@ describe('WaitingLine', () => {
     expect(ends.at(-1)).toBe('late');
   });
 
+  it('is crowded until that time, and not at it', async () => {
+    join(ROOM + 1);
+    line.wake();
+    await clock.advance(CROWDED_MS);
+    join();
+    await clock.advance(PATIENCE_MS);
+    expect(ends.at(-1)).toBeUndefined();
+  });
+
   it('counts the wait from the begin of the call, also when it has been woken for nothing', async () => {
     const deadline = clock.monotonic() + WAIT_MS;
     join(ROOM + 1);

@@ -14,25 +14,28 @@ describe('BitLayout', () => {
     });
   });
 
-  it.each<[string, Partial<BitLayoutOptions>]>([
-    ['too few time bits', { timeBits: 30 }],
-    ['too many time bits', { timeBits: 53, workerBits: 4, sequenceBits: 4, epoch: 0 }],
-    ['a broken number of time bits', { timeBits: 40.5 }],
-    ['no number of time bits', { timeBits: NaN }],
-    ['no worker bits', { workerBits: 0 }],
-    ['too many worker bits', { timeBits: 31, workerBits: 23, sequenceBits: 1 }],
-    ['negative worker bits', { workerBits: -1 }],
-    ['no sequence bits', { sequenceBits: 0 }],
-    ['too many sequence bits', { timeBits: 31, workerBits: 1, sequenceBits: 23 }],
-    ['infinite sequence bits', { sequenceBits: Infinity }],
-    ['a sum of 64', { sequenceBits: 13 }],
-    ['a negative epoch', { epoch: -1 }],
-    ['a broken epoch', { epoch: 0.5 }],
-    ['an epoch beyond safe integers', { epoch: 2 ** 53 }],
-    ['an epoch that leaves no safe end', { epoch: 2 ** 53 - 2 ** 40 }],
-  ])('refuses %s', (_, wrong) => {
+  it.each<[string, Partial<BitLayoutOptions>, string]>([
+    ['too few time bits', { timeBits: 30 }, 'time bits must be a whole number from 31 to 52, not 30'],
+    ['too many time bits', { timeBits: 53, workerBits: 4, sequenceBits: 4, epoch: 0 }, 'time bits'],
+    ['a broken number of time bits', { timeBits: 40.5 }, 'time bits'],
+    ['no number of time bits', { timeBits: NaN }, 'time bits'],
+    ['no worker bits', { workerBits: 0 }, 'worker bits must be a whole number from 1 to 22, not 0'],
+    ['too many worker bits', { timeBits: 31, workerBits: 23, sequenceBits: 1 }, 'worker bits'],
+    ['negative worker bits', { workerBits: -1 }, 'worker bits'],
+    ['no sequence bits', { sequenceBits: 0 }, 'sequence bits must be a whole number from 1 to 22, not 0'],
+    ['too many sequence bits', { timeBits: 31, workerBits: 1, sequenceBits: 23 }, 'sequence bits'],
+    ['infinite sequence bits', { sequenceBits: Infinity }, 'sequence bits'],
+    ['a sum of 64', { sequenceBits: 13 }, 'the bits add up to 64'],
+    ['a negative epoch', { epoch: -1 }, 'the epoch -1 must be whole'],
+    ['a broken epoch', { epoch: 0.5 }, 'the epoch 0.5 must be whole'],
+    ['an epoch beyond safe integers', { epoch: 2 ** 53 }, 'the epoch 9007199254740992 must be whole'],
+    ['an epoch that leaves no safe end', { epoch: 2 ** 53 - 2 ** 40 }, 'is too late for 41 time bits'],
+  ])('refuses %s', (_, wrong, problem) => {
     expect(() => new BitLayout({ ...STANDARD, ...wrong })).toThrow(
-      expect.objectContaining({ code: 'LEAF_LAYOUT_INVALID' }) as Error,
+      expect.objectContaining({
+        code: 'LEAF_LAYOUT_INVALID',
+        message: expect.stringContaining(problem),
+      }) as Error,
     );
   });
 
@@ -103,20 +106,26 @@ describe('BitLayout', () => {
     );
   });
 
-  it.each<[string, Partial<SnowflakeParts>]>([
-    ['a timestamp before the epoch', { timestamp: DEFAULT_EPOCH - 1 }],
-    ['a broken timestamp', { timestamp: DEFAULT_EPOCH + 0.5 }],
-    ['a negative worker ID', { workerId: -1 }],
-    ['a worker ID too high', { workerId: 1024 }],
-    ['a negative sequence', { sequence: -1 }],
-    ['a sequence too high', { sequence: 4096 }],
-    ['no number', { sequence: NaN }],
-  ])('does not compose %s', (_, wrong) => {
+  it.each<[string, Partial<SnowflakeParts>, string]>([
+    ['a timestamp before the epoch', { timestamp: DEFAULT_EPOCH - 1 }, 'timestamp'],
+    ['a broken timestamp', { timestamp: DEFAULT_EPOCH + 0.5 }, 'timestamp'],
+    ['a negative worker ID', { workerId: -1 }, 'worker ID -1'],
+    ['a worker ID too high', { workerId: 1024 }, 'worker ID 1024 does not fit the layout: 0 to 1023'],
+    ['a negative sequence', { sequence: -1 }, 'sequence -1'],
+    ['a sequence too high', { sequence: 4096 }, 'sequence 4096 does not fit the layout: 0 to 4095'],
+    ['no number', { sequence: NaN }, 'sequence NaN'],
+  ])('does not compose %s', (_, wrong, problem) => {
     const parts = { timestamp: DEFAULT_EPOCH, workerId: 0, sequence: 0, ...wrong };
     expect(() => defaultLayout().compose(parts)).toThrow(RangeError);
+    expect(() => defaultLayout().compose(parts)).toThrow(problem);
   });
 
   it.each([-1n, 2n ** 63n, 2n ** 64n])('does not decode %s', (id) => {
-    expect(() => defaultLayout().decompose(id)).toThrow(expect.objectContaining({ code: 'LEAF_ID_INVALID' }) as Error);
+    expect(() => defaultLayout().decompose(id)).toThrow(
+      expect.objectContaining({
+        code: 'LEAF_ID_INVALID',
+        message: expect.stringContaining(`${id} is no snowflake ID: use a number from 0 to 9223372036854775807`),
+      }) as Error,
+    );
   });
 });

@@ -3,7 +3,7 @@ import { LeafError, type LeafErrorOptions } from '../errors/leaf-error';
 import type { LeafErrorCode } from '../errors/error-catalogue';
 import { BitLayout } from './bit-layout';
 import type { IssueWindow } from './issue-window';
-import { SnowflakeGenerator } from './snowflake-generator';
+import { DEFAULT_SNOWFLAKE_OPTIONS, SnowflakeGenerator } from './snowflake-generator';
 
 const START = 1_700_000_000_000;
 const OPTIONS = { maxBackwardsMs: 5, waitMs: 50 };
@@ -36,8 +36,8 @@ describe('SnowflakeGenerator in its window', () => {
     ids = generator(new BitLayout(BITS));
   });
 
-  function generator(layout: BitLayout): SnowflakeGenerator {
-    return new SnowflakeGenerator(layout, window, clock, () => 0, OPTIONS);
+  function generator(layout: BitLayout, options = OPTIONS): SnowflakeGenerator {
+    return new SnowflakeGenerator(layout, window, clock, () => 0, options);
   }
 
   const times = (count: number): number[] => Array.from({ length: count }, () => offset(ids.next()));
@@ -228,6 +228,21 @@ describe('SnowflakeGenerator in its window', () => {
       clock.step(1);
       expect(times(1)).toEqual([1]);
     });
+  });
+
+  it('absorbs 5 ms and waits for a second, unless told otherwise', async () => {
+    ids = generator(new BitLayout(BITS), DEFAULT_SNOWFLAKE_OPTIONS);
+    times(1);
+    clock.step(-5);
+    expect(times(1)).toEqual([0]);
+    clock.step(-1);
+    expect(ids.tryNext()).toBeUndefined();
+    clock.step(10);
+    const taking = expect(ids.take(8000)).rejects.toMatchObject({ code: 'LEAF_OVERLOADED' });
+    await clock.advance(999);
+    expect(clock.sleeping).toBe(1);
+    await clock.advance(1);
+    await taking;
   });
 
   it('counts every step back, also those that return to the same millisecond', () => {

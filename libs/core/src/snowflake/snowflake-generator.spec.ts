@@ -112,6 +112,7 @@ describe('SnowflakeGenerator', () => {
     const ids = generator();
     many(4, () => ids.tryNext());
     expect([ids.tryNext(), ids.tryNextString()]).toEqual([undefined, undefined]);
+    expect(ids.snapshot().backwardsSteps).toBe(0);
     clock.step(1);
     expect(places([ids.tryNext()])).toEqual([[1, 0]]);
   });
@@ -155,6 +156,19 @@ describe('SnowflakeGenerator', () => {
     expect(places(issued)).toEqual(many(10, () => 0).map((_, i) => [Math.floor(i / 4), i % 4]));
     expect(clock.monotonic()).toBe(2);
     expect(clock.sleeping).toBe(0);
+  });
+
+  it('takes no further than to the end of the sequence, wherever it began', async () => {
+    const ids = generator(small, clock, () => 2);
+    const answer = ids.take(5);
+    await clock.advance(2);
+    expect(places(await answer)).toEqual([
+      [0, 2],
+      [0, 3],
+      [1, 2],
+      [1, 3],
+      [2, 2],
+    ]);
   });
 
   it('takes none when none is wanted', async () => {

@@ -52,11 +52,11 @@ const NONE = -1;
  * at most one millisecond when the sequence is used up; `take…` waits without blocking.
  */
 export class SnowflakeGenerator {
-  private timestamp = -1;
-  private sequence = -1;
-  private started = 0;
+  private timestamp = NONE;
+  private sequence: number;
+  private started: number;
   /** Wall clock at which the current timestamp was last found usable. */
-  private tick = -1;
+  private tick = NONE;
   /** The current timestamp was opened because the one before was used up: its sequence is used up too, if wanted. */
   private saturated = false;
   private base = 0n;

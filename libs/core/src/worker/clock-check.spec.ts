@@ -112,6 +112,11 @@ describe('checkClock', () => {
     expect(clock.sleeping).toBe(0);
   });
 
+  it('takes an answer that comes at the last moment', async () => {
+    const last: TimeSource = { name: 'last', ask: () => clock.sleep(1000).then(() => clock.now()) };
+    await expect(check([last])).resolves.toEqual({ asked: 1, answered: 1, offsetMs: -500 });
+  });
+
   // Jest fails a test with an unhandled rejection, as Node ends a process.
   it('does not mind what comes after the limit', async () => {
     const late = server(90_000, 600, 600);
@@ -138,6 +143,10 @@ describe('checkClock', () => {
     await expect(check([answering(answer)])).resolves.toEqual({ asked: 1, answered: 0, offsetMs: undefined });
   });
 
+  it('believes a clock that has begun in 1970', async () => {
+    await expect(check([answering(0)])).resolves.toMatchObject({ code: 'LEAF_CLOCK_OFFSET' });
+  });
+
   it('takes a text for none', async () => {
     await expect(check([answering(String(NOW) as unknown as number)])).resolves.toMatchObject({ answered: 0 });
   });
@@ -151,9 +160,10 @@ describe('checkClock', () => {
 
   it('names by how much, of whom, what is allowed and what to do', async () => {
     const message = await refusal([server(6000, 1, 1, '10.0.0.8:8080'), server(8000, 1, 1, 'the database')]);
-    for (const part of ['7000 ms behind', '5000 ms are allowed', '10.0.0.8:8080 (-6000)', 'the database (-8000)']) {
+    for (const part of ['7000 ms behind', '5000 ms are allowed', '10.0.0.8:8080 (-6000), the database (-8000)']) {
       expect(message).toContain(part);
     }
+    expect(await refusal([server(0, 0, 0, 'right'), server(-20_000)])).toContain('right (0)');
     expect(message).toContain('Correct the clock');
   });
 
@@ -161,7 +171,7 @@ describe('checkClock', () => {
     const gone: TimeSource = { name: 'gone', ask: () => Promise.reject(new Error('down')) };
     const peers = Array.from({ length: 7 }, (_, index) => server(-9000, 0, 0, `peer-${index}`));
     const message = await refusal([gone, ...peers]);
-    expect(message).toContain('peer-4 (+9000) and 2 more');
+    expect(message).toContain('peer-3 (+9000), peer-4 (+9000) and 2 more');
     expect(message).not.toMatch(/peer-5|gone/);
     expect(await refusal(peers.slice(0, 5))).not.toContain('more,');
   });

@@ -55,11 +55,11 @@ async function compare(source: TimeSource, clock: Clock, limitMs: number): Promi
     if (roundTrip > limitMs || !Number.isSafeInteger(theirs) || theirs < 0) return;
     offsetMs = clock.now() - roundTrip / 2 - theirs;
   };
-  try {
-    await settledBefore(answer(), sent + limitMs, clock);
-  } catch {
-    return undefined;
-  }
+  await settledBefore(
+    answer().catch(() => undefined),
+    sent + limitMs,
+    clock,
+  );
   return offsetMs === undefined ? undefined : { name: source.name, offsetMs };
 }
 

@@ -96,7 +96,10 @@ describe('WorkerLease', () => {
       await acquire();
       const before = record();
       clock.step(-1);
-      await expect(acquireTwin()).rejects.toMatchObject({ code: 'LEAF_CLOCK_BEHIND' });
+      await expect(acquireTwin()).rejects.toMatchObject({
+        code: 'LEAF_CLOCK_BEHIND',
+        message: expect.stringContaining(`10.0.0.7:8080 is ${HORIZON + 1} ms behind`),
+      });
       expect(record()).toEqual(before);
       clock.step(1);
       await expect(acquireTwin()).resolves.toMatchObject({ floor: START + HORIZON });
@@ -124,7 +127,10 @@ describe('WorkerLease', () => {
       const first = new InMemoryWorkerStorage(1023);
       await expect(acquire(new InMemoryWorkerRegistry(first))).resolves.toMatchObject({ workerId: 1023 });
       const second = new InMemoryWorkerStorage(1024);
-      await expect(acquire(new InMemoryWorkerRegistry(second))).rejects.toMatchObject({ code: 'LEAF_LAYOUT_INVALID' });
+      await expect(acquire(new InMemoryWorkerRegistry(second))).rejects.toMatchObject({
+        code: 'LEAF_LAYOUT_INVALID',
+        message: expect.stringContaining('worker ID 1024'),
+      });
       expect(second.writes.map(({ kind }) => kind)).toEqual(['acquire', 'release']);
       expect(second.recordOf('10.0.0.7:8080')).toMatchObject({ ceiling: 0, leaseId: undefined });
     });
@@ -270,7 +276,7 @@ describe('WorkerLease', () => {
       const lease = await acquire();
       const open = registry.holdWrites();
       const released = lease.release(START);
-      expect(lease.lost).toMatchObject({ code: 'LEAF_NOT_READY' });
+      expect(lease.lost).toMatchObject({ code: 'LEAF_NOT_READY', message: expect.stringContaining('Worker 7') });
       open();
       await released;
       expect(losses).toEqual([]);

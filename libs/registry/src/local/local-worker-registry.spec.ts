@@ -80,6 +80,13 @@ describe('LocalWorkerRegistry', () => {
     expect(await open().acquire(holder, () => 1)).toMatchObject({ previousCeiling: 0 });
   });
 
+  it('refuses a record that cannot be read', async () => {
+    await mkdir(file(), { recursive: true });
+    await expect(registry.acquire(holder, propose)).rejects.toMatchObject({ code: 'LEAF_WORKER_FILE_INVALID' });
+    await rm(file(), { recursive: true });
+    expect(await registry.acquire(holder, () => 1)).toMatchObject({ previousCeiling: 0 });
+  });
+
   it('writes nothing and frees the lock when the proposal throws', async () => {
     await registry.acquire(holder, () => 5000);
     await registry.close();
@@ -98,6 +105,12 @@ describe('LocalWorkerRegistry', () => {
     await expect(registry.extend(claim, 9000)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
   });
 
+  it('has lost the lease when the directory was removed under it', async () => {
+    const claim = await registry.acquire(holder, propose);
+    await rm(join(directory, 'worker-3'), { recursive: true });
+    await expect(registry.extend(claim, 9000)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+  });
+
   it('says that the file cannot be written, and goes on when it can', async () => {
     const claim = await registry.acquire(holder, () => 5000);
     // A directory in the place of the temporary file is an obstacle even for root.
@@ -107,6 +120,12 @@ describe('LocalWorkerRegistry', () => {
     expect(JSON.parse(await readFile(file(), 'utf8'))).toMatchObject({ timestamp: 5000 });
     await rm(obstacle, { recursive: true });
     expect(await registry.extend(claim, 7000)).toMatchObject({ ceiling: 7000 });
+  });
+
+  it('takes nothing for a lock that is none', async () => {
+    await mkdir(join(directory, 'worker-3'));
+    await writeFile(join(directory, 'worker-3', 'worker.lock'), 'a text '.repeat(1000));
+    await expect(registry.acquire(holder, propose)).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
   });
 
   it('names the directory that cannot be used', async () => {

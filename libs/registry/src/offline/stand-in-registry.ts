@@ -142,16 +142,16 @@ export class StandInRegistry extends WorkerRegistry {
 
   /** @returns undefined when the registry cannot be reached */
   private async acquireInner(holder: LeaseHolder, propose: CeilingProposal): Promise<WorkerClaim | undefined> {
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 0; attempt < ACQUIRE_ATTEMPTS; attempt++) {
       try {
         const claim = await this.inner.acquire(holder, propose);
         this.problem = undefined;
         return claim;
       } catch (error) {
         this.standInFor(error);
-        if (attempt === ACQUIRE_ATTEMPTS) return undefined;
       }
     }
+    return undefined;
   }
 
   /** What the file has reserved before, and more. */

@@ -65,7 +65,8 @@ export class ZkRecycleRegistry extends ZookeeperRegistry {
     return this.running(async () => {
       const { workerId } = claim;
       const { holder, version: claimed } = tokenOf(claim);
-      for (let [version, ceiling] = [claimed, wanted]; ;) {
+      let [version, ceiling] = [claimed, wanted];
+      for (;;) {
         const written = await this.write(workerId, recordOf('inuse', holder, ceiling), version);
         if (written !== undefined) {
           this.directory.announce(holder, workerId);
@@ -82,7 +83,8 @@ export class ZkRecycleRegistry extends ZookeeperRegistry {
   release(claim: WorkerClaim, ceiling: number): Promise<void> {
     return this.running(async () => {
       const { holder, version: claimed } = tokenOf(claim);
-      for (let version = claimed; ;) {
+      let version = claimed;
+      for (;;) {
         if ((await this.write(claim.workerId, recordOf('notuse', holder, ceiling), version)) !== undefined) return;
         const found = await this.own(claim);
         if (found.record.state !== 'inuse') return;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '@leaf/core';
+import { type Clock, FakeClock, SystemClock } from '@leaf/core';
 import { ZookeeperConnection } from './zookeeper-connection';
 
 /** What the process needs of a client to be open. */
@@ -21,14 +21,11 @@ describe('ZookeeperConnection', () => {
   afterAll(() => rmSync(directory, { recursive: true }));
 
   /** With another client than the real one. */
-  function make(source: string): ZookeeperConnection {
+  function make(source: string, clock: Clock = new SystemClock()): ZookeeperConnection {
     const path = join(directory, 'client.cjs');
     writeFileSync(path, source);
     const endpoint = '127.0.0.1:1';
-    return new ZookeeperConnection(
-      { path, endpoint, sessionMs: 1000, auth: undefined, resume: undefined },
-      new SystemClock(),
-    );
+    return new ZookeeperConnection({ path, endpoint, sessionMs: 1000, auth: undefined, resume: undefined }, clock);
   }
 
   it('says how to install a package that is there, but does not load', async () => {
@@ -46,6 +43,37 @@ describe('ZookeeperConnection', () => {
     await expect(connection.open()).rejects.toMatchObject({ kind: 'unknown-outcome' });
     expect(connection.usable).toBe(false);
     await expect(connection.exists('/a')).rejects.toMatchObject({ kind: 'unreachable' });
+    await connection.end();
+  });
+
+  it('fails when its process cannot be started', async () => {
+    const { execPath } = process;
+    const connection = make(`module.exports = class {${ANSWERING}}`);
+    process.execPath = join(directory, 'no-node');
+    const opening = connection.open();
+    process.execPath = execPath;
+    await expect(opening).rejects.toThrow('ENOENT');
+    expect(connection.usable).toBe(false);
+    await connection.end();
+  });
+
+  it('is kept after a call without an answer, unless its process is stuck', async () => {
+    const clock = new FakeClock();
+    const source = `module.exports = class {${ANSWERING}
+      a_get() { return 0; }
+      a_set() { for (;;); }
+    }`;
+    const connection = make(source, clock);
+    await connection.open();
+    const lost = expect(connection.get('/a')).rejects.toMatchObject({ kind: 'unknown-outcome' });
+    await connection.check();
+    expect(connection.usable).toBe(true);
+    const stuck = expect(connection.set('/a', Buffer.alloc(0), 0)).rejects.toMatchObject({ kind: 'unknown-outcome' });
+    const checking = connection.check();
+    await clock.advance(1000);
+    await checking;
+    expect(connection.usable).toBe(false);
+    await Promise.all([lost, stuck]);
     await connection.end();
   });
 

@@ -75,7 +75,8 @@ export class ZookeeperLink {
     const path = locateNativeClient();
     const endpoints = await this.inTime(findEndpoints(address, this.random), deadline, this.problem);
     const shareMs = connectMs / endpoints.length;
-    for (let n = 0; ; n++) {
+    let n = 0;
+    for (;;) {
       const endpoint = endpoints[n % endpoints.length] ?? '';
       if (n === 0) this.problem = `${endpoint}: no answer`;
       if (n > 0 && n % endpoints.length === 0) {
@@ -100,6 +101,7 @@ export class ZookeeperLink {
         if (error instanceof NativeFailure && error.code === SESSION_EXPIRED) this.session = undefined;
         if (error instanceof NativeFailure && error.kind === 'denied') throw error;
         this.problem = `${endpoint}: ${error instanceof ZookeeperFault ? 'no answer' : messageOf(error)}`;
+        n++;
       }
     }
   }

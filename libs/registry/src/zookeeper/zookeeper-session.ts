@@ -101,14 +101,15 @@ export class ZookeeperSession {
   ensurePath(path: string): Promise<void> {
     return this.call('make', path, async (connection, node) => {
       if ((await unless(NO_NODE, connection.exists(node))) !== undefined) return;
-      for (let end = node.indexOf('/', 1); ; end = node.indexOf('/', end + 1)) {
+      let end = 0;
+      do {
+        end = node.indexOf('/', end + 1);
         const part = end < 0 ? node : node.slice(0, end);
         if ((await unless(NO_NODE, connection.exists(part))) === undefined) {
           const made = await unless(NODE_EXISTS, connection.create(part, encodeData(''), 'persistent'));
           if (made !== undefined) await this.protect(connection, part);
         }
-        if (end < 0) return;
-      }
+      } while (end >= 0);
     });
   }
 

@@ -1,0 +1,36 @@
+const whole = require('./jest.config.js');
+
+/**
+ * Which lines of the core and the registries the tests reach, and how many they have to. Only what runs inside of the
+ * tests' own processes counts, so the tests are those that call the two libraries themselves.
+ *
+ * @type {import('jest').Config}
+ */
+module.exports = {
+  ...whole,
+  testRegex: [
+    '/libs/(core|registry)/.*\\.spec\\.ts$',
+    '/test/property/.*\\.spec\\.ts$',
+    '/test/contract/.*registry\\.spec\\.ts$',
+    '/test/fault/zk-registry\\.spec\\.ts$',
+    '/test/integration/zookeeper-session\\.spec\\.ts$',
+  ],
+  collectCoverage: true,
+  // By the engine itself: what an instrumenter adds to the native host would not be known in its process.
+  coverageProvider: 'v8',
+  collectCoverageFrom: [
+    'libs/{core,registry}/src/**/*.ts',
+    '!**/*.spec.ts',
+    // Types alone: there is nothing to be run.
+    '!libs/core/src/segment/{buffer-context,exact-order,segment-events}.ts',
+    '!libs/core/src/snowflake/issue-window.ts',
+    // The program of another process, where its own tests run it.
+    '!libs/registry/src/zookeeper/native-host.ts',
+  ],
+  coverageDirectory: 'coverage',
+  coverageReporters: [['text', { skipFull: true }], 'html'],
+  coverageThreshold: {
+    './libs/core/src/': { lines: 100, branches: 95 },
+    './libs/registry/src/': { lines: 100, branches: 95 },
+  },
+};

@@ -1,0 +1,46 @@
+import { MAX_ID } from './id-range';
+import { assertNewTag, assertTagChange, fitsDescription, type TagChange } from './tag-store';
+
+const REFUSED = expect.objectContaining({ code: 'LEAF_BODY_INVALID' }) as Error;
+
+describe('what may be stored of a tag', () => {
+  it.each<[string, TagChange]>([
+    ['nothing', {}],
+    ['the smallest step', { step: 1 }],
+    ['the largest step', { step: 2_147_483_647 }],
+    ['the lowest ID', { maxId: 1n }],
+    ['the highest ID', { maxId: MAX_ID }],
+    ['no description', { description: '' }],
+    ['the longest description', { description: 'x'.repeat(256) }],
+  ])('takes %s', (_, change) => {
+    expect(() => assertTagChange(change)).not.toThrow();
+    expect(() => assertNewTag({ tag: 'order', ...change, step: change.step ?? 1 })).not.toThrow();
+  });
+
+  it.each<[string, TagChange, string]>([
+    ['a step of 0', { step: 0 }, 'step must be a whole number from 1 to 2147483647'],
+    ['a broken step', { step: 1.5 }, 'step'],
+    ['a step beyond the column', { step: 2_147_483_648 }, 'step'],
+    ['the ID 0', { maxId: 0n }, 'maxId must be a whole number from 1 to 9223372036854775807'],
+    ['an ID beyond 63 bits', { maxId: MAX_ID + 1n }, 'maxId'],
+    ['a description beyond the column', { description: 'x'.repeat(257) }, 'description must have at most 256'],
+  ])('refuses %s', (_, change, problem) => {
+    const refused = expect.objectContaining({
+      code: 'LEAF_BODY_INVALID',
+      message: expect.stringMatching(`cannot be stored: ${problem}`),
+    }) as Error;
+    expect(() => assertTagChange(change)).toThrow(refused);
+    expect(() => assertNewTag({ tag: 'order', ...change, step: change.step ?? 1 })).toThrow(refused);
+  });
+
+  it('is a tag, if it is new', () => {
+    const invalid = expect.objectContaining({ code: 'LEAF_TAG_INVALID' }) as Error;
+    expect(() => assertNewTag({ tag: 'a b', step: 1 })).toThrow(invalid);
+  });
+
+  it('counts a character beyond 16 bits as one', () => {
+    expect(fitsDescription('😀'.repeat(256))).toBe(true);
+    expect(fitsDescription('😀'.repeat(257))).toBe(false);
+    expect(() => assertTagChange({ description: '😀'.repeat(257) })).toThrow(REFUSED);
+  });
+});

@@ -1,0 +1,45 @@
+import { LeafError } from '../errors/leaf-error';
+import { defaultLayout } from './bit-layout';
+import { type Hold, type HoldState, refusalOf } from './refusal';
+
+const NOW = 1_700_000_000_000;
+
+const state: HoldState = {
+  window: {
+    workerId: 39,
+    floor: NOW + 70,
+    ceiling: NOW - 1,
+    renewAfter: NOW,
+    lost: undefined,
+    renew: () => Promise.resolve(),
+  },
+  layout: defaultLayout(),
+  timestamp: NOW + 6,
+  now: NOW,
+};
+
+describe('a refusal', () => {
+  it.each<[Hold, object, string]>([
+    ['lost', { code: 'LEAF_LEASE_LOST', retryAfterMs: undefined }, 'Worker 39 lost'],
+    ['exhausted', { code: 'LEAF_OVERLOADED', retryAfterMs: 1 }, 'Worker 39 has used all 4096 IDs'],
+    ['floor', { code: 'LEAF_NOT_READY', retryAfterMs: 71 }, 'Worker 39 may have issued IDs for the next 70 ms'],
+    ['ceiling', { code: 'LEAF_LEASE_EXPIRED', retryAfterMs: 1000 }, `Worker 39 reserved time up to ${NOW - 1} `],
+    ['epoch', { code: 'LEAF_EPOCH_EXHAUSTED', retryAfterMs: undefined }, `The clock reads ${NOW}, outside`],
+    ['absorbing', { code: 'LEAF_CLOCK_BACKWARDS', retryAfterMs: 6 }, 'worker 39 is 6 ms behind'],
+    ['behind', { code: 'LEAF_CLOCK_BACKWARDS', retryAfterMs: 6 }, 'worker 39 is 6 ms behind'],
+  ])('for %s says whose it is, by how much, and when to come back', (hold, fields, part) => {
+    const refusal = refusalOf(hold, state);
+    expect(refusal).toMatchObject(fields);
+    expect(refusal.message).toContain(part);
+  });
+
+  it('gives the bounds of the layout with a clock outside of them', () => {
+    const { epoch, maxTimestamp } = state.layout;
+    expect(refusalOf('epoch', state).message).toContain(`from ${epoch} to ${maxTimestamp}`);
+  });
+
+  it('repeats why the lease was lost', () => {
+    const lost = new LeafError('LEAF_NOT_READY', 'given back');
+    expect(refusalOf('lost', { ...state, window: { ...state.window, lost } })).toBe(lost);
+  });
+});
