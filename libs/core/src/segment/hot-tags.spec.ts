@@ -36,7 +36,7 @@ describe('HotTags', () => {
     await buffer.preload();
     rig.store.rows.delete(TAG);
     await expect(buffer.takeRanges(1000)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-    hot.observe([buffer.snapshot()]);
+    await hot.observe(survey(buffer));
     expect(hot.list()).toEqual([]);
   });
 
