@@ -41,6 +41,11 @@ export class SqlDatabase {
     private readonly options: SqlDatabaseOptions,
   ) {}
 
+  /** Between statements of one long task: SQLite answers without a turn of the event loop, and requests would wait. */
+  letOthersPass(): Promise<void> {
+    return this.clock.sleep(0);
+  }
+
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as carried out */
   run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
     return this.repeated(() => this.answer(() => this.dataSource.query<Result>(sql, parameters), this.options.limitMs));

@@ -50,6 +50,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
       const page = await this.tagsAfter(tags.at(-1) ?? '', PAGE);
       for (const { biz_tag } of page) tags.push(biz_tag);
       if (page.length < PAGE) return tags;
+      await this.database.letOthersPass();
     }
   }
 

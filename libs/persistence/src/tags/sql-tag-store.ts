@@ -42,6 +42,7 @@ export class SqlTagStore extends TagStore {
       const page = await this.page(rows.at(-1)?.tag, size);
       for (const row of page) rows.push(toTagRow(row));
       if (page.length < size || rows.length >= limit) return rows;
+      await this.database.letOthersPass();
     }
   }
 
