@@ -227,7 +227,7 @@ describe('A server of several processes', () => {
 
   it.each([
     ['a wrong setting', { LEAF_LOCAL_WORKERS: '{"10.0.0.7:8080":0,"10.0.0.8:8080":1}' }, 'LEAF_LOCAL_WORKERS gives'],
-    ['a database that is none', { LEAF_DATABASE_URL: 'sqlite:/proc/none/leaf.sqlite' }, 'leaf.sqlite'],
+    ['a database that is none', { LEAF_DATABASE_URL: 'sqlite:/dev/null/leaf.sqlite' }, 'LEAF_DATA_DIR_UNUSABLE'],
   ])('does not start with %s, and says so once', async (_, env, fault) => {
     const server = servers.spawn(await servers.makeDirectory(), { ...ENV, ...env });
     expect(await server.exit()).toEqual({ code: 1, signal: null });

@@ -27,6 +27,8 @@ export interface Conditions {
   /** Mean time between the requests for IDs that one process gets. */
   readonly askEveryMs: number;
   readonly hosts: number;
+  /** Of each server: they share a host and its clock, each has a name of its own, and one ends without the others. */
+  readonly processes: number;
   /** Records of a pool. */
   readonly poolSize: number;
   /** The simulation ends after so many steps. */
@@ -55,5 +57,6 @@ export function drawConditions(random: SeededRandom): Conditions {
     poolSize: 1 + random.below(3),
     steps: 200 + random.below(400),
     floodIds: 60_000,
+    processes: random.chance(0.3) ? 2 + random.below(2) : 1,
   };
 }

@@ -16,6 +16,7 @@ export const FAULTS = [
   'registry down for hours',
   'host cut off',
   'two of one identity',
+  'replaced beside others',
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

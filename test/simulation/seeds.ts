@@ -24,9 +24,9 @@ export async function replay(seed: number, options?: SimulationOptions): Promise
     onStep: (step, time, actor, label) => trace.push(`${step}  ${time.toFixed(3)} ms  ${actor}  ${label}`),
     onNote: (text) => trace.push(`      ${text}`),
   });
-  const { protocol, layout, horizonMs, reportMs, grainMs, hosts } = result.conditions;
+  const { protocol, layout, horizonMs, reportMs, grainMs, hosts, processes } = result.conditions;
   trace.unshift(
-    `${protocol}, ${hosts} hosts, ${layout.sequenceBits} sequence bits, horizon ${horizonMs} ms, ` +
+    `${protocol}, ${hosts} hosts with ${processes} processes each, ${layout.sequenceBits} sequence bits, horizon ${horizonMs} ms, ` +
       `report every ${reportMs} ms, events ${grainMs > 0 ? `every ${grainMs} ms` : 'at any time'}`,
   );
   return { trace, totals: totalsOf(result) };

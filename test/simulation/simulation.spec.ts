@@ -3,9 +3,9 @@ import { playSeeds, replay } from './seeds';
 
 describe('The lease, the generator and the registry protocols in a simulated world', () => {
   it('break no rule, whatever goes wrong', async () => {
-    const totals = await playSeeds(1, 200);
+    const totals = await playSeeds(1, 240);
     expect(totals.failure).toBeUndefined();
-    expect(totals.seeds).toBe(200);
+    expect(totals.seeds).toBe(240);
     // Refusing everything would keep every rule, and faults that never happen prove nothing.
     expect(totals.ids).toBeGreaterThan(2_000_000);
     expect(totals.acquired).toBeGreaterThan(700);

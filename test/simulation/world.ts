@@ -1,4 +1,4 @@
-import { reasonOf, type Instance } from '@leaf/core';
+import { formatInstance, reasonOf, type Instance } from '@leaf/core';
 import { drawConditions, START, type Conditions } from './conditions';
 import { noFaults, type FaultCounts } from './faults';
 import { Ledger, type Breach, type Failure } from './ledger';
@@ -31,8 +31,11 @@ export interface SimulationResult {
 
 const HOUR = 3_600_000;
 
+/** Where one process runs, and those that take its place. */
 interface Host {
   readonly name: string;
+  /** The machine; what happens to its clock happens to all processes on it. */
+  readonly machine: number;
   readonly instance: Instance;
   readonly clock: SimClock;
   process: SimProcess | undefined;
@@ -43,7 +46,7 @@ export function simulate(seed: number, options: SimulationOptions = {}): Promise
   return new World(seed, options).run();
 }
 
-/** Hosts with clocks of their own, a registry, the network between them, and everything that can go wrong. */
+/** Hosts with clocks of their own and one or several processes, a registry, the network between them, and everything that can go wrong. */
 class World {
   private readonly random: SeededRandom;
   private readonly conditions: Conditions;
@@ -80,33 +83,44 @@ class World {
     if (conditions.protocol === 'zk_recycle') {
       for (let i = 0; i < conditions.poolSize; i++) this.store.create('');
     }
-    for (let i = 0; i < conditions.hosts; i++) this.addHost(i);
+    for (let i = 0; i < conditions.hosts; i++) this.addMachine(i);
     this.schedule(conditions.faultEveryMs, 'fault', () => this.fault());
     await scheduler.run(() => ledger.failure !== undefined || scheduler.steps >= conditions.steps);
     const { steps } = scheduler;
     return { seed, conditions, steps, tally, faults, failure: ledger.failure && { ...ledger.failure, step: steps } };
   }
 
-  /** Hosts 0 and 1 share an `ip:port`, and so do 2 and 3. */
-  private addHost(index: number): void {
+  /** Machines 0 and 1 share an `ip:port`, and so do 2 and 3: each of their processes has a twin. */
+  private addMachine(machine: number): void {
     const { random, conditions } = this;
     const exact = conditions.grainMs > 0 || random.chance(0.3);
     const offset = exact ? 0 : random.spread(1, 2 * conditions.horizonMs) * this.sign();
-    const host: Host = {
-      name: `h${index}`,
-      instance: { ip: '10.0.0.7', port: 8080 + (index >> 1) },
-      clock: new SimClock(this.scheduler, START + offset),
-      process: undefined,
-    };
-    this.hosts.push(host);
-    this.schedule(random.chance(0.5) ? 0 : conditions.reportMs, `start ${host.name}`, () => this.start(host));
+    for (let process = 0; process < conditions.processes; process++) {
+      const suffix = process === 0 ? '' : `#${process}`;
+      const host: Host = {
+        name: `h${machine}${process === 0 ? '' : `p${process}`}`,
+        machine,
+        instance: { ip: `10.0.0.7${suffix}`, port: 8080 + (machine >> 1) },
+        clock: new SimClock(this.scheduler, START + offset),
+        process: undefined,
+      };
+      this.hosts.push(host);
+      this.schedule(random.chance(0.5) ? 0 : conditions.reportMs, `start ${host.name}`, () => this.start(host));
+    }
+  }
+
+  private onMachineOf({ machine }: Host): Host[] {
+    return this.hosts.filter((host) => host.machine === machine);
   }
 
   private start(host: Host): void {
     const { random, conditions, rules } = this;
     const name = `${host.name}#${++this.started}`;
-    const twin = this.hosts.find(({ process, instance }) => process?.alive && instance.port === host.instance.port);
+    const own = formatInstance(host.instance);
+    const twin = this.hosts.find(({ process, instance }) => process?.alive && formatInstance(instance) === own);
     if (twin !== undefined) this.faults['two of one identity']++;
+    const beside = this.onMachineOf(host).filter(({ process }) => process?.alive);
+    if (beside.length > 0 && host.process !== undefined) this.faults['replaced beside others']++;
     const onEnd = (): void => {
       const delay = random.spread(0.01, 2) * conditions.horizonMs;
       this.schedule(delay, `start ${host.name}`, () => this.start(host));
@@ -145,14 +159,14 @@ class World {
         break;
       case 6:
         faults['clock drift']++;
-        host.clock.drift(random.chance(0.5) ? 1 + this.sign() * 0.0005 : random.spread(0.3, 3));
+        this.drift(host);
         break;
       case 7:
         this.registryDown();
         break;
       case 8:
         faults['host cut off']++;
-        this.network.cutOff(host.clock, this.due(this.anyLength()));
+        this.cutOff(host);
         break;
     }
   }
@@ -178,10 +192,21 @@ class World {
     return suspended;
   }
 
-  private stepClock({ clock }: Host): void {
+  private stepClock(host: Host): void {
     const step = this.stepLength();
     this.faults[step > 0 ? 'clock step forward' : 'clock step back']++;
-    clock.step(step);
+    for (const { clock } of this.onMachineOf(host)) clock.step(step);
+  }
+
+  private drift(host: Host): void {
+    const { random } = this;
+    const rate = random.chance(0.5) ? 1 + this.sign() * 0.0005 : random.spread(0.3, 3);
+    for (const { clock } of this.onMachineOf(host)) clock.drift(rate);
+  }
+
+  private cutOff(host: Host): void {
+    const until = this.due(this.anyLength());
+    for (const { clock } of this.onMachineOf(host)) this.network.cutOff(clock, until);
   }
 
   /** Small ones are absorbed, middling ones fall inside what was reserved, large ones outside. */

@@ -11,6 +11,9 @@ import { configOfProcess } from './process-config';
 /** How often a process that waits until it is ready looks whether it is, in milliseconds. */
 const LOOK_MS = 20;
 
+/** An orderly end that takes longer is none, when nobody is there to end it by force, in milliseconds. */
+const ORPHAN_LIMIT_MS = 30_000;
+
 /** Is one of the processes of a server, which another one supervises. */
 export function runProcess(): void {
   const channel = new ClusterChannel();
@@ -43,9 +46,16 @@ async function begin(config: LeafConfig, number: number, channel: ClusterChannel
     if (order.kind === 'listen') call.come(order.whenReady);
     if (order.kind === 'stop') end(order.drain);
   });
-  channel.onOrphaned(() => end(false));
+  let started = false;
+  channel.onOrphaned(() => {
+    // What it has not begun to give out need not be given back.
+    if (!started) process.exit(1);
+    end(false);
+    void clock.sleep(ORPHAN_LIMIT_MS).then(() => process.exit(1));
+  });
   try {
     const { url } = await starting;
+    started = true;
     channel.send({ kind: 'listening', url });
   } catch (error) {
     if (stop.asked) process.exit();

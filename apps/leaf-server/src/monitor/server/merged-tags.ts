@@ -37,8 +37,9 @@ export class MergedTags {
 
   /** There is no such process any more. */
   forget(process: number): void {
-    for (const tag of this.processes.get(process)?.tags.keys() ?? []) this.touch(tag);
+    const tags = this.processes.get(process)?.tags ?? new Map<string, TagView>();
     this.processes.delete(process);
+    for (const tag of tags.keys()) this.touch(tag);
   }
 
   names(): string[] {
