@@ -1,4 +1,9 @@
 import { get, type Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const ATTEMPTS = 10;
+/** What `Retry-After` asks for. */
+const RETRY_MS = 1000;
 
 export interface Answer {
   readonly status: number;
@@ -31,6 +36,16 @@ export async function requestIds(port: number, path: string, ids: number, agent:
   const { status, text } = await request(port, path, 10_000, agent);
   if (status === 200 && countIds(text) === ids) return;
   throw new Error(`GET ${path} answered ${status} ${JSON.stringify(text.slice(0, 300))} in place of ${ids} IDs.`);
+}
+
+/** As above, for a server that may still refuse: what came before may have been more than it could do. */
+export async function awaitIds(port: number, path: string, ids: number): Promise<void> {
+  for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
+    const { status } = await request(port, path, 10_000);
+    if (status !== 503) break;
+    await sleep(RETRY_MS);
+  }
+  await requestIds(port, path, ids);
 }
 
 /** IDs of an answer: one as plain text, a batch, or ranges; undefined when it is none of them. */

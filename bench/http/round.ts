@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FixedRateLoad, generatorLimit, measureAtFixedRate } from './fixed-rate';
 import type { Load, LoadGenerator } from './load-generator';
-import { requestIds } from './request';
+import { awaitIds } from './request';
 import type { Rig, Route } from './route';
 import { measureCalls } from './server-figures';
 import { ServerProcess, type ServerOptions } from './server-process';
@@ -98,7 +98,7 @@ export async function loadOf(
   generator: LoadGenerator,
   seconds: number,
 ): Promise<RouteLoad> {
-  await requestIds(server.port, path, ids);
+  await awaitIds(server.port, path, ids);
   const before = server.cpuSeconds();
   const load = await generator.run(`http://127.0.0.1:${server.port}${path}`, seconds, connections);
   const after = server.cpuSeconds();

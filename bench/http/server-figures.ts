@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { summarize, type Summary } from '../report/summary';
-import { requestIds } from './request';
+import { awaitIds, requestIds } from './request';
 import type { Sandbox } from './sandbox';
 import { ServerProcess } from './server-process';
 
@@ -13,6 +13,7 @@ export async function measureCalls(
   const agent = new Agent({ keepAlive: true });
   const times: number[] = [];
   try {
+    if (count > 0) await awaitIds(server.port, path, ids);
     for (let i = 0; i < count; i++) {
       const start = performance.now();
       await requestIds(server.port, path, ids, agent);
