@@ -47,6 +47,8 @@ async function main(): Promise<void> {
     { name: 'fastify, constant answer', server: peer('fastify-server.js'), path: SNOWFLAKE_PATH },
     { name: 'Leaf snowflake', server: leaf, path: SNOWFLAKE_PATH },
     { name: 'Leaf segment', server: leaf, path: SEGMENT_PATH },
+    { name: 'Leaf snowflake, 100 IDs', server: leaf, path: '/api/snowflake/batch/bench?size=100' },
+    { name: 'Leaf segment, 100 IDs', server: leaf, path: '/api/segment/batch/leaf-segment-test?size=100' },
   ];
 
   console.error('start-up …');

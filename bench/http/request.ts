@@ -21,9 +21,9 @@ export function request(port: number, path: string, limitMs: number, agent: Agen
   });
 }
 
-/** The answer, if it is a 200 with a decimal ID and nothing else; throws otherwise. */
+/** The answer, if it is a 200 with a decimal ID, or with a batch of them, and nothing else; throws otherwise. */
 export async function requestId(port: number, path: string): Promise<string> {
   const { status, text } = await request(port, path, 5000);
-  if (status === 200 && /^\d{1,19}$/.test(text)) return text;
+  if (status === 200 && /^(\d{1,19}|\{"(tag|key)":"[^"]+","ids":\[("\d{1,19}",?)+\]\})$/.test(text)) return text;
   throw new Error(`GET ${path} answered ${status} ${JSON.stringify(text.slice(0, 300))} in place of an ID.`);
 }
