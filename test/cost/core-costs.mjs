@@ -1,17 +1,13 @@
 // Prints, as JSON, what IDs of the built core cost in time and memory. Plain node: a test runner's transformed code is
 // not what is shipped. Wants --expose-gc, and a young generation that holds ALLOCATED IDs.
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
-const {
-  BitLayout,
-  DEFAULT_EPOCH,
-  SegmentIdGenerator,
-  SnowflakeGenerator,
-  SystemClock,
-  systemRandom,
-} = require('../../dist/libs/core/src/index.js');
-const { BatchText } = require('../../dist/apps/leaf-server/src/ids/batch-text.js');
+const built = (file) => require(join(import.meta.dirname, '../../dist', file));
+const { BitLayout, DEFAULT_EPOCH, SegmentIdGenerator, SnowflakeGenerator, SystemClock, systemRandom } =
+  built('libs/core/src/index.js');
+const { BatchText } = built('apps/leaf-server/src/ids/batch-text.js');
 
 const TAG = 'order';
 /** IDs of a round: less time than the scheduler lets a process run. */

@@ -2,11 +2,13 @@
 // whenever it is asked how much processor time it has used, in microseconds.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
+const built = (file) => require(join(import.meta.dirname, '../../dist/apps/leaf-server/src', file));
 require('reflect-metadata');
-const { loadConfig } = require('../../dist/apps/leaf-server/src/config/leaf-config.js');
-const { startServer } = require('../../dist/apps/leaf-server/src/server.js');
+const { loadConfig } = built('config/leaf-config.js');
+const { startServer } = built('server.js');
 
 const ID = '1169786042799259000';
 const HEADERS = ['content-type', 'text/plain', 'content-length', String(ID.length)];

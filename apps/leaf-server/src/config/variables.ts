@@ -184,7 +184,7 @@ export const VARIABLES = {
   LEAF_MAX_IN_FLIGHT: variable(
     1000,
     integer(1, 1_000_000),
-    'requests that wait or are being answered at once, single IDs from memory apart; more are refused with LEAF_OVERLOADED',
+    'requests that wait or are being answered at once, what is answered at once from memory apart; more are refused with LEAF_OVERLOADED',
   ),
   LEAF_MAX_LAG_MS: variable(
     20,

@@ -33,7 +33,7 @@ interface Waiting {
  * of the event loop, so that large ones hold nobody up; too many, or too late, they are refused at once: a refusal
  * costs a fraction of a batch.
  *
- * Single IDs from memory do not come here: refusing one costs as much as serving it. What bounds their wait is the
+ * Single IDs, ranges and small batches from memory do not come here: refusing one costs as much as serving it. What bounds their wait is the
  * number of connections, each of which has one request under way.
  */
 export class Admission {
