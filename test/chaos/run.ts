@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   const summary = summarize(seed, outcome);
   writeReports(folder, summary, outcome);
   console.log(`\n${describe(summary)}\n`);
-  const only = kinds.length === KINDS.length ? '' : ` --kinds ${values.kinds}`;
+  const only = `${kinds.length === KINDS.length ? '' : ` --kinds ${values.kinds}`}${values.busy ? ' --busy' : ''}`;
   console.log(
     summary.passed ? 'Passed.' : `FAILED. Once more: npm run chaos -- --seed ${seed} --minutes ${minutes}${only}`,
   );

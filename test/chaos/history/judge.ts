@@ -26,7 +26,7 @@ export interface Tally {
 }
 
 /** A call may have begun before a fault, and a client learns late that all is well again. */
-const GRACE_MS = 1500;
+const GRACE_MS = 3000;
 /** Says nothing of Leaf: the machine was busy. It counts against the availability all the same. */
 const ANY_TIME: readonly string[] = ['timeout'];
 /** Refusals for want of time: whoever gets little of the processor may come to the end of what was reserved or buffered. */

@@ -16,7 +16,7 @@ export function markdownOf(summary: Summary): string {
       `${percent(snowflake)} in snowflake mode were answered.`,
     '',
     line(header),
-    line(header.map((_, column) => (column === 0 ? '---' : '---:'))),
+    line(header.map((_, column) => (column === 0 || column === header.length - 1 ? '---' : '---:'))),
     ...rows.map((cells) => line(cells.map((cell, column) => (column === cells.length - 1 ? code(cell) : cell)))),
   ].join('\n');
 }

@@ -5,6 +5,7 @@ import type { ChaosOutcome } from '../chaos-run';
 import { markdownOf, withTable } from './markdown';
 import type { Summary } from './summary';
 import { percent, rowsOf } from './tables';
+import { targetsOf } from './targets';
 import { drawTimeline } from './timeline-svg';
 
 const REPORT = 'report.json';
@@ -45,6 +46,7 @@ export function describe(summary: Summary): string {
     `${faults} faults, ${calls} calls, ${ids} IDs; ${failedStarts} starts failed and were repeated`,
     `${duplicates.length} duplicates, ${descents.length} out of order, ${unexpected.length} unexpected refusals`,
     `answered: segment ${percent(segment)} (outages that outlast the buffers left out), snowflake ${percent(snowflake)}`,
+    ...targetsOf(summary),
     ...(impossible.length > 0 ? [`Not possible on this machine: ${impossible.join(', ')}`] : []),
     ...[...duplicates, ...descents, ...unexpected].map((problem) => JSON.stringify(problem)),
     ...(stuck === undefined ? [] : [stuck]),

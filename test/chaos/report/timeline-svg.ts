@@ -2,7 +2,7 @@ import type { ChaosOutcome } from '../chaos-run';
 import type { FaultRecord } from '../history/fault-record';
 import { availability, type Slots } from '../history/slots';
 
-const MARGIN = { left: 110, right: 20, top: 30, bottom: 30 };
+const MARGIN = { left: 140, right: 20, top: 30, bottom: 30 };
 const LANE = 14;
 const CHART = 60;
 const GAP = 24;
