@@ -36,8 +36,8 @@ export const PACKAGES = [
     parts: ['libs/id', 'libs/persistence', 'libs/registry', 'libs/segment', 'libs/snowflake', 'migrations'],
     dependencies: ['@leaf/core'],
     peers: ['@nestjs/common', '@nestjs/schedule', 'typeorm'],
-    optionalPeers: ['libsql', 'prom-client'],
-    loaded: ['mysql2', 'pg', 'zookeeper'],
+    optionalPeers: ['libsql', 'mysql2', 'prom-client'],
+    loaded: ['pg', 'zookeeper'],
   },
   {
     name: '@leaf/client',

@@ -28,7 +28,6 @@ it('rows that were written by hand are shown as text, wherever they are shown', 
     expect([path, status]).toEqual([path, 200]);
     if (headers['content-type']?.includes('html') === true) expect(body).not.toMatch(/<script|<img|onerror="/);
     else expect(headers['x-content-type-options']).toBe('nosniff');
-    // eslint-disable-next-line no-control-regex -- nothing of it may come through
     expect(body).not.toMatch(/[\0\x1b]/);
   }
   const rows = await json<{ tag: string; description: string }[]>(server.port, '/api/tags');
@@ -69,6 +68,5 @@ it('a description goes through every page and the audit log as it is, on one lin
 
 it('no line of the log is one that nobody wrote', () => {
   expect(log.all.filter((line) => line.includes('forged') && line.startsWith('[Leaf] 1 '))).toEqual([]);
-  // eslint-disable-next-line no-control-regex -- colours are of the logger itself
   expect(log.all.join('').replaceAll(/\x1b\[[\d;]+m/g, '')).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
 });

@@ -40,7 +40,7 @@ function dripping(first: string, byte = ''): Slow {
   return slow;
 }
 
-it('gives up on clients that are slow, each in its time, and serves the others meanwhile', async () => {
+it('gives up on clients that are slow, each in its time, and serves on', async () => {
   const late = {
     silent: dripping(''),
     line: dripping('GET /', 'a'),

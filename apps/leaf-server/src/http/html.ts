@@ -34,7 +34,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Characters that HTML does not have, and terminals obey, are shown as such. */
 function escaped(text: string): string {
-  return text
-    .replace(/(?![\t\n])\p{Cc}/gu, '\ufffd')
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
+  return text.replace(/(?![\t\n])\p{Cc}/gu, '\ufffd').replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 }
