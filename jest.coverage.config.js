@@ -12,7 +12,6 @@ module.exports = {
     '/libs/(core|registry)/.*\\.spec\\.ts$',
     '/test/property/.*\\.spec\\.ts$',
     '/test/contract/.*registry\\.spec\\.ts$',
-    '/test/fault/zk-registry\\.spec\\.ts$',
     '/test/integration/zookeeper-session\\.spec\\.ts$',
   ],
   collectCoverage: true,

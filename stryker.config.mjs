@@ -30,7 +30,7 @@ export default {
   incrementalFile: `${cache}/incremental.json`,
   tempDirName: 'coverage/stryker',
   reporters: ['progress-append-only', 'clear-text', 'json', 'html'],
-  clearTextReporter: { allowColor: false, reportTests: false },
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: `${cache}/mutation.json` },
   htmlReporter: { fileName: `${cache}/mutation.html` },
   thresholds: { high: 95, low: 90, break: 85 },

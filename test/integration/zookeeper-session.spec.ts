@@ -185,15 +185,14 @@ describe('with credentials', () => {
     ['that was refused', new NativeFailure(NO_NODE, true), 'denied'],
   ])('a second step %s leaves a node that is named, for it may be open', async (_, failure, kind) => {
     const session = await openRooted(database, withPassword());
-    const { protect } = ZookeeperConnection.prototype;
-    ZookeeperConnection.prototype.protect = () => Promise.reject(failure);
+    const protect = jest.spyOn(ZookeeperConnection.prototype, 'protect').mockRejectedValue(failure);
     try {
       await expect(session.create('/a', 'mine', 'persistent')).rejects.toMatchObject({
         kind,
         message: expect.stringContaining('/a, but its access list could not be set'),
       });
     } finally {
-      ZookeeperConnection.prototype.protect = protect;
+      protect.mockRestore();
     }
     expect(await open().getData('/a')).toMatchObject({ data: 'mine' });
   });

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { FakeClock } from './fake-clock';
 
 describe('FakeClock', () => {
@@ -28,6 +29,16 @@ describe('FakeClock', () => {
     expect(awake).toBe(true);
     expect(clock.sleeping).toBe(0);
     await sleep;
+  });
+
+  it('listens to its signal no longer than it sleeps', async () => {
+    const { signal } = new AbortController();
+    const clock = new FakeClock();
+    const sleep = clock.sleep(10, signal);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await clock.advance(10);
+    await sleep;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('ends sleeps in the order of their times, and each at its time', async () => {

@@ -37,7 +37,7 @@ export class FakeClock extends Clock {
         },
       };
       this.sleepers.add(sleeper);
-      signal?.addEventListener('abort', sleeper.wake, { once: true });
+      signal?.addEventListener('abort', sleeper.wake);
     });
   }
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { SystemClock } from './system-clock';
 
 describe('SystemClock', () => {
@@ -38,9 +39,17 @@ describe('SystemClock', () => {
     expect(timers()).toBe(before);
   });
 
+  it('listens to its signal no longer than it sleeps', async () => {
+    const { signal } = new AbortController();
+    const sleep = clock.sleep(1, signal);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await sleep;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('pauses the thread and comes back', () => {
     const before = clock.monotonic();
-    clock.pause(0.1);
-    expect(clock.monotonic()).toBeGreaterThan(before);
+    for (let n = 0; n < 10; n++) clock.pause(1);
+    expect(clock.monotonic() - before).toBeGreaterThan(5);
   });
 });

@@ -24,7 +24,7 @@ export class SystemClock extends Clock {
         resolve();
       };
       const timer = setTimeout(wake, ms);
-      signal?.addEventListener('abort', wake, { once: true });
+      signal?.addEventListener('abort', wake);
     });
   }
 

@@ -86,6 +86,7 @@ describe('reasonOf', () => {
     [chain('no answer', 'socket hang up'), 'no answer < socket hang up'],
     [new Error('no answer', { cause: 'a text' }), 'no answer < a text'],
     [chain('no answer: socket hang up', 'socket hang up', 'ECONNRESET'), 'no answer: socket hang up < ECONNRESET'],
+    [chain('no answer: ECONNRESET', 'socket hang up', 'ECONNRESET'), 'no answer: ECONNRESET < socket hang up'],
     [chain('1', '2', '3', '4', '5', '6'), '1 < 2 < 3 < 4 < 5'],
     ['text', 'text'],
     [undefined, 'undefined'],

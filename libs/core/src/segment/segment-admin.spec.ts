@@ -70,6 +70,7 @@ describe('SegmentIdGenerator, pause', () => {
     rig.store.breakDown();
     expect(await generator.pause(TAG)).toBe(true);
     expect(await generator.resume(TAG)).toBe(true);
+    expect(await generator.resume(TAG)).toBe(false);
     expect(generator.tryNext(TAG)).toBe(2n);
   });
 

@@ -98,7 +98,7 @@ export class SegmentIdGenerator {
     let begun = 0;
     await forEachParallel(tags, PRELOAD_WIDTH, async (tag) => {
       const buffer = this.buffers.get(tag);
-      if (buffer === undefined || this.closed !== undefined || this.clock.monotonic() >= deadline) return;
+      if (buffer === undefined || this.clock.monotonic() >= deadline) return;
       begun++;
       await buffer.preload();
     });

@@ -28,9 +28,25 @@ describe('SegmentIdGenerator, preloading', () => {
     for (const tag of tags) rig.store.put(tag, 1n, 10);
     const generator = rig.generator();
     await generator.refresh.run();
+    expect(await generator.preload(tags, 0)).toBe(0);
     rig.store.hold();
     const preloading = watch(generator.preload(tags, 500));
     await rig.clock.advance(5000);
+    expect(preloading.value).toBe(4);
+  });
+
+  it('begins no tag once the generator is closed', async () => {
+    const rig = new SegmentRig(10);
+    const tags = Array.from({ length: 20 }, (_, n) => `t${n}`);
+    for (const tag of tags) rig.store.put(tag, 1n, 10);
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.hold();
+    const preloading = watch(generator.preload(tags, 500));
+    const closing = generator.close();
+    rig.store.release();
+    await closing;
+    await rig.settle();
     expect(preloading.value).toBe(4);
   });
 });

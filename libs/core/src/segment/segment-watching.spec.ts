@@ -22,6 +22,22 @@ describe('SegmentIdGenerator, watched', () => {
     expect(generator.tagCount).toBe(1);
   });
 
+  it('says by which name its refresh is known', () => {
+    expect(generator.refresh.snapshot()).toMatchObject({ name: 'tag-refresh', runs: 1, failures: 0 });
+  });
+
+  // Those of tags that are served begin at 0.
+  it('has revisions of its own while a tag is paused, also one that was never used', async () => {
+    await generator.pause(TAG);
+    expect(generator.revisionOf(TAG)).toBeLessThan(0);
+    await generator.resume(TAG);
+    await generator.next(TAG);
+    const served = generator.revisionOf(TAG);
+    await generator.pause(TAG);
+    expect(served).toBeGreaterThan(0);
+    expect(generator.revisionOf(TAG)).toBeLessThan(0);
+  });
+
   it('has another revision whenever it would show something else', async () => {
     const shown = (): string =>
       JSON.stringify(generator.snapshotOf(TAG), (_, value: unknown) =>
