@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { assertTag, Clock, forEachInPages, LeafError, type TagRow, TagStore } from '@leaf/core';
+import { assertTag, LeafError, type TagRow, TagStore } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { everywhere } from '../processes/everywhere';
 import { Siblings, Topic } from '../processes/siblings';
@@ -8,8 +8,6 @@ import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
 import { type TagResponse, toTagResponse } from './tag-rows';
 
-/** Rows that are written without a pause. */
-const PAGE = 1000;
 const TAG_ADDED = new Topic<string, void>('tag added');
 const TAG_REMOVED = new Topic<string, void>('tag removed');
 /** Answers whether that changed anything. */
@@ -22,7 +20,6 @@ export class TagAdmin {
 
   constructor(
     private readonly audit: Audit,
-    private readonly clock: Clock,
     private readonly siblings: Siblings,
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
@@ -32,12 +29,9 @@ export class TagAdmin {
     siblings.serve(TAG_PAUSE, ({ tag, paused }) => (paused ? this.modeOn().pause(tag) : this.modeOn().resume(tag)));
   }
 
-  /** All tags by name, in JSON. There may be many: it is written page by page, and requests pass in between. */
-  async listJson(): Promise<string> {
-    const rows = await this.rows().list();
-    const tags: string[] = [];
-    await forEachInPages(rows, PAGE, (row) => tags.push(JSON.stringify(toTagResponse(row))), this.clock);
-    return `[${tags.join(',')}]`;
+  /** All tags by name. */
+  list(): Promise<TagRow[]> {
+    return this.rows().list();
   }
 
   /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND` */

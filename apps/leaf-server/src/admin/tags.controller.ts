@@ -1,11 +1,14 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { JSON_TYPE } from '../http/fast.route';
+import { jsonPages } from '../http/json-pages';
+import { sendPieces } from '../http/pieces-answer';
 import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json } from '../openapi/route-description';
 import { arrayOf } from '../openapi/schema';
 import { TAG } from '../openapi/shared-schemas';
 import { TagAdmin } from './tag-admin';
-import { TAG_ROW, type TagResponse } from './tag-rows';
+import { TAG_ROW, type TagResponse, toTagResponse } from './tag-rows';
 
 /** What there is, for everybody. */
 @Controller('api/tags')
@@ -20,9 +23,9 @@ export class TagsController {
     answers: { 200: json(arrayOf(TAG_ROW), 'The rows.') },
     problems: TAG_ROW_PROBLEMS,
   })
-  list(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    void reply.header('content-type', 'application/json; charset=utf-8');
-    return this.tags.listJson();
+  async list(@Res() reply: FastifyReply): Promise<void> {
+    const pieces = jsonPages('[', await this.tags.list(), toTagResponse, ']');
+    sendPieces(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 
   @Get(':tag')

@@ -1,6 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { JSON_TYPE } from '../http/fast.route';
+import { sendPieces } from '../http/pieces-answer';
 import { Describe, json } from '../openapi/route-description';
 import { PeerWatch } from './sampling/peer-watch';
 import { StreamHub } from './stream/stream-hub';
@@ -36,7 +38,6 @@ export class MonitorController {
     return this.monitor.overview();
   }
 
-  /** Text that is JSON: of many tags it is written slice by slice. */
   @Get('segments')
   @Describe({
     id: 'monitorSegments',
@@ -44,9 +45,9 @@ export class MonitorController {
     summary: 'The segments of every tag that this server knows',
     answers: { 200: json(SEGMENTS, 'All tags; `/metrics` has the first 1000 in use.') },
   })
-  segments(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    void reply.header('content-type', 'application/json; charset=utf-8');
-    return this.tags.document();
+  async segments(@Res() reply: FastifyReply): Promise<void> {
+    const pieces = await this.tags.document();
+    sendPieces(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 
   @Get('snowflake')

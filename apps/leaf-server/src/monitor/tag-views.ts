@@ -45,13 +45,20 @@ export class TagViews {
 
   /** A {@link SegmentsView} in JSON, of tags that are JSON already. */
   json(tags: readonly string[]): string {
-    const head: SegmentsView = {
+    const [head, tail] = this.frame();
+    return head + tags.join(',') + tail;
+  }
+
+  /** What stands before and after the tags of a {@link SegmentsView} in JSON. */
+  frame(): [head: string, tail: string] {
+    const view: SegmentsView = {
       enabled: this.segments !== undefined,
       now: this.clock.now(),
       prefetchRatio: this.identity.prefetchRatio,
       tags: [],
     };
-    return `${JSON.stringify(head).slice(0, -']}'.length)}${tags.join(',')}]}`;
+    const tail = ']}';
+    return [JSON.stringify(view).slice(0, -tail.length), tail];
   }
 }
 

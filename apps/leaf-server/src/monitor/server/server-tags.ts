@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf/core';
+import { jsonPages } from '../../http/json-pages';
 import { Siblings, Topic } from '../../processes/siblings';
 import { SLICE, TagViews } from '../tag-views';
 import type { TagView } from '../views';
@@ -13,7 +14,6 @@ const TAGS = new Topic<Record<number, FeedPosition>, FeedChanges>('tags');
 export class ServerTags {
   private readonly merged: MergedTags | undefined;
   private refreshing: Promise<void> | undefined;
-  private documents: Promise<string> | undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -61,20 +61,11 @@ export class ServerTags {
     return this.own.json(tags);
   }
 
-  /** A `SegmentsView` in JSON. Those who ask while it is written get the same one. */
-  document(): Promise<string> {
-    this.documents ??= this.write().finally(() => (this.documents = undefined));
-    return this.documents;
-  }
-
-  private async write(): Promise<string> {
+  /** A `SegmentsView` in JSON, piece by piece. */
+  async document(): Promise<Generator<string, void, undefined>> {
     await this.refresh();
-    const tags: string[] = [];
-    await this.forEach(this.names(), (tag) => {
-      const view = this.viewOf(tag);
-      if (view !== undefined) tags.push(JSON.stringify(view));
-    });
-    return this.json(tags);
+    const [head, tail] = this.own.frame();
+    return jsonPages(head, this.names(), (tag) => this.viewOf(tag), tail);
   }
 
   private async gather(merged: MergedTags): Promise<void> {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { until } from '../../../../test/support/until';
-import { writePieces } from './batch-answer';
+import { writePieces } from './pieces-answer';
 
 const PIECE = 'x'.repeat(20_000);
 /** More than the kernel holds for a connection, by far. */
@@ -26,7 +26,7 @@ describe('writePieces', () => {
     const server = createServer((_request, answer) => {
       response = answer;
       answer.writeHead(200, { 'content-length': PIECE.length * PIECES });
-      writePieces(pieces(), answer);
+      writePieces(pieces(), answer, 'latin1');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     client = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -72,7 +72,7 @@ describe('writePieces', () => {
     client.destroy();
     await closed;
     const before = made;
-    writePieces(pieces(), response);
+    writePieces(pieces(), response, 'latin1');
     await new Promise((resolve) => setImmediate(resolve));
     expect(made).toBe(before);
     expect(made).toBeLessThan(PIECES);

@@ -1,0 +1,35 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+
+/**
+ * Answers with a text that is made piece by piece, at the pace of whoever reads it: no answer holds more than a piece,
+ * and requests have their turn in between.
+ *
+ * @param pieces of ASCII when `encoding` is `latin1`, which is quicker
+ */
+export function sendPieces(reply: FastifyReply, pieces: Iterator<string, void>, encoding: 'utf8' | 'latin1'): void {
+  void reply.hijack();
+  reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
+  writePieces(pieces, reply.raw, encoding);
+}
+
+/** Makes the next piece when the one before is on its way, and none once the client is gone. */
+export function writePieces(
+  pieces: Iterator<string, void>,
+  response: ServerResponse,
+  encoding: 'utf8' | 'latin1',
+): void {
+  while (!response.destroyed) {
+    const piece = pieces.next();
+    if (piece.done) {
+      response.end();
+      return;
+    }
+    if (!response.write(piece.value, encoding)) {
+      response.once('drain', () => {
+        writePieces(pieces, response, encoding);
+      });
+      return;
+    }
+  }
+}
