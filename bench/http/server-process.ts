@@ -80,6 +80,10 @@ export class ServerProcess {
     return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
   /** As a crash does it. Its folder stays until the end: whoever measures meanwhile shall not wait for the disk. */
   async kill(): Promise<void> {
     const ended = once(this.child, 'exit');

@@ -41,7 +41,7 @@ export async function measureTags(subject: Subject, tags: number, used: number):
   return { tags, knownMiB, oneTagMiB, usedMiB, used };
 }
 
-async function insertTags(file: string, count: number): Promise<void> {
+export async function insertTags(file: string, count: number): Promise<void> {
   const Sqlite = await loadSqlite();
   const database = new Sqlite(file, { timeout: LIMIT_MS });
   database.exec(`INSERT INTO leaf_alloc (biz_tag, max_id, step)
@@ -51,7 +51,7 @@ async function insertTags(file: string, count: number): Promise<void> {
 }
 
 /** @param tagOf which tag a request asks for */
-async function takeIds(port: number, count: number, tagOf: (request: number) => number): Promise<void> {
+export async function takeIds(port: number, count: number, tagOf: (request: number) => number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   let next = 0;
   const caller = async (): Promise<void> => {

@@ -29,6 +29,7 @@ export const PARTS: readonly Part[] = [
   part('client', 'the client on built servers', [110, 30]),
   part('store', 'allocations on real databases', [180, 30], { ofServer: false }),
   part('memory', 'memory of the built server', [600, 60]),
+  part('ticks', 'how long many tags hold up the built server', [130, 30]),
   part('segment', 'segments of a slow database, many tags', [120, 60], { byDefault: false }),
   part('overload', 'the built server under ten times what it can do', [130, 70], { byDefault: false }),
   part('orm', 'keys of a bulk insert', [120, 40], { byDefault: false, ofServer: false }),
