@@ -28,6 +28,7 @@ module.exports = {
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
   reporters: ['default', '<rootDir>/test/support/closing-line.reporter.cjs'],
+  testSequencer: '<rootDir>/test/support/longest-first.sequencer.cjs',
   // Most of them wait for servers: leaving a core free would leave it idle.
   maxWorkers: '100%',
   // A worker that has nothing left to do ends by itself; on a busy machine not within the half second that Jest allows.

@@ -51,7 +51,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   }
 }
 
-type Recovery = Required<Pick<FaultRecord, 'recoveredAt' | 'lastTrouble'>>;
+type Recovery = Required<Pick<FaultRecord, 'recoveredAt' | 'recoveryMs' | 'lastTrouble'>>;
 
 class ChaosRun {
   private readonly books: Books;
@@ -110,7 +110,7 @@ class ChaosRun {
   private async playOne(plan: Plan, paired: boolean): Promise<FaultRecord> {
     const fault = plan.arm(this.world);
     const beganAt = this.books.now();
-    const open = { endedAt: undefined, recoveredAt: undefined, lastTrouble: undefined };
+    const open = { endedAt: undefined, recoveredAt: undefined, recoveryMs: undefined, lastTrouble: undefined };
     const record: FaultRecord = { plan, fault, paired, beganAt, ...open };
     this.books.judge.records.push(record);
     await fault.begin();
@@ -128,7 +128,7 @@ class ChaosRun {
       let trouble = await this.world.trouble();
       if (trouble === undefined && !this.load.servedSince(endedAt)) trouble = 'a caller waits for its next answer';
       lastTrouble = trouble ?? lastTrouble;
-      return trouble === undefined ? { recoveredAt, lastTrouble } : undefined;
+      return trouble === undefined ? { recoveredAt, recoveryMs: recoveredAt - endedAt, lastTrouble } : undefined;
     };
     return until('recovery', served, RECOVERY_LIMIT_MS).catch((error: unknown) => {
       const what = plans.map(({ kind, detail }) => `${kind} ${detail}`).join(' and ');

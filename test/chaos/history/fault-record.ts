@@ -11,6 +11,8 @@ export interface FaultRecord {
   endedAt: number | undefined;
   /** When every edge served again; undefined before. */
   recoveredAt: number | undefined;
+  /** From the end of the last fault of its round until then, in milliseconds. */
+  recoveryMs: number | undefined;
   /** What was not well to the last; undefined when all was well at once. */
   lastTrouble: string | undefined;
 }

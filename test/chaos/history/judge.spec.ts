@@ -15,7 +15,7 @@ const fault: Fault = {
 /** From 10 s to 20 s of the run, all well again at 22 s. */
 function judge(busy = false): Judge {
   const one = new Judge(busy);
-  const times = { beganAt: 10_000, endedAt: 20_000, recoveredAt: 22_000, lastTrouble: undefined };
+  const times = { beganAt: 10_000, endedAt: 20_000, recoveredAt: 22_000, recoveryMs: 2000, lastTrouble: undefined };
   one.records.push({ plan: plan('database-kill'), fault, paired: false, ...times });
   return one;
 }

@@ -20,9 +20,10 @@ export function folderOf(seed: number): string {
 
 /** Writes what is kept of a run. */
 export function writeReports(folder: string, summary: Summary, outcome: ChaosOutcome): void {
-  const records = outcome.books.judge.records.map(({ plan, paired, beganAt, endedAt, recoveredAt, lastTrouble }) => {
-    const { kind, detail, holdMs } = plan;
-    return { kind, detail, holdMs, paired, beganAt, endedAt, recoveredAt, lastTrouble };
+  const records = outcome.books.judge.records.map((record) => {
+    const { kind, detail, holdMs } = record.plan;
+    const { paired, beganAt, endedAt, recoveredAt, recoveryMs, lastTrouble } = record;
+    return { kind, detail, holdMs, paired, beganAt, endedAt, recoveredAt, recoveryMs, lastTrouble };
   });
   writeFileSync(join(folder, REPORT), `${JSON.stringify({ ...summary, records }, undefined, 2)}\n`);
   writeFileSync(join(folder, 'timeline.svg'), drawTimeline(outcome, `Seed ${summary.seed}`));

@@ -104,10 +104,7 @@ function describe(
 ): KindSummary {
   const windows = records.map((record) => windowOf(record, durationMs));
   const { clients, callers } = books;
-  const recoveries = records
-    .filter(({ recoveredAt }) => recoveredAt !== undefined)
-    .map(({ endedAt, recoveredAt }) => recoveredAt! - endedAt!)
-    .sort((a, b) => a - b);
+  const recoveries = records.flatMap(({ recoveryMs }) => recoveryMs ?? []).sort((one, other) => one - other);
   const median = recoveries[Math.floor(recoveries.length / 2)];
   return {
     kind,
