@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { FakeClock, type WorkerRegistry } from '@leaf/core';
 import { ZookeeperFault, type ZookeeperFaultKind } from '../../libs/registry/src/zookeeper/zookeeper-fault';
 import { startZookeeper, type ZookeeperServer } from '../support/zookeeper';
@@ -61,4 +63,13 @@ describe.each([
       await expect(ask()).rejects.toMatchObject(UNREACHABLE);
     }
   });
+});
+
+it('a server that listens and says nothing cannot be reached in time', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const waiting = openSession(`127.0.0.1:${(silent.address() as AddressInfo).port}`, { connectMs: 500 });
+  await expect(zkNormal(waiting).peers()).rejects.toMatchObject(UNREACHABLE);
+  await waiting.close();
+  silent.close();
 });
