@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { leafContenders } from './core/leaf-contenders';
 import { counter, PEER_PACKAGES, peerContenders } from './core/peer-contenders';
 import { measureRounds } from './core/rounds';
-import { coreFigures, type CoreResult, coreTargets, FORMAT_LIMIT, REACHABLE_LIMIT } from './core/core-targets';
+import { coreFigures, type CoreResult, coreTargets, FORMAT_LIMIT } from './core/core-targets';
 import { sampleOf, verdict } from './core/sample';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { packageVersion } from './report/package-version';
@@ -42,8 +42,7 @@ async function main(): Promise<void> {
   console.log(`peers: ${peers}`);
   console.log(`\n${rounds} rounds of ${roundMs} ms each, one thread. Sample: ${whole(SAMPLE_SIZE)} IDs.\n`);
   console.log(table(results));
-  console.log(`\nof format: of the ${whole(FORMAT_LIMIT)} IDs/s of a worker that 12 sequence bits allow;`);
-  console.log(`of reachable: of the ${whole(REACHABLE_LIMIT)} IDs/s that the random start of a millisecond leaves.`);
+  console.log(`\nof format: of the ${whole(FORMAT_LIMIT)} IDs/s of a worker that 12 sequence bits allow.`);
   const targets = coreTargets(results);
   console.log(`\n${describeTargets(targets)}`);
   const rows = results.map(({ contender: { name, group, product }, ...figures }) => ({
@@ -62,7 +61,7 @@ async function main(): Promise<void> {
 }
 
 function table(results: readonly CoreResult[]): string {
-  const header = ['contender', 'gives', 'IDs/s', 'min..max', 'of counter', 'of format', 'of reachable', 'sample'];
+  const header = ['contender', 'gives', 'IDs/s', 'min..max', 'of counter', 'of format', 'sample'];
   const rows = results.map(({ contender, rate, ratio, sample }) => {
     const limited = contender.group === 'leaf-snowflake';
     return [
@@ -72,7 +71,6 @@ function table(results: readonly CoreResult[]): string {
       `${whole(rate.min)}..${whole(rate.max)}`,
       decimals(ratio.median, 3),
       limited ? percent(rate.median / FORMAT_LIMIT) : '',
-      limited ? percent(rate.median / REACHABLE_LIMIT) : '',
       verdict(sample),
     ];
   });

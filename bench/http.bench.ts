@@ -9,6 +9,7 @@ import { describeProcesses, hasProcesses, measureProcesses } from './http/proces
 import { measureRound, type Round } from './http/round';
 import type { Route } from './http/route';
 import { describeRoutes, summarizeKnown, summarizeRoutes } from './http/route-report';
+import { describeGaps, measureGaps } from './http/machine-gaps';
 import { Sandbox } from './http/sandbox';
 import { measureStartUps } from './http/server-figures';
 import type { ServerOptions } from './http/server-process';
@@ -27,6 +28,11 @@ const RANGE = 1_000_000;
 /** Few ask for a million IDs at once, and each call may go to the database. */
 const RANGE_CONNECTIONS = 8;
 const RANGE_CALL = { path: `/api/segment/range/${TAG}?size=${RANGE}`, ids: RANGE };
+/** One that costs the generator nearly as much as the server, and one that does not. */
+const PROCESS_CALLS = [
+  { name: 'one ID', path: SNOWFLAKE_PATH, ids: 1 },
+  { name: 'batch of 1000', path: `/api/segment/batch/${TAG}?size=1000`, ids: 1000 },
+];
 const FULL = { rounds: 7, seconds: 4, warmUpSeconds: 2, fixedRateSeconds: 5, calls: 3, starts: 5 };
 const QUICK = { rounds: 3, seconds: 1, warmUpSeconds: 1, fixedRateSeconds: 2, calls: 3, starts: 2 };
 
@@ -53,13 +59,14 @@ async function main(): Promise<void> {
   console.error('start-up …');
   // Not held to one core: V8 compiles and collects beside the main thread, as it does where a server is deployed.
   const startMs = await measureStartUps(sandbox, [process.execPath, main], SNOWFLAKE_PATH, plan.starts);
+  const gaps = await measureGaps(sandbox, cores);
   const rounds: Round[] = [];
   for (let round = 0; round < plan.rounds; round++) {
     console.error(`round ${round + 1} of ${plan.rounds} …`);
     const subject = { server: leaf, call: RANGE_CALL };
     rounds.push(await measureRound({ sandbox, cores, generator }, routes, subject, plan, round % routes.length));
   }
-  const processes = hasProcesses(main) ? await measureProcesses(sandbox, main, SNOWFLAKE_PATH, plan) : undefined;
+  const processes = hasProcesses(main) ? await measureProcesses(sandbox, main, PROCESS_CALLS, plan) : undefined;
 
   const reports = summarizeRoutes(routes, rounds);
   const fixedRates = summarizeFixedRates(rounds.map(({ fixedRateLoads }) => fixedRateLoads));
@@ -69,6 +76,7 @@ async function main(): Promise<void> {
   console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, new servers each.\n`);
   console.log(describeRoutes(reports));
   console.log(`\n${describeFixedRates(fixedRates)}`);
+  console.log(describeGaps(gaps));
   console.log(`\nnothing pinned; ${generator.name}, one thread:`);
   console.log(processes === undefined ? 'This server has no LEAF_PROCESSES.' : describeProcesses(processes));
   const calls = plan.rounds * plan.calls;
@@ -79,7 +87,7 @@ async function main(): Promise<void> {
   const targets = httpTargets(outcome);
   console.log(`\n${describeTargets(targets)}`);
   const setting = { generator: generator.name, connections: CONNECTIONS, pinned: cores.pinned, plan };
-  const results = { environment, targets, figures: httpFigures(outcome), setting, ...outcome, rangeMs, rounds };
+  const results = { environment, targets, figures: httpFigures(outcome), setting, ...outcome, rangeMs, gaps, rounds };
   console.log(`Written to ${writeResults('http', results)}`);
   for (const fault of httpFaults(outcome)) {
     console.error(`FAILED: ${fault}`);

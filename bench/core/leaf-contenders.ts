@@ -106,6 +106,26 @@ function segmentSync(): Contender {
   };
 }
 
+function segmentString(): Contender {
+  const generator = segmentGenerator();
+  let seen = 0;
+  return {
+    name: `Leaf segment String(tryNext('${TAG}'))`,
+    group: 'leaf-segment',
+    product: 'string, read',
+    chunk: CHUNK,
+    async fill(ids, from, to) {
+      for (let i = from; i < to; i++) {
+        const id = String(generator.tryNext(TAG) ?? (await generator.next(TAG)));
+        seen += id.charCodeAt(id.length - 1);
+        ids[i] = id;
+      }
+      if (seen === 0) throw new Error('No text was made.');
+      return to;
+    },
+  };
+}
+
 async function waitForOne(generator: SegmentIdGenerator, ids: unknown[], index: number): Promise<number> {
   ids[index] = await generator.next(TAG);
   return index + 1;
@@ -126,5 +146,5 @@ function segmentAsync(): Contender {
 }
 
 export function leafContenders(): Contender[] {
-  return [snowflakeBigint(), snowflakeString(), snowflakeBatches(), segmentSync(), segmentAsync()];
+  return [snowflakeBigint(), snowflakeString(), snowflakeBatches(), segmentSync(), segmentString(), segmentAsync()];
 }

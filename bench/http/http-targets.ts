@@ -14,6 +14,7 @@ export interface HttpOutcome {
   readonly memory: { readonly idleMiB: Summary | undefined; readonly loadedMiB: Summary | undefined };
 }
 
+const OF_RAW = 0.9;
 const BATCH_RATE = 2_000_000;
 const RANGE_RATE = 500_000_000;
 const P99_MS = 1;
@@ -22,12 +23,15 @@ const TWO_PROCESSES = 1.6;
 export function httpTargets({ routes, fixedRates, processes }: HttpOutcome): Target[] {
   const batches = routes.filter(({ path }) => path.includes('/batch/'));
   const ranges = routes.filter(({ path }) => path.includes('/range/'));
+  const singles = routes.filter(({ name, path }) => name.startsWith('Leaf') && path.includes('/get/'));
   const leaf = fixedRates.filter(({ name }) => name.startsWith('Leaf'));
+  const two = processes?.filter(({ processes: count }) => count === 2) ?? [{ call: 'one ID', ratio: undefined }];
   return [
+    ...singles.map(({ name, ratio }) => atLeast(`${name}, of node:http`, ratio.median, OF_RAW, 'ratio')),
     ...leaf.map((report) => below(latencyName(report), measured(report), P99_MS, 'ms')),
     ...batches.map(({ name, idRate }) => atLeast(name, idRate, BATCH_RATE, 'IDs/s')),
     ...ranges.map(({ name, idRate }) => atLeast(name, idRate, RANGE_RATE, 'IDs/s')),
-    atLeast('two processes, of one', processes?.[1]?.ratio.median, TWO_PROCESSES, 'ratio'),
+    ...two.map(({ call, ratio }) => atLeast(`two processes, of one, ${call}`, ratio?.median, TWO_PROCESSES, 'ratio')),
   ];
 }
 
@@ -61,7 +65,9 @@ export function httpFigures({ routes, fixedRates, processes = [], startMs, memor
       figure(`${name}, p50 at a fixed rate`, p50Ms, 'ms'),
       figure(`${name}, p99 at a fixed rate`, p99Ms, 'ms'),
     ]),
-    ...processes.map(({ processes: count, rate }) => figure(`${count} processes`, rate.median, 'requests/s')),
+    ...processes.map(({ call, processes: count, rate }) =>
+      figure(`${count} processes, ${call}`, rate.median, 'requests/s'),
+    ),
     figure('start to first ID', startMs.median, 'ms'),
     figure('resident, idle', memory.idleMiB?.median, 'MiB'),
     figure('resident, after the load', memory.loadedMiB?.median, 'MiB'),

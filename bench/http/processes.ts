@@ -21,7 +21,15 @@ interface ProcessLoad {
   readonly generatorCpu: number | undefined;
 }
 
+/** What is asked for. */
+export interface ProcessCall {
+  readonly name: string;
+  readonly path: string;
+  readonly ids: number;
+}
+
 export interface ProcessReport {
+  readonly call: string;
   readonly processes: number;
   readonly loads: readonly ProcessLoad[];
   readonly rate: Summary;
@@ -38,53 +46,72 @@ export function hasProcesses(main: string): boolean {
 export async function measureProcesses(
   sandbox: Sandbox,
   main: string,
-  path: string,
+  calls: readonly ProcessCall[],
   plan: { readonly rounds: number; readonly seconds: number; readonly warmUpSeconds: number },
 ): Promise<ProcessReport[]> {
   const generator = chooseGenerator(sandbox, shareCores());
-  const loads = new Map<number, ProcessLoad[]>(COUNTS.map((count) => [count, []]));
+  const rounds: (readonly ProcessLoad[])[][] = COUNTS.map(() => []);
   for (let round = 0; round < plan.rounds; round++) {
     console.error(`processes, round ${round + 1} of ${plan.rounds} …`);
-    for (const count of round % 2 === 0 ? COUNTS : COUNTS.toReversed()) {
-      loads.get(count)?.push(await measureOne(sandbox, generator, main, path, count, plan));
+    const turns = COUNTS.map((count, index) => ({ count, index }));
+    for (const { count, index } of round % 2 === 0 ? turns : turns.reverse()) {
+      rounds[index]!.push(await measureOne(sandbox, generator, main, calls, count, plan));
     }
   }
-  const single = loads.get(1)!.map(({ rate }) => rate);
-  return COUNTS.map((processes) => {
-    const own = loads.get(processes)!;
-    const rates = own.map(({ rate }) => rate);
-    return { processes, loads: own, rate: summarize(rates), ratio: summarize(ratios(rates, single)) };
+  return calls.flatMap(({ name }, call) => {
+    const loadsOf = (index: number): ProcessLoad[] => rounds[index]!.map((loads) => loads[call]!);
+    const single = loadsOf(0).map(({ rate }) => rate);
+    return COUNTS.map((processes, index) => {
+      const loads = loadsOf(index);
+      const rates = loads.map(({ rate }) => rate);
+      return { call: name, processes, loads, rate: summarize(rates), ratio: summarize(ratios(rates, single)) };
+    });
   });
 }
 
+/** One server, and each of the calls. */
 async function measureOne(
   sandbox: Sandbox,
   generator: LoadGenerator,
   main: string,
-  path: string,
+  calls: readonly ProcessCall[],
   processes: number,
   plan: { readonly seconds: number; readonly warmUpSeconds: number },
-): Promise<ProcessLoad> {
+): Promise<ProcessLoad[]> {
   const options = {
     command: [process.execPath, main],
     readyPath: '/health/ready',
     env: { LEAF_PROCESSES: String(processes) },
   };
-  const route: Route = { name: `${processes} processes`, server: options, path, ids: 1 };
   const server = await ServerProcess.start(sandbox, options);
   await sleep(SETTLE_MS);
-  await loadOf(route, server, generator, plan.warmUpSeconds);
-  const before = cpuSecondsOfEnded();
-  const { rate, serverCpu, seconds } = await loadOf(route, server, generator, plan.seconds);
-  const after = cpuSecondsOfEnded();
+  const measured: ProcessLoad[] = [];
+  for (const call of calls) {
+    const route: Route = { ...call, server: options };
+    await loadOf(route, server, generator, plan.warmUpSeconds);
+    const before = cpuSecondsOfEnded();
+    const { rate, serverCpu, seconds } = await loadOf(route, server, generator, plan.seconds);
+    const after = cpuSecondsOfEnded();
+    const generatorCpu = before === undefined || after === undefined ? undefined : (after - before) / seconds;
+    measured.push({ rate, serverCpu, generatorCpu });
+  }
   await server.stop();
-  const generatorCpu = before === undefined || after === undefined ? undefined : (after - before) / seconds;
-  return { rate, serverCpu, generatorCpu };
+  return measured;
 }
 
 export function describeProcesses(reports: readonly ProcessReport[]): string {
-  const header = ['processes', 'requests/s', 'min..max', 'of one', 'min..max', 'server: cores', 'generator: cores'];
-  const rows = reports.map(({ processes, loads, rate, ratio }) => [
+  const header = [
+    'call',
+    'processes',
+    'requests/s',
+    'min..max',
+    'of one',
+    'min..max',
+    'server: cores',
+    'generator: cores',
+  ];
+  const rows = reports.map(({ call, processes, loads, rate, ratio }) => [
+    call,
     String(processes),
     whole(rate.median),
     `${whole(rate.min)}..${whole(rate.max)}`,

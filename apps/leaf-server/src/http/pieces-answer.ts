@@ -19,17 +19,14 @@ export function writePieces(
   response: ServerResponse,
   encoding: 'utf8' | 'latin1',
 ): void {
-  while (!response.destroyed) {
-    const piece = pieces.next();
-    if (piece.done) {
-      response.end();
-      return;
-    }
-    if (!response.write(piece.value, encoding)) {
-      response.once('drain', () => {
-        writePieces(pieces, response, encoding);
-      });
-      return;
-    }
+  if (response.destroyed) return;
+  const piece = pieces.next();
+  if (piece.done) {
+    response.end();
+    return;
   }
+  // A socket that takes a piece at once says so before the event loop turns.
+  const goOn = (): unknown => setImmediate(writePieces, pieces, response, encoding);
+  if (response.write(piece.value, encoding)) goOn();
+  else response.once('drain', goOn);
 }

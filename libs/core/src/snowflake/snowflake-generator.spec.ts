@@ -165,9 +165,26 @@ describe('SnowflakeGenerator', () => {
     expect(places(await answer)).toEqual([
       [0, 2],
       [0, 3],
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ]);
+  });
+
+  it('starts a millisecond at random, unless the one before is used up', async () => {
+    const ids = generator(small, clock, () => 2);
+    const first = many(2, () => ids.next());
+    await clock.advance(1);
+    const full = many(4, () => ids.tryNext()!);
+    await clock.advance(20);
+    expect(places([...first, ...full, ids.next()])).toEqual([
+      [0, 2],
+      [0, 3],
+      [1, 0],
+      [1, 1],
       [1, 2],
       [1, 3],
-      [2, 2],
+      [21, 2],
     ]);
   });
 

@@ -28,7 +28,10 @@ export interface SnowflakeSnapshot {
   readonly backwardsSteps: number;
 }
 
-/** A new millisecond starts its sequence below this, so that IDs of a slow caller do not all end in 0. */
+/**
+ * A new millisecond starts its sequence below this, so that IDs of a slow caller do not all end in 0. One that follows
+ * on a millisecond that is used up starts at 0.
+ */
 const RANDOM_START = 100;
 /**
  * Under saturation the generator may trail the clock by this many milliseconds: those it could not use because the
@@ -218,7 +221,7 @@ export class SnowflakeGenerator {
     this.issuedBefore += this.sequence - this.started + 1;
     this.saturated = this.sequence === this.maxSequence && timestamp === this.timestamp + 1;
     this.timestamp = timestamp;
-    this.started = this.random(Math.min(RANDOM_START, this.maxSequence + 1));
+    this.started = this.saturated ? 0 : this.random(Math.min(RANDOM_START, this.maxSequence + 1));
     this.sequence = this.started;
     this.base = this.layout.compose({ timestamp, workerId: this.window.workerId, sequence: 0 });
   }

@@ -129,6 +129,8 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
     for (const tags of this.board.changesAfter(stream.round)) {
       pages++;
       if (!(await stream.send(event('segments', this.views.json(tags))))) return;
+      // A socket that takes an event at once says so before the event loop turns.
+      await this.clock.sleep(0);
     }
     if (stream.round === 0 && pages === 0 && !(await stream.send(event('segments', this.views.json([]))))) return;
     if (!(await stream.send(event('snowflake', JSON.stringify(snowflake))))) return;
