@@ -40,8 +40,8 @@ async function main(): Promise<void> {
     const sql = { LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: await mariadb.createDatabase() };
     for (let round = 1; round <= plan.rounds; round++) {
       console.error(`round ${round} of ${plan.rounds} …`);
-      starts.push(await measureStarts(subject, 3));
-      zookeeper.push(...(await measureStarts(subject, 1, zk, SNOWFLAKE_PATH)));
+      starts.push(await measureStarts(subject, 3, {}, { rest: true }));
+      zookeeper.push(...(await measureStarts(subject, 1, zk, { idPath: SNOWFLAKE_PATH })));
       mysql.push(...(await measureStarts(subject, 1, sql)));
       const few = await measureTags(subject, plan.tags[0]!, plan.used);
       tags.push([few, await measureTags(subject, plan.tags[1]!, 0)]);
