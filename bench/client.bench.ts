@@ -1,7 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startMariadb } from '../test/support/mariadb';
 import { clientContenders } from './client/contenders';
 import { describeOutages, measureOutages, outageFaults, type OutageReport, P99_LIMIT_MS } from './client/outages';
@@ -11,13 +8,13 @@ import { sampleOf, type Sample, verdict } from './core/sample';
 import { arrangeCores, type Cores } from './http/cores';
 import { Sandbox } from './http/sandbox';
 import { ServerProcess } from './http/server-process';
+import { readServerOptions } from './http/server-options';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { ratios, summarize, type Summary } from './report/summary';
 import { decimals, formatTable, whole } from './report/table';
 import { atLeast, below, describeTargets, type Figure, figure, type Target } from './report/targets';
 
-const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const FULL = { rounds: 7, roundMs: 1000, phaseMs: 10_000 };
 const QUICK = { rounds: 3, roundMs: 300, phaseMs: 3000 };
 const SAMPLE_SIZE = 1_200_000;
@@ -33,12 +30,8 @@ interface Rate {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
-  });
-  const plan = values.quick ? QUICK : FULL;
-  const server = resolve(values.server);
-  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const { quick, server } = readServerOptions();
+  const plan = quick ? QUICK : FULL;
   const environment = readEnvironment();
   console.log(describeEnvironment(environment));
 

@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startMariadb } from '../test/support/mariadb';
 import { startZookeeper } from '../test/support/zookeeper';
 import { Sandbox } from './http/sandbox';
@@ -9,21 +6,17 @@ import { measureStarts, type StartReport } from './memory/idle';
 import { describeMemory, memoryFigures, memoryTargets } from './memory/memory-report';
 import { Subject } from './memory/server-memory';
 import { measureTags, type TagReport } from './memory/tags';
+import { readServerOptions } from './http/server-options';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 
-const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
 const FULL = { rounds: 5, tags: [20_000, 100_000], used: 10_000, connections: [2000, 10_000] };
 const QUICK = { rounds: 1, tags: [10_000, 50_000], used: 5000, connections: [1000, 5000] };
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
-  });
-  const plan = values.quick ? QUICK : FULL;
-  const server = resolve(values.server);
-  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const { quick, server } = readServerOptions();
+  const plan = quick ? QUICK : FULL;
   const environment = readEnvironment();
   console.log(describeEnvironment(environment));
 

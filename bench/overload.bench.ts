@@ -1,26 +1,19 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { arrangeCores } from './http/cores';
 import { Sandbox } from './http/sandbox';
 import { describeOverload, overloadTargets } from './overload/overload-report';
 import { type OverloadResult, runOverload } from './overload/overload-run';
 import { SCENARIOS } from './overload/scenarios';
+import { readServerOptions } from './http/server-options';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { describeTargets, figure } from './report/targets';
 
-const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const FULL = { warmUpSeconds: 3, peakSeconds: 5, overloadSeconds: 15, afterSeconds: 5 };
 const QUICK = { warmUpSeconds: 2, peakSeconds: 2, overloadSeconds: 5, afterSeconds: 3 };
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
-  });
-  const plan = values.quick ? QUICK : FULL;
-  const server = resolve(values.server);
-  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const { quick, server } = readServerOptions();
+  const plan = quick ? QUICK : FULL;
   const environment = readEnvironment();
   const sandbox = new Sandbox();
   const cores = arrangeCores();

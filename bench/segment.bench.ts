@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startMariadb } from '../test/support/mariadb';
 import { Sandbox } from './http/sandbox';
+import { readServerOptions } from './http/server-options';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { describeTargets, figure, type Figure, type Target } from './report/targets';
@@ -10,17 +8,12 @@ import { describeSwitches, measureSwitches, switchFaults, switchTarget } from '.
 import { describeMemory, measureMemory, memoryTarget } from './segment/tag-memory';
 import { describeRefreshes, measureRefreshes } from './segment/tag-refresh';
 
-const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const FULL = { refreshes: 7, switches: { rounds: 5, roundMs: 4000 } };
 const QUICK = { refreshes: 3, switches: { rounds: 2, roundMs: 2000 } };
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
-  });
-  const plan = values.quick ? QUICK : FULL;
-  const server = resolve(values.server);
-  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const { quick, server } = readServerOptions();
+  const plan = quick ? QUICK : FULL;
   const environment = readEnvironment();
   console.log(describeEnvironment(environment));
 

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Sandbox } from './http/sandbox';
 import { Subject } from './memory/server-memory';
+import { readServerOptions } from './http/server-options';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { summarize } from './report/summary';
@@ -10,18 +8,13 @@ import { decimals, formatTable, whole } from './report/table';
 import { below, figure } from './report/targets';
 import { measureTicks, type Ticks } from './ticks/ticks';
 
-const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const FULL = { rounds: 3, tags: 100_000, used: 10_000, seconds: 4 };
 const QUICK = { rounds: 1, tags: 50_000, used: 2000, seconds: 2 };
 const TARGET_MS = 10;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
-  });
-  const plan = values.quick ? QUICK : FULL;
-  const server = resolve(values.server);
-  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  const { quick, server } = readServerOptions();
+  const plan = quick ? QUICK : FULL;
   const environment = readEnvironment();
   console.log(describeEnvironment(environment));
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Logger } from '@nestjs/common';
 import { until } from '../../../../test/support/until';
 import { writePieces } from './pieces-answer';
 
@@ -77,5 +78,20 @@ describe('writePieces', () => {
     expect(made).toBe(before);
     expect(made).toBeLessThan(PIECES);
     expect(response.writableFinished).toBe(false);
+  });
+
+  it('ends the answer where a piece cannot be made, and says why', async () => {
+    const said = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    client.resume();
+    const closed = once(client, 'close');
+    const broken = (function* (): Generator<string, void, undefined> {
+      yield PIECE;
+      throw new Error('no such date');
+    })();
+    writePieces(broken, response, 'latin1');
+    await closed;
+    expect(response.writableFinished).toBe(false);
+    expect(said).toHaveBeenCalledWith(expect.stringContaining('no such date'));
+    said.mockRestore();
   });
 });

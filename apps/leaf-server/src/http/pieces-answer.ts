@@ -1,5 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { reasonOf } from '@leaf/core';
 
 /**
  * Answers with a text that is made piece by piece, at the pace of whoever reads it: no answer holds more than a piece,
@@ -13,14 +15,24 @@ export function sendPieces(reply: FastifyReply, pieces: Iterator<string, void>, 
   writePieces(pieces, reply.raw, encoding);
 }
 
-/** Makes the next piece when the one before is on its way, and none once the client is gone. */
+/**
+ * Makes the next piece when the one before is on its way, and none once the client is gone. Nobody above could catch what
+ * a later piece throws: the answer ends there, unfinished.
+ */
 export function writePieces(
   pieces: Iterator<string, void>,
   response: ServerResponse,
   encoding: 'utf8' | 'latin1',
 ): void {
   if (response.destroyed) return;
-  const piece = pieces.next();
+  let piece: IteratorResult<string, void>;
+  try {
+    piece = pieces.next();
+  } catch (error) {
+    new Logger('Http').error(`An answer ends half way: ${reasonOf(error)}`);
+    response.destroy();
+    return;
+  }
   if (piece.done) {
     response.end();
     return;
