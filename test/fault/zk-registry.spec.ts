@@ -151,6 +151,23 @@ describe.each(KINDS)('%s', (_name, open) => {
     expect(await registry.timeSources()).toEqual([]);
   });
 
+  it('has the clocks of the next 32 servers when there are many', async () => {
+    await direct.ensurePath(UP);
+    const all = Array.from({ length: 40 }, (_, n) => `10.0.0.${100 + n}:8080`);
+    for (const name of all) {
+      await direct.create(`${UP}/${name}`, JSON.stringify({ url: `http://${name}` }), 'persistent');
+    }
+    const asked = async (url: string): Promise<string[]> => {
+      const other = openSession(database);
+      const sources = await open(other, { url }).timeSources();
+      await other.close();
+      return sources.map(({ name }) => name);
+    };
+    expect(await asked('http://10.0.0.130:8080')).toEqual([...all.slice(31), ...all.slice(0, 23)]);
+    expect(await asked('http://10.0.0.139:8080')).toEqual(all.slice(0, 32));
+    expect(await asked('http://10.0.0.7:8080')).toEqual(all.slice(0, 32));
+  });
+
   it('has a clock of a dead server that fails', async () => {
     await direct.ensurePath(UP);
     const url = `http://127.0.0.1:${await freePort()}`;

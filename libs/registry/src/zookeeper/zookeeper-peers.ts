@@ -3,6 +3,9 @@ import { ZookeeperFault } from './zookeeper-fault';
 import { askTime, isServerUrl } from './zookeeper-peers-time';
 import type { ZookeeperSession } from './zookeeper-session';
 
+/** Enough for a mean. A thousand servers that start at once shall not ask each other a million times. */
+const MOST_ASKED = 32;
+
 interface ListedServer {
   readonly instance: string;
   readonly workerId: number | undefined;
@@ -51,15 +54,21 @@ export class ZookeeperPeers {
   }
 
   /**
-   * Each server once, however many of its processes are listed, and not our own: their clock is ours.
+   * Each server once, however many of its processes are listed, and not our own: their clock is ours. Of many servers
+   * those that follow ours by their address, so that each is asked by as many.
    *
    * @throws ZookeeperFault
    */
   async timeSources(): Promise<TimeSource[]> {
-    const servers = new Map((await this.servers()).map(({ instance, url }) => [url, instance]));
-    return [...servers].flatMap(([url, instance]) =>
-      url === undefined || url === this.url ? [] : [{ name: instance, ask: () => askTime(url, this.clock) }],
-    );
+    const others = new Map<string, string>();
+    for (const { url, instance } of await this.servers()) {
+      if (url !== undefined && url !== this.url) others.set(url, instance);
+    }
+    const ring = [...others].sort(([a], [b]) => (a < b ? -1 : 1));
+    const isAfter = ([url]: [string, string]): boolean => url > (this.url ?? '');
+    return [...ring.filter(isAfter), ...ring.filter((other) => !isAfter(other))]
+      .slice(0, MOST_ASKED)
+      .map(([url, name]) => ({ name, ask: () => askTime(url, this.clock) }));
   }
 
   private async appear(instance: Instance, workerId: number): Promise<void> {
