@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { ensureBuilt } from '../support/build';
@@ -195,4 +195,17 @@ it('gives no segment ID twice when it is killed at the start again and again', a
   }
   expect(ids).toEqual([...ids].sort((a, b) => a - b));
   expect(new Set(ids).size).toBe(4);
+});
+
+it('goes on above all that was given when a power cut left a torn write at the end of the log of its database', async () => {
+  const directory = await servers.makeDirectory();
+  const first = await servers.start(directory, SHORT);
+  const highest = Number(await text(first.port, `/api/segment/get/${TAG}`));
+  await first.kill();
+  const log = join(directory, 'leaf.sqlite-wal');
+  const written = await readFile(log);
+  // A transaction that was not committed: the begin of a frame, and what the disk held there before.
+  await appendFile(log, Buffer.concat([written.subarray(32, 1500), Buffer.alloc(5000, 0xa5)]));
+  const { port } = await servers.start(directory, SHORT);
+  expect(Number(await text(port, `/api/segment/get/${TAG}`))).toBeGreaterThan(highest);
 });
