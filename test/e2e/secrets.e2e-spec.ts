@@ -10,7 +10,8 @@ import { requireZookeeperClient } from '../support/zookeeper-client';
 const DATABASE_PASSWORD = 'db-P@ss-7f3a9c';
 const ZOOKEEPER_PASSWORD = 'zk-Pass-51b0de';
 const ADMIN_TOKEN = 'admin-token-c4d2a8e6';
-const SECRETS = [DATABASE_PASSWORD, ZOOKEEPER_PASSWORD, ADMIN_TOKEN];
+const TRACE_KEY = 'trace-Key-90ab12';
+const SECRETS = [DATABASE_PASSWORD, ZOOKEEPER_PASSWORD, ADMIN_TOKEN, TRACE_KEY];
 const LIMIT_MS = 40_000;
 
 const servers = new BuiltServers();
@@ -109,6 +110,8 @@ describe('a server that does not start', () => {
       LEAF_DATABASE_URLS: `{"a":"mysql://leaf:${DATABASE_PASSWORD}@db/leaf"`,
       LEAF_ZOOKEEPER_AUTH: `basic:leaf:${ZOOKEEPER_PASSWORD}`,
       LEAF_ADMIN_TOKEN: `ops:${ADMIN_TOKEN}@never`,
+      OTEL_EXPORTER_OTLP_HEADERS: `key: ${TRACE_KEY}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `ftp://leaf:${TRACE_KEY}@collector`,
     };
     const output = await outputOfFailure(wrong);
     for (const name of Object.keys(wrong)) expect(output).toContain(name);
@@ -122,6 +125,36 @@ describe('a server that does not start', () => {
       LEAF_DATABASE_URL: `mysql://leaf:${encodeURIComponent(DATABASE_PASSWORD)}@127.0.0.1:${port}/leaf`,
     });
     await until('warning', () => server.stdout.includes(`127.0.0.1:${port}`));
+    expectNoSecret(server.stdout + server.stderr);
+  });
+
+  it('while several databases are away names each, on any of their kinds', async () => {
+    const schemes = ['mysql', 'mariadb', 'postgres'];
+    const tellsAll = async (scheme: string): Promise<void> => {
+      const url = `${scheme}://leaf:${encodeURIComponent(DATABASE_PASSWORD)}@127.0.0.1`;
+      const urls = { first: `${url}:9/leaf`, second: `${url}:11/leaf?sslmode=require` };
+      const server = await spawn({ LEAF_LOCAL_WORKERS: '{"*":0}', LEAF_DATABASE_URLS: JSON.stringify(urls) });
+      for (const name of Object.keys(urls)) {
+        const word = new RegExp(`${name}\\W+cannot be used yet`);
+        await until(`a word of the ${name}, ${scheme}`, () => word.test(server.stdout), LIMIT_MS);
+      }
+      expect(await server.exit()).toEqual({ code: 1, signal: null });
+      for (const end of [':9/leaf', ':11/leaf']) expect(server.stderr).toContain(end);
+      expectNoSecret(server.stdout + server.stderr);
+    };
+    await Promise.all(schemes.map(tellsAll));
+  });
+
+  it('whose collector of traces is away names it without its key', async () => {
+    const server = await spawn({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://leaf:${TRACE_KEY}@127.0.0.1:9`,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${TRACE_KEY}`,
+    });
+    await text(await server.listening(), '/api/segment/batch/leaf-segment-test');
+    await until('a word of it', () => server.stdout.includes('Traces are lost'), LIMIT_MS);
+    server.signal('SIGTERM');
+    await server.exit();
+    expect(server.stdout).toContain('127.0.0.1:9');
     expectNoSecret(server.stdout + server.stderr);
   });
 

@@ -99,7 +99,7 @@ function explain(target: DatabaseTarget, error: unknown): string {
   const code = codeOf(error);
   const problem = `The database ${target.description} cannot be used: ${messageOf(error)}.`;
   if (target.dialect !== 'sqlite') {
-    return `${problem} Check its address and credentials in LEAF_DATABASE_URL, and that the user may create tables, or set LEAF_DATABASE_MIGRATE=false and create them.`;
+    return `${problem} Check its address and credentials in LEAF_DATABASE_URL or LEAF_DATABASE_URLS, and that the user may create tables, or set LEAF_DATABASE_MIGRATE=false and create them.`;
   }
   if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT' || /damaged|malformed/.test(problem)) {
     return `${problem} Nothing was changed. Restore it from a backup; without one, move it away, start, and raise max_id of every tag above the highest ID in use.`;

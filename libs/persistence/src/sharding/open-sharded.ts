@@ -51,6 +51,9 @@ async function openShards(
           ...(router.shardOf(FIRST_TAG) === name ? { firstTag: FIRST_TAG } : {}),
           failover,
           onCloseProblem: closeProblem(logger),
+          onRetry: (problem, waitMs) => {
+            logger.warn(`The database "${name}" cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
+          },
           onOpenFailed: (error) => logger.error(`The database "${name}" is tried again: ${reasonOf(error)}`),
         },
         clock,

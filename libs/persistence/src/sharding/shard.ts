@@ -13,9 +13,11 @@ import type { FailoverOptions } from '../failover/failover-guard';
 import type { LeafDataSource } from '../leaf-data-source';
 import { openDatabase, type OpenDatabaseOptions } from '../open-database';
 
-export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
+export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal' | 'onRetry'> {
   readonly name: string;
   readonly failover: FailoverOptions;
+  /** At the start, the database is not up yet and waited for. */
+  readonly onRetry?: (problem: string, waitMs: number) => void;
   /** The database could not be opened; it is tried again. */
   readonly onOpenFailed: (error: unknown) => void;
 }
@@ -87,8 +89,11 @@ export class Shard {
 
   private async tryOpen(): Promise<void> {
     const { signal } = this.closing;
+    const { onRetry, ...options } = this.options;
+    // Later on, the end of each try is enough to be told of.
+    const told = this.problem === undefined && onRetry !== undefined ? { onRetry } : {};
     try {
-      const dataSource = await openDatabase({ ...this.options, signal }, this.clock, this.random);
+      const dataSource = await openDatabase({ ...options, ...told, signal }, this.clock, this.random);
       if (signal.aborted) {
         await dataSource.destroy();
         return;
