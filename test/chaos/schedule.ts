@@ -3,7 +3,7 @@ import { CLOCK_FAULTS } from './faults/clock-faults';
 import { DISK_FAULTS } from './faults/disk-faults';
 import { EDGE_FAULTS } from './faults/edge-faults';
 import type { Draw, Plan } from './faults/fault';
-import { FLEET_FAULTS } from './faults/fleet-faults';
+import { FLEET_FAULTS, OPERATOR_NEEDED } from './faults/fleet-faults';
 import { OPERATOR_FAULTS } from './faults/operator-faults';
 import { SERVER_FAULTS } from './faults/server-faults';
 
@@ -17,7 +17,12 @@ const DRAWS: readonly Draw[] = [
   ...OPERATOR_FAULTS,
 ];
 
-export const KINDS: readonly string[] = DRAWS.map((draw) => draw(new SeededRandom(0)).kind);
+const ALL_DRAWS: readonly Draw[] = [...DRAWS, ...OPERATOR_NEEDED];
+
+/** Those of a run that is told nothing else. */
+export const KINDS: readonly string[] = DRAWS.map(kindOf);
+/** Those that can be asked for. */
+export const ALL_KINDS: readonly string[] = ALL_DRAWS.map(kindOf);
 
 /** Share of the rounds in which a second fault begins while the first one lasts. */
 const PAIRS = 0.25;
@@ -38,7 +43,7 @@ export interface Round {
  */
 export function* rounds(seed: number, kinds: readonly string[]): Generator<Round, never> {
   const random = new SeededRandom(seed);
-  const draws = DRAWS.filter((_, index) => kinds.includes(KINDS[index]!));
+  const draws = ALL_DRAWS.filter((_, index) => kinds.includes(ALL_KINDS[index]!));
   const deck: Draw[] = [];
   const deal = (): Plan => {
     if (deck.length === 0) deck.push(...shuffled(draws, random));
@@ -64,4 +69,8 @@ function shuffled(draws: readonly Draw[], random: SeededRandom): Draw[] {
     [all[i], all[other]] = [all[other]!, all[i]!];
   }
   return all;
+}
+
+function kindOf(draw: Draw): string {
+  return draw(new SeededRandom(0)).kind;
 }

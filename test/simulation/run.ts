@@ -2,14 +2,16 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { brokenRules } from './broken-rules';
 import { FAULTS } from './faults';
 import { describeFailure, replay } from './seeds';
-import type { Batch } from './seeds-worker';
+import { type Batch, optionsOf } from './seeds-worker';
 import { addTotals, noTotals, type Totals } from './totals';
 
 const USAGE = `npm run sim -- --seeds 10000           plays that many seeds (1000 unless told)
 npm run sim -- --seeds 10000 --first 1 the first of them
-npm run sim -- --seed 4711             plays one again and prints every step`;
+npm run sim -- --seed 4711             plays one again and prints every step
+npm run sim -- --without R3            with the rule of that name out of force, until an ID comes twice`;
 
 const BATCH = 50;
 const LAST_STEPS = 60;
@@ -20,10 +22,18 @@ async function main(): Promise<void> {
       seeds: { type: 'string', default: '1000' },
       first: { type: 'string', default: '1' },
       seed: { type: 'string' },
+      without: { type: 'string' },
     },
   });
-  if (values.seed !== undefined) return playOne(whole('seed', values.seed));
-  await playMany(whole('first', values.first), whole('seeds', values.seeds));
+  const without = values.without === undefined ? undefined : ruleOf(values.without);
+  if (values.seed !== undefined) return playOne(whole('seed', values.seed), without);
+  await playMany(whole('first', values.first), whole('seeds', values.seeds), without);
+}
+
+function ruleOf(begin: string): string {
+  const rule = brokenRules.find(({ name }) => name.startsWith(begin));
+  if (rule !== undefined) return rule.name;
+  throw new Error(`There is no rule ${begin}. Rules:\n${brokenRules.map(({ name }) => name).join('\n')}`);
 }
 
 function whole(name: string, text: string): number {
@@ -32,29 +42,32 @@ function whole(name: string, text: string): number {
   throw new Error(`--${name} must be a whole number from 1 to 2147483647, not ${text}.\n${USAGE}`);
 }
 
-async function playOne(seed: number): Promise<void> {
-  const { trace, totals } = await replay(seed);
+async function playOne(seed: number, without: string | undefined): Promise<void> {
+  const { trace, totals } = await replay(seed, optionsOf(without));
   console.log(trace.join('\n'));
   report(totals, 0);
   if (totals.failure !== undefined) process.exitCode = 1;
 }
 
-async function playMany(first: number, seeds: number): Promise<void> {
+async function playMany(first: number, seeds: number, without: string | undefined): Promise<void> {
   const began = performance.now();
-  const totals = await inParallel(first, seeds);
+  const totals = await inParallel(first, seeds, without);
   report(totals, performance.now() - began);
   if (totals.failure === undefined) return;
   process.exitCode = 1;
   const { seed, step, message } = totals.failure;
-  const again = await replay(seed);
+  const again = await replay(seed, optionsOf(without));
   console.log(`\nThe last steps of seed ${seed}:\n${again.trace.slice(-LAST_STEPS).join('\n')}`);
   const { failure } = again.totals;
   const same = failure?.step === step && failure.message === message;
-  console.log(same ? `npm run sim -- --seed ${seed} plays it again.` : 'The replay went another way: it is not exact.');
+  const how = without === undefined ? '' : ` --without '${without}'`;
+  console.log(
+    same ? `npm run sim -- --seed ${seed}${how} plays it again.` : 'The replay went another way: it is not exact.',
+  );
 }
 
 /** One thread a processor, each with the next batch when it has finished one, until a seed has failed. */
-async function inParallel(first: number, seeds: number): Promise<Totals> {
+async function inParallel(first: number, seeds: number, without: string | undefined): Promise<Totals> {
   const totals = noTotals();
   const end = first + seeds;
   let next = first;
@@ -63,7 +76,7 @@ async function inParallel(first: number, seeds: number): Promise<Totals> {
     const worker = new Worker(join(__dirname, 'seeds-worker.js'));
     try {
       while (next < end && totals.failure === undefined) {
-        const batch: Batch = { first: next, count: Math.min(BATCH, end - next) };
+        const batch: Batch = { first: next, count: Math.min(BATCH, end - next), without };
         next += batch.count;
         addTotals(totals, await played(worker, batch));
         if (totals.seeds - told < 1000) continue;

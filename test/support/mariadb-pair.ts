@@ -54,6 +54,7 @@ export class MariadbPair implements DatabasePair {
   }
 
   async stopReplication(): Promise<void> {
+    if (this.semiSync) await this.primary.query('SET GLOBAL rpl_semi_sync_master_enabled = OFF');
     await this.replica.query('STOP SLAVE');
   }
 

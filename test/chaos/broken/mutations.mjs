@@ -23,6 +23,12 @@ export const MUTATIONS = [
     sign: /● .*lets a second holder take over, and the first has lost/,
   },
   {
+    rule: 'every registry: writes without comparing, in the simulation',
+    edits: [],
+    prove: ['sim', '--without', 'R3'],
+    sign: /FAILED: .*\(pair\).*/,
+  },
+  {
     rule: 'zk_normal, zk_recycle: a write does not compare the version',
     edits: [
       {
@@ -104,8 +110,8 @@ export const MUTATIONS = [
       const range = this.failuresInRow > 0 ? again : given;`,
       },
     ],
-    prove: ['jest', 'test/property/double-buffer.spec.ts', '-t', 'issue each ID once'],
-    sign: /● .*double buffers on one row issue each ID once/,
+    prove: ['chaos', '--kinds', 'database-kill,database-cut', '--minutes', '1', '--seed', '1', '--busy'],
+    sign: /[1-9]\d* duplicates, \d+ out of order/,
   },
   {
     rule: 'segment: a range that comes back is handed out',
@@ -128,7 +134,7 @@ export const MUTATIONS = [
         replace: 'if (record.server === undefined) {\n',
       },
     ],
-    prove: ['jest', 'test/fault/failover.spec.ts', '-t', 'MariaDB gives no ID twice when fresh servers go on'],
-    sign: /\d+ updates lost, [1-9]\d* duplicates/,
+    prove: ['chaos', '--kinds', 'database-failover-behind', '--minutes', '1', '--seed', '1', '--busy'],
+    sign: /[1-9]\d* duplicates, \d+ out of order/,
   },
 ];

@@ -19,7 +19,7 @@ export class ServerFault implements Fault {
 }
 
 /** Of a start that waits for its database, too. */
-const START_LIMIT_MS = 120_000;
+export const START_LIMIT_MS = 120_000;
 /** Processes do not start faster on a busy machine; until then nobody listens. */
 const RESTARTED = { segment: NO_ANSWER, snowflake: [...NO_ANSWER, 'LEAF_NOT_READY'] };
 

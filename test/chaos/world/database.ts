@@ -1,5 +1,6 @@
 import { type MariadbPair, startMariadbPair } from '../../support/mariadb-pair';
 import type { TcpProxy } from '../../support/tcp-proxy';
+import { until } from '../../support/until';
 
 /** Tags that are there from the beginning. Their segments grow by themselves to what is asked for. */
 export const TAGS = ['order', 'user', 'invoice'] as const;
@@ -55,6 +56,20 @@ export class Database {
 
   resume(): Promise<void> {
     return this.pair.primary.resume();
+  }
+
+  /**
+   * What is written from now on, the replica does not have, as when nobody waits for one that is slow. It has the record
+   * of the primary that Leaf makes with its first allocation there: without it, nobody could tell that there was one.
+   */
+  async leaveReplicaBehind(): Promise<void> {
+    const { primary, replica } = this.pair;
+    const [own] = await primary.query("SELECT CONCAT('server_id ', @@server_id) AS server");
+    await until('record of the primary at the replica', async () => {
+      const [known] = await replica.query(`SELECT server FROM ${this.name}.leaf_segment_server`);
+      return known?.server === own?.server;
+    });
+    await this.pair.stopReplication();
   }
 
   /** The replica takes over from the primary, which was killed. A new replica is made meanwhile: see {@link whole}. */

@@ -43,6 +43,8 @@ const COMMON = {
   LEAF_SEGMENT_REFRESH_MS: '2000',
   // A segment lasts this long at least, so that a database may be away for some seconds.
   LEAF_SEGMENT_DURATION_MS: '6000',
+  // Of one tag, five servers allocate more often than the default allows for while a replica is left behind.
+  LEAF_SEGMENT_FAILOVER_GAP_STEPS: '30',
   LEAF_SHUTDOWN_DRAIN_MS: '500',
   // A machine that stands still for a moment is no overload.
   LEAF_MAX_LAG_MS: '60000',

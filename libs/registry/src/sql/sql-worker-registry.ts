@@ -96,7 +96,7 @@ export class SqlWorkerRegistry extends WorkerRegistry {
     }
     throw new LeafError(
       'LEAF_LEASE_LOST',
-      `Worker ${claim.workerId} of ${this.description} was taken over by another server with this address and port, or its row was removed. Give every server an address and port of its own, and restart this one.`,
+      `Worker ${claim.workerId} of ${this.description} was taken over by another server with this address and port, its row was removed, or its database lost updates in a failover. Give every server an address and port of its own, and restart this one.`,
     );
   }
 
