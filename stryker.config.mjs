@@ -10,7 +10,14 @@ const cache = 'node_modules/.cache/stryker';
 export default {
   mutate: ['libs/core/src/**/*.ts', '!**/*.spec.ts', '!libs/core/src/index.ts'],
   // What the tests of the core need, and no more: it is copied.
-  ignorePatterns: ['**', '!/libs/**/*.ts', '!/test/**/*.ts', '!/jest.config.js', '!/package.json', '!/tsconfig.json'],
+  ignorePatterns: [
+    '**',
+    '!/libs/**/*.ts',
+    '!/test/**/*.{ts,cjs}',
+    '!/jest.config.js',
+    '!/package.json',
+    '!/tsconfig.json',
+  ],
   testRunner: 'jest',
   jest: {
     config: {
