@@ -57,4 +57,13 @@ describe('DecimalWriter', () => {
     writer.rebase(9_999n);
     expect(writer.write(2 ** 31 - 10_001)).toBe(String(9_999 + 2 ** 31 - 10_001));
   });
+
+  it.each(BASES.slice(0, -1))('writes runs from base %s on as BigInt does', (base) => {
+    const writer = new DecimalWriter();
+    writer.rebase(base);
+    for (const count of [1, 2, 9_999, 10_000, 10_001, 25_000]) {
+      const ids = Array.from({ length: count }, (_, offset) => String(base + BigInt(offset)));
+      expect(writer.writeRun(count, '", "') === ids.join('", "')).toBe(true);
+    }
+  });
 });

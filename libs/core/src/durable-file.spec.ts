@@ -1,7 +1,27 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, mkdtemp, open, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeDurably } from './durable-file';
+import { syncDirectory, writeDurably } from './durable-file';
+
+/** The files and directories, by their inode numbers, that `act` has synced, in order; how many of them are open still. */
+async function syncedBy(folder: string, act: () => Promise<void>): Promise<{ inodes: number[]; open: number }> {
+  const some = await open(folder, 'r');
+  const prototype = Object.getPrototypeOf(some) as FileHandle;
+  await some.close();
+  const inodes: number[] = [];
+  const handles: FileHandle[] = [];
+  const spy = jest.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    inodes.push((await this.stat()).ino);
+    handles.push(this);
+    await this.datasync();
+  });
+  try {
+    await act();
+  } finally {
+    spy.mockRestore();
+  }
+  return { inodes, open: handles.filter(({ fd }) => fd >= 0).length };
+}
 
 describe('writeDurably', () => {
   let folder: string;
@@ -66,4 +86,15 @@ describe('writeDurably', () => {
     while (state.writing) expect(texts.includes(await read())).toBe(true);
     await writer;
   });
+
+  it('has synced the text before the name, and closed both', async () => {
+    await writeDurably(path, 'old');
+    const { inodes, open: left } = await syncedBy(folder, () => writeDurably(path, 'new'));
+    expect(inodes).toEqual([(await stat(path)).ino, (await stat(folder)).ino]);
+    expect(left).toBe(0);
+  });
+});
+
+it('syncDirectory fails for a directory that is not there', async () => {
+  await expect(syncDirectory(join(tmpdir(), 'leaf-none', 'at-all'))).rejects.toMatchObject({ code: 'ENOENT' });
 });
