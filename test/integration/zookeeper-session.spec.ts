@@ -211,6 +211,24 @@ describe('with credentials', () => {
   });
 });
 
+it('a server that takes connections and is silent is one that cannot be reached, until it answers', async () => {
+  const proxy = await TcpProxy.start(server.port);
+  proxy.blackhole();
+  const session = open(database.replace(`:${server.port}`, `:${proxy.port}`), { connectMs: 1000 });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await expect(session.getData('/a')).rejects.toMatchObject({ kind: 'unreachable' });
+  }
+  proxy.heal();
+  await until('an answer', () =>
+    session
+      .ensurePath('/')
+      .then(() => true)
+      .catch(() => false),
+  );
+  await session.close();
+  await proxy.stop();
+});
+
 it('two sessions of one process do not know each other', async () => {
   const proxy = await TcpProxy.start(server.port);
   const near = await openRooted();

@@ -55,10 +55,7 @@ export class HotTags {
   private use(tag: string, at: number): void {
     this.usedAt.delete(tag);
     this.usedAt.set(tag, at);
-    if (this.usedAt.size <= this.options.most) return;
-    for (const oldest of this.usedAt.keys()) {
-      this.usedAt.delete(oldest);
-      return;
-    }
+    const { value: oldest } = this.usedAt.keys().next();
+    if (oldest !== undefined && this.usedAt.size > this.options.most) this.usedAt.delete(oldest);
   }
 }

@@ -15,6 +15,12 @@ describe('SegmentIdGenerator, counts', () => {
       [TAG, 3, 10, 10],
       ['user', 1, 99, 100],
     ]);
+    const surveyed: unknown[] = [];
+    await generator.survey((...counts) => surveyed.push(counts));
+    expect(surveyed).toEqual(seen);
+    const one: unknown[] = [];
+    for (const tag of ['user', TAG, 'none']) generator.visitOne(tag, (...counts) => one.push(counts));
+    expect(one).toEqual([seen[1], seen[0]]);
     expect(generator.issued).toBe(4);
     expect(generator.loadTimes().count).toBe(3);
     expect(generator.totals).toMatchObject({ loads: 2, failures: 0, retries: 0, backwards: 0 });

@@ -146,15 +146,17 @@ export class SnowflakeGenerator {
   async takeRanges(count: number): Promise<IdRange[]> {
     const ranges: IdRange[] = [];
     const deadline = this.clock.monotonic() + this.options.waitMs;
-    for (let missing = count; ;) {
-      while (missing > 0 && this.claim()) {
-        const run = Math.min(missing, this.maxSequence - this.sequence + 1);
-        ranges.push(this.claimRange(run));
-        missing -= run;
+    let missing = count;
+    while (missing > 0) {
+      if (!this.claim()) {
+        await this.untilClaimable(deadline);
+        continue;
       }
-      if (missing <= 0) return ranges;
-      await this.untilClaimable(deadline);
+      const run = Math.min(missing, this.maxSequence - this.sequence + 1);
+      ranges.push(this.claimRange(run));
+      missing -= run;
     }
+    return ranges;
   }
 
   /** Whether the next ID could be issued now; throws nothing and issues nothing. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LeaseHolder } from '@leaf/core';
 import { LocalWorkerRegistry } from './local-worker-registry';
+import { notWritten } from './worker-record';
 
 const holder: LeaseHolder = { ip: '10.0.0.7', port: 8080, leaseId: 'a' };
 const propose = (recorded: number): number => recorded + 1000;
@@ -120,6 +121,12 @@ describe('LocalWorkerRegistry', () => {
     expect(JSON.parse(await readFile(file(), 'utf8'))).toMatchObject({ timestamp: 5000 });
     await rm(obstacle, { recursive: true });
     expect(await registry.extend(claim, 7000)).toMatchObject({ ceiling: 7000 });
+  });
+
+  it('tells a file system that is read-only from a disk that may have room again', () => {
+    const fault = (code: string): unknown => notWritten(file(), Object.assign(new Error(code), { code }));
+    expect(fault('EROFS')).toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE', message: expect.stringContaining(file()) });
+    expect(fault('ENOSPC')).toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE', cause: { code: 'ENOSPC' } });
   });
 
   it('takes nothing for a lock that is none', async () => {

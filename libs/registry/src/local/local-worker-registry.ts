@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import {
   type CeilingProposal,
-  codeOf,
   formatInstance,
   LeafError,
   type LeaseHolder,
-  messageOf,
   type WorkerClaim,
   WorkerRegistry,
 } from '@leaf/core';
@@ -126,22 +124,7 @@ export class LocalWorkerRegistry extends WorkerRegistry {
   }
 
   private async write(holding: Holding): Promise<void> {
-    try {
-      await writeWorkerRecord(holding.path, holding.record);
-    } catch (error) {
-      if (codeOf(error) === 'EROFS') {
-        throw new LeafError(
-          'LEAF_DATA_DIR_UNUSABLE',
-          `The worker file ${holding.path} is on a file system that is read-only. Mount it to be written, or name another directory in LEAF_DATA_DIR.`,
-          { cause: error },
-        );
-      }
-      throw new LeafError(
-        'LEAF_REGISTRY_UNREACHABLE',
-        `The worker file ${holding.path} cannot be written: ${messageOf(error)}. Make room on the disk, or the directory writable; it goes on by itself.`,
-        { cause: error, retryAfterMs: 1000 },
-      );
-    }
+    await writeWorkerRecord(holding.path, holding.record);
     this.holdings.set(holding.record.leaseId, holding);
   }
 }

@@ -37,8 +37,29 @@ export async function readWorkerRecord(path: string, workerId: number): Promise<
   return record as WorkerRecord;
 }
 
+/** @throws LeafError as {@link notWritten} makes it */
 export async function writeWorkerRecord(path: string, record: WorkerRecord): Promise<void> {
-  await writeDurably(path, `${JSON.stringify(record)}\n`);
+  try {
+    await writeDurably(path, `${JSON.stringify(record)}\n`);
+  } catch (error) {
+    throw notWritten(path, error);
+  }
+}
+
+/** `LEAF_DATA_DIR_UNUSABLE` for a file system that is read-only, `LEAF_REGISTRY_UNREACHABLE` for what may pass. */
+export function notWritten(path: string, cause: unknown): LeafError {
+  if (codeOf(cause) === 'EROFS') {
+    return new LeafError(
+      'LEAF_DATA_DIR_UNUSABLE',
+      `The worker file ${path} is on a file system that is read-only. Mount it to be written, or name another directory in LEAF_DATA_DIR.`,
+      { cause },
+    );
+  }
+  return new LeafError(
+    'LEAF_REGISTRY_UNREACHABLE',
+    `The worker file ${path} cannot be written: ${messageOf(cause)}. Make room on the disk, or the directory writable; it goes on by itself.`,
+    { cause, retryAfterMs: 1000 },
+  );
 }
 
 function invalid(path: string, problem: string, cause?: unknown): LeafError {
