@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runMain } from '../support/run-main';
 import { runChaos } from './chaos-run';
 import { describe, folderOf, writeDocument, writeReports } from './report/reports';
 import { summarize } from './report/summary';
@@ -54,13 +55,4 @@ function positive(name: string, text: string): number {
   throw new Error(`--${name} must be a number above 0, not ${text}.\n${USAGE}`);
 }
 
-// What was started ends with this process.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
-
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runMain(main);

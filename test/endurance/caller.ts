@@ -1,14 +1,11 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { IdRange } from '@leaf/core';
 import { ask } from '../chaos/load/http-ask';
+import { readBatch, readRanges } from '../chaos/load/server-caller';
 
 const LIMIT_MS = 5000;
 const PACE_MS = 5;
-
-interface Range {
-  readonly from: bigint;
-  readonly to: bigint;
-}
 
 /** Asks one server the same again and again, one request after the other. */
 export class Caller {
@@ -22,20 +19,15 @@ export class Caller {
   private constructor(
     private readonly port: number,
     private readonly path: string,
-    private readonly read: (body: string) => readonly Range[],
+    private readonly read: (body: string) => readonly IdRange[],
   ) {}
 
   static ofSegments(port: number, tag: string, size: number): Caller {
-    return new Caller(port, `/api/segment/range/${tag}?size=${size}`, (body) => {
-      const { ranges } = JSON.parse(body) as { ranges: { from: string; to: string }[] };
-      return ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) }));
-    });
+    return new Caller(port, `/api/segment/range/${tag}?size=${size}`, readRanges);
   }
 
   static ofSnowflakes(port: number, size: number): Caller {
-    return new Caller(port, `/api/snowflake/batch/endurance?size=${size}`, (body) =>
-      (JSON.parse(body) as { ids: string[] }).ids.map(BigInt).map((id) => ({ from: id, to: id })),
-    );
+    return new Caller(port, `/api/snowflake/batch/endurance?size=${size}`, readBatch);
   }
 
   start(): void {

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runMain } from '../support/run-main';
 import { runEndurance } from './endurance-run';
 import { describe, markdownOf } from './report';
 
@@ -24,13 +25,4 @@ async function main(): Promise<void> {
   if (outcome.courses.some(({ flat }) => !flat)) process.exitCode = 1;
 }
 
-// What was started ends with this process.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
-
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runMain(main);

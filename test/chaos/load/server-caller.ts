@@ -98,11 +98,11 @@ function readOne(body: string): IdRange[] {
   return [{ from: BigInt(body), to: BigInt(body) }];
 }
 
-function readBatch(body: string): IdRange[] {
+export function readBatch(body: string): IdRange[] {
   return runsOf((JSON.parse(body) as { ids: string[] }).ids.map(BigInt));
 }
 
-function readRanges(body: string): IdRange[] {
+export function readRanges(body: string): IdRange[] {
   const { ranges } = JSON.parse(body) as { ranges: { from: string; to: string }[] };
   return ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) }));
 }

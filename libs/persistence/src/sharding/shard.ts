@@ -13,11 +13,9 @@ import type { FailoverOptions } from '../failover/failover-guard';
 import type { LeafDataSource } from '../leaf-data-source';
 import { openDatabase, type OpenDatabaseOptions } from '../open-database';
 
-export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal' | 'onRetry'> {
+export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
   readonly name: string;
   readonly failover: FailoverOptions;
-  /** At the start, the database is not up yet and waited for. */
-  readonly onRetry?: (problem: string, waitMs: number) => void;
   /** The database could not be opened; it is tried again. */
   readonly onOpenFailed: (error: unknown) => void;
 }
