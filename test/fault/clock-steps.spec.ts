@@ -1,3 +1,4 @@
+import type { SnowflakeView } from '../../apps/leaf-server/src/monitor/views';
 import { defaultLayout } from '@leaf/core';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/built-server';
@@ -105,6 +106,11 @@ async function timeOf({ port }: BuiltServer): Promise<number> {
   return (await json<{ now: number }>(port, '/api/internal/time')).now;
 }
 
+/** Up to when the server may issue, in Unix ms. */
+async function reservedBy({ port }: BuiltServer): Promise<number> {
+  return (await json<SnowflakeView>(port, '/api/monitor/snowflake')).worker?.ceiling ?? NaN;
+}
+
 /** Waits until the server is ready; it may not be before its clock has passed `ceiling`. */
 async function waitFor(server: BuiltServer, ceiling: number): Promise<void> {
   await until(
@@ -143,6 +149,8 @@ describe.each(SERVER_REGISTRIES)('a server with the registry $name', ({ start, k
       await until('a refusal', () => after.refusals.size > 0);
       expect(await isReady(server.port)).toBe(false);
       await world.clock.set(offsetMs + ceiling - NEAR_MS - (await timeOf(server)));
+      // The calls that are refused have it reserve time to issue with: it is ready as soon as its clock has passed `ceiling`.
+      await until('time reserved', async () => (await reservedBy(server)) > ceiling + NEAR_MS);
       await waitFor(server, ceiling);
     }
     await until('load', () => after.count > MANY);

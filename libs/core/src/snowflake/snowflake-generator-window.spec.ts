@@ -128,6 +128,20 @@ describe('SnowflakeGenerator in its window', () => {
       expect(times(1)).toEqual([3]);
       expect(ids.snapshot()).toMatchObject({ issued: 1, backwardsSteps: 0 });
     });
+
+    it('has its window extended while it waits, and goes on without a gap', async () => {
+      window.floor = START + 2;
+      window.ceiling = START + 3;
+      window.renewAfter = START;
+      window.onRenew = async () => {
+        await clock.sleep(2);
+        window.ceiling = START + 100;
+      };
+      clock.step(2);
+      await expectRefused('LEAF_NOT_READY');
+      await clock.advance(2);
+      expect(times(1)).toEqual([4]);
+    });
   });
 
   describe('at the ceiling', () => {

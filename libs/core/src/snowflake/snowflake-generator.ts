@@ -213,8 +213,9 @@ export class SnowflakeGenerator {
   /** `timestamp`, if the layout and the window allow IDs with it; else NONE. */
   private admitted(timestamp: number): number {
     if (timestamp > this.layout.maxTimestamp || timestamp < this.layout.epoch) return this.held('epoch');
-    if (timestamp <= this.window.floor) return this.held('floor');
+    // Before the floor is looked at: when the clock passes that, there shall be time to issue with.
     if (timestamp > this.window.renewAfter) void this.window.renew();
+    if (timestamp <= this.window.floor) return this.held('floor');
     if (timestamp > this.window.ceiling) return this.held('ceiling');
     return timestamp;
   }
