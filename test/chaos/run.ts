@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   });
   const seed = positive('seed', values.seed);
   if (values['write-docs']) {
-    writeDocument(seed);
+    console.log(writeDocument(seed));
     return;
   }
   const minutes = positive('minutes', values.minutes);

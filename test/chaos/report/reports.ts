@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatTable } from '../../../bench/report/table';
 import type { ChaosOutcome } from '../chaos-run';
@@ -30,10 +30,18 @@ export function writeReports(folder: string, summary: Summary, outcome: ChaosOut
   writeFileSync(join(folder, 'summary.md'), `${markdownOf(summary)}\n`);
 }
 
-/** Puts the table of the newest run of a seed into the documentation. */
-export function writeDocument(seed: number): void {
-  const summary = JSON.parse(readFileSync(join(folderOf(seed), REPORT), 'utf8')) as Summary;
+/**
+ * Puts the table of the newest run of a seed into the documentation; says which run that was.
+ *
+ * @throws Error when no run of this seed has been kept
+ */
+export function writeDocument(seed: number): string {
+  const file = join(folderOf(seed), REPORT);
+  if (!existsSync(file)) throw new Error(`No run of seed ${seed} is kept. First: npm run chaos -- --seed ${seed}`);
+  const summary = JSON.parse(readFileSync(file, 'utf8')) as Summary;
   writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), markdownOf(summary)));
+  const { date, seconds, faults } = summary;
+  return `${DOCUMENT} has the table of the run of ${date} now: ${Math.round(seconds)} s, ${faults} faults.`;
 }
 
 /** The summary of a run for a terminal. */
