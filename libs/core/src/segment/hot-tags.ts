@@ -55,7 +55,9 @@ export class HotTags {
   private use(tag: string, at: number): void {
     this.usedAt.delete(tag);
     this.usedAt.set(tag, at);
-    const { value: oldest } = this.usedAt.keys().next();
-    if (oldest !== undefined && this.usedAt.size > this.options.most) this.usedAt.delete(oldest);
+    for (const oldest of this.usedAt.keys()) {
+      if (this.usedAt.size <= this.options.most) return;
+      this.usedAt.delete(oldest);
+    }
   }
 }
