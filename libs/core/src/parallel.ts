@@ -1,4 +1,7 @@
-/** Calls `act` with each item, in order, at most `width` of them under way at once; rejects with the first failure. */
+/**
+ * Calls `act` with each item, in order, at most `width` of them under way at once. Each failure lowers the width by one.
+ * Settles when nothing is under way any more; rejects with the first failure.
+ */
 export async function forEachParallel<T>(
   items: Iterable<T>,
   width: number,
@@ -8,5 +11,7 @@ export async function forEachParallel<T>(
   const worker = async (): Promise<void> => {
     for (let next = queue.next(); next.done !== true; next = queue.next()) await act(next.value);
   };
-  await Promise.all(Array.from({ length: width }, worker));
+  const workers = Array.from({ length: width }, worker);
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
 }

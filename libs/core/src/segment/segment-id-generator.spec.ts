@@ -321,4 +321,41 @@ describe('SegmentIdGenerator, close', () => {
     expect(rig.store.maxId(TAG)).toBe(11n);
     expect(rig.store.maxId('user')).toBe(2n);
   });
+
+  it('waits for the other give-backs when one fails, then rejects', async () => {
+    const rig = new SegmentRig(10);
+    const tags = ['a', 'b', 'c', 'd'];
+    for (const tag of tags) rig.store.put(tag, 1n, 10);
+    const generator = rig.generator();
+    for (const tag of tags) await generator.next(tag);
+    rig.store.hold();
+    const closed = watch(generator.close());
+    await rig.settle();
+    rig.store.held[0]!.fail();
+    await rig.settle();
+    expect([closed.settled, rig.store.held.length]).toEqual([false, 3]);
+    rig.store.release();
+    await rig.settle();
+    expect(closed.code).toBe('LEAF_STORE_UNAVAILABLE');
+    expect(tags.map((tag) => rig.store.maxId(tag))).toEqual([11n, 2n, 2n, 2n]);
+  });
+
+  it('waits for every allocation under way, whatever fails', async () => {
+    const rig = new SegmentRig(10);
+    const tags = Array.from({ length: 8 }, (_, index) => `t${index}`);
+    for (const tag of [...tags, 'slow']) rig.store.put(tag, 1n, 10);
+    const generator = rig.generator();
+    for (const tag of tags) await generator.next(tag);
+    await generator.refresh.run();
+    rig.store.hold();
+    generator.tryNext('slow');
+    const closed = watch(generator.close());
+    await rig.settle();
+    for (const call of [...rig.store.held]) if (call.method === 'giveBack') call.fail();
+    await rig.settle();
+    expect([closed.settled, rig.store.held.map(({ tag }) => tag)]).toEqual([false, ['slow']]);
+    rig.store.release();
+    await rig.settle();
+    expect(closed.code).toBe('LEAF_STORE_UNAVAILABLE');
+  });
 });

@@ -154,7 +154,8 @@ export class SegmentIdGenerator {
   }
 
   /**
-   * Refuses further calls, waits for the allocations under way and gives what was not issued back to the store.
+   * Refuses further calls, waits for the allocations under way and gives what was not issued back to the store. Nothing
+   * is under way when it settles: the connection may be closed.
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE` when the store fails meanwhile; what was not given back stays a gap
    */
@@ -271,7 +272,11 @@ export class SegmentIdGenerator {
     this.buffers.clear();
     this.paused.clear();
     await this.refresh.stop();
-    await forEachParallel(rests, CLOSE_WIDTH, async ({ tag, rest }) => this.giveBack(tag, await rest));
+    try {
+      await forEachParallel(rests, CLOSE_WIDTH, async ({ tag, rest }) => this.giveBack(tag, await rest));
+    } finally {
+      await Promise.all(rests.map(({ rest }) => rest));
+    }
   }
 
   /** Newest range first: each one moves the row down to where the next one ends. */
