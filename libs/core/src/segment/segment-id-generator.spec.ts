@@ -358,4 +358,21 @@ describe('SegmentIdGenerator, close', () => {
     await rig.settle();
     expect(closed.code).toBe('LEAF_STORE_UNAVAILABLE');
   });
+
+  it('lets any number of tags wait for their next try without a warning of Node.js', async () => {
+    const setMaxListeners = jest.spyOn(
+      jest.requireActual<typeof import('node:events')>('node:events'),
+      'setMaxListeners',
+    );
+    const rig = new SegmentRig(10);
+    const generator = rig.generator();
+    await generator.refresh.run();
+    const sleep = jest.spyOn(rig.clock, 'sleep');
+    rig.store.breakDown();
+    generator.tryNext(TAG);
+    await rig.settle();
+    const [, signal] = sleep.mock.calls[0]!;
+    expect(setMaxListeners).toHaveBeenCalledWith(0, signal);
+    await generator.close();
+  });
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock';
 import type { LeafError } from '../errors/leaf-error';
 import type { HistogramSnapshot } from '../histogram';
@@ -7,6 +8,7 @@ import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
+import { giveBackAll } from './give-back';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-view';
 import type { IdRange } from './id-range';
 import { LoadTotals } from './load-totals';
@@ -23,8 +25,6 @@ const PRELOAD_WIDTH = 4;
 const PAGE = 1000;
 /** When to ask for a paused tag again; nobody knows how long the pause lasts. */
 const PAUSED_RETRY_MS = 5000;
-/** Give-backs under way at once when the generator closes. */
-const CLOSE_WIDTH = 8;
 
 /** The tags of one store, each with its {@link DoubleBuffer}. */
 export class SegmentIdGenerator {
@@ -53,6 +53,8 @@ export class SegmentIdGenerator {
   ) {
     this.lookup = new TagLookup(store, clock, options.waitMs);
     const { totals, closing } = this;
+    // Every failing tag waits for its next try on this signal.
+    setMaxListeners(0, closing.signal);
     const { onLoadFailed } = events;
     this.context = { store, clock, random, options, totals, onLoadFailed, closing: closing.signal };
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
@@ -268,20 +270,11 @@ export class SegmentIdGenerator {
 
   private async shut(): Promise<void> {
     this.closing.abort();
-    const rests = this.allBuffers().map((buffer) => ({ tag: buffer.tag, rest: this.retire(buffer, stopping) }));
+    const rests = this.allBuffers().map((buffer) => ({ tag: buffer.tag, ranges: this.retire(buffer, stopping) }));
     this.buffers.clear();
     this.paused.clear();
     await this.refresh.stop();
-    try {
-      await forEachParallel(rests, CLOSE_WIDTH, async ({ tag, rest }) => this.giveBack(tag, await rest));
-    } finally {
-      await Promise.all(rests.map(({ rest }) => rest));
-    }
-  }
-
-  /** Newest range first: each one moves the row down to where the next one ends. */
-  private async giveBack(tag: string, rest: readonly IdRange[]): Promise<void> {
-    for (const range of rest) if (!(await this.store.giveBack(tag, range))) return;
+    await giveBackAll(this.store, rests);
   }
 
   private assertServed(tag: string): void {
