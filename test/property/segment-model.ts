@@ -47,6 +47,8 @@ export class SegmentModel {
   readonly descents: unknown[] = [];
   /** Answers whose IDs do not ascend or are not as many as asked for. */
   readonly malformed: unknown[] = [];
+  /** Calls that got no ID at once, though the server had some. */
+  readonly withheld: unknown[] = [];
   private readonly slots: Server[];
   private readonly deleted = new Map<string, SegmentRow>();
 
@@ -70,6 +72,18 @@ export class SegmentModel {
     const name = this.tag(tag);
     const id = this.server(slot).issuer.tryNext(name);
     if (id !== undefined) this.follow(this.server(slot), name, 1, () => Promise.resolve(single(id)));
+  }
+
+  /** A single call, made when nothing but answers of the storage is under way. */
+  async tryBuffered(slot: number, tag: number): Promise<void> {
+    const server = this.server(slot);
+    const name = this.tag(tag);
+    await this.clock.advance(0);
+    const answered = idsOf(...server.store.answered.filter((range) => range.tag === name)).length;
+    const buffered = answered - issuedBy(server, name).length;
+    const id = server.issuer.tryNext(name);
+    if (id !== undefined) this.follow(server, name, 1, () => Promise.resolve(single(id)));
+    else if (buffered > 0) this.withheld.push({ tag: name, buffered });
   }
 
   takeRanges(slot: number, tag: number, count: number): void {

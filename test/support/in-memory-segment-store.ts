@@ -47,6 +47,8 @@ export class InMemorySegmentStore extends SegmentStore {
   readonly held: HeldCall[] = [];
   /** Ranges taken through this connection, whether or not the answer arrived. */
   readonly granted: GrantedRange[] = [];
+  /** Those of `granted` whose answer has arrived. */
+  readonly answered: GrantedRange[] = [];
   /** Those of `granted` whose answer was lost. */
   readonly lost: GrantedRange[] = [];
   readonly givenBack: TaggedRange[] = [];
@@ -119,12 +121,14 @@ export class InMemorySegmentStore extends SegmentStore {
     this.peak = Math.max(this.peak, running);
     let range: GrantedRange | undefined;
     try {
-      return await this.call('allocate', tag, () => {
+      const answer = await this.call('allocate', tag, () => {
         const allocation = this.take(tag, size);
         range = { tag, from: allocation.from, to: allocation.to, exact: size !== undefined };
         this.granted.push(range);
         return allocation;
       });
+      this.answered.push({ tag, from: answer.from, to: answer.to, exact: size !== undefined });
+      return answer;
     } catch (error) {
       if (range !== undefined) this.lost.push(range);
       throw error;

@@ -93,27 +93,50 @@ describe('DoubleBuffer, ranges', () => {
     expect(buffer.tryRanges(1)).toEqual([{ from: 21n, to: 21n }]);
   });
 
-  it('takes nothing without waiting once it is retired, nor while what is buffered is lent', async () => {
-    const { rig, buffer } = await loaded();
-    rig.store.hold();
-    const lent = watch(buffer.takeRanges(18));
-    await rig.settle();
-    expect(buffer.tryRanges(1)).toBeUndefined();
-    await rig.clock.advance(rig.options.waitMs);
-    expect(lent.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+  it('takes nothing without waiting once it is retired', async () => {
+    const { buffer } = await loaded();
     expect(buffer.tryRanges(1)).toEqual([{ from: 4n, to: 4n }]);
     void buffer.retire(stopping);
     expect(buffer.tryRanges(1)).toBeUndefined();
   });
 
-  it('takes the missing rest by one allocation of exactly that size', async () => {
+  it.each([
+    ['is silent', (rig: SegmentRig) => rig.store.hold()],
+    ['fails', (rig: SegmentRig) => rig.store.breakDown()],
+  ])('serves every buffered ID while a store that %s keeps a larger range waiting', async (_, spoil) => {
+    const { rig, buffer } = await loaded();
+    spoil(rig);
+    const range = watch(buffer.takeRanges(1000));
+    await rig.settle();
+    expect(buffer.tryRanges(5)).toEqual([{ from: 4n, to: 8n }]);
+    expect(Array.from({ length: 12 }, () => buffer.tryNext())).toEqual(idsOf({ from: 9n, to: 20n }));
+    expect(buffer.tryNext()).toBeUndefined();
+    expect(range.settled).toBe(false);
+    await rig.clock.advance(rig.options.waitMs);
+    expect(range.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+  });
+
+  it('serves single calls before, during and after a range larger than the buffer, without one that waits', async () => {
+    const { rig, buffer } = await loaded();
+    rig.store.hold();
+    const range = watch(buffer.takeRanges(30));
+    expect([buffer.tryNext(), buffer.tryNext()]).toEqual([4n, 5n]);
+    rig.store.release();
+    rig.store.hold();
+    await rig.settle();
+    expect(idsOf(...range.value!)).toEqual(idsOf({ from: 6n, to: 35n }));
+    expect(Array.from({ length: 15 }, () => buffer.tryNext())).toEqual(idsOf({ from: 36n, to: 50n }));
+  });
+
+  it('loads as many IDs as asked for by one allocation, and keeps as many as it had', async () => {
     const { rig, buffer } = await loaded();
     await expect(buffer.takeRanges(500)).resolves.toEqual([
       { from: 4n, to: 10n },
       { from: 11n, to: 20n },
       { from: 21n, to: 503n },
     ]);
-    expect(rig.store.granted[2]).toEqual({ tag: TAG, from: 21n, to: 503n, exact: true });
+    expect(rig.store.granted[2]).toEqual({ tag: TAG, from: 21n, to: 520n, exact: true });
+    expect(buffer.buffered).toBe(17);
     expect(await buffer.take()).toBe(504n);
   });
 
@@ -193,8 +216,9 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.peak).toBe(1);
   });
 
-  it('singles wait for a range that took all, and go on above it', async () => {
-    const { rig, buffer } = await loaded();
+  it('answers a range before the calls that found the buffer empty meanwhile', async () => {
+    const rig = new SegmentRig(10);
+    const buffer = rig.buffer();
     rig.store.hold();
     const range = watch(buffer.takeRanges(30));
     const singles = [watch(buffer.take()), watch(buffer.take())];
@@ -202,12 +226,12 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.held).toHaveLength(1);
     rig.store.release();
     await rig.settle();
-    expect(idsOf(...range.value!)).toEqual(idsOf({ from: 4n, to: 33n }));
-    expect(singles.map((call) => call.value)).toEqual([34n, 35n]);
+    expect(range.value).toEqual([{ from: 1n, to: 30n }]);
+    expect(singles.map((call) => call.value)).toEqual([31n, 32n]);
     expect(rig.store.peak).toBe(1);
   });
 
-  it('a refused allocation gives the buffered IDs back, in order', async () => {
+  it('a refused allocation leaves the buffered IDs, in order', async () => {
     const { rig, buffer } = await loaded();
     rig.store.put(TAG, 2n ** 63n - 5n, 10);
     const waiting = [watch(buffer.takeRanges(1000)), watch(buffer.take()), watch(buffer.takeRanges(8))];
@@ -221,19 +245,6 @@ describe('DoubleBuffer, ranges', () => {
     expect(await takeMany(buffer, 8)).toEqual(idsOf({ from: 13n, to: 20n }));
   });
 
-  it('nobody allocates before the buffered IDs are back', async () => {
-    const rig = new SegmentRig(10, { prefetchRatio: 1 });
-    const buffer = rig.buffer();
-    await takeMany(buffer, 3);
-    rig.store.hold();
-    const range = watch(buffer.takeRanges(1000));
-    const waiting = Array.from({ length: 7 }, () => watch(buffer.take()));
-    rig.store.held[0]!.fail(new Error('bug'));
-    await rig.settle();
-    expect(range.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
-    expect(waiting.map((call) => call.value)).toEqual(idsOf({ from: 4n, to: 10n }));
-  });
-
   it('retries an allocation with back-off until the wait limit', async () => {
     const { rig, buffer } = await loaded();
     rig.store.failNext(3);
@@ -242,7 +253,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(idsOf(...call.value!)).toEqual(idsOf({ from: 4n, to: 33n }));
   });
 
-  it('is refused at its wait limit with the buffered IDs given back', async () => {
+  it('is refused at its wait limit and leaves the buffered IDs', async () => {
     const { rig, buffer } = await loaded();
     rig.store.breakDown();
     const call = watch(buffer.takeRanges(30));
@@ -251,10 +262,9 @@ describe('DoubleBuffer, ranges', () => {
     await rig.clock.advance(1);
     expect(call.error).toMatchObject({ code: 'LEAF_SEGMENT_UNAVAILABLE', retryAfterMs: 1000 });
     expect(await takeMany(buffer, 10)).toEqual(idsOf({ from: 4n, to: 13n }));
-    expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('stops retrying when nobody waits any more', async () => {
+  it('stops after the next try when nobody waits any more', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.breakDown();
@@ -263,8 +273,9 @@ describe('DoubleBuffer, ranges', () => {
     expect(call.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
     const calls = rig.store.calls.length;
     await rig.clock.advance(5000);
-    expect(rig.store.calls).toHaveLength(calls);
+    expect(rig.store.calls).toHaveLength(calls + 1);
     expect(buffer.snapshot().loading).toBe(false);
+    expect(rig.clock.sleeping).toBe(0);
   });
 
   it('an allocation that answers after the wait limit is kept for the next callers', async () => {

@@ -223,13 +223,13 @@ describe('DoubleBuffer, snapshot', () => {
     expect(buffer.snapshot().current).toEqual({ from: 1n, to: 2000n, position: 2001n });
   });
 
-  it('does not count what a range call has drained until it is answered', async () => {
+  it('does not count the IDs of a range until it is answered', async () => {
     const rig = new SegmentRig(10, { prefetchRatio: 1 });
     const buffer = rig.buffer();
     await takeMany(buffer, 4);
     rig.store.hold();
     const range = watch(buffer.takeRanges(20));
-    expect(buffer.snapshot()).toMatchObject({ issued: 4, buffered: 0 });
+    expect(buffer.snapshot()).toMatchObject({ issued: 4, buffered: 6 });
     rig.store.release();
     await rig.settle();
     expect(range.settled).toBe(true);
@@ -350,7 +350,7 @@ describe('DoubleBuffer, retired', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('a range whose allocation succeeds is still answered, and not handed back', async () => {
+  it('refuses a range whose allocation is under way, and hands its IDs back', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     await takeMany(buffer, 4);
@@ -360,8 +360,12 @@ describe('DoubleBuffer, retired', () => {
     const rest = watch(buffer.retire(stopping));
     rig.store.release();
     await rig.settle();
-    expect(idsOf(...range.value!)).toEqual(idsOf({ from: 5n, to: 24n }));
-    expect(rest.value).toEqual([]);
+    expect(range.code).toBe('LEAF_NOT_READY');
+    expect(rest.value).toEqual([
+      { from: 21n, to: 40n },
+      { from: 11n, to: 20n },
+      { from: 5n, to: 10n },
+    ]);
     expect(rig.store.count('allocate')).toBe(3);
   });
 });

@@ -2,10 +2,10 @@ import { settledBefore } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
 import { retry } from '../retry';
 import type { BufferContext } from './buffer-context';
-import type { ExactOrder } from './exact-order';
 import type { IdRange } from './id-range';
+import type { PendingTake } from './pending-take';
 import { RangeSource } from './range-source';
-import { SegmentStock } from './segment-stock';
+import { SegmentQueue } from './segment-queue';
 import { view, type DoubleBufferSnapshot } from './segment-view';
 import { segmentUnavailable, tooManyWaiting } from './unavailable';
 import { WaitingLine } from './waiting-line';
@@ -26,11 +26,11 @@ const REFUSAL_MS = 1000;
  * before it: that keeps the tag's IDs ascending.
  */
 export class DoubleBuffer {
-  private readonly stock = new SegmentStock();
+  private readonly queue = new SegmentQueue();
   /** While `current.left` is above this, an ID needs no further look. */
   private checkpoint = 0;
   private allocating = false;
-  /** Woken when the allocation under way is done, or IDs came back. */
+  /** Woken when the allocation under way is done. */
   private waiting: WaitingLine | undefined;
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
@@ -46,7 +46,7 @@ export class DoubleBuffer {
 
   /** The next ID, or undefined when none is buffered; then an allocation is under way or was refused. */
   tryNext(): bigint | undefined {
-    const { current } = this.stock;
+    const { current } = this.queue;
     if (current.left > this.checkpoint) return current.take();
     return this.tryNextSlowly();
   }
@@ -67,8 +67,9 @@ export class DoubleBuffer {
   }
 
   /**
-   * The next `count` IDs as ascending ranges: first what is buffered, then one allocation of exactly what is missing.
-   * When that allocation fails, what was buffered still is.
+   * The next `count` IDs as ascending ranges. When fewer are buffered, `count` more are loaded by one allocation, and the
+   * lowest ones are taken when it is done: meanwhile other calls use the buffer, and afterwards it holds as many IDs as
+   * before.
    *
    * @throws LeafError as {@link take}
    */
@@ -76,14 +77,14 @@ export class DoubleBuffer {
     const deadline = this.deadline();
     while (this.buffered < count && this.allocating) await this.allocation(deadline);
     this.assertOpen();
-    return this.tryRanges(count) ?? this.takeWithExact(count, deadline);
+    return this.tryRanges(count) ?? this.loadAndTake(count, deadline);
   }
 
   /** The next `count` IDs as ascending ranges, or undefined when fewer are buffered. */
   tryRanges(count: number): IdRange[] | undefined {
     if (this.retired !== undefined || this.buffered < count) return undefined;
     const ranges = this.drain(count);
-    if (this.stock.current.left <= this.checkpoint) this.prefetch();
+    if (this.queue.current.left <= this.checkpoint) this.prefetch();
     return ranges;
   }
 
@@ -101,24 +102,24 @@ export class DoubleBuffer {
    */
   async retire(reason: () => LeafError): Promise<IdRange[]> {
     this.retired = reason;
-    const rest = this.unload();
+    const rest = this.clear();
     while (this.allocating) await this.line.watch();
-    return [...this.unload(), ...rest];
+    return [...this.clear(), ...rest];
   }
 
   /** IDs handed out so far. */
   get issued(): number {
-    return this.stock.issued;
+    return this.queue.issued;
   }
 
   /** IDs at hand without asking the store. */
   get buffered(): number {
-    return this.stock.buffered;
+    return this.queue.buffered;
   }
 
   /** Another number when a snapshot would be another one; never a number that was there before. */
   get revision(): number {
-    return 2 * (this.stock.moves + this.source.tries) + (this.allocating ? 1 : 0);
+    return 2 * (this.queue.moves + this.source.tries) + (this.allocating ? 1 : 0);
   }
 
   /** Size of the newest load; 0 before the first. */
@@ -127,14 +128,14 @@ export class DoubleBuffer {
   }
 
   snapshot(): DoubleBufferSnapshot {
-    const { issued, buffered, loaded, queue } = this.stock;
+    const { issued, buffered, loaded, following } = this.queue;
     return {
       tag: this.tag,
       issued,
       buffered,
       current: loaded && view(loaded),
-      next: queue[0] && view(queue[0]),
-      spare: queue.slice(1).map(view),
+      next: following[0] && view(following[0]),
+      spare: following.slice(1).map(view),
       loading: this.allocating,
       ...this.source.snapshot(),
     };
@@ -142,27 +143,27 @@ export class DoubleBuffer {
 
   private tryNextSlowly(): bigint | undefined {
     if (this.retired !== undefined) return undefined;
-    if (this.stock.current.left === 0 && !this.advance()) {
+    if (this.queue.current.left === 0 && !this.advance()) {
       this.prefetch();
       return undefined;
     }
-    if (this.stock.current.left <= this.checkpoint) this.prefetch();
-    return this.stock.current.take();
+    if (this.queue.current.left <= this.checkpoint) this.prefetch();
+    return this.queue.current.take();
   }
 
   private advance(): boolean {
-    if (!this.stock.advance()) return false;
+    if (!this.queue.advance()) return false;
     this.setCheckpoint();
     return true;
   }
 
   private setCheckpoint(): void {
-    this.checkpoint = Math.ceil(this.stock.current.size * (1 - this.context.options.prefetchRatio));
+    this.checkpoint = Math.ceil(this.queue.current.size * (1 - this.context.options.prefetchRatio));
   }
 
   /** Starts the one load, unless it is not wanted or not possible now. */
   private prefetch(): void {
-    if (this.stock.queue.length > 0 || this.allocating || this.retired !== undefined) return;
+    if (this.queue.following.length > 0 || this.allocating || this.retired !== undefined) return;
     if (this.context.clock.monotonic() < this.refusedUntil) return;
     this.checkpoint = 0;
     this.begin(this.load());
@@ -180,12 +181,17 @@ export class DoubleBuffer {
 
   private async load(): Promise<void> {
     try {
-      this.stock.receive(await this.retrying(() => this.source.load(), this.context.closing));
+      this.queue.append(
+        await this.retrying(
+          () => this.source.load(),
+          () => true,
+        ),
+      );
       this.refusal = undefined;
     } catch (error) {
       this.refuse(error instanceof LeafError ? error : this.unavailable());
       // Every ID from now on looks whether a load may be tried again.
-      this.checkpoint = this.stock.current.size;
+      this.checkpoint = this.queue.current.size;
     }
   }
 
@@ -194,55 +200,44 @@ export class DoubleBuffer {
     this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
   }
 
-  /** All that is buffered and one allocation of what `count` needs besides. Only while no other is under way. */
-  private async takeWithExact(count: number, deadline: number): Promise<IdRange[]> {
+  /** Loads `count` IDs behind what is buffered, then takes the first `count`. Only while no allocation is under way. */
+  private async loadAndTake(count: number, deadline: number): Promise<IdRange[]> {
     if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
-    const missing = count - this.buffered;
-    const order: ExactOrder = { pieces: this.stock.lend(), stop: new AbortController(), abandoned: false, done: false };
-    const work = this.complete(order, missing);
+    const pending: PendingTake = { count, abandoned: false, done: false };
+    const work = this.complete(pending);
     this.begin(work);
-    if ((await settledBefore(work, deadline, this.context.clock)) || order.done) {
+    if ((await settledBefore(work, deadline, this.context.clock)) || pending.done) {
       const ranges = await work;
       this.prefetch();
       return ranges;
     }
-    order.abandoned = true;
-    order.stop.abort(null);
-    this.restore(order.pieces);
-    this.wake();
+    pending.abandoned = true;
     throw this.retired?.() ?? this.unavailable();
   }
 
-  /**
-   * What goes wrong is put right in here, before the allocation counts as done: nobody may start the next one while the
-   * drained pieces, which are lower, are still on their way back.
-   */
-  private async complete(order: ExactOrder, missing: number): Promise<IdRange[]> {
-    const { pieces, stop } = order;
-    const close = (): void => stop.abort(null);
-    this.context.closing.addEventListener('abort', close);
+  /** Takes the IDs before the allocation counts as done: no other call can come in between. */
+  private async complete(pending: PendingTake): Promise<IdRange[]> {
+    const { count } = pending;
     try {
-      const exact = await this.retrying(() => this.source.allocate(missing), stop.signal);
-      if (order.abandoned) this.stock.receive(exact);
-      else this.stock.settle(missing);
-      return [...pieces, exact];
+      const isWanted = (): boolean => !pending.abandoned;
+      this.queue.append(await this.retrying(() => this.source.allocate(count), isWanted));
+      if (this.retired !== undefined) throw this.retired();
+      return pending.abandoned ? [] : this.drain(count);
     } catch (error) {
-      if (!order.abandoned) this.restore(pieces);
       if (this.retired !== undefined) throw this.retired();
       if (!(error instanceof LeafError) || error.retryable) throw this.unavailable();
       if (error.code !== 'LEAF_TAG_EXHAUSTED') this.refuse(error);
       throw error;
     } finally {
-      this.context.closing.removeEventListener('abort', close);
-      order.done = true;
+      pending.done = true;
     }
   }
 
-  private retrying<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { clock, random } = this.context;
+  private retrying<T>(action: () => Promise<T>, isWanted: () => boolean): Promise<T> {
+    const { clock, random, closing } = this.context;
     const isRetryable = (error: unknown): boolean =>
-      this.retired === undefined && error instanceof LeafError && error.retryable;
-    return retry(action, { ...BACKOFF, attempts: Infinity, isRetryable, signal }, clock, random);
+      this.retired === undefined && error instanceof LeafError && error.retryable && isWanted();
+    return retry(action, { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing }, clock, random);
   }
 
   /** Waits for the allocation under way; throws when there can be none, past the deadline, or to give way. */
@@ -273,21 +268,15 @@ export class DoubleBuffer {
   }
 
   private drain(count: number): IdRange[] {
-    const { current } = this.stock;
-    const ranges = this.stock.drain(count);
-    if (this.stock.current !== current) this.setCheckpoint();
+    const { current } = this.queue;
+    const ranges = this.queue.drain(count);
+    if (this.queue.current !== current) this.setCheckpoint();
     return ranges;
   }
 
-  /** Every ID from now on looks whether a load is wanted. */
-  private restore(pieces: readonly IdRange[]): void {
-    this.stock.restore(pieces);
-    if (pieces.length > 0) this.checkpoint = this.stock.current.size;
-  }
-
-  private unload(): IdRange[] {
+  private clear(): IdRange[] {
     this.checkpoint = 0;
-    return this.stock.unload();
+    return this.queue.clear();
   }
 
   private deadline(): number {
