@@ -1,6 +1,7 @@
 import {
   DoubleBuffer,
   FakeClock,
+  IdleRetries,
   LeafError,
   LoadTotals,
   messageOf,
@@ -213,6 +214,7 @@ export function bufferOf(tag: string): Start {
       clock,
       random: () => 0,
       options,
+      idleRetries: new IdleRetries(clock),
       closing: closing.signal,
       totals: new LoadTotals(),
       onLoadFailed: () => undefined,

@@ -25,6 +25,7 @@ export { DoubleBuffer } from './segment/double-buffer';
 export type { DoubleBufferSnapshot, SegmentView, TagSnapshot, TagVisit } from './segment/segment-view';
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
 export { idsOf, MAX_ID, sizeOf, type IdRange } from './segment/id-range';
+export { IdleRetries } from './segment/idle-retries';
 export { LoadTotals } from './segment/load-totals';
 export { Segment } from './segment/segment';
 export type { SegmentEvents } from './segment/segment-events';

@@ -1,4 +1,5 @@
 import type { RandomSource } from '../random';
+import type { IdleRetries } from './idle-retries';
 import type { RangeSourceContext } from './range-source';
 import type { SegmentOptions } from './segment-options';
 
@@ -6,6 +7,7 @@ import type { SegmentOptions } from './segment-options';
 export interface BufferContext extends RangeSourceContext {
   readonly random: RandomSource;
   readonly options: SegmentOptions;
+  readonly idleRetries: IdleRetries;
   /** Aborts the waits between tries when the generator closes. */
   readonly closing: AbortSignal;
 }

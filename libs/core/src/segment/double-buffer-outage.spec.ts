@@ -44,6 +44,88 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(waits.slice(0, 7)).toEqual([25, 50, 100, 200, 400, 500, 500]);
   });
 
+  it('stops trying after a while when no call waits, and starts again with the next call', async () => {
+    const rig = new SegmentRig(100);
+    const buffer = rig.buffer();
+    rig.store.breakDown();
+    void buffer.tryNext();
+    await rig.clock.advance(9000);
+    const tries = rig.store.count('allocate');
+    await rig.clock.advance(2000);
+    expect(rig.store.count('allocate')).toBeGreaterThan(tries);
+    expect(buffer.snapshot().loading).toBe(false);
+    const stopped = rig.store.count('allocate');
+    await rig.clock.advance(60_000);
+    expect(rig.store.count('allocate')).toBe(stopped);
+    rig.store.heal();
+    expect(buffer.tryNext()).toBeUndefined();
+    await rig.settle();
+    expect(buffer.tryNext()).toBe(1n);
+  });
+
+  it('a call that waits starts a load that was given up just now at once', async () => {
+    const rig = new SegmentRig(100);
+    const buffer = rig.buffer();
+    rig.store.breakDown();
+    void buffer.tryNext();
+    while (buffer.snapshot().loading) await rig.clock.advance(100);
+    rig.store.heal();
+    expect(buffer.tryNext()).toBeUndefined();
+    expect(buffer.snapshot().loading).toBe(false);
+    const call = watch(buffer.take());
+    await rig.settle();
+    expect(call.value).toBe(1n);
+  });
+
+  it('goes on trying as long as calls wait', async () => {
+    const rig = new SegmentRig(100, { waitMs: 20_000 });
+    const buffer = rig.buffer();
+    rig.store.breakDown();
+    const call = watch(buffer.take());
+    await rig.clock.advance(19_000);
+    expect(call.settled).toBe(false);
+    rig.store.heal();
+    await rig.clock.advance(1000);
+    expect(call.value).toBe(1n);
+  });
+
+  it('fetches ahead again after an outage, from the next call on', async () => {
+    const rig = new SegmentRig(100);
+    const buffer = rig.buffer();
+    await takeMany(buffer, 10);
+    rig.store.breakDown();
+    expect(buffer.tryNext()).toBe(11n);
+    await rig.clock.advance(60_000);
+    expect(buffer.snapshot().loading).toBe(false);
+    rig.store.heal();
+    expect(buffer.tryNext()).toBe(12n);
+    await rig.settle();
+    expect(buffer.snapshot().next).toMatchObject({ from: 101n, to: 200n });
+  });
+
+  it('few of many tags are tried again when no call waits', async () => {
+    const rig = new SegmentRig(100);
+    const tags = Array.from({ length: 200 }, (_, index) => `t${index}`);
+    for (const tag of tags) rig.store.put(tag, 1n, 100);
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.breakDown();
+    for (const tag of tags) generator.tryNext(tag);
+    await rig.settle();
+    const first = rig.store.count('allocate');
+    for (let second = 0; second < 20; second++) {
+      for (const tag of tags) generator.tryNext(tag);
+      await rig.clock.advance(1000);
+    }
+    expect(first).toBe(tags.length);
+    expect(rig.store.count('allocate') - first).toBeLessThan(20 * 32 * 4);
+    rig.store.heal();
+    const calls = tags.map((tag) => watch(generator.next(tag)));
+    await rig.clock.advance(1000);
+    expect(calls.map(({ value }) => value)).toEqual(tags.map(() => 1n));
+    await generator.close();
+  });
+
   it('waiting callers are refused at their wait limit, after one load', async () => {
     const rig = new SegmentRig(10, { waitMs: 1000 });
     const buffer = rig.buffer();

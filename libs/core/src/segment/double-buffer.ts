@@ -165,6 +165,11 @@ export class DoubleBuffer {
   private prefetch(): void {
     if (this.queue.following.length > 0 || this.allocating || this.retired !== undefined) return;
     if (this.context.clock.monotonic() < this.refusedUntil) return;
+    if (this.source.failure !== undefined && !this.context.idleRetries.admits(this)) return;
+    this.startLoad();
+  }
+
+  private startLoad(): void {
     this.checkpoint = 0;
     this.begin(this.load());
   }
@@ -180,29 +185,30 @@ export class DoubleBuffer {
   }
 
   private async load(): Promise<void> {
+    const { closing, idleRetries } = this.context;
+    const isWanted = (): boolean => this.waiting?.occupied === true || idleRetries.admits(this);
     try {
-      this.queue.append(
-        await this.retrying(
-          () => this.source.load(),
-          () => true,
-        ),
-      );
+      this.queue.append(await this.retrying(() => this.source.load(), isWanted));
       this.refusal = undefined;
     } catch (error) {
-      this.refuse(error instanceof LeafError ? error : this.unavailable());
+      const isGivenUp = error instanceof LeafError && error.retryable && !closing.aborted;
+      this.refuse(isGivenUp ? undefined : error instanceof LeafError ? error : this.unavailable());
       // Every ID from now on looks whether a load may be tried again.
       this.checkpoint = this.queue.current.size;
+    } finally {
+      idleRetries.end(this);
     }
   }
 
-  private refuse(error: LeafError): void {
+  /** @param error undefined when a call that waits may start another load at once */
+  private refuse(error: LeafError | undefined): void {
     this.refusal = error;
     this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
   }
 
   /** Loads `count` IDs behind what is buffered, then takes the first `count`. Only while no allocation is under way. */
   private async loadAndTake(count: number, deadline: number): Promise<IdRange[]> {
-    if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
+    this.assertNotRefused();
     const pending: PendingTake = { count, abandoned: false, done: false };
     const work = this.complete(pending);
     this.begin(work);
@@ -244,13 +250,17 @@ export class DoubleBuffer {
   private async allocation(deadline: number): Promise<void> {
     this.assertOpen();
     if (!this.allocating) {
-      if (this.refusal !== undefined) throw this.refusal;
-    } else {
-      const end = await this.line.wait(deadline);
-      if (end === 'late') throw this.unavailable();
-      if (end === 'displaced') throw tooManyWaiting(this.tag);
+      this.assertNotRefused();
+      this.startLoad();
     }
+    const end = await this.line.wait(deadline);
+    if (end === 'late') throw this.unavailable();
+    if (end === 'displaced') throw tooManyWaiting(this.tag);
     this.assertOpen();
+  }
+
+  private assertNotRefused(): void {
+    if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
   }
 
   private get line(): WaitingLine {

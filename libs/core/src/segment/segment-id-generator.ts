@@ -11,6 +11,7 @@ import { DoubleBuffer } from './double-buffer';
 import { giveBackAll } from './give-back';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-view';
 import type { IdRange } from './id-range';
+import { IdleRetries } from './idle-retries';
 import { LoadTotals } from './load-totals';
 import type { SegmentEvents } from './segment-events';
 import type { SegmentOptions } from './segment-options';
@@ -56,7 +57,8 @@ export class SegmentIdGenerator {
     // Every failing tag waits for its next try on this signal.
     setMaxListeners(0, closing.signal);
     const { onLoadFailed } = events;
-    this.context = { store, clock, random, options, totals, onLoadFailed, closing: closing.signal };
+    const idleRetries = new IdleRetries(clock);
+    this.context = { store, clock, random, options, totals, onLoadFailed, idleRetries, closing: closing.signal };
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 

@@ -35,6 +35,11 @@ export class WaitingLine {
     return this.waiters === undefined && this.watchers === undefined && this.clock.monotonic() >= this.crowdedUntil;
   }
 
+  /** Whether a call waits. */
+  get occupied(): boolean {
+    return this.waiters !== undefined && this.waiters.size > 0;
+  }
+
   /** @param deadline the begin of the call, and `waitMs` later */
   async wait(deadline: number): Promise<WaitEnd> {
     const now = this.clock.monotonic();
