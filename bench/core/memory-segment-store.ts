@@ -38,4 +38,8 @@ export class MemorySegmentStore extends SegmentStore {
     if (this.maxId < minimum) this.maxId = minimum;
     return Promise.resolve();
   }
+
+  recordDeleted(): Promise<void> {
+    return Promise.resolve();
+  }
 }

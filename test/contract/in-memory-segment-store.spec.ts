@@ -10,7 +10,7 @@ segmentStoreContract('InMemorySegmentStore', {
     };
     return Promise.resolve({
       store,
-      second: new InMemorySegmentStore(store.rows),
+      second: new InMemorySegmentStore(store.rows, store.deleted),
       putRow,
       readMaxId: (tag: string) => Promise.resolve(store.maxId(tag)!),
       close: () => Promise.resolve(),

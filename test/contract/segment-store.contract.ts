@@ -314,6 +314,53 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
       });
     });
 
+    describe('recordDeleted', () => {
+      it('keeps a row of this name above what the deleted one had given', async () => {
+        await store.recordDeleted('a', 5001n);
+        await fixture.putRow('a', 1n, 10);
+        await fixture.putRow('b', 1n, 10);
+        expect(await second.allocate('a', undefined)).toEqual({ from: 5001n, to: 5010n, step: 10 });
+        expect(await store.allocate('a', 7)).toEqual({ from: 5011n, to: 5017n, step: 10 });
+        expect(await fixture.readMaxId('a')).toBe(5018n);
+        expect(await store.allocate('b', 7)).toMatchObject({ from: 1n });
+      });
+
+      it.each([
+        ['raises', 500n, 501n, 501n],
+        ['leaves what is equal', 500n, 500n, 500n],
+        ['never lowers', 500n, 499n, 500n],
+        ['is exact above 2^53', 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 1n],
+      ])('%s', async (_, first, then, expected) => {
+        await store.recordDeleted('a', first);
+        await second.recordDeleted('a', then);
+        await fixture.putRow('a', 1n, 10);
+        expect(await store.allocate('a', undefined)).toMatchObject({ from: expected });
+      });
+
+      it('leaves a row that is above', async () => {
+        await store.recordDeleted('a', 500n);
+        await fixture.putRow('a', 501n, 10);
+        expect(await store.allocate('a', undefined)).toMatchObject({ from: 501n });
+      });
+
+      it('creates no tag, and moves none', async () => {
+        await fixture.putRow('a', 7n, 10);
+        await store.recordDeleted('a', 500n);
+        await store.recordDeleted('none', 500n);
+        expect(await store.hasTag('none')).toBe(false);
+        expect(await fixture.readMaxId('a')).toBe(7n);
+      });
+
+      it('takes nothing when the IDs above would not do', async () => {
+        await store.recordDeleted('a', MAX_ID - 5n);
+        await fixture.putRow('a', 1n, 10);
+        await expect(store.allocate('a', undefined)).rejects.toEqual(REFUSED('LEAF_TAG_EXHAUSTED'));
+        await expect(store.allocate('a', 6)).rejects.toEqual(REFUSED('LEAF_TAG_EXHAUSTED'));
+        expect(await fixture.readMaxId('a')).toBe(1n);
+        expect(await store.allocate('a', 5)).toMatchObject({ from: MAX_ID - 5n, to: MAX_ID - 1n });
+      });
+    });
+
     it('says where it is', () => {
       expect(store.description).not.toBe('');
     });

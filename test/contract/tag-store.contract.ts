@@ -161,6 +161,25 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
       await expect(fixture.segments.allocate('a', undefined)).rejects.toEqual(REFUSED('LEAF_TAG_NOT_FOUND'));
     });
 
+    it('gives no ID twice when a tag is deleted beside allocations and inserted again at 1', async () => {
+      await tags.create({ tag: 'a', step: 10 });
+      const starts: bigint[] = [];
+      for (let round = 0; round < 10; round++) {
+        const allocations = Array.from({ length: 8 }, () =>
+          fixture.segments.allocate('a', undefined).then(
+            ({ from }) => void starts.push(from),
+            (error: unknown) => expect(error).toEqual(REFUSED('LEAF_TAG_NOT_FOUND')),
+          ),
+        );
+        await Promise.all([...allocations, tags.remove('a')]);
+        // Several databases each carry out the INSERT.
+        await fixture.execute('DELETE FROM leaf_alloc');
+        await fixture.execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('a', 1, 10)");
+      }
+      starts.push((await fixture.segments.allocate('a', undefined)).from);
+      expect(new Set(starts).size).toBe(starts.length);
+    });
+
     it('goes on where a deleted tag of the name had come to', async () => {
       await tags.create({ tag: 'a', step: 10 });
       await fixture.segments.allocate('a', 41);
@@ -171,6 +190,9 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
       expect(await tags.create({ tag: 'a', step: 10, maxId: 5000n })).toMatchObject({ maxId: 5000n });
       await tags.remove('a');
       expect(await tags.create({ tag: 'a', step: 10 })).toMatchObject({ maxId: 5000n });
+      await tags.remove('a');
+      await fixture.execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('a', 1, 10)");
+      expect(await fixture.segments.allocate('a', undefined)).toMatchObject({ from: 5000n, to: 5009n });
       const other = await tags.create({ tag: 'A', step: 10 }).catch((error: unknown) => error as LeafError);
       expect(['LEAF_TAG_EXISTS', 1n]).toContain('maxId' in other ? other.maxId : other.code);
     });

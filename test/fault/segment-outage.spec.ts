@@ -68,6 +68,10 @@ class WatchedStore extends SegmentStore {
   raise(tag: string, minimum: bigint): Promise<void> {
     return this.inner.raise(tag, minimum);
   }
+
+  recordDeleted(tag: string, nextId: bigint): Promise<void> {
+    return this.inner.recordDeleted(tag, nextId);
+  }
 }
 
 interface World {

@@ -5,7 +5,7 @@ export interface SegmentRow {
   step: number;
 }
 
-export type StoreMethod = 'listTags' | 'hasTag' | 'allocate' | 'giveBack' | 'raise';
+export type StoreMethod = 'listTags' | 'hasTag' | 'allocate' | 'giveBack' | 'raise' | 'recordDeleted';
 
 export interface TaggedRange extends IdRange {
   readonly tag: string;
@@ -36,7 +36,7 @@ interface PlannedFailure {
 type Outcome<T> = { readonly value: T } | { readonly error: Error };
 
 /**
- * A `SegmentStore` in memory. Stores that share `rows` are connections to one storage. The switches let a test hold
+ * A `SegmentStore` in memory. Stores that share `rows` and `deleted` are connections to one storage. The switches let a test hold
  * answers, fail calls before or after they are carried out, and set rows behind the store's back.
  */
 export class InMemorySegmentStore extends SegmentStore {
@@ -60,7 +60,11 @@ export class InMemorySegmentStore extends SegmentStore {
   private permanentFailure: PlannedFailure | undefined;
   private readonly allocating = new Map<string, number>();
 
-  constructor(readonly rows = new Map<string, SegmentRow>()) {
+  /** @param deleted the first ID that a deleted tag had not given */
+  constructor(
+    readonly rows = new Map<string, SegmentRow>(),
+    readonly deleted = new Map<string, bigint>(),
+  ) {
     super();
   }
 
@@ -154,11 +158,18 @@ export class InMemorySegmentStore extends SegmentStore {
     });
   }
 
+  recordDeleted(tag: string, nextId: bigint): Promise<void> {
+    return this.call('recordDeleted', tag, () => {
+      if (nextId > (this.deleted.get(tag) ?? 0n)) this.deleted.set(tag, nextId);
+    });
+  }
+
   private take(tag: string, size: number | undefined): Allocation {
     const row = this.rows.get(tag);
     if (row === undefined) throw new LeafError('LEAF_TAG_NOT_FOUND', `No tag "${tag}".`);
     if (row.maxId < 1n || row.step < 1) throw new LeafError('LEAF_TAG_ROW_INVALID', `Bad row of "${tag}".`);
-    const from = row.maxId;
+    const deleted = this.deleted.get(tag) ?? 0n;
+    const from = row.maxId > deleted ? row.maxId : deleted;
     const after = from + BigInt(size ?? row.step);
     if (after > MAX_ID) throw new LeafError('LEAF_TAG_EXHAUSTED', `"${tag}" is used up.`);
     row.maxId = after;

@@ -1,11 +1,14 @@
 import { type Allocation, type IdRange, LeafError, MAX_ID, MAX_STEP, SegmentStore } from '@leaf/core';
 import type { FailoverGuard } from './failover/failover-guard';
 import type { SqlDatabase } from './sql-database';
+import type { TagDialect } from './tags/tag-dialect';
 
 export interface AllocRow {
   /** Decimal: JavaScript numbers are exact to 2^53 only. */
   readonly max_id: string | null;
   readonly step: number | null;
+  /** Decimal: where a deleted tag of this name had come to. */
+  readonly deleted: string | null;
 }
 
 /** The row of a tag, as an allocation left it. */
@@ -30,6 +33,8 @@ export abstract class SqlSegmentStore extends SegmentStore {
   get description(): string {
     return this.database.description;
   }
+
+  protected abstract readonly tags: TagDialect;
 
   /** The next tags in the order of the table, `limit` at most. */
   protected abstract tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]>;
@@ -63,6 +68,10 @@ export abstract class SqlSegmentStore extends SegmentStore {
     throw await this.refusal(tag, size);
   }
 
+  async recordDeleted(tag: string, nextId: bigint): Promise<void> {
+    await this.database.run(this.tags.text(this.tags.rememberDeleted), [tag, nextId]);
+  }
+
   abstract override giveBack(tag: string, range: IdRange): Promise<boolean>;
   abstract override raise(tag: string, minimum: bigint): Promise<void>;
 
@@ -70,7 +79,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
   private async refusal(tag: string, size: number | undefined): Promise<LeafError> {
     const [row, ...others] = await this.rows(tag);
     if (row === undefined) return unknownTag(tag);
-    const { max_id, step } = row;
+    const { max_id, step, deleted } = row;
     if (others.length > 0 || max_id === null || step === null || !isStep(step) || !/^[1-9]\d*$/.test(max_id)) {
       return new LeafError(
         'LEAF_TAG_ROW_INVALID',
@@ -80,10 +89,11 @@ export abstract class SqlSegmentStore extends SegmentStore {
       );
     }
     const count = size ?? step;
-    if (BigInt(max_id) > MAX_ID - BigInt(count)) {
+    const next = BigInt(deleted ?? 0) > BigInt(max_id) ? BigInt(deleted ?? 0) : BigInt(max_id);
+    if (next > MAX_ID - BigInt(count)) {
       return new LeafError(
         'LEAF_TAG_EXHAUSTED',
-        `Tag "${tag}" is at ${max_id}: ${count} more IDs would pass 2^63 - 1. Start a new tag.`,
+        `Tag "${tag}" is at ${next}: ${count} more IDs would pass 2^63 - 1. Start a new tag.`,
       );
     }
     return new LeafError('LEAF_STORE_UNAVAILABLE', `The row of tag "${tag}" was changed meanwhile; ask again.`, {

@@ -31,6 +31,10 @@ class WildStore extends SegmentStore {
     return Promise.resolve(true);
   }
 
+  recordDeleted(): Promise<void> {
+    return Promise.resolve();
+  }
+
   raise(_tag: string, minimum: bigint): Promise<void> {
     this.raised.push(minimum);
     return Promise.resolve();

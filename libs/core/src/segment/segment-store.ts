@@ -31,7 +31,8 @@ export abstract class SegmentStore {
 
   /**
    * Takes the next `size` IDs of a tag, or as many as the row's step says when `size` is undefined, and raises `max_id`
-   * past them in the same atomic statement.
+   * past them in the same atomic statement. The range lies above what a deleted tag of this name had come to, whoever
+   * inserted the row.
    *
    * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_TAG_EXHAUSTED` when they would pass 2^63 - 1 (nothing is taken then),
    *   `LEAF_TAG_ROW_INVALID` when the row makes no sense, `LEAF_STORE_UNAVAILABLE`
@@ -47,6 +48,9 @@ export abstract class SegmentStore {
 
   /** Raises `max_id` to at least `minimum`; never lowers it. */
   abstract raise(tag: string, minimum: bigint): Promise<void>;
+
+  /** Records that a tag whose row is gone had given IDs below `nextId`; never lowers what is recorded. */
+  abstract recordDeleted(tag: string, nextId: bigint): Promise<void>;
 
   /**
    * Asks whether the store answers, at the cost of one row.

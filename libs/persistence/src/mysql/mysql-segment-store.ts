@@ -1,6 +1,7 @@
 import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
 import type { SqlStatement } from '../sql-database';
 import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { TAG_DIALECTS } from '../tags/tag-dialect';
 
 interface Updated {
   readonly affectedRows: number;
@@ -17,6 +18,10 @@ interface Found {
  * comparison finds the row by its key, the second one is byte by byte.
  */
 const THIS_TAG = 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)';
+/** The column is ASCII, and cannot be compared with a name that is not. */
+const DELETED = 'FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii)';
+/** `max_id`, or where a deleted tag of the name had come to. */
+const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;
 /** Kept in a variable of the session, so that statement-based replication carries its value over, not its expression. */
 const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
   WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY) AND largest_step >= ?)`;
@@ -27,6 +32,8 @@ const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
  * step that is changed meanwhile cannot shift the range.
  */
 export class MysqlSegmentStore extends SqlSegmentStore {
+  protected readonly tags = TAG_DIALECTS.mysql;
+
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
     const [updated] = await this.change(
       {
@@ -49,9 +56,10 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     if (count === undefined) return undefined;
     const [updated, rows] = await this.change(
       {
-        sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(max_id + ?)
-         WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0 AND max_id <= 9223372036854775807 - ?`,
-        parameters: [BigInt(count), tag, tag, BigInt(count)],
+        sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
+         WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+         AND ${NEXT_ID} <= 9223372036854775807 - ?`,
+        parameters: [tag, BigInt(count), tag, tag, tag, BigInt(count)],
       },
       {
         sql: `SELECT step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
@@ -70,8 +78,9 @@ export class MysqlSegmentStore extends SqlSegmentStore {
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
-    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step FROM leaf_alloc WHERE ${THIS_TAG}`;
-    return this.database.run(sql, [tag, tag]);
+    const deleted = `(SELECT CAST(max_id AS CHAR) ${DELETED}) AS deleted`;
+    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
+    return this.database.run(sql, [tag, tag, tag]);
   }
 
   /** Sends an UPDATE, which changes nothing if the guard has to see to something, and the statement after it, together. */

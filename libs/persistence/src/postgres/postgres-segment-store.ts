@@ -1,11 +1,17 @@
 import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
 import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { TAG_DIALECTS } from '../tags/tag-dialect';
 
 /** Rows and their count, as TypeORM answers an UPDATE on PostgreSQL. */
 type Updated<Row> = [Row[], number];
 
+/** `max_id`, or where a deleted tag of the name $2 had come to. */
+const NEXT_ID = 'GREATEST(max_id, (SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = $2))';
+
 /** Segment ranges from `leaf_alloc` in PostgreSQL: one statement, one round trip. */
 export class PostgresSegmentStore extends SqlSegmentStore {
+  protected readonly tags = TAG_DIALECTS.postgres;
+
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
     const [, count] = await this.database.run<Updated<unknown>>(
       `UPDATE leaf_alloc SET max_id = $1, update_time = CURRENT_TIMESTAMP
@@ -26,9 +32,9 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     const count = size === undefined ? null : BigInt(size);
     const [[row, ...others]] = await this.database.run<Updated<Allocated>>(
       `UPDATE leaf_alloc
-       SET max_id = max_id + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
+       SET max_id = ${NEXT_ID} + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = $2 AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
-         AND max_id <= 9223372036854775807 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
+         AND ${NEXT_ID} <= 9223372036854775807 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
        RETURNING max_id::text, step`,
       [count, tag],
     );
@@ -43,7 +49,8 @@ export class PostgresSegmentStore extends SqlSegmentStore {
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
-    return this.database.run('SELECT max_id::text, step FROM leaf_alloc WHERE biz_tag = $1', [tag]);
+    const deleted = '(SELECT max_id::text FROM leaf_deleted_tag WHERE biz_tag = $1) AS deleted';
+    return this.database.run(`SELECT max_id::text, step, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`, [tag]);
   }
 
   /** Lets nothing be changed if the guard has to see to something. */

@@ -55,6 +55,10 @@ export class ShardedSegmentStore extends SegmentStore {
     return this.shards.of(tag).stores.segments.raise(tag, minimum);
   }
 
+  async recordDeleted(tag: string, nextId: bigint): Promise<void> {
+    return this.shards.of(tag).stores.segments.recordDeleted(tag, nextId);
+  }
+
   /** Of each database. */
   override async ping(): Promise<string | undefined> {
     const pings = await Promise.allSettled(this.shards.all.map(async ({ stores }) => stores.segments.ping()));

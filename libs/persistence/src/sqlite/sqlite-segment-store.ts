@@ -1,18 +1,25 @@
 import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
 import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { TAG_DIALECTS } from '../tags/tag-dialect';
 
 /** `max_id` as text: JavaScript numbers are exact to 2^53 only. */
 const MAX_ID_TEXT = 'CAST(max_id AS TEXT) AS max_id';
 
+/** `max_id`, or where a deleted tag of the name ?2 had come to. */
+const NEXT_ID = 'MAX(max_id, COALESCE((SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = ?2), 0))';
+
 /** Segment ranges from `leaf_alloc` in an SQLite file. Every statement is atomic and durable when it returns. */
 export class SqliteSegmentStore extends SqlSegmentStore {
+  protected readonly tags = TAG_DIALECTS.sqlite;
+
   protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
     const count = size === undefined ? null : BigInt(size);
     const [row, ...others] = await this.database.run<Allocated[]>(
       `UPDATE leaf_alloc
-       SET max_id = max_id + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
+       SET max_id = ${NEXT_ID} + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = ?2 AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
-         AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0 AND max_id <= 9223372036854775807 - COALESCE(?1, step)
+         AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+         AND ${NEXT_ID} <= 9223372036854775807 - COALESCE(?1, step)
        RETURNING ${MAX_ID_TEXT}, step`,
       [count, tag],
     );
@@ -44,6 +51,7 @@ export class SqliteSegmentStore extends SqlSegmentStore {
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
-    return this.database.run(`SELECT ${MAX_ID_TEXT}, step FROM leaf_alloc WHERE biz_tag = ?`, [tag]);
+    const deleted = `(SELECT ${MAX_ID_TEXT} FROM leaf_deleted_tag WHERE biz_tag = ?1) AS deleted`;
+    return this.database.run(`SELECT ${MAX_ID_TEXT}, step, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`, [tag]);
   }
 }
