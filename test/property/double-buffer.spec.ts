@@ -53,6 +53,8 @@ const restart = move(1, 'restart', who, (model, slot) => model.restart(slot));
 const crash = move(1, 'crash', who, (model, slot) => model.crash(slot));
 const refresh = move(2, 'refresh', who, (model, slot) => model.refresh(slot));
 const toggleRow = move(1, 'toggleRow', tag, (model, name) => model.toggleRow(name));
+const reinsertRow = move(2, 'reinsertRow', tag, (model, name) => model.reinsertRow(name));
+const reinsertTag = move(2, 'reinsertTag', tag, (model, name) => model.reinsertTag(name));
 const backwards = move(1, 'goBackwards', fc.tuple(tag, fc.integer({ min: 1, max: 60 })), (model, [name, by]) =>
   model.goBackwards(name, by),
 );
@@ -181,6 +183,26 @@ describe('segment IDs, whatever happens', () => {
       expect(model.malformed).toEqual([]);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
       expectRowsAhead(model);
+    });
+  });
+
+  it('a generator gives no ID twice when rows are deleted by hand and inserted again at 1', async () => {
+    const moves = [...calls, ...surroundings, refresh, refresh, reinsertRow];
+    await always({ servers: 1, tags: ['order', 'user'], start: generator, moves }, (model) => {
+      expectUnique(model);
+      expectCounted(model);
+      expectAscending(model);
+      expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
+    });
+  });
+
+  it('generators share no ID when tags are deleted by the API and inserted again at 1', async () => {
+    const moves = [...calls, ...surroundings, refresh, restart, reinsertTag];
+    await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
+      expectUnique(model);
+      expectCounted(model);
+      expect(model.malformed).toEqual([]);
+      expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
     });
   });
 });

@@ -120,6 +120,21 @@ export class SegmentModel {
     }
   }
 
+  /** Deletes a row by SQL, or inserts the deleted one again at 1. */
+  reinsertRow(tag: number): void {
+    this.toggleRow(tag);
+    const row = this.storage.rows.get(this.tag(tag));
+    if (row !== undefined) row.maxId = 1n;
+  }
+
+  /** Deletes a row as the API does, or inserts the deleted one again at 1 by SQL. */
+  reinsertTag(tag: number): void {
+    const name = this.tag(tag);
+    const row = this.storage.rows.get(name);
+    if (row !== undefined) void this.storage.recordDeleted(name, row.maxId);
+    this.reinsertRow(tag);
+  }
+
   /** Stops a server in order, and starts its successor without waiting. */
   restart(slot: number): void {
     const server = this.server(slot);
@@ -168,7 +183,7 @@ export class SegmentModel {
   }
 
   private launch(): Server {
-    const store = new InMemorySegmentStore(this.storage.rows);
+    const store = new InMemorySegmentStore(this.storage.rows, this.storage.deleted);
     store.hold();
     const issuer = this.start(store, this.clock, this.options);
     const server: Server = { issuer, store, issued: [], crashed: false };

@@ -6,7 +6,7 @@ import type { IdRange } from './id-range';
 import type { PendingTake } from './pending-take';
 import { RangeSource } from './range-source';
 import { SegmentQueue } from './segment-queue';
-import { view, type DoubleBufferSnapshot } from './segment-view';
+import type { DoubleBufferSnapshot } from './segment-view';
 import { segmentUnavailable, tooManyWaiting } from './unavailable';
 import { WaitingLine } from './waiting-line';
 
@@ -37,11 +37,13 @@ export class DoubleBuffer {
   private retired: (() => LeafError) | undefined;
   private readonly source: RangeSource;
 
+  /** @param highest the highest ID that is known to be taken of the tag: all others are above it */
   constructor(
     readonly tag: string,
     private readonly context: BufferContext,
+    highest?: bigint,
   ) {
-    this.source = new RangeSource(tag, context);
+    this.source = new RangeSource(tag, context, highest);
   }
 
   /** The next ID, or undefined when none is buffered; then an allocation is under way or was refused. */
@@ -112,6 +114,11 @@ export class DoubleBuffer {
     return this.queue.issued;
   }
 
+  /** The highest ID that is known to be taken of the tag; 0 before the first. */
+  get highest(): bigint {
+    return this.source.highest;
+  }
+
   /** IDs at hand without asking the store. */
   get buffered(): number {
     return this.queue.buffered;
@@ -128,17 +135,8 @@ export class DoubleBuffer {
   }
 
   snapshot(): DoubleBufferSnapshot {
-    const { issued, buffered, loaded, following } = this.queue;
-    return {
-      tag: this.tag,
-      issued,
-      buffered,
-      current: loaded && view(loaded),
-      next: following[0] && view(following[0]),
-      spare: following.slice(1).map(view),
-      loading: this.allocating,
-      ...this.source.snapshot(),
-    };
+    const { tag, allocating: loading } = this;
+    return { tag, loading, ...this.queue.snapshot(), ...this.source.snapshot() };
   }
 
   private tryNextSlowly(): bigint | undefined {

@@ -42,7 +42,6 @@ const STATIC_LOADS = 2;
  * step. Its caller sees to it that one allocation ends before the next one starts.
  */
 export class RangeSource {
-  private highest = 0n;
   private step = 0;
   private databaseStep = 0;
   private loads = 0;
@@ -58,6 +57,8 @@ export class RangeSource {
   constructor(
     private readonly tag: string,
     private readonly context: RangeSourceContext,
+    /** The highest ID that was taken of the tag, as far as this process knows. */
+    public highest = 0n,
   ) {}
 
   /** The next segment, its size chosen by the step policy. */
@@ -142,7 +143,7 @@ export class RangeSource {
     await store.raise(this.tag, this.highest + 1n);
     throw new LeafError(
       'LEAF_STORE_BACKWARDS',
-      `The database offered ${from} for tag "${this.tag}", but IDs up to ${this.highest} are taken: it lost updates, in a failover or a restore. The row was moved forward; check the other tags.`,
+      `The database offered ${from} for tag "${this.tag}", but IDs up to ${this.highest} are taken: it lost updates, in a failover or a restore, or the row was deleted and inserted again. The row was moved forward; check the other tags.`,
       { retryAfterMs: 1000 },
     );
   }

@@ -8,6 +8,7 @@ import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
+import { DroppedTags } from './dropped-tags';
 import { giveBackAll } from './give-back';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-view';
 import type { IdRange } from './id-range';
@@ -29,7 +30,7 @@ const PAUSED_RETRY_MS = 5000;
 
 /** The tags of one store, each with its {@link DoubleBuffer}. */
 export class SegmentIdGenerator {
-  /** Brings the tag set in line with the store. Run it every refresh interval. */
+  /** Brings the tag set in line with the store, and records there how far tags had come that are gone. Run it every refresh interval. */
   readonly refresh: PeriodicTask;
   readonly totals = new LoadTotals();
 
@@ -37,6 +38,7 @@ export class SegmentIdGenerator {
   /** Out of `buffers` while they are paused: the other tags do not pay for it. */
   private readonly paused = new Map<string, DoubleBuffer>();
   private readonly lookup: TagLookup;
+  private readonly dropped: DroppedTags;
   private readonly context: BufferContext;
   private readonly closing = new AbortController();
   /** Out of the maps, with an allocation still under way. */
@@ -53,6 +55,7 @@ export class SegmentIdGenerator {
     events: SegmentEvents,
   ) {
     this.lookup = new TagLookup(store, clock, options.waitMs);
+    this.dropped = new DroppedTags(store);
     const { totals, closing } = this;
     // Every failing tag waits for its next try on this signal.
     setMaxListeners(0, closing.signal);
@@ -231,6 +234,7 @@ export class SegmentIdGenerator {
     await this.forEach(known, (tag) => {
       if (!stored.has(tag)) void this.drop(tag);
     });
+    await this.dropped.record();
   }
 
   private forEach<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
@@ -240,7 +244,7 @@ export class SegmentIdGenerator {
   private admit(tag: string): DoubleBuffer {
     let buffer = this.buffers.get(tag);
     if (buffer === undefined) {
-      buffer = new DoubleBuffer(tag, this.context);
+      buffer = new DoubleBuffer(tag, this.context, this.dropped.highestOf(tag));
       this.buffers.set(tag, buffer);
     }
     return buffer;
@@ -250,7 +254,9 @@ export class SegmentIdGenerator {
     const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
     this.buffers.delete(tag);
     this.paused.delete(tag);
-    if (buffer !== undefined) await this.retire(buffer, () => unknownTag(tag));
+    if (buffer === undefined) return;
+    this.dropped.add(tag, buffer.highest);
+    await this.retire(buffer, () => unknownTag(tag));
   }
 
   private async retire(buffer: DoubleBuffer, reason: () => LeafError): Promise<IdRange[]> {

@@ -1,5 +1,8 @@
 import type { IdRange } from './id-range';
 import { Segment } from './segment';
+import { view, type DoubleBufferSnapshot } from './segment-view';
+
+type QueueSnapshot = Pick<DoubleBufferSnapshot, 'issued' | 'buffered' | 'current' | 'next' | 'spare'>;
 
 /** Shared: of many tags, most have nothing in line. */
 const NONE: readonly Segment[] = [];
@@ -29,9 +32,10 @@ export class SegmentQueue {
     return this.received + this.issued;
   }
 
-  /** The segment that IDs come from; undefined before the first. */
-  get loaded(): Segment | undefined {
-    return this.current === USED_UP ? undefined : this.current;
+  snapshot(): QueueSnapshot {
+    const [next, ...spare] = this.following.map(view);
+    const current = this.current === USED_UP ? undefined : view(this.current);
+    return { issued: this.issued, buffered: this.buffered, current, next, spare };
   }
 
   append(range: IdRange): void {

@@ -1,0 +1,71 @@
+import { LeafError } from '../errors/leaf-error';
+import { watch } from '../../../../test/support/watch';
+import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
+
+const UNAVAILABLE = new LeafError('LEAF_STORE_UNAVAILABLE', 'The memory does not answer.');
+
+/** A server that has issued an ID of a tag; then its row is deleted by hand. */
+async function withDeletedRow(): Promise<{ rig: SegmentRig; generator: ReturnType<SegmentRig['generator']> }> {
+  const rig = new SegmentRig(100);
+  const generator = rig.generator();
+  expect(await generator.next(TAG)).toBe(1n);
+  rig.store.rows.delete(TAG);
+  return { rig, generator };
+}
+
+describe('SegmentIdGenerator, rows that are deleted and inserted again', () => {
+  it.each([
+    ['served', false],
+    ['paused', true],
+  ])('gives no ID again of a row that a refresh missed while it was %s', async (_, paused) => {
+    const { rig, generator } = await withDeletedRow();
+    if (paused) await generator.pause(TAG);
+    await generator.refresh.run();
+    rig.store.put(TAG, 1n, 100);
+    expect(await generator.next(TAG)).toBe(101n);
+  });
+
+  it('gives no ID again on a server that did not have the tag', async () => {
+    const { rig, generator } = await withDeletedRow();
+    await generator.refresh.run();
+    rig.store.put(TAG, 1n, 100);
+    expect(await rig.generator().next(TAG)).toBe(101n);
+  });
+
+  it('remembers the IDs by itself while the store cannot record them, and has them recorded later', async () => {
+    const { rig, generator } = await withDeletedRow();
+    const record = jest.spyOn(rig.store, 'recordDeleted').mockRejectedValueOnce(UNAVAILABLE);
+    await generator.refresh.run();
+    expect(rig.refreshFailures).toEqual([UNAVAILABLE]);
+    rig.store.put(TAG, 1n, 100);
+    const id = generator.next(TAG);
+    await rig.clock.advance(1000);
+    expect(await id).toBe(101n);
+    expect(rig.store.deleted.size).toBe(0);
+    await generator.refresh.run();
+    expect(rig.store.deleted).toEqual(new Map([[TAG, 101n]]));
+    await generator.refresh.run();
+    expect(record).toHaveBeenCalledTimes(2);
+  });
+
+  it('records nothing of a tag without IDs', async () => {
+    const rig = new SegmentRig(100);
+    const generator = rig.generator();
+    await generator.refresh.run();
+    rig.store.rows.delete(TAG);
+    await generator.refresh.run();
+    expect(rig.store.count('recordDeleted')).toBe(0);
+  });
+
+  it('refuses a range whose allocation answers after its tag is gone: a new row may give its IDs', async () => {
+    const { rig, generator } = await withDeletedRow();
+    rig.store.put(TAG, 101n, 100);
+    rig.store.hold();
+    const range = watch(generator.takeRanges(TAG, 1000));
+    rig.store.held[0]!.apply();
+    generator.remove(TAG);
+    rig.store.release();
+    await rig.settle();
+    expect(range.code).toBe('LEAF_TAG_NOT_FOUND');
+  });
+});
