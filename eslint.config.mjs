@@ -36,6 +36,8 @@ export default tseslint.config(
         { patterns: [{ group: ['./index', '../index', '../../index'], message: 'Import the neighbour file itself.' }] },
       ],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      // What a method with a default may be told, and does not need.
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       // Nest declares its option bags as classes.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],

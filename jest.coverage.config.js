@@ -11,7 +11,7 @@ module.exports = {
   testRegex: [
     '/libs/(core|registry)/.*\\.spec\\.ts$',
     '/test/property/.*\\.spec\\.ts$',
-    '/test/contract/.*registry\\.spec\\.ts$',
+    '/test/contract/.*(registry|worker-store|worker-file|faults)\\.spec\\.ts$',
     '/test/integration/zookeeper-session\\.spec\\.ts$',
   ],
   collectCoverage: true,
@@ -24,7 +24,7 @@ module.exports = {
     '!libs/core/src/segment/{buffer-context,exact-order,segment-events}.ts',
     '!libs/core/src/snowflake/issue-window.ts',
     // The program of another process, where its own tests run it.
-    '!libs/registry/src/zookeeper/native-host.ts',
+    '!libs/registry/src/stores/zookeeper/native-host.ts',
   ],
   coverageDirectory: 'coverage',
   coverageReporters: [['text', { skipFull: true }], 'html'],

@@ -27,11 +27,9 @@ export function runTypescript(entry, sources, args, product = root) {
   child.on('exit', (code) => process.exit(code ?? 1));
 }
 
-function compile(out, sources, product) {
-  const { config } = ts.readConfigFile(join(product, 'tsconfig.json'), ts.sys.readFile);
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, product);
-  // transpileModule does not look for the package.json that makes `nodenext` emit CommonJS.
-  const compilerOptions = { ...options, module: ts.ModuleKind.CommonJS, esModuleInterop: true, sourceMap: false };
+/** Compiles folders into `out`. */
+export function compile(out, sources, product) {
+  const { config, compilerOptions } = optionsOf(product);
   for (const folder of sources) {
     const base = PRODUCT.includes(folder) ? product : root;
     if (!existsSync(join(base, folder))) continue;
@@ -45,6 +43,21 @@ function compile(out, sources, product) {
     const main = relative(folder, join(out, target)).replace(/\.ts$/, '.js');
     write(join(folder, 'package.json'), JSON.stringify({ name, main }));
   }
+}
+
+/** One file as {@link compile} would write it, from a source that may differ. */
+export function transpile(source, fileName, product) {
+  return ts.transpileModule(source, { fileName, compilerOptions: optionsOf(product).compilerOptions }).outputText;
+}
+
+function optionsOf(product) {
+  const { config } = ts.readConfigFile(join(product, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, product);
+  // transpileModule does not look for the package.json that makes `nodenext` emit CommonJS.
+  return {
+    config,
+    compilerOptions: { ...options, module: ts.ModuleKind.CommonJS, esModuleInterop: true, sourceMap: false },
+  };
 }
 
 function write(file, text) {

@@ -1,5 +1,6 @@
 import {
   defaultLayout,
+  LeafError,
   SegmentIdGenerator,
   SnowflakeGenerator,
   SystemClock,
@@ -15,7 +16,8 @@ export const SEGMENT_STEP = 1_000_000;
 /** What a held and healthy lease looks like to the generator. */
 function openWindow(workerId: number): IssueWindow {
   const never = Number.MAX_SAFE_INTEGER;
-  return { workerId, floor: 0, ceiling: never, renewAfter: never, lost: undefined, renew: () => Promise.resolve() };
+  const refusal = new LeafError('LEAF_NOT_READY', 'no worker');
+  return { tenure: { workerId, floor: 0 }, ceiling: never, renewAfter: never, refusal, renew: () => Promise.resolve() };
 }
 
 function snowflakeGenerator(workerId: number): SnowflakeGenerator {

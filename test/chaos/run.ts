@@ -4,7 +4,7 @@ import { runMain } from '../support/run-main';
 import { runChaos } from './chaos-run';
 import { describe, folderOf, writeDocument, writeReports } from './report/reports';
 import { summarize } from './report/summary';
-import { ALL_KINDS, KINDS } from './schedule';
+import { KINDS } from './schedule';
 
 const USAGE = `npm run chaos -- --minutes 30              so long; 3 unless told
 npm run chaos -- --seed 4711               the same faults in the same order as every run of that seed
@@ -12,7 +12,7 @@ npm run chaos -- --kinds server-kill,…     these kinds only
 npm run chaos -- --busy                    others use this machine, too: refusals for want of time are expected
 npm run chaos -- --server <main.js>        another build of the server
 npm run chaos -- --seed 4711 --write-docs  no run: puts the table of the last one into docs/reliability.md
-Kinds: ${ALL_KINDS.join(' ')}`;
+Kinds: ${KINDS.join(' ')}`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   }
   const minutes = positive('minutes', values.minutes);
   const kinds = values.kinds.split(',');
-  const unknown = kinds.find((kind) => !ALL_KINDS.includes(kind));
+  const unknown = kinds.find((kind) => !KINDS.includes(kind));
   if (unknown !== undefined) throw new Error(`There is no kind of fault ${unknown}.\n${USAGE}`);
   const folder = folderOf(seed);
   console.log(`Seed ${seed}, ${minutes} minutes. Reports and logs: ${folder}`);

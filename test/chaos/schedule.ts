@@ -3,7 +3,7 @@ import { CLOCK_FAULTS } from './faults/clock-faults';
 import { DISK_FAULTS } from './faults/disk-faults';
 import { EDGE_FAULTS } from './faults/edge-faults';
 import type { Draw, Plan } from './faults/fault';
-import { FLEET_FAULTS, OPERATOR_NEEDED } from './faults/fleet-faults';
+import { FLEET_FAULTS, LOST_HISTORY } from './faults/fleet-faults';
 import { OPERATOR_FAULTS } from './faults/operator-faults';
 import { SERVER_FAULTS } from './faults/server-faults';
 
@@ -13,16 +13,12 @@ const DRAWS: readonly Draw[] = [
   ...CLOCK_FAULTS,
   ...EDGE_FAULTS,
   ...FLEET_FAULTS,
+  ...LOST_HISTORY,
   ...DISK_FAULTS,
   ...OPERATOR_FAULTS,
 ];
 
-const ALL_DRAWS: readonly Draw[] = [...DRAWS, ...OPERATOR_NEEDED];
-
-/** Those of a run that is told nothing else. */
 export const KINDS: readonly string[] = DRAWS.map(kindOf);
-/** Those that can be asked for. */
-export const ALL_KINDS: readonly string[] = ALL_DRAWS.map(kindOf);
 
 /** Share of the rounds in which a second fault begins while the first one lasts. */
 const PAIRS = 0.25;
@@ -43,7 +39,7 @@ export interface Round {
  */
 export function* rounds(seed: number, kinds: readonly string[]): Generator<Round, never> {
   const random = new SeededRandom(seed);
-  const draws = ALL_DRAWS.filter((_, index) => kinds.includes(ALL_KINDS[index]!));
+  const draws = DRAWS.filter((_, index) => kinds.includes(KINDS[index]!));
   const deck: Draw[] = [];
   const deal = (): Plan => {
     if (deck.length === 0) deck.push(...shuffled(draws, random));

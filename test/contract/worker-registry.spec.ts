@@ -1,33 +1,38 @@
-import type { WorkerRegistry } from '@leaf/core';
-import { InMemoryWorkerRegistry, InMemoryWorkerStorage } from '../support/in-memory-worker-registry';
-import { workerRegistryContract, type WorkerRegistryHarness } from './worker-registry.contract';
+import { failNextWrite } from '../support/lost-answers';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
+import { workerRegistryContract } from './worker-registry.contract';
+import { workerStoreContract } from './worker-store.contract';
 
-/** @param exclusive see {@link InMemoryWorkerRegistry} */
-function inMemory(exclusive: boolean): WorkerRegistryHarness {
-  const registries = new WeakMap<WorkerRegistry, InMemoryWorkerRegistry>();
-  let storage = new InMemoryWorkerStorage();
-  let leases = 0;
-  return {
-    instances: 16,
-    stock: false,
-    twin: exclusive ? 'refused' : 'takes-over',
-    reset: () => {
-      storage = new InMemoryWorkerStorage();
+let server = new InMemoryWorkers();
+const reset = (): Promise<void> => {
+  server.wipe();
+  return Promise.resolve();
+};
+const store = (): Promise<InMemoryWorkerStore> => Promise.resolve(new InMemoryWorkerStore(server));
+let promotions = 0;
+
+beforeEach(() => (server = new InMemoryWorkers()));
+
+workerStoreContract('In memory', { reset, open: store, numbers: true, onePerInstance: false, failNextWrite });
+
+for (const exclusive of [true, false]) {
+  workerRegistryContract(`In memory, ${exclusive ? 'fixed' : 'pool'}`, {
+    exclusive,
+    reset,
+    store,
+    remove: (workerId) => {
+      server.records.delete(workerId);
+      const { document } = server;
+      const copy = Object.assign(new Map(server.records), { document });
+      server.promote(copy, server.origin);
       return Promise.resolve();
     },
-    open: (instance) => {
-      const registry = new InMemoryWorkerRegistry(storage, exclusive);
-      registries.set(registry, registry);
-      const holder = { ip: '10.0.0.7', port: 8080 + instance, leaseId: `lease-${++leases}` };
-      return Promise.resolve({
-        registry,
-        holder,
-        close: () => registry.close(),
+    replicate: () => {
+      const copy = server.copy();
+      return Promise.resolve(() => {
+        server.promote(copy, `promoted-${++promotions}`);
+        return Promise.resolve();
       });
     },
-    failNextWrite: (registry, moment) => registries.get(registry)?.failNextWrite(moment),
-  };
+  });
 }
-
-workerRegistryContract('In memory, shared', inMemory(false));
-workerRegistryContract('In memory, exclusive', inMemory(true));

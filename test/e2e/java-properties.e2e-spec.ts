@@ -7,6 +7,7 @@ import { type BuiltServer, BuiltServers } from '../support/built-server';
 import { call, json, text } from '../support/http';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { problemCode } from '../support/problem';
+import { ready, SHORT_GRACE } from '../support/readiness';
 import { until } from '../support/until';
 
 const IP = '10.0.0.7';
@@ -76,7 +77,7 @@ async function writeProperties(more: Readonly<Record<string, string>> = {}): Pro
 }
 
 function spawn(file: string, env: NodeJS.ProcessEnv = {}): BuiltServer {
-  return servers.spawn(directory, { LEAF_PROPERTIES_FILE: file, LEAF_ADVERTISE_HOST: IP, ...env });
+  return servers.spawn(directory, { LEAF_PROPERTIES_FILE: file, LEAF_ADVERTISE_HOST: IP, ...SHORT_GRACE, ...env });
 }
 
 async function start(file: string, env?: NodeJS.ProcessEnv): Promise<BuiltServer> {
@@ -86,6 +87,7 @@ async function start(file: string, env?: NodeJS.ProcessEnv): Promise<BuiltServer
 }
 
 async function workerOf(server: BuiltServer): Promise<number> {
+  await ready(server.port);
   return defaultLayout().decompose(BigInt(await text(server.port, GET))).workerId;
 }
 
@@ -217,7 +219,7 @@ describe('beside servers of the Java service', () => {
   });
 
   it('it stops issuing when one with its address writes its row', async () => {
-    const server = await start(await writeProperties(), { LEAF_SNOWFLAKE_REPORT_MS: '200' });
+    const server = await start(await writeProperties());
     const workerId = await workerOf(server);
     await table(`UPDATE leaf_workerid_alloc SET max_timestamp=${Date.now()} WHERE id=${workerId}`);
     const refused = await until('a refusal', async () => {

@@ -190,7 +190,7 @@ describe('/metrics', () => {
       });
       const found = await scrape(other.port);
       const of = (name: string): number[] => values(found, name);
-      expect([of('leaf_registry_workers_used'), of('leaf_registry_workers_max')]).toEqual([[1], [1023]]);
+      expect([of('leaf_registry_workers_used'), of('leaf_registry_workers_max')]).toEqual([[2], [1024]]);
       expect([of('leaf_worker_id'), of('leaf_lease_lost')]).toEqual([[1], [0]]);
       expect(of('leaf_lease_report_age_seconds')[0]).toBeGreaterThanOrEqual(0);
       expect(of('leaf_lease_report_age_seconds')[0]).toBeLessThan(60);

@@ -103,7 +103,9 @@ describe('the monitor', () => {
     });
     expect(shown).toMatchObject({
       position: '9007199254740996',
-      segments: [{ value: '9007199254740996', max: '9007199254741006', step: 10 }, null],
+      segments: expect.arrayContaining([
+        expect.objectContaining({ value: '9007199254740996', max: '9007199254741006', step: 10 }),
+      ]) as unknown,
     });
   });
 

@@ -52,7 +52,7 @@ async function spawn(env: NodeJS.ProcessEnv): Promise<BuiltServer> {
 }
 
 describe('a running server', () => {
-  it.each(['mysql', 'zk_normal', 'zk_recycle'])(
+  it.each(['database', 'mysql', 'zk_normal', 'zk_recycle'])(
     'with the registry %s tells no secret, in its log or over HTTP',
     async (registry) => {
       const server = await spawn({

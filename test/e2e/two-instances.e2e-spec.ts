@@ -2,6 +2,7 @@ import { parseDatabaseUrl } from '@leaf/persistence';
 import { connect } from '../contract/sql-stores';
 import { call, json, text } from '../support/http';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
+import { ready, SHORT_GRACE } from '../support/readiness';
 import { startTestServer, type TestServer } from '../support/server';
 import { until } from '../support/until';
 
@@ -21,12 +22,13 @@ describe('two servers in one process, on one registry', () => {
         await startTestServer({
           LEAF_DATABASE_URL: url,
           LEAF_SNOWFLAKE_REGISTRY: 'mysql',
-          LEAF_SNOWFLAKE_REPORT_MS: '100',
+          ...SHORT_GRACE,
           LEAF_ADVERTISE_HOST: '10.0.0.7',
           LEAF_ADVERTISE_PORT: String(port),
         }),
       );
     }
+    await Promise.all(servers.map(({ port }) => ready(port)));
   });
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.stop();

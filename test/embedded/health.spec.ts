@@ -6,7 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { HealthCheck, type HealthCheckResult, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { IdModule, IdService, LeafHealthIndicator } from '@leaf/id';
 import { type Answer, call } from '../support/http';
-import { InMemoryWorkerRegistry, InMemoryWorkerStorage } from '../support/in-memory-worker-registry';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { until } from '../support/until';
 
@@ -25,7 +25,7 @@ class HostHealthController {
 }
 
 describe('Leaf in the health check of an application', () => {
-  const storage = new InMemoryWorkerStorage();
+  const workers = new InMemoryWorkers();
   let mariadb: MariadbServer;
   let app: NestFastifyApplication;
   let port: number;
@@ -36,7 +36,11 @@ describe('Leaf in the health check of an application', () => {
       database: await mariadb.createDatabase(),
       tags: ['order'],
       segment: { refreshMs: 20, waitMs: 30_000 },
-      snowflake: { registry: new InMemoryWorkerRegistry(storage), instance: { ip: '10.0.0.7', port: 1 }, reportMs: 20 },
+      snowflake: {
+        registry: { strategy: 'custom', store: new InMemoryWorkerStore(workers), policy: 'fixed', remembers: true },
+        instance: { ip: '10.0.0.7', port: 1 },
+        reportMs: 20,
+      },
     });
 
     @Module({
@@ -75,8 +79,8 @@ describe('Leaf in the health check of an application', () => {
     expect(JSON.parse(degraded.body)).toMatchObject({ info: { leaf: { segment: { status: 'degraded' } } } });
     expect(await app.get(IdService).nextId('order')).toBe(2n);
 
-    const twin = new InMemoryWorkerRegistry(storage);
-    await twin.acquire({ ip: '10.0.0.7', port: 1, leaseId: 'twin' }, (ceiling) => ceiling + 1);
+    const [held] = workers.records.values();
+    workers.replace(held!, { ...held!.record, leaseId: 'twin', write: 1 });
     const down = await seen('down', ({ status }) => status === 503);
     expect(JSON.parse(down.body)).toMatchObject({
       error: { leaf: { status: 'down', snowflake: { status: 'down', code: 'LEAF_LEASE_LOST' } } },

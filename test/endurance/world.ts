@@ -118,6 +118,8 @@ export class World {
     await mkdir(data);
     const env = {
       ...COMMON,
+      // One place takes one strategy.
+      LEAF_NAME: `endurance-${registry}`,
       LEAF_PORT: String(port),
       LEAF_ADVERTISE_PORT: String(edges.client.port),
       LEAF_DATA_DIR: data,

@@ -3,6 +3,7 @@ import { EventReader } from '../support/event-reader';
 import { call, json, text } from '../support/http';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { problemCode } from '../support/problem';
+import { settle } from '../support/server-registries';
 import { startTestServer, type TestServer } from '../support/server';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
@@ -39,7 +40,9 @@ describe('the monitor while the database is away', () => {
   beforeEach(async () => {
     proxy = await TcpProxy.start(database.port);
     opened.push(() => proxy.stop());
-    const { pathname } = new URL(await database.createDatabase());
+    const url = await database.createDatabase();
+    await settle({ strategy: 'mysql', url, migrate: true });
+    const { pathname } = new URL(url);
     env = {
       LEAF_DATABASE_URL: `mysql://leaf:${encodeURIComponent(PASSWORD)}@127.0.0.1:${proxy.port}${pathname}`,
       LEAF_SNOWFLAKE_REGISTRY: 'mysql',

@@ -97,6 +97,9 @@ describe('ZooKeeper registries through outages of the ensemble', () => {
   async function start(registry: string, reservesS: number): Promise<BuiltServer> {
     return servers.start(await servers.makeDirectory(), {
       LEAF_SEGMENT_ENABLED: 'false',
+      // One place takes one strategy.
+      LEAF_NAME: registry,
+      LEAF_ADVERTISE_PORT: String(8000 + reservesS),
       LEAF_SNOWFLAKE_REGISTRY: registry,
       LEAF_SNOWFLAKE_LEASE_TTL_MS: String(reservesS * 1000),
       // So that a report that waits for the registry, and a machine that stands still, leave enough of the horizon.

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { SystemClock, systemRandom } from '@leaf/core';
-import { parseZookeeperAddress } from '../../libs/registry/src/zookeeper/zookeeper-address';
-import { ZookeeperSession, type ZookeeperSessionOptions } from '../../libs/registry/src/zookeeper/zookeeper-session';
+import { parseZookeeperAddress } from '../../libs/registry/src/stores/zookeeper/zookeeper-address';
+import {
+  ZookeeperSession,
+  type ZookeeperSessionOptions,
+} from '../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import { freePort } from '../support/free-port';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';

@@ -3,8 +3,9 @@ import {
   createSegmentStore,
   type DatabaseTarget,
   openDatabase,
+  FIXED_WORKERS,
   parseDatabaseUrl,
-  WorkerTable,
+  SqlWorkerStore,
 } from '@leaf/persistence';
 import { migrations } from '@leaf/migrations';
 import { clock, connect, FAILOVER, lazily } from '../contract/sql-stores';
@@ -69,7 +70,8 @@ describe.each<Case>([
       const store = createSegmentStore(migrated, FAILOVER);
       expect(await store.listTags()).toEqual(['mine']);
       expect(await store.allocate('mine', undefined)).toEqual({ from: 7n, to: 9n, step: 3 });
-      expect(await new WorkerTable(lazily(target)).find(7)).toEqual({ id: 7, ceiling: 5, leaseId: undefined });
+      const [worker] = await new SqlWorkerStore(lazily(target), FIXED_WORKERS).list();
+      expect(worker).toMatchObject({ workerId: 7, record: { ceiling: 5, leaseId: undefined, write: 0 } });
       await migrated.destroy();
     } finally {
       await connection.destroy();

@@ -73,7 +73,7 @@ describe.each<[string, () => Promise<Host>]>([
       expect(await createSegmentStore(dataSource, FAILOVER).allocate('order', undefined)).toMatchObject({ from: 1n });
       const tags = await dataSource.query<unknown[]>(`SELECT biz_tag FROM leaf_alloc WHERE biz_tag <> 'order'`);
       expect(tags.length).toBeLessThanOrEqual(1);
-      expect(await dataSource.query('SELECT name FROM leaf_migrations')).toHaveLength(3);
+      expect(await dataSource.query('SELECT name FROM leaf_migrations')).toHaveLength(4);
       return rows.map(({ line }) => line);
     } finally {
       await dataSource.destroy();

@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SystemClock, systemRandom } from '@leaf/core';
-import { parseZookeeperAddress, parseZookeeperAuth } from '../../libs/registry/src/zookeeper/zookeeper-address';
-import { ZookeeperConnection } from '../../libs/registry/src/zookeeper/zookeeper-connection';
-import { CLOSED, NativeFailure, NO_NODE } from '../../libs/registry/src/zookeeper/zookeeper-fault';
-import { ZookeeperSession, type ZookeeperSessionOptions } from '../../libs/registry/src/zookeeper/zookeeper-session';
+import { parseZookeeperAddress, parseZookeeperAuth } from '../../libs/registry/src/stores/zookeeper/zookeeper-address';
+import { ZookeeperConnection } from '../../libs/registry/src/stores/zookeeper/zookeeper-connection';
+import { CLOSED, NativeFailure, NO_NODE } from '../../libs/registry/src/stores/zookeeper/zookeeper-fault';
+import {
+  ZookeeperSession,
+  type ZookeeperSessionOptions,
+} from '../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import { ensureBuilt, ROOT } from '../support/build';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
 import { freePort } from '../support/free-port';
@@ -58,13 +61,25 @@ describe('nodes', () => {
     const before = Date.now();
     expect(await session.create('/a', 'one ü', 'persistent')).toBe('/a');
     const node = await session.getData('/a');
-    expect(node).toEqual({ data: 'one ü', version: 0, mtime: expect.any(Number), ephemeral: 'no' });
+    expect(node).toEqual({
+      ...{ data: 'one ü', version: 0, mtime: expect.any(Number), ephemeral: 'no' },
+      ...{ created: expect.any(Number), session: 1 },
+    });
     expect(Math.abs(node!.mtime - before)).toBeLessThan(60_000);
     expect(await session.setData('/a', 'two', 0)).toBe(1);
     expect(await session.setData('/a', '', 1)).toBe(2);
     expect(await session.getData('/a')).toMatchObject({ data: '', version: 2 });
     await session.remove('/a', 2);
     expect(await session.getData('/a')).toBeUndefined();
+  });
+
+  it('are not written in another session than the one named', async () => {
+    const session = await openRooted();
+    await session.create('/a', 'one', 'persistent', 1);
+    await expect(session.setData('/a', 'two', 0, 2)).rejects.toMatchObject({ kind: 'other-session' });
+    await expect(session.create('/b', '', 'persistent', 0)).rejects.toMatchObject({ kind: 'other-session' });
+    expect(await session.getData('/a')).toMatchObject({ data: 'one', version: 0 });
+    expect(await session.setData('/a', 'two', 0, 1)).toBe(1);
   });
 
   it('refuse a write or a removal with another version', async () => {
@@ -250,8 +265,8 @@ describe('a process', () => {
   /** Its last words decide how it ends. */
   const PROGRAM = `
     const { SystemClock, systemRandom } = require('./libs/core/src');
-    const { parseZookeeperAddress } = require('./libs/registry/src/zookeeper/zookeeper-address');
-    const { ZookeeperSession } = require('./libs/registry/src/zookeeper/zookeeper-session');
+    const { parseZookeeperAddress } = require('./libs/registry/src/stores/zookeeper/zookeeper-address');
+    const { ZookeeperSession } = require('./libs/registry/src/stores/zookeeper/zookeeper-session');
     const connectMs = Number(process.argv[2]);
     const options = { address: parseZookeeperAddress(process.argv[1]), connectMs, callMs: 30000, sessionMs: 60000 };
     const session = new ZookeeperSession(options, new SystemClock(), systemRandom);

@@ -61,7 +61,7 @@ class Day {
       await this.clock.advance(MINUTE);
       this.loads += this.store.granted.length;
       // What the store writes down for tests would be all that grows.
-      for (const list of [this.store.calls, this.store.granted]) list.length = 0;
+      for (const list of [this.store.calls, this.store.granted, this.store.answered]) list.length = 0;
     }
   }
 

@@ -1,62 +1,58 @@
 import { BitLayout, DEFAULT_LAYOUT } from '@leaf/core';
-import type { SeededRandom } from './seeded-random';
 
-export type Protocol = 'sql' | 'zk_normal' | 'zk_recycle';
+export const STRATEGIES = ['fixed with file', 'fixed', 'pool', 'local'] as const;
+export type Strategy = (typeof STRATEGIES)[number];
 
 /** Unix milliseconds at which every simulation starts. */
 export const START = 1_700_000_000_000;
 
-/** For people: timestamps are easier to compare when they start at 0. */
+/** Timestamps in output start at 0, which makes them easier to compare. */
 export function sinceStart(timestamp: number): string {
   return timestamp < START / 2 ? 'no time' : `${timestamp - START}`;
 }
 
-/** What one seed plays: drawn once, then fixed. */
-export interface Conditions {
-  readonly protocol: Protocol;
-  readonly layout: BitLayout;
-  readonly horizonMs: number;
-  readonly reportMs: number;
-  /** Everything happens at multiples of this, so that much happens at once; 0 for any time. */
-  readonly grainMs: number;
-  readonly timeoutMs: number;
-  /** Share of requests that something happens to. */
-  readonly requestFaults: number;
-  /** Mean time between faults of hosts and of the registry. */
-  readonly faultEveryMs: number;
-  /** Mean time between the requests for IDs that one process gets. */
-  readonly askEveryMs: number;
-  readonly hosts: number;
-  /** Of each server: they share a host and its clock, each has a name of its own, and one ends without the others. */
-  readonly processes: number;
-  /** Records of a pool. */
-  readonly poolSize: number;
-  /** The simulation ends after so many steps. */
-  readonly steps: number;
-  /** IDs that may be issued in floods. */
-  readonly floodIds: number;
+/** What may happen in a world. Combinations that allow known exceptions are drawn rarely. */
+export interface Themes {
+  /** Clocks of hosts step by seconds to hours, or run at the wrong speed. */
+  readonly clocks: boolean;
+  /** The registry is emptied or failed over. */
+  readonly history: boolean;
+  /** Data directories are copied, removed, restored. */
+  readonly disks: boolean;
+  /** Hosts 0 and 1 have the same `ip:port`. */
+  readonly twins: boolean;
+  /** Host 1 is configured with another layout. */
+  readonly layouts: boolean;
+  /** No cut and no pause is longer than this, in milliseconds. */
+  readonly longestMs: number;
 }
 
-export function drawConditions(random: SeededRandom): Conditions {
-  const protocol = random.pick<Protocol>(['sql', 'zk_normal', 'zk_recycle']);
-  const sequenceBits = random.pick([2, 5, 12]);
-  const reportMs = random.pick([300, 3000, 3000, 600_000]);
-  const horizons = protocol === 'zk_recycle' ? random.pick([4, 20]) : 10 / 3;
-  const grainMs = random.chance(0.5) ? reportMs : 0;
-  return {
-    protocol,
-    layout: new BitLayout({ ...DEFAULT_LAYOUT, sequenceBits }),
-    horizonMs: Math.round(reportMs * horizons),
-    reportMs,
-    grainMs,
-    timeoutMs: grainMs > 0 ? grainMs : Math.min(2000, reportMs / 2),
-    requestFaults: random.pick([0, 0.02, 0.1, 0.3]),
-    faultEveryMs: reportMs * random.spread(0.5, 10),
-    askEveryMs: reportMs * random.spread(0.1, 2),
-    hosts: 2 + random.below(3),
-    poolSize: 1 + random.below(3),
-    steps: 200 + random.below(400),
-    floodIds: 60_000,
-    processes: random.chance(0.3) ? 2 + random.below(2) : 1,
-  };
+/** What one seed plays: drawn once, then fixed. */
+export interface Conditions extends Themes {
+  readonly strategy: Strategy;
+  readonly horizonMs: number;
+  readonly reportMs: number;
+  readonly timeoutMs: number;
+  readonly maxClockOffsetMs: number;
+  readonly hosts: number;
+  /** Servers of each host: they share its clock and its network, each has a port and a data directory of its own. */
+  readonly processes: number;
+  readonly poolSize: number;
+  /** Requests for IDs come when the clock of the host shows a multiple of this. */
+  readonly askMs: number;
+  /** Faults happen in the first part of the world, in true milliseconds. */
+  readonly faultyMs: number;
+  /** After so long without a fault that affects it, a server has to issue. */
+  readonly boundMs: number;
+  /** How far the clock of each host is ahead when it is right. */
+  readonly offsets: readonly number[];
 }
+
+/**
+ * 12 bits of sequence, and 13 where the layouts differ: worker 1 of the one has the IDs of workers 2 and 3 of the
+ * other.
+ */
+export const LAYOUTS = [
+  new BitLayout(DEFAULT_LAYOUT),
+  new BitLayout({ ...DEFAULT_LAYOUT, workerBits: 9, sequenceBits: 13 }),
+] as const;

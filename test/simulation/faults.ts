@@ -1,28 +1,119 @@
+import type { Conditions } from './conditions';
+import type { SeededRandom } from './seeded-random';
+
 /** Every kind of fault that is injected, in the order in which they are printed. */
 export const FAULTS = [
   'crash',
-  'crash at a request',
-  'crash at a reply',
+  'stop',
+  'rolling replacement',
   'pause',
-  'pause inside a call',
   'machine suspended',
-  'clock step forward',
-  'clock step back',
+  'pause inside a call',
+  'clock step',
   'clock drift',
   'lost request',
-  'lost reply',
-  'write applied late',
-  'registry down',
-  'registry down for hours',
+  'lost answer',
+  'late write',
+  'crash at a request',
+  'crash at an answer',
   'host cut off',
-  'two of one identity',
-  'replaced beside others',
+  'registry down',
+  'directory copied',
+  'directory removed',
+  'directory restored',
+  'failover',
+  'registry emptied',
 ] as const;
 
-export type Fault = (typeof FAULTS)[number];
+export type FaultKind = (typeof FAULTS)[number];
 
-export type FaultCounts = Record<Fault, number>;
+/** One fault. All faults of a world are drawn before it starts, so that any of them can be left out. */
+export interface Fault {
+  readonly kind: FaultKind;
+  /** True milliseconds since the start. */
+  readonly at: number;
+  readonly host: number;
+  readonly process: number;
+  /** How long it lasts; by how much a write or a replica is late. */
+  readonly ms: number;
+  /**
+   * By how much a clock steps, in milliseconds; how much too fast it runs; how many times the clock is read before a
+   * pause.
+   */
+  readonly by: number;
+}
+
+export type FaultCounts = Record<FaultKind, number>;
 
 export function noFaults(): FaultCounts {
   return Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as FaultCounts;
+}
+
+const HOUR = 3_600_000;
+
+type Kinds = readonly [FaultKind, ...FaultKind[]];
+const PROCESS: Kinds = [
+  'crash',
+  'crash',
+  'stop',
+  'rolling replacement',
+  'pause',
+  'machine suspended',
+  'pause inside a call',
+];
+const REQUEST: Kinds = [
+  'lost request',
+  'lost answer',
+  'late write',
+  'late write',
+  'crash at a request',
+  'crash at an answer',
+];
+const LINE: Kinds = ['host cut off', 'registry down'];
+const DISK: Kinds = ['directory copied', 'directory removed', 'directory restored'];
+
+export function drawFaults(random: SeededRandom, conditions: Conditions): Fault[] {
+  const { faultyMs, history, disks, clocks, strategy, reportMs } = conditions;
+  const pools: Kinds[] = [PROCESS];
+  if (strategy !== 'local') pools.push(REQUEST, REQUEST, LINE);
+  if (disks) pools.push(DISK);
+  // Small steps meet none of the conditions of excuses.ts.
+  pools.push(['clock step', 'clock step', 'clock drift']);
+  if (clocks) pools.push(['clock step']);
+  const everyMs = reportMs * random.spread(0.5, 8);
+  const faults: Fault[] = [];
+  for (let at = reportMs * random.spread(0.1, 4); at < faultyMs; at += everyMs * random.spread(0.2, 2)) {
+    const kind = random.pick(random.pick(pools as [Kinds, ...Kinds[]]));
+    faults.push(drawFault(random, conditions, kind, at));
+  }
+  for (let left = history ? random.pick([1, 1, 2]) : 0; left > 0; left--) {
+    const kind = random.pick(['failover', 'registry emptied'] as const);
+    faults.push(drawFault(random, conditions, kind, faultyMs * (0.1 + 0.8 * random.fraction())));
+  }
+  return faults.sort((a, b) => a.at - b.at);
+}
+
+function drawFault(random: SeededRandom, conditions: Conditions, kind: FaultKind, at: number): Fault {
+  const { hosts, processes, longestMs, horizonMs, reportMs, timeoutMs, clocks, history } = conditions;
+  const place = { host: random.below(hosts), process: random.below(processes) };
+  const length = Math.min(longestMs, random.spread(10, 4 * Math.min(horizonMs, 60_000)));
+  let by = 0;
+  let ms = Math.round(length);
+  if (kind === 'clock step') by = stepLength(random, conditions);
+  if (kind === 'clock drift') by = clocks && random.chance(0.3) ? random.spread(0.3, 3) - 1 : 0.0005 * sign(random);
+  if (kind === 'pause inside a call') by = 1 + random.below(random.pick([3, 30]));
+  if (kind === 'late write') ms = Math.round(timeoutMs + random.spread(1, 3 * Math.min(horizonMs, 60_000)));
+  if (kind === 'failover') ms = Math.round(random.spread(1, 4 * reportMs));
+  if (kind === 'registry down' && !history && random.chance(0.03)) ms = Math.round(random.spread(0.5, 3) * HOUR);
+  return { kind, at: Math.round(at), ...place, ms, by };
+}
+
+function stepLength(random: SeededRandom, { clocks, maxClockOffsetMs, horizonMs }: Conditions): number {
+  if (!clocks) return Math.round(random.spread(1, maxClockOffsetMs / 8)) * sign(random);
+  const length = random.chance(0.3) ? random.spread(1, 20) : random.spread(20, random.pick([2 * horizonMs, 24 * HOUR]));
+  return Math.round(length) * sign(random);
+}
+
+function sign(random: SeededRandom): number {
+  return random.chance(0.5) ? 1 : -1;
 }

@@ -1,74 +1,160 @@
-import type { BitLayout } from '@leaf/core';
+import type { FileRecord, StoredWorker } from '@leaf/core';
 import { sinceStart, START } from './conditions';
-import type { StoredRecord, Write } from './stored-record';
+import { type ExcuseCounts, excuseOf, noExcuses } from './excuses';
+import { describeIssuer, type Issuer } from './issuer';
 
-/** What can be broken: a pair used twice, a ceiling lowered by a stranger, an ID above its recorded ceiling, … */
-export type Breach = 'pair' | 'fall' | 'ceiling' | 'floor' | 'order' | 'worker' | 'error';
+/**
+ * Kinds of breaches. Safety: an ID twice, the times of two holders overlapping, a ceiling lowered by a stranger, an ID
+ * above its ceiling, at or below its floor, out of order, a record freed though it was extended. Liveness: a lease lost
+ * for good, a server that does not issue, a ceiling that stays too high, a newcomer that waits instead of giving way to
+ * a live twin.
+ */
+export type Breach =
+  | 'duplicate'
+  | 'overlap'
+  | 'fall'
+  | 'ceiling'
+  | 'floor'
+  | 'order'
+  | 'reclaim'
+  | 'lost'
+  | 'outage'
+  | 'high ceiling'
+  | 'waits beside a twin'
+  | 'error';
 
 export interface Failure {
   readonly breach: Breach;
   readonly message: string;
 }
 
-/** Who issues: one process from start to end. */
-export interface Issuer {
-  readonly name: string;
-  readonly leaseId: string;
-  readonly workerId: number;
+/** The IDs that were given out in one millisecond, without their timestamp. */
+interface Given {
+  readonly from: number;
+  readonly to: number;
+  readonly issuer: Issuer;
 }
 
-/** The books of all that was issued and recorded. They see every ID and every write that was applied. */
+interface Span {
+  readonly issuer: Issuer;
+  min: number;
+  max: number;
+}
+
+/** Checks every ID that is issued and every write that is applied. */
 export class Ledger {
   failure: Failure | undefined;
-  private readonly owners = new Map<number, Issuer>();
-  private readonly highest = new Map<number, number>();
-  private readonly ceilings = new Map<number, number>();
-  /** Lease IDs of the last acquisitions. */
-  private readonly holders = new Map<number, string>();
-  /** The ceilings that acquisitions replaced, by lease ID. */
-  private readonly floors = new Map<string, number>();
+  readonly excused: ExcuseCounts = noExcuses();
+  /** Clocks were further apart than allowed when a floor was written. */
+  clocksApart = false;
+  newest = 0;
+  private readonly given = new Map<number, Given[]>();
+  private readonly spans = new Map<number, Span[]>();
+  /** Ceilings that were recorded, by lease and worker: in the registry, and in the file. */
+  private readonly recorded = new Map<string, number>();
+  private readonly filed = new Map<string, number>();
+  private readonly highest = new Map<string, number>();
 
-  /** @param until breaches of other kinds are let pass, to see what they lead to */
+  /**
+   * @param until breaches of other kinds do not end the run, so that their consequences show
+   * @param goesByFile a server that starts from its file knows what those before it on its host have issued, and may
+   *   lower what they had reserved beyond
+   */
   constructor(
-    readonly layout: BitLayout,
-    private readonly until: Breach | undefined,
+    private readonly until: readonly Breach[] | undefined,
+    private readonly goesByFile: boolean,
   ) {}
 
   breach(breach: Breach, message: string): void {
-    if (this.until !== undefined && this.until !== breach) return;
+    if (this.until?.includes(breach) === false) return;
     this.failure ??= { breach, message };
   }
 
-  /** `issuer` issued `id`, and issues no other with this timestamp unless it is above. */
-  opened(issuer: Issuer, id: bigint): void {
-    const { timestamp, workerId } = this.layout.decompose(id);
-    // Put into words only when something is wrong: this is called for every millisecond.
-    const what = (): string => `worker ${workerId} at ${sinceStart(timestamp)}, issued by ${issuer.name}`;
-    if (workerId !== issuer.workerId) this.breach('worker', `${what()}, which holds worker ${issuer.workerId}`);
-    const key = (timestamp - START) * (this.layout.maxWorkerId + 1) + workerId;
-    const owner = this.owners.get(key);
-    if (owner === undefined) this.owners.set(key, issuer);
-    else if (owner !== issuer) this.breach('pair', `${what()}, was issued by ${owner.name} before`);
-    const ceiling = this.ceilings.get(workerId) ?? 0;
-    if (timestamp > ceiling) this.breach('ceiling', `${what()}, is above the recorded ${sinceStart(ceiling)}`);
-    const floor = this.floors.get(issuer.leaseId) ?? Infinity;
-    if (timestamp <= floor) this.breach('floor', `${what()}, is not above the ${sinceStart(floor)} it found`);
-    if (timestamp > (this.highest.get(workerId) ?? 0)) this.highest.set(workerId, timestamp);
+  /** `issuer` gave out the IDs `from` to `to`, which carry `timestamp`. */
+  issued(issuer: Issuer, timestamp: number, from: number, to: number): void {
+    const key = keyOf(issuer.leaseId, issuer.workerId);
+    // Described only on a breach.
+    const what = (): string => `${describeIssuer(issuer)} issued at ${sinceStart(timestamp)}`;
+    const ceiling = Math.max(this.recorded.get(key) ?? 0, this.filed.get(key) ?? 0);
+    if (timestamp > ceiling) this.breach('ceiling', `${what()}, above the recorded ${sinceStart(ceiling)}`);
+    if (timestamp <= issuer.floor) this.breach('floor', `${what()}, not above the floor ${sinceStart(issuer.floor)}`);
+    if (timestamp > (this.highest.get(key) ?? 0)) this.highest.set(key, timestamp);
+    this.newest = Math.max(this.newest, timestamp);
+    this.compare(issuer, timestamp, { from, to, issuer });
+    this.overlap(issuer, timestamp);
   }
 
-  written({ kind, leaseId }: Write, before: StoredRecord, after: StoredRecord): void {
-    const { workerId, ceiling } = after;
-    const what = (): string =>
-      `${kind} of ${leaseId}: the ceiling of worker ${workerId} falls to ${sinceStart(ceiling)}`;
-    if (ceiling < before.ceiling && (kind !== 'release' || this.holders.get(workerId) !== leaseId)) {
-      this.breach('fall', `${what()} from ${sinceStart(before.ceiling)}, by nobody's own release`);
+  wrote(before: StoredWorker | undefined, { workerId, record }: StoredWorker): void {
+    const { leaseId, ceiling } = record;
+    const key = keyOf(leaseId ?? '', workerId);
+    const what = (): string => `${leaseId} records ${sinceStart(ceiling)} for worker ${workerId}`;
+    if (
+      before !== undefined &&
+      ceiling < before.record.ceiling &&
+      before.record.leaseId !== leaseId &&
+      !this.goesByFile
+    ) {
+      this.breach('fall', `${what()}, below the ${sinceStart(before.record.ceiling)} of ${before.record.leaseId}`);
     }
-    const highest = this.highest.get(workerId) ?? 0;
-    if (ceiling < highest) this.breach('ceiling', `${what()}, below the ${sinceStart(highest)} that was issued`);
-    this.ceilings.set(workerId, ceiling);
-    if (kind === 'acquire') {
-      this.holders.set(workerId, leaseId);
-      this.floors.set(leaseId, before.ceiling);
+    const highest = this.highest.get(key) ?? 0;
+    // A reclaim keeps the ceiling. After lost history the ceiling may be too low; the floor covers that.
+    const isReclaimed = before?.record.ceiling === ceiling && before.record.write === record.write;
+    if (!isReclaimed && Math.max(ceiling, this.filed.get(key) ?? 0) < highest) {
+      this.breach('ceiling', `${what()}, below the ${sinceStart(highest)} that it issued`);
+    }
+    this.recorded.set(key, ceiling);
+  }
+
+  wroteFile(leaseId: string, { workerId, ceiling }: FileRecord): void {
+    this.filed.set(keyOf(leaseId, workerId), ceiling);
+  }
+
+  /** The newest timestamp under a lease; 0 before the first. */
+  highestOf(leaseId: string, workerId: number): number {
+    return this.highest.get(keyOf(leaseId, workerId)) ?? 0;
+  }
+
+  private compare(issuer: Issuer, timestamp: number, given: Given): void {
+    const key = timestamp - START;
+    const others = this.given.get(key);
+    if (others === undefined) {
+      this.given.set(key, [given]);
+      return;
+    }
+    const same = others.find(
+      ({ from, to, issuer: other }) =>
+        (from <= given.to && to >= given.from) || (other !== issuer && other.workerId === issuer.workerId),
+    );
+    if (same !== undefined) {
+      const what = `${describeIssuer(issuer)} at ${sinceStart(timestamp)} repeats an ID of ${describeIssuer(same.issuer)}`;
+      this.clash('duplicate', issuer, same.issuer, what);
+    }
+    others.push(given);
+  }
+
+  private overlap(issuer: Issuer, timestamp: number): void {
+    let spans = this.spans.get(issuer.workerId);
+    if (spans === undefined) this.spans.set(issuer.workerId, (spans = []));
+    let own = spans.find((span) => span.issuer === issuer);
+    if (own === undefined) spans.push((own = { issuer, min: timestamp, max: timestamp }));
+    own.min = Math.min(own.min, timestamp);
+    own.max = Math.max(own.max, timestamp);
+    for (const { issuer: other, min, max } of spans) {
+      if (other === issuer || min > own.max || max < own.min) continue;
+      const range = `${sinceStart(min)} to ${sinceStart(max)}`;
+      const what = `${describeIssuer(issuer)} at ${sinceStart(timestamp)} is among those of ${describeIssuer(other)}, ${range}`;
+      this.clash('overlap', issuer, other, what);
     }
   }
+
+  private clash(breach: Breach, a: Issuer, b: Issuer, what: string): void {
+    if (this.failure !== undefined) return;
+    const excuse = excuseOf(a, b, this.clocksApart);
+    if (excuse === undefined) this.breach(breach, what);
+    else this.excused[excuse]++;
+  }
+}
+
+function keyOf(leaseId: string, workerId: number): string {
+  return `${leaseId} ${workerId}`;
 }

@@ -1,45 +1,46 @@
 import { LeafError } from '@leaf/core';
-import type { Conditions } from './conditions';
-import type { FaultCounts } from './faults';
-import type { Actor, Note, Scheduler } from './scheduler';
+import type { Note, Scheduler } from './scheduler';
 import type { SeededRandom } from './seeded-random';
 import type { SimClock } from './sim-clock';
+import type { Actor } from './scheduler';
+
+export type Fate = 'lost request' | 'lost answer' | 'late write' | 'crash at a request' | 'crash at an answer';
+
+/** A fault that is set for a later request of one place. */
+export interface ArmedFate {
+  readonly fate: Fate;
+  readonly ms: number;
+}
+
+/** One place's way to the registry; it outlives the processes there. */
+export class Line {
+  readonly armed: ArmedFate[] = [];
+  /** True milliseconds until which it reaches nobody. */
+  cutUntil = 0;
+  /** True milliseconds of the newest exchange that failed. */
+  failedAt = -1;
+}
 
 /** A process, as the network sees it. */
 export interface Caller extends Actor {
   readonly clock: SimClock;
+  readonly line: Line;
+  readonly random: SeededRandom;
   crash(): void;
 }
 
-type Fate =
-  'delivered' | 'lost request' | 'lost reply' | 'write applied late' | 'crash at a request' | 'crash at a reply';
-
-const FATES: readonly [Fate, ...Fate[]] = [
-  'lost request',
-  'lost reply',
-  'write applied late',
-  'crash at a request',
-  'crash at a reply',
-];
-
-/** Between the processes and the registry's server: it is slow, loses, delays, and is cut. */
+/** The network between the processes and the registry's server: it delays, loses and cuts. */
 export class Network {
   /** True milliseconds until which the server answers nobody. */
   downUntil = 0;
-  /** True milliseconds until which a clock's host reaches nobody. */
-  private readonly cuts = new Map<SimClock, number>();
+  /** Changes with the server: requests sent to an earlier one do not arrive. */
+  server = 0;
 
   constructor(
     private readonly scheduler: Scheduler,
-    private readonly random: SeededRandom,
-    private readonly conditions: Conditions,
-    private readonly faults: FaultCounts,
+    private readonly timeoutMs: number,
     private readonly note: Note | undefined,
   ) {}
-
-  cutOff(host: SimClock, until: number): void {
-    this.cuts.set(host, until);
-  }
 
   /**
    * Runs `operation` on the server.
@@ -47,61 +48,74 @@ export class Network {
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` when no answer came in time: it may have run, or may yet run
    */
   call<T>(caller: Caller, label: string, operation: () => T, isWrite: boolean): Promise<T> {
-    const { scheduler } = this;
+    const { scheduler, server } = this;
     return new Promise((resolve, reject) => {
       const sent = caller.clock.local;
-      const fate = this.fate(sent, isWrite);
-      const arrives = sent + (fate === 'write applied late' ? this.lateness() : this.latency());
-      const timeOut = scheduler.at(
-        sent + this.conditions.timeoutMs,
-        `${label} timed out`,
-        () => reject(new LeafError('LEAF_REGISTRY_UNREACHABLE', `No answer to ${label}.`)),
-        caller,
-      );
-      const reply = (result: T): void => {
-        timeOut.cancelled = true;
-        if (fate === 'crash at a reply') this.crash(caller, fate);
-        else resolve(result);
+      const { fate, ms } = this.fate(caller, isWrite);
+      const fail = (): void => {
+        caller.line.failedAt = scheduler.now;
+        reject(new LeafError('LEAF_REGISTRY_UNREACHABLE', `No answer to ${label}.`, { retryAfterMs: 1000 }));
       };
-      if (fate === 'crash at a request') scheduler.at(sent, fate, () => this.crash(caller, fate), caller);
+      const timeOut = scheduler.at(sent + this.timeoutMs, `${label} timed out`, fail, caller);
+      if (fate === 'crash at a request') scheduler.at(sent, fate, () => caller.crash(), caller);
       if (fate === 'lost request') return;
-      scheduler.at(arrives, `${label} of ${caller.name} arrives`, () => {
-        // A late one waits, outside the server, until it can be applied.
-        if (fate !== 'write applied late' && this.isCut(caller.clock)) return;
-        const result = operation();
-        this.note?.(() => `${JSON.stringify(result ?? 'done')}, ${fate}`);
-        if (fate === 'lost reply' || fate === 'write applied late') return;
-        scheduler.at(scheduler.now + this.latency(), `${label} answered`, () => reply(result), caller);
+      scheduler.at(
+        sent + (fate === 'late write' ? ms : this.latency(caller)),
+        `${label} of ${caller.name} arrives`,
+        () => {
+          if (this.server !== server) return;
+          // A late request waits outside the server until it is applied.
+          if (fate !== 'late write' && this.isCut(caller)) return;
+          const result = operation();
+          this.note?.(
+            () => `${result === undefined ? 'done' : JSON.stringify(result)}${fate === undefined ? '' : `, ${fate}`}`,
+          );
+          if (fate === 'lost answer' || fate === 'late write') return;
+          scheduler.at(
+            scheduler.now + this.latency(caller),
+            `${label} answered`,
+            () => {
+              // An answer after the time-out is dropped.
+              timeOut.cancelled = true;
+              if (fate === 'crash at an answer') caller.crash();
+              else resolve(result);
+            },
+            caller,
+          );
+        },
+      );
+    });
+  }
+
+  /** Asks another process for its time. */
+  ask(caller: Caller, other: () => Caller | undefined): Promise<number> {
+    const { scheduler } = this;
+    return new Promise((resolve, reject) => {
+      scheduler.at(scheduler.now + this.latency(caller), 'time asked', () => {
+        const answering = other();
+        if (!answering?.alive || answering.busyUntil > scheduler.now || scheduler.now < caller.line.cutUntil) {
+          scheduler.at(scheduler.now, 'no time', () => reject(new Error('not there')), caller);
+          return;
+        }
+        answering.clock.refresh();
+        const time = answering.clock.shown;
+        scheduler.at(scheduler.now + this.latency(caller), 'time told', () => resolve(time), caller);
       });
     });
   }
 
-  private crash(caller: Caller, fate: 'crash at a request' | 'crash at a reply'): void {
-    this.faults[fate]++;
-    caller.crash();
+  private fate({ line }: Caller, isWrite: boolean): { readonly fate: Fate | undefined; readonly ms: number } {
+    const [first] = line.armed;
+    if (first === undefined || (first.fate === 'late write' && !isWrite)) return { fate: undefined, ms: 0 };
+    line.armed.shift();
+    return first;
   }
 
-  private fate(sent: number, isWrite: boolean): Fate {
-    if (sent < this.downUntil || !this.random.chance(this.conditions.requestFaults)) return 'delivered';
-    const drawn = this.random.pick(FATES);
-    const fate = drawn === 'write applied late' && !isWrite ? 'lost reply' : drawn;
-    if (fate === 'lost request' || fate === 'lost reply' || fate === 'write applied late') this.faults[fate]++;
-    return fate;
+  private isCut({ line }: Caller): boolean {
+    return this.scheduler.now < Math.max(this.downUntil, line.cutUntil);
   }
 
-  private isCut(host: SimClock): boolean {
-    return this.scheduler.now < Math.max(this.downUntil, this.cuts.get(host) ?? 0);
-  }
-
-  private latency(): number {
-    if (this.conditions.grainMs > 0) return 0;
-    return this.random.chance(0.05) ? this.random.spread(20, this.conditions.timeoutMs) : this.random.spread(0.2, 20);
-  }
-
-  /** Past the time-out of whoever sent it. */
-  private lateness(): number {
-    const { grainMs, timeoutMs, horizonMs } = this.conditions;
-    const late = timeoutMs + this.random.spread(1, 3 * horizonMs);
-    return grainMs > 0 ? Math.ceil(late / grainMs) * grainMs : late;
+  private latency({ random }: Caller): number {
+    return random.chance(0.03) ? random.spread(20, this.timeoutMs / 2) : random.spread(0.2, 20);
   }
 }

@@ -3,7 +3,7 @@ import type { SeededRandom } from './seeded-random';
 /** Whom an event happens to. */
 export interface Actor {
   readonly name: string;
-  /** Nothing happens to the dead. */
+  /** Events of an ended process are dropped. */
   readonly alive: boolean;
   /** Its events wait until then, in true milliseconds: it is paused, or computing. */
   readonly busyUntil: number;
@@ -25,10 +25,13 @@ interface Event extends Timer {
 
 export type StepListener = (step: number, time: number, actor: string, label: string) => void;
 
-/** Says what happens within a step; nothing is put into words unless somebody listens. */
+/** Describes what happens within a step; called only when tracing is on. */
 export type Note = (text: () => string) => void;
 
-/** Owns true time. Events happen one after the other, each with all that its promises lead to; chance orders equals. */
+/**
+ * Owns true time. Runs one event after the other, each with all microtasks that follow; equal times run in random
+ * order.
+ */
 export class Scheduler {
   /** True milliseconds since the start. */
   now = 0;
@@ -54,7 +57,7 @@ export class Scheduler {
     return event;
   }
 
-  /** Takes steps until `done` says so, or nothing is left to happen. */
+  /** Takes steps until `done` returns true or no events are left. */
   run(done: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const turn = (): void => {

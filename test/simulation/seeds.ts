@@ -1,3 +1,5 @@
+import type { Fault } from './faults';
+import { shrink } from './shrink';
 import { addTotals, noTotals, totalsOf, type FailedSeed, type Totals } from './totals';
 import { simulate, type SimulationOptions } from './world';
 
@@ -13,6 +15,7 @@ export async function playSeeds(first: number, count: number, options?: Simulati
 export interface Replay {
   /** Every step, and what happened in it. */
   readonly trace: readonly string[];
+  readonly schedule: readonly Fault[];
   readonly totals: Totals;
 }
 
@@ -24,14 +27,23 @@ export async function replay(seed: number, options?: SimulationOptions): Promise
     onStep: (step, time, actor, label) => trace.push(`${step}  ${time.toFixed(3)} ms  ${actor}  ${label}`),
     onNote: (text) => trace.push(`      ${text}`),
   });
-  const { protocol, layout, horizonMs, reportMs, grainMs, hosts, processes } = result.conditions;
+  const { offsets, ...conditions } = result.conditions;
   trace.unshift(
-    `${protocol}, ${hosts} hosts with ${processes} processes each, ${layout.sequenceBits} sequence bits, horizon ${horizonMs} ms, ` +
-      `report every ${reportMs} ms, events ${grainMs > 0 ? `every ${grainMs} ms` : 'at any time'}`,
+    `${Object.entries(conditions)
+      .map((entry) => entry.join(' '))
+      .join(', ')}, offsets ${offsets.join(' ')}`,
   );
-  return { trace, totals: totalsOf(result) };
+  return { trace, schedule: result.schedule, totals: totalsOf(result) };
 }
 
-export function describeFailure({ seed, step, breach, message }: FailedSeed): string {
-  return `seed ${seed} failed at step ${step} (${breach}): ${message}`;
+/** The fewest of a failing world's faults with which it still fails in the same way. */
+export async function shrinkSeed(seed: number, options: SimulationOptions = {}): Promise<Fault[]> {
+  const { schedule, failure } = await simulate(seed, options);
+  const fails = async (faults: readonly Fault[]): Promise<boolean> =>
+    (await simulate(seed, { ...options, faults })).failure?.breach === failure?.breach;
+  return shrink(schedule, fails);
+}
+
+export function describeFailure({ seed, breach, message }: FailedSeed): string {
+  return `seed ${seed} (${breach}): ${message}`;
 }

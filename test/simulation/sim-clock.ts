@@ -1,7 +1,7 @@
 import { Clock } from '@leaf/core';
 import type { Actor, Scheduler } from './scheduler';
 
-/** What happens to a process that is frozen in the middle of its work. */
+/** How a process is frozen in the middle of its work. */
 export interface Freeze {
   readonly ms: number;
   /** The machine sleeps: monotonic time stands still, too. */
@@ -36,14 +36,19 @@ export class SimClock extends Clock {
     this.refresh();
   }
 
-  /** True milliseconds, as far as the process has come. */
+  /** True milliseconds at the current point of the process. */
   get local(): number {
     return Math.max(this.scheduler.now, this.busyUntil);
   }
 
-  /** What {@link now} would answer; looking at it changes nothing. */
+  /** What {@link now} would return, without advancing the process. */
   get shown(): number {
     return this.wall;
+  }
+
+  /** True milliseconds from now until it shows `wall`, if nothing happens to it. */
+  until(wall: number): number {
+    return Math.max(0, (wall - this.wallAt(this.local)) / this.rate) + 1e-6;
   }
 
   now(): number {
@@ -72,7 +77,7 @@ export class SimClock extends Clock {
   }
 
   pause(ms: number): void {
-    // No call takes less than a microsecond; what is smaller yet would be lost in rounding, and time stand still.
+    // Every call takes at least a microsecond; less would be lost in rounding, and time would stand still.
     this.busyUntil = this.local + Math.max(ms, 0.001);
     this.refresh();
   }
@@ -87,6 +92,14 @@ export class SimClock extends Clock {
     this.anchorWall = this.wallAt(this.scheduler.now);
     this.anchorTime = this.scheduler.now;
     this.rate = rate;
+    this.refresh();
+  }
+
+  /** Sets the clock right: true time plus `offset`. */
+  correct(anchorWall: number): void {
+    this.anchorWall = anchorWall;
+    this.anchorTime = 0;
+    this.rate = 1;
     this.refresh();
   }
 

@@ -1,83 +1,138 @@
 import {
+  type BitLayout,
   DEFAULT_SNOWFLAKE_OPTIONS,
+  type FileRecord,
+  formatInstance,
+  type Instance,
   LeafError,
   reasonOf,
   SnowflakeGenerator,
+  type Tenure,
+  type TimeSource,
   WorkerLease,
-  type Instance,
-  type IssueWindow,
+  type WorkerLeaseSnapshot,
+  WorkerRegistry,
+  type WorkerStore,
 } from '@leaf/core';
-import { sinceStart, type Conditions } from './conditions';
-import type { Issuer, Ledger } from './ledger';
-import type { Caller } from './network';
-import type { SimRegistry } from './registries/sim-registry';
-import { ZkRecycleRegistry } from './registries/zk-recycle-registry';
+import { FixedPolicy } from '../../libs/registry/src/policies/fixed-policy';
+import { PoolPolicy } from '../../libs/registry/src/policies/pool-policy';
+import { type Conditions, sinceStart } from './conditions';
+import type { Issuer } from './issuer';
+import type { Ledger } from './ledger';
+import type { Caller, Line } from './network';
 import type { Note, Scheduler } from './scheduler';
-import type { SeededRandom } from './seeded-random';
+import { SeededRandom } from './seeded-random';
 import type { SimClock } from './sim-clock';
+import { type Disk, SimFile } from './sim-disk';
+import type { Tally } from './tally';
 
-/** What was done, over all processes of a simulation. */
-export interface Tally {
-  ids: number;
-  floodIds: number;
-  acquired: number;
-  released: number;
-  lost: number;
+/** Where one server runs, and those that take its place. */
+export interface Place {
+  readonly name: string;
+  readonly host: number;
+  readonly instance: Instance;
+  readonly layout: BitLayout;
+  readonly clock: SimClock;
+  readonly line: Line;
+  readonly disk: Disk;
+  /** Its directory was copied or restored, or is a copy. */
+  copied: boolean;
 }
 
 /** What the processes of one simulation share. */
 export interface Surroundings {
   readonly scheduler: Scheduler;
-  readonly random: SeededRandom;
   readonly conditions: Conditions;
   readonly ledger: Ledger;
   readonly tally: Tally;
   readonly note: Note | undefined;
-  /** Puts a rule out of force, to see that it is missed. */
-  readonly windowOf: (lease: WorkerLease) => IssueWindow;
+  storeOf(process: SimProcess): WorkerStore;
+  timeSources(): TimeSource[];
+  /** The process has ended, by a stop or a crash. */
+  ended(process: SimProcess): void;
+  /** The process was asked for IDs, and issued or refused them. */
+  asked(process: SimProcess, refusal: LeafError | undefined): void;
 }
 
-export interface Place {
-  readonly name: string;
-  readonly instance: Instance;
-  readonly clock: SimClock;
-  readonly connect: (process: Caller) => SimRegistry;
-  /** The process has ended, in whatever way. */
-  readonly onEnd: () => void;
-}
-
-const BOOT_TRIES = 4;
-
-/** One server from its start to its end: the real lease and the real generator, driven by timers and requests. */
-export class SimProcess implements Caller, Issuer {
+/** One server from its start to its end: the shipped registry, lease and generator, driven by timers and requests. */
+export class SimProcess implements Caller {
   alive = true;
   readonly clock: SimClock;
-  leaseId = '';
-  workerId = -1;
-  private lease: WorkerLease | undefined;
-  private ids: SnowflakeGenerator | undefined;
-  private readonly registry: SimRegistry;
-  /** Highest ID that was given. */
+  readonly line: Line;
+  readonly random: SeededRandom;
+  readonly registry: WorkerRegistry;
+  /** Of the current tenure; undefined before the first. */
+  issuer: Issuer | undefined;
+  lost: LeafError | undefined;
+  /** Why the process ended by itself. */
+  refused: LeafError | undefined;
+  readonly startedAt: number;
+  private readonly lease: WorkerLease;
+  private readonly ids: SnowflakeGenerator;
   private newest = -1n;
-  /** Up to here, IDs above the newest carry the timestamp that the ledger has seen last. */
-  private top = -1n;
-  private waiting = 0;
-  /** IDs given while an asynchronous call waits for its own. */
-  private readonly meanwhile = new Set<bigint>();
+  private busy = false;
+  private acquiredOnce = false;
 
   constructor(
     readonly name: string,
-    private readonly place: Place,
+    seed: number,
+    readonly place: Place,
     private readonly around: Surroundings,
   ) {
-    this.clock = place.clock;
-    this.clock.attach(this);
-    this.registry = place.connect(this);
-    this.after(0, 'boot', () => void this.refusable('boot', this.boot()));
+    const { clock, line, instance, layout } = place;
+    const { conditions, scheduler } = around;
+    this.clock = clock;
+    this.line = line;
+    this.random = new SeededRandom(seed);
+    this.startedAt = scheduler.now;
+    clock.attach(this);
+    const random = (bound: number): number => this.random.below(bound);
+    const pool = conditions.strategy === 'pool';
+    const file = new SimFile(place.disk, this, scheduler, (record) => this.filed(record));
+    this.registry = new WorkerRegistry(
+      {
+        ...{ store: around.storeOf(this), policy: pool ? new PoolPolicy() : new FixedPolicy(), clock, random },
+        ...(conditions.strategy === 'fixed with file' ? { file } : {}),
+        newId: () => `registry-${this.random.bits()}`,
+      },
+      {
+        name: conditions.strategy,
+        ...{
+          horizonMs: conditions.horizonMs,
+          reportMs: conditions.reportMs,
+          maxClockOffsetMs: conditions.maxClockOffsetMs,
+        },
+        layout: `${layout.timeBits}/${layout.workerBits}/${layout.sequenceBits}`,
+        maxWorkerId: pool ? conditions.poolSize - 1 : layout.maxWorkerId,
+        remembers: conditions.strategy === 'local',
+      },
+    );
+    this.lease = new WorkerLease(this.registry, instance, name, () => this.ids.lastTimestamp, clock, {
+      onWaiting: (reason) => this.note(() => `waits: ${reason.message.slice(-90)}`),
+      onAcquired: (tenure) => this.acquired(tenure),
+      onReportFailed: (error) => this.failed('report', error),
+      onAcquireFailed: (error) => {
+        this.failed('acquire', error);
+        if (error instanceof LeafError && error.code === 'LEAF_WORKER_HELD' && this.issuer === undefined)
+          this.end(error);
+      },
+      onRegisteredAgain: () => undefined,
+      onHistoryLost: (workerId) => {
+        around.tally.reacquired++;
+        this.note(() => `lost worker ${workerId} with the history`);
+      },
+      onLost: (error) => this.leaseLost(error),
+    });
+    this.ids = new SnowflakeGenerator(layout, this.lease, clock, random, DEFAULT_SNOWFLAKE_OPTIONS);
+    scheduler.at(scheduler.now, 'boot', () => this.boot(), this);
   }
 
   get busyUntil(): number {
     return this.clock.busyUntil;
+  }
+
+  get snapshot(): WorkerLeaseSnapshot {
+    return this.lease.snapshot();
   }
 
   wake(): void {
@@ -87,203 +142,147 @@ export class SimProcess implements Caller, Issuer {
   crash(): void {
     if (!this.alive) return;
     this.alive = false;
-    this.place.onEnd();
+    this.around.ended(this);
   }
 
-  /** A graceful stop: requests still come while it gives the worker ID back. */
+  /** A graceful stop. */
   stop(): void {
-    this.after(0, 'stop', () => void this.refusable('stop', this.giveBack()));
+    const give = async (): Promise<void> => {
+      await this.lease.release().catch((error: unknown) => this.failed('release', error));
+      await this.registry.close();
+      this.around.tally.released++;
+      this.crash();
+    };
+    this.around.scheduler.at(this.around.scheduler.now, 'stop', () => void give(), this);
   }
 
-  private async boot(): Promise<void> {
-    for (let attempt = 1; this.lease === undefined; attempt++) {
-      this.leaseId = `${this.name}.${attempt}`;
-      try {
-        this.lease = await this.acquire();
-      } catch (error) {
-        this.refused('acquire', error);
-        const unreachable = error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
-        if (!unreachable || attempt === BOOT_TRIES) {
-          this.crash();
-          return;
-        }
-        await this.clock.sleep(this.around.conditions.reportMs);
-      }
-    }
-    this.serve(this.lease);
+  private boot(): void {
+    const { conditions } = this.around;
+    void this.lease.acquire().catch((error: unknown) => {
+      this.failed('start', error);
+      // A server ends on faults that an operator has to correct, and often on others.
+      if (error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE' && this.random.chance(0.5)) return;
+      this.end(error);
+    });
+    this.every(conditions.reportMs, 'report', () => this.report());
+    this.askNext();
   }
 
-  private acquire(): Promise<WorkerLease> {
-    const { conditions, tally } = this.around;
-    const { horizonMs, layout } = conditions;
-    return WorkerLease.acquire(
-      this.registry,
-      this.place.instance,
-      this.leaseId,
-      this.clock,
-      { horizonMs, maxWorkerId: layout.maxWorkerId },
-      {
-        onLost: () => tally.lost++,
-        onReportFailed: (error) => this.refused('report', error),
-      },
-    );
+  private report(): void {
+    void this.lease.report.run();
+    void this.registry.maintain().catch((error: unknown) => this.failed('maintain', error));
+    // Most servers that have lost their worker are restarted; the others are still asked for IDs.
+    if (this.lost !== undefined && this.random.chance(0.3)) this.crash();
   }
 
-  private serve(lease: WorkerLease): void {
-    const { conditions, random, tally, windowOf } = this.around;
-    tally.acquired++;
-    this.workerId = lease.workerId;
-    this.note(() => `holds worker ${lease.workerId} from ${sinceStart(lease.floor)} to ${sinceStart(lease.ceiling)}`);
-    this.ids = new SnowflakeGenerator(
-      conditions.layout,
-      windowOf(lease),
-      this.clock,
-      (bound) => random.below(bound),
-      DEFAULT_SNOWFLAKE_OPTIONS,
-    );
-    this.every(conditions.reportMs, 'report', () => this.report(lease));
-    this.every(conditions.askEveryMs, 'ask', () => this.ask());
+  private acquired({ workerId, floor }: Tenure): void {
+    const { place, around } = this;
+    if (this.acquiredOnce) this.note(() => 'acquired another');
+    this.acquiredOnce = true;
+    around.tally.acquired++;
+    this.note(() => `holds worker ${workerId} from ${sinceStart(floor)} to ${sinceStart(this.lease.ceiling)}`);
+    this.issuer = {
+      ...{ name: this.name, host: place.host, instance: formatInstance(place.instance), leaseId: this.name },
+      ...{ workerId, floor, stoodIn: this.goesByDisk(), missedGrace: false },
+      copied: () => place.copied,
+    };
   }
 
-  private report(lease: WorkerLease): void {
-    void lease.report.run();
-    const { conditions, random } = this.around;
-    if (this.registry instanceof ZkRecycleRegistry && random.chance(0.3)) {
-      void this.refusable('reclaim', this.registry.reclaim(this.clock.now(), conditions.reportMs));
-    }
-    // Most servers that have lost their worker are restarted; some go on being asked.
-    if (lease.lost !== undefined && random.chance(0.5)) this.crash();
+  private goesByDisk(): boolean {
+    return this.around.conditions.strategy === 'local' || this.lease.snapshot().degradedReason !== undefined;
   }
 
-  private async giveBack(): Promise<void> {
-    if (this.lease === undefined || this.ids === undefined) return;
-    if (await this.refusable('release', this.lease.release(this.ids.lastTimestamp))) this.around.tally.released++;
-    this.crash();
+  private leaseLost(error: LeafError): void {
+    this.lost = error;
+    this.around.tally.lost++;
+    this.around.asked(this, error);
+    this.note(() => error.message);
+  }
+
+  private askNext(): void {
+    const { scheduler, conditions } = this.around;
+    const next = (Math.floor(this.clock.shown / conditions.askMs) + 1) * conditions.askMs;
+    const ask = (): void => {
+      this.askNext();
+      this.ask();
+    };
+    scheduler.at(this.clock.local + Math.min(this.clock.until(next), conditions.askMs), 'ask', ask, this);
   }
 
   private ask(): void {
-    const { random, conditions, tally } = this.around;
-    switch (random.below(4)) {
-      case 0:
-        this.drip(1 + random.below(4));
-        break;
-      case 1:
-        void this.take(this.anyCount());
-        break;
-      default:
-        for (let left = 1 + random.below(4); left > 0 && tally.floodIds < conditions.floodIds; left--) {
-          tally.floodIds += this.flood(this.anyCount());
-          this.clock.pause(random.fraction());
-        }
-        this.drip(2);
+    // One after the other, so that their order is known.
+    if (this.busy) return;
+    if (this.random.chance(0.05)) {
+      void this.take(1 + this.random.below(3 * this.place.layout.maxSequence));
+      return;
     }
-    this.note(() => `clock ${sinceStart(this.clock.shown)}, newest ID ${sinceStart(this.ids?.lastTimestamp ?? 0)}`);
-  }
-
-  private drip(count: number): void {
-    for (let i = 0; i < count && this.ids !== undefined; i++) {
-      try {
-        const id = i % 2 === 0 ? this.ids.next() : BigInt(this.ids.nextString());
-        this.given(id);
-        this.around.tally.ids++;
-      } catch (error) {
-        this.refused('next', error);
-        return;
-      }
-    }
-  }
-
-  /** As many as can be had at this moment, up to `limit`; each ID is looked at. */
-  private flood(limit: number): number {
-    const { ids, around, waiting } = this;
-    if (ids === undefined) return 0;
-    this.top = -1n;
-    let count = 0;
-    for (let id = ids.tryNext(); id !== undefined; id = ids.tryNext()) {
-      if (id > this.newest && id <= this.top && waiting === 0) this.newest = id;
-      else this.given(id);
-      if (++count === limit) break;
-    }
-    around.tally.ids += count;
-    return count;
-  }
-
-  /** One, or the IDs of several milliseconds, or something between. */
-  private anyCount(): number {
-    const { random, conditions } = this.around;
-    return Math.ceil(random.spread(0.5, 4 * conditions.layout.maxSequence));
+    const id = this.ids.tryNext();
+    if (id !== undefined) this.given(id, id);
+    this.around.asked(this, id === undefined ? this.ids.refusal() : undefined);
+    if (id === undefined) return;
+    // The rest of the millisecond, or a part of it.
+    const range = this.ids.tryRange(this.random.chance(0.3) ? 3900 : 1 + this.random.below(200));
+    if (range !== undefined) this.given(range.from, range.to);
   }
 
   private async take(count: number): Promise<void> {
-    if (this.ids === undefined) return;
-    const after = this.newest;
-    this.waiting++;
-    await this.refusable(
-      'take',
-      this.ids.take(count).then((list) => this.alive && this.taken(list, after)),
-    );
-    if (--this.waiting === 0) this.meanwhile.clear();
-  }
-
-  /** An ID that was claimed just now. */
-  private given(id: bigint): void {
-    const { ledger } = this.around;
-    if (id <= this.newest) ledger.breach('order', `${this.name}: ${id} follows ${this.newest}`);
-    if (this.waiting > 0) this.meanwhile.add(id);
-    this.newest = id;
-    this.openTo(id);
-  }
-
-  /** IDs that were claimed after `after`, between those of other calls. */
-  private taken(list: readonly bigint[], after: bigint): void {
-    const { ledger, tally } = this.around;
-    let before = after;
-    this.top = -1n;
-    for (const id of list) {
-      if (id <= before) ledger.breach('order', `${this.name}: ${id} follows ${before}`);
-      if (this.meanwhile.has(id)) ledger.breach('pair', `${this.name}: ${id} was given twice`);
-      this.meanwhile.add(id);
-      if (before === after || id > this.top) this.openTo(id);
-      before = id;
-    }
-    if (before > this.newest) this.newest = before;
-    this.top = -1n;
-    tally.ids += list.length;
-  }
-
-  private openTo(id: bigint): void {
-    const { ledger } = this.around;
-    ledger.opened(this, id);
-    this.top = id | BigInt(ledger.layout.maxSequence);
-  }
-
-  private async refusable(what: string, work: Promise<unknown>): Promise<boolean> {
+    this.busy = true;
     try {
-      await work;
-      return true;
+      for (const { from, to } of await this.ids.takeRanges(count)) if (this.alive) this.given(from, to);
     } catch (error) {
-      this.refused(what, error);
-      return false;
+      this.failed('take', error);
     }
+    this.busy = false;
   }
 
-  /** A refusal is an answer, too; any other error is a fault, of the code under test or of the simulation. */
-  private refused(what: string, error: unknown): void {
-    if (error instanceof LeafError) this.note(() => `${what}: ${error.code}`);
+  /** IDs that were claimed just now, all of one millisecond. */
+  private given(from: bigint, to: bigint): void {
+    const { ledger, tally } = this.around;
+    const { layout } = this.place;
+    if (from <= this.newest) ledger.breach('order', `${this.name}: ${from} follows ${this.newest}`);
+    this.newest = to;
+    tally.ids += Number(to - from) + 1;
+    const { timestamp, workerId } = layout.decompose(from);
+    const { issuer } = this;
+    if (issuer?.workerId !== workerId) {
+      // Claimed under the previous tenure, while the call waited.
+      if (!this.busy)
+        ledger.breach('error', `${this.name} issued as worker ${workerId}, and holds ${issuer?.workerId}`);
+      return;
+    }
+    if (this.goesByDisk()) issuer.stoodIn = true;
+    const low = BigInt(layout.workerBits + layout.sequenceBits);
+    ledger.issued(
+      issuer,
+      timestamp,
+      Number(BigInt.asUintN(Number(low), from)),
+      Number(BigInt.asUintN(Number(low), to)),
+    );
+  }
+
+  private filed(record: FileRecord): void {
+    this.around.ledger.wroteFile(this.name, record);
+  }
+
+  /** A refusal is a valid answer; any other error is a bug of the code under test or of the simulation. */
+  private failed(what: string, error: unknown): void {
+    if (error instanceof LeafError) this.note(() => `${what}: ${error.code} ${error.message.slice(0, 100)}`);
     else this.around.ledger.breach('error', `${this.name}: ${what}: ${reasonOf(error)}`);
   }
 
-  private every(ms: number, label: string, action: () => void): void {
-    this.after(ms * (0.5 + this.around.random.fraction()), label, () => {
-      this.every(ms, label, action);
-      action();
-    });
+  private end(error: unknown): void {
+    if (error instanceof LeafError) this.refused = error;
+    void this.registry.close();
+    this.crash();
   }
 
-  private after(ms: number, label: string, action: () => void): void {
-    const { grainMs } = this.around.conditions;
+  private every(ms: number, label: string, action: () => void): void {
     const due = this.clock.local + ms;
-    this.around.scheduler.at(grainMs > 0 ? Math.ceil(due / grainMs) * grainMs : due, label, action, this);
+    const run = (): void => {
+      this.every(ms, label, action);
+      action();
+    };
+    this.around.scheduler.at(due, label, run, this);
   }
 
   private note(text: () => string): void {

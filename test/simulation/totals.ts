@@ -1,10 +1,11 @@
+import { EXCUSES, type ExcuseCounts, noExcuses } from './excuses';
 import { FAULTS, noFaults, type FaultCounts } from './faults';
 import type { Breach } from './ledger';
+import { noTally, TALLY, type Tally } from './tally';
 import type { SimulationResult } from './world';
 
 export interface FailedSeed {
   readonly seed: number;
-  readonly step: number;
   readonly breach: Breach;
   readonly message: string;
 }
@@ -12,37 +13,36 @@ export interface FailedSeed {
 /** What came of many seeds. */
 export interface Totals {
   seeds: number;
-  ids: number;
   steps: number;
-  acquired: number;
-  released: number;
-  lost: number;
+  readonly tally: Tally;
   readonly faults: FaultCounts;
+  readonly excused: ExcuseCounts;
+  /** Of kinds that were played. */
+  readonly strategies: Record<string, number>;
   /** That with the lowest seed. */
   failure: FailedSeed | undefined;
 }
 
 export function noTotals(): Totals {
   return {
-    seeds: 0,
-    ids: 0,
-    steps: 0,
-    acquired: 0,
-    released: 0,
-    lost: 0,
-    faults: noFaults(),
+    ...{ seeds: 0, steps: 0, tally: noTally(), faults: noFaults(), excused: noExcuses(), strategies: {} },
     failure: undefined,
   };
 }
 
-export function totalsOf({ seed, steps, tally, faults, failure }: SimulationResult): Totals {
-  const { ids, acquired, released, lost } = tally;
-  return { seeds: 1, ids, steps, acquired, released, lost, faults, failure: failure && { seed, ...failure } };
+export function totalsOf({ seed, steps, tally, faults, excused, conditions, failure }: SimulationResult): Totals {
+  const strategies = { [conditions.strategy]: 1 };
+  return { seeds: 1, steps, tally, faults, excused, strategies, failure: failure && { seed, ...failure } };
 }
 
 export function addTotals(sum: Totals, more: Totals): void {
-  for (const key of ['seeds', 'ids', 'steps', 'acquired', 'released', 'lost'] as const) sum[key] += more[key];
+  sum.seeds += more.seeds;
+  sum.steps += more.steps;
+  for (const key of TALLY) sum.tally[key] += more.tally[key];
   for (const fault of FAULTS) sum.faults[fault] += more.faults[fault];
+  for (const excuse of EXCUSES) sum.excused[excuse] += more.excused[excuse];
+  for (const [name, count] of Object.entries(more.strategies))
+    sum.strategies[name] = (sum.strategies[name] ?? 0) + count;
   const { failure } = more;
   if (failure !== undefined && (sum.failure === undefined || failure.seed < sum.failure.seed)) sum.failure = failure;
 }

@@ -1,21 +1,28 @@
-import { formatInstance, reasonOf, type Instance } from '@leaf/core';
-import { drawConditions, START, type Conditions } from './conditions';
-import { noFaults, type FaultCounts } from './faults';
-import { Ledger, type Breach, type Failure } from './ledger';
-import { Network, type Caller } from './network';
-import { RecordStore } from './record-store';
-import type { SimRegistry } from './registries/sim-registry';
-import { correct, type Rules } from './rules';
-import { Scheduler, type Note, type StepListener } from './scheduler';
+import { formatInstance, type LeafError, type RegistryDocument, type StoredWorker, type WorkerStore } from '@leaf/core';
+import { reasonOf } from '@leaf/core';
+import { type Conditions, LAYOUTS, sinceStart, START } from './conditions';
+import { drawWorld } from './draw';
+import type { ExcuseCounts } from './excuses';
+import { type Fault, type FaultCounts, noFaults } from './faults';
+import { inject, setRight } from './injector';
+import type { Host, SimPlace, WorldParts } from './places';
+import { type Breach, type Failure, Ledger } from './ledger';
+import { Liveness } from './liveness';
+import { Line, Network } from './network';
+import { type Note, Scheduler, type StepListener } from './scheduler';
 import { SeededRandom } from './seeded-random';
 import { SimClock } from './sim-clock';
-import { SimProcess, type Surroundings, type Tally } from './sim-process';
+import { notInPlace } from './sim-disk';
+import { SimProcess, type Surroundings } from './sim-process';
+import { SimServer, type WriteListener } from './sim-server';
+import { type Carry, SimStore } from './sim-store';
+import { noTally, type Tally } from './tally';
 
 export interface SimulationOptions {
-  /** The rules in force: all of them, unless one is put out of force to see that it is missed. */
-  readonly rules?: Rules;
+  /** The faults that happen; left out: all that the seed draws. */
+  readonly faults?: readonly Fault[];
   /** Breaches of other kinds do not end it. */
-  readonly until?: Breach;
+  readonly until?: readonly Breach[];
   readonly onStep?: StepListener;
   readonly onNote?: (text: string) => void;
 }
@@ -23,227 +30,202 @@ export interface SimulationOptions {
 export interface SimulationResult {
   readonly seed: number;
   readonly conditions: Conditions;
+  readonly schedule: readonly Fault[];
   readonly steps: number;
   readonly tally: Tally;
   readonly faults: FaultCounts;
-  readonly failure: (Failure & { readonly step: number }) | undefined;
+  readonly excused: ExcuseCounts;
+  readonly failure: Failure | undefined;
 }
 
-const HOUR = 3_600_000;
+/** Ten times what a long world takes. */
+const MOST_STEPS = 200_000;
 
-/** Where one process runs, and those that take its place. */
-interface Host {
-  readonly name: string;
-  /** The machine; what happens to its clock happens to all processes on it. */
-  readonly machine: number;
-  readonly instance: Instance;
-  readonly clock: SimClock;
-  process: SimProcess | undefined;
-}
-
-/** Plays one seed: the same one always goes the same way. */
+/** Plays one seed. The same seed with the same faults always runs the same way. */
 export function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
   return new World(seed, options).run();
 }
 
-/** Hosts with clocks of their own and one or several processes, a registry, the network between them, and everything that can go wrong. */
-class World {
-  private readonly random: SeededRandom;
-  private readonly conditions: Conditions;
-  private readonly faults = noFaults();
-  private readonly tally: Tally = { ids: 0, floodIds: 0, acquired: 0, released: 0, lost: 0 };
-  private readonly scheduler: Scheduler;
-  private readonly ledger: Ledger;
-  private readonly store: RecordStore;
-  private readonly network: Network;
-  private readonly rules: Rules;
-  private readonly hosts: Host[] = [];
-  private readonly note: Note | undefined;
+/** Hosts, each with a clock and one or several servers; a registry; the network between them; and the faults. */
+export class World implements Surroundings, WriteListener, WorldParts {
+  readonly random: SeededRandom;
+  readonly conditions: Conditions;
+  readonly tally: Tally = noTally();
+  readonly scheduler: Scheduler;
+  readonly ledger: Ledger;
+  readonly network: Network;
+  readonly server: SimServer;
+  readonly note: Note | undefined;
+  readonly hosts: Host[] = [];
+  readonly places: SimPlace[] = [];
+  /** True milliseconds at which history was lost last. */
+  lossAt: number | undefined;
+  private readonly schedule: readonly Fault[];
+  private readonly counts = noFaults();
+  private readonly liveness: Liveness;
   private started = 0;
+  /** True milliseconds at which each lease, and each worker, was written last. */
+  private readonly leaseWrites = new Map<string, number>();
+  private readonly workerWrites = new Map<number, number>();
 
   constructor(
     private readonly seed: number,
     options: SimulationOptions,
   ) {
-    this.random = new SeededRandom(seed);
-    this.rules = options.rules ?? correct;
-    const drawn = drawConditions(this.random);
-    this.conditions = this.rules.protocol === undefined ? drawn : { ...drawn, protocol: this.rules.protocol };
-    this.ledger = new Ledger(this.conditions.layout, options.until);
+    const { conditions, faults } = drawWorld(new SeededRandom(seed));
+    this.conditions = conditions;
+    this.schedule = options.faults ?? faults;
+    this.random = new SeededRandom(seed ^ 0x5bd1e995);
+    this.ledger = new Ledger(options.until, conditions.strategy === 'fixed with file');
     const onError = (error: unknown): void => this.ledger.breach('error', reasonOf(error));
     this.scheduler = new Scheduler(this.random, onError, options.onStep);
-    this.store = new RecordStore(this.ledger);
     const { onNote } = options;
     this.note = onNote && ((text) => onNote(text()));
-    this.network = new Network(this.scheduler, this.random, this.conditions, this.faults, this.note);
+    this.network = new Network(this.scheduler, conditions.timeoutMs, this.note);
+    this.server = new SimServer(this, 0);
+    this.liveness = new Liveness(this);
+    for (let host = 0; host < conditions.hosts; host++) this.addHost(host);
   }
 
   async run(): Promise<SimulationResult> {
-    const { scheduler, conditions, ledger, seed, tally, faults } = this;
-    if (conditions.protocol === 'zk_recycle') {
-      for (let i = 0; i < conditions.poolSize; i++) this.store.create('');
+    const { scheduler, conditions, ledger, seed, tally } = this;
+    for (const fault of this.schedule) {
+      scheduler.at(fault.at, fault.kind, () => {
+        this.counts[fault.kind]++;
+        inject(this, fault);
+      });
     }
-    for (let i = 0; i < conditions.hosts; i++) this.addMachine(i);
-    this.schedule(conditions.faultEveryMs, 'fault', () => this.fault());
-    await scheduler.run(() => ledger.failure !== undefined || scheduler.steps >= conditions.steps);
-    const { steps } = scheduler;
-    return { seed, conditions, steps, tally, faults, failure: ledger.failure && { ...ledger.failure, step: steps } };
-  }
-
-  /** Machines 0 and 1 share an `ip:port`, and so do 2 and 3: each of their processes has a twin. */
-  private addMachine(machine: number): void {
-    const { random, conditions } = this;
-    const exact = conditions.grainMs > 0 || random.chance(0.3);
-    const offset = exact ? 0 : random.spread(1, 2 * conditions.horizonMs) * this.sign();
-    for (let process = 0; process < conditions.processes; process++) {
-      const suffix = process === 0 ? '' : `#${process}`;
-      const host: Host = {
-        name: `h${machine}${process === 0 ? '' : `p${process}`}`,
-        machine,
-        instance: { ip: `10.0.0.7${suffix}`, port: 8080 + (machine >> 1) },
-        clock: new SimClock(this.scheduler, START + offset),
-        process: undefined,
-      };
-      this.hosts.push(host);
-      this.schedule(random.chance(0.5) ? 0 : conditions.reportMs, `start ${host.name}`, () => this.start(host));
-    }
-  }
-
-  private onMachineOf({ machine }: Host): Host[] {
-    return this.hosts.filter((host) => host.machine === machine);
-  }
-
-  private start(host: Host): void {
-    const { random, conditions, rules } = this;
-    const name = `${host.name}#${++this.started}`;
-    const own = formatInstance(host.instance);
-    const twin = this.hosts.find(({ process, instance }) => process?.alive && formatInstance(instance) === own);
-    if (twin !== undefined) this.faults['two of one identity']++;
-    const beside = this.onMachineOf(host).filter(({ process }) => process?.alive);
-    if (beside.length > 0 && host.process !== undefined) this.faults['replaced beside others']++;
-    const onEnd = (): void => {
-      const delay = random.spread(0.01, 2) * conditions.horizonMs;
-      this.schedule(delay, `start ${host.name}`, () => this.start(host));
+    scheduler.at(conditions.faultyMs, 'faults end', () => this.heal());
+    const end = conditions.faultyMs + conditions.boundMs + 8 * conditions.reportMs + conditions.askMs;
+    await scheduler.run(() => {
+      if (scheduler.steps > MOST_STEPS) ledger.breach('error', `It is not over after ${scheduler.steps} steps`);
+      return ledger.failure !== undefined || scheduler.now >= end;
+    });
+    for (const place of this.places) this.liveness.check(place, undefined);
+    return {
+      ...{ seed, conditions, schedule: this.schedule, steps: scheduler.steps, tally },
+      ...{ faults: this.counts, excused: ledger.excused, failure: ledger.failure },
     };
-    const connect = (process: Caller): SimRegistry =>
-      rules.registry(conditions.protocol, rules.client(this.store, this.network, process), random);
-    host.process = new SimProcess(name, { ...host, connect, onEnd }, this.surroundings());
   }
 
-  private surroundings(): Surroundings {
-    const { scheduler, random, conditions, ledger, tally, rules, note } = this;
-    return { scheduler, random, conditions, ledger, tally, note, windowOf: rules.window };
+  storeOf(process: SimProcess): WorkerStore {
+    const sources = (): ReturnType<Surroundings['timeSources']> => this.timeSources(process);
+    if (this.conditions.strategy !== 'local') {
+      const carry: Carry = (label, operation, isWrite) => this.network.call(process, label, operation, isWrite);
+      return new SimStore('the registry', this.server, process, carry, sources);
+    }
+    const { disk } = process.place;
+    const { directory } = disk;
+    const carry: Carry = (label, operation) =>
+      new Promise((resolve, reject) => {
+        const act = (): void => (disk.directory === directory ? resolve(operation()) : reject(notInPlace()));
+        this.scheduler.at(process.clock.local + process.random.spread(0.05, 10), label, act, process);
+      });
+    return new SimStore('a directory', directory.server, process, carry, sources);
   }
 
-  private fault(): void {
-    const { random, conditions, faults } = this;
-    this.schedule(conditions.faultEveryMs * random.spread(0.2, 2), 'fault', () => this.fault());
-    const host = random.pick(this.hosts as [Host, ...Host[]]);
-    switch (random.below(9)) {
-      case 0:
-        if (host.process?.alive) faults.crash++;
-        host.process?.crash();
-        break;
-      case 1:
-        host.process?.stop();
-        break;
-      case 2:
-        this.pause(host);
-        break;
-      case 3:
-        this.pauseInside(host);
-        break;
-      case 4:
-      case 5:
-        this.stepClock(host);
-        break;
-      case 6:
-        faults['clock drift']++;
-        this.drift(host);
-        break;
-      case 7:
-        this.registryDown();
-        break;
-      case 8:
-        faults['host cut off']++;
-        this.cutOff(host);
-        break;
+  timeSources(asking?: SimProcess): ReturnType<Surroundings['timeSources']> {
+    const others = this.places.filter(({ process }) => process?.alive && process !== asking);
+    if (asking === undefined) return [];
+    return others.map((place) => ({
+      name: formatInstance(place.instance),
+      ask: () => this.network.ask(asking, () => place.process),
+    }));
+  }
+
+  start(place: SimPlace): void {
+    if (place.process?.alive || this.ledger.failure !== undefined) return;
+    place.process = new SimProcess(`${place.name}#${++this.started}`, this.random.bits(), place, this);
+    place.processes.push(place.process);
+  }
+
+  ended(process: SimProcess): void {
+    const place = this.places.find((each) => each.process === process);
+    if (place === undefined) return;
+    const { refused } = process;
+    // As an operator does who follows the message.
+    if (refused?.code === 'LEAF_WORKER_FILE_INVALID') place.disk.directory = this.newDirectory(place.index);
+    if (refused !== undefined) this.liveness.check(place, refused);
+    const delay = this.random.spread(100, 10_000);
+    this.scheduler.at(this.scheduler.now + delay, `start ${place.name}`, () => this.start(place));
+  }
+
+  asked(process: SimProcess, refusal: LeafError | undefined): void {
+    const place = this.places.find((each) => each.process === process);
+    if (place !== undefined) this.liveness.asked(place, process, refusal);
+  }
+
+  wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker): void {
+    const { scheduler, ledger, conditions, leaseWrites, lossAt } = this;
+    const { leaseId = '', free } = after.record;
+    if (writer === leaseId) ledger.wrote(before, after);
+    else if (free && before !== undefined && !before.record.free) {
+      const age = scheduler.now - (this.workerWrites.get(after.workerId) ?? 0);
+      const what = `${writer} frees worker ${after.workerId}, which ${leaseId} wrote ${Math.round(age)} ms ago`;
+      if (age < conditions.horizonMs * 0.9) ledger.breach('reclaim', what);
+    }
+    if (lossAt !== undefined && (leaseWrites.get(writer) ?? Infinity) < lossAt && writer === leaseId)
+      this.tally.reregistered++;
+    if (writer === leaseId) leaseWrites.set(leaseId, scheduler.now);
+    this.workerWrites.set(after.workerId, scheduler.now);
+  }
+
+  /** Notes, when a floor is written, which holders have not registered again, and how far apart the clocks are. */
+  floorWritten({ floor = 0 }: RegistryDocument): void {
+    const { conditions, lossAt, ledger } = this;
+    if (conditions.strategy === 'local') return;
+    this.note?.(() => `newcomers issue above ${sinceStart(floor)}`);
+    const walls = this.places.map(({ clock }) => (clock.refresh(), clock.shown));
+    const newest = Math.max(ledger.newest, ...walls);
+    if (Math.max(newest, floor) - Math.min(floor, ...walls) > conditions.maxClockOffsetMs) ledger.clocksApart = true;
+    if (lossAt === undefined) return;
+    for (const { processes, line, touchedUntil } of this.places) {
+      const kept = line.failedAt >= lossAt || line.cutUntil > lossAt || touchedUntil > lossAt;
+      for (const { name, alive, issuer } of processes) {
+        if (!alive || issuer === undefined || !kept) continue;
+        if ((this.leaseWrites.get(name) ?? 0) < lossAt) issuer.missedGrace = true;
+      }
     }
   }
 
-  private pause({ process, clock }: Host): void {
-    if (!process?.alive) return;
-    this.faults.pause++;
-    clock.freeze({ ms: this.anyLength(), suspended: this.suspended(), step: 0 });
+  newDirectory(index: number): SimPlace['disk']['directory'] {
+    return { record: undefined, lockedBy: undefined, server: new SimServer(this, index) };
   }
 
-  private pauseInside({ process, clock }: Host): void {
-    const { random } = this;
-    if (!process?.alive) return;
-    this.faults['pause inside a call']++;
-    const step = random.chance(0.3) ? this.stepLength() : 0;
-    const freeze = { ms: this.anyLength(), suspended: this.suspended(), step };
-    clock.freezeAtRead(1 + random.below(random.pick([3, 100, 6000])), freeze, random.chance(0.5));
+  private addHost(index: number): void {
+    const { conditions, random } = this;
+    const host: Host = { index, offset: conditions.offsets[index] ?? 0, isWrong: false, ahead: 0, places: [] };
+    this.hosts.push(host);
+    for (let process = 0; process < conditions.processes; process++) {
+      const number = this.places.length;
+      const ip = `10.0.0.${conditions.twins && index === 1 ? 0 : index}`;
+      const place: SimPlace = {
+        ...{ name: `h${index}${process === 0 ? '' : `p${process}`}`, host: index, index: number, machine: host },
+        instance: { ip, port: 8080 + process },
+        layout: LAYOUTS[conditions.layouts && index === 1 ? 1 : 0],
+        clock: new SimClock(this.scheduler, START + host.offset),
+        line: new Line(),
+        disk: { directory: this.newDirectory(number) },
+        ...{ copied: false, process: undefined, processes: [], touchedUntil: 0, servedAt: 0, askedAt: 0 },
+      };
+      this.places.push(place);
+      host.places.push(place);
+      const at = random.chance(0.5) ? 0 : random.fraction() * 5 * conditions.reportMs;
+      this.scheduler.at(at, `start ${place.name}`, () => this.start(place));
+    }
   }
 
-  private suspended(): boolean {
-    const suspended = this.random.chance(0.5);
-    if (suspended) this.faults['machine suspended']++;
-    return suspended;
-  }
-
-  private stepClock(host: Host): void {
-    const step = this.stepLength();
-    this.faults[step > 0 ? 'clock step forward' : 'clock step back']++;
-    for (const { clock } of this.onMachineOf(host)) clock.step(step);
-  }
-
-  private drift(host: Host): void {
-    const { random } = this;
-    const rate = random.chance(0.5) ? 1 + this.sign() * 0.0005 : random.spread(0.3, 3);
-    for (const { clock } of this.onMachineOf(host)) clock.drift(rate);
-  }
-
-  private cutOff(host: Host): void {
-    const until = this.due(this.anyLength());
-    for (const { clock } of this.onMachineOf(host)) this.network.cutOff(clock, until);
-  }
-
-  /** Small ones are absorbed, middling ones fall inside what was reserved, large ones outside. */
-  private stepLength(): number {
-    const { random } = this;
-    const length = random.chance(0.3) ? random.spread(1, 20) : this.onGrain(this.anyLength());
-    return this.sign() * Math.min(length, 24 * HOUR) * (random.chance(0.1) ? 4 : 1);
-  }
-
-  private registryDown(): void {
-    const { random, network, faults } = this;
-    const ms = random.chance(0.03) ? random.spread(1, 6) * HOUR : this.anyLength();
-    faults[ms >= HOUR ? 'registry down for hours' : 'registry down']++;
-    network.downUntil = Math.max(network.downUntil, this.due(ms));
-  }
-
-  /** Around the reserved time: much shorter, or several times as long. */
-  private anyLength(): number {
-    return this.random.spread(0.01, 4) * this.conditions.horizonMs;
-  }
-
-  private sign(): number {
-    return this.random.chance(0.5) ? 1 : -1;
-  }
-
-  private schedule(ms: number, label: string, action: () => void): void {
-    this.scheduler.at(this.due(ms), label, action);
-  }
-
-  private due(ms: number): number {
-    const { grainMs } = this.conditions;
-    const due = this.scheduler.now + ms;
-    return grainMs > 0 ? Math.ceil(due / grainMs) * grainMs : due;
-  }
-
-  private onGrain(ms: number): number {
-    const { grainMs } = this.conditions;
-    return grainMs > 0 ? Math.ceil(ms / grainMs) * grainMs : ms;
+  /** Sets clocks right, and repairs the network. */
+  private heal(): void {
+    const { now } = this.scheduler;
+    this.network.downUntil = now;
+    for (const { line } of this.places) {
+      line.cutUntil = Math.min(line.cutUntil, now);
+      line.armed.length = 0;
+    }
+    for (const host of this.hosts) {
+      if (host.isWrong) setRight(this, host);
+      for (const place of host.places) place.touchedUntil = Math.max(place.touchedUntil, now);
+    }
   }
 }

@@ -10,10 +10,8 @@ import { until } from './until';
 const FIXTURE = join(ROOT, 'test/fixtures/lease-holder.mjs');
 
 export interface LeaseHolderOptions {
-  readonly registry: RegistryModuleOptions;
+  readonly registry: Omit<RegistryModuleOptions, 'layout'>;
   readonly instance: Instance;
-  readonly horizonMs: number;
-  readonly reportMs: number;
 }
 
 /** What was recorded when a worker ID was acquired. Times are Unix ms. */

@@ -1,12 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { openSession } from '../contract/zk-registries';
+import { defaultLayout, SystemClock, systemRandom } from '@leaf/core';
+import type { RegistryOptions } from '@leaf/registry';
+import { parseDatabaseUrl } from '@leaf/persistence';
+import { connect as connectDatabase } from '../contract/sql-stores';
+import { openSession } from '../contract/zk-stores';
+import { RegistryMemory } from '../../libs/core/src/worker/registry-memory';
+import { strategyOf } from '../../libs/registry/src/strategies/strategies';
 import { startMariadb } from './mariadb';
 import { startZookeeper } from './zookeeper';
 import { requireZookeeperClient } from './zookeeper-client';
 
-/** A registry with no record in it yet, for servers in processes of their own. */
+/** A registry that is not young any more, with no record in it yet, for servers in processes of their own. */
 export interface ServerRegistry {
   /** What a server has to be told to use it. */
   readonly env: NodeJS.ProcessEnv;
@@ -42,21 +48,7 @@ const LOCAL: RegistryCase = {
 export const MYSQL: RegistryCase<CountingHost> = {
   name: 'mysql',
   keepsWorker: true,
-  start: async () => {
-    const mariadb = await startMariadb();
-    const open = async (): Promise<ServerRegistry> => {
-      const url = await mariadb.createDatabase();
-      const table = `${url.slice(url.lastIndexOf('/') + 1)}.leaf_workerid_alloc`;
-      return {
-        env: { LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: url },
-        ceiling: async () => Number((await mariadb.query(`SELECT MAX(max_timestamp) AS t FROM ${table}`))[0]?.t),
-      };
-    };
-    const status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', 'Com_update', 'Com_delete')";
-    const writes = async (): Promise<number> =>
-      (await mariadb.query(status)).reduce((sum, row) => sum + Number(row.Value), 0);
-    return { open, writes, stop: () => mariadb.stop() };
-  },
+  start: () => startDatabaseHost('mysql', 'leaf_workerid_alloc'),
 };
 
 export const ZK_NORMAL: RegistryCase<CountingHost> = {
@@ -67,6 +59,7 @@ export const ZK_NORMAL: RegistryCase<CountingHost> = {
 
 export const SERVER_REGISTRIES: readonly RegistryCase[] = [
   LOCAL,
+  { name: 'database', keepsWorker: false, start: () => startDatabaseHost('database', 'leaf_worker_pool') },
   MYSQL,
   ZK_NORMAL,
   { name: 'zk_recycle', keepsWorker: false, start: () => startZookeeperHost('zk_recycle', 'recycle/workers') },
@@ -79,17 +72,53 @@ function localRegistry(): ServerRegistry {
   };
 }
 
-async function startZookeeperHost(registry: string, folder: string): Promise<CountingHost> {
+async function startDatabaseHost(strategy: 'database' | 'mysql', workers: string): Promise<CountingHost> {
+  const mariadb = await startMariadb();
+  const open = async (): Promise<ServerRegistry> => {
+    const url = await mariadb.createDatabase();
+    const place = { url, migrate: true };
+    await settle(strategy === 'mysql' ? { strategy, ...place } : { strategy, ...place });
+    const table = `${url.slice(url.lastIndexOf('/') + 1)}.${workers}`;
+    return {
+      env: { LEAF_SNOWFLAKE_REGISTRY: strategy, LEAF_DATABASE_URL: url },
+      ceiling: async () => Number((await mariadb.query(`SELECT MAX(max_timestamp) AS t FROM ${table}`))[0]?.t),
+    };
+  };
+  const status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', 'Com_update', 'Com_delete')";
+  const writes = async (): Promise<number> =>
+    (await mariadb.query(status)).reduce((sum, row) => sum + Number(row.Value), 0);
+  return { open, writes, stop: () => mariadb.stop() };
+}
+
+async function startZookeeperHost(strategy: 'zk_normal' | 'zk_recycle', folder: string): Promise<CountingHost> {
   await requireZookeeperClient();
   const zookeeper = await startZookeeper();
   const open = async (): Promise<ServerRegistry> => {
     const database = await zookeeper.createDatabase();
+    await settle({ strategy, zookeeper: { address: database }, name: NAME });
     return {
-      env: { LEAF_SNOWFLAKE_REGISTRY: registry, LEAF_ZOOKEEPER: database },
+      env: { LEAF_SNOWFLAKE_REGISTRY: strategy, LEAF_ZOOKEEPER: database },
       ceiling: () => highestCeiling(database, `/snowflake/${NAME}/${folder}`),
     };
   };
   return { open, writes: () => transactions(zookeeper.port), stop: () => zookeeper.stop() };
+}
+
+/** Makes a registry as if its servers had been up for longer than the grace: those that start need not wait. */
+export async function settle(options: RegistryOptions): Promise<void> {
+  // As the first server would: with a first tag.
+  if ('url' in options && 'migrate' in options) await (await connectDatabase(parseDatabaseUrl(options.url))).destroy();
+  const clock = new SystemClock();
+  const { store } = strategyOf(options).create({ clock, random: systemRandom, onCloseProblem: () => undefined });
+  const { fingerprint: layout } = defaultLayout();
+  await new RegistryMemory(store, clock, {
+    strategy: options.strategy,
+    layout,
+    graceMs: 0,
+    maxClockOffsetMs: 5000,
+    newId: () => 'settled',
+  }).open();
+  await store.close();
 }
 
 async function highestCeiling(database: string, root: string): Promise<number> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { freePort } from './free-port';
@@ -41,6 +41,13 @@ export class ZookeeperServer extends PrivateServer {
   /** What a database is here: a root of one's own. Nothing of it exists yet. */
   createDatabase(): Promise<string> {
     return Promise.resolve(`${this.hosts}${makeChroot()}`);
+  }
+
+  /** Takes its data away, as a lost disk does, and starts it again. */
+  async empty(): Promise<void> {
+    await this.kill();
+    await rm(join(this.dataDirectory, 'version-2'), { recursive: true });
+    await this.restart();
   }
 
   /** Undefined while it serves nobody. */

@@ -111,7 +111,7 @@ function greeting(app: NestFastifyApplication, { ids, process, processes }: Leaf
   if (ids.segment !== undefined) parts.push(`database ${app.get(SegmentStore, { strict: false }).description}`);
   if (ids.snowflake !== undefined) {
     const { lease } = app.get(SnowflakeService, { strict: false }).snapshot();
-    parts.push(`registry ${lease.registry}, worker ID ${lease.workerId}`);
+    parts.push(`registry ${lease.registry}, worker ID ${lease.workerId ?? 'not held yet'}`);
   }
   const path = ids.segment === undefined ? '/api/snowflake/get/test' : `/api/segment/get/${FIRST_TAG}`;
   return `${parts.join(' · ')} · try: curl ${url}${path}`;

@@ -15,6 +15,7 @@ export { PrefixedFormat } from './format/prefixed-format';
 export { RadixFormat, type RadixFormatOptions } from './format/radix-format';
 export { SnowflakeDateFormat } from './format/snowflake-date-format';
 export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from './id-service';
+export { numberFaults, refuseFaults, type NumberRule } from './options';
 export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
 export { systemRandom, type RandomSource } from './random';
 export { Releasers, type ReleaserReport } from './releasers';
@@ -53,27 +54,34 @@ export {
   type BitLayoutOptions,
   type SnowflakeParts,
 } from './snowflake/bit-layout';
-export type { IssueWindow } from './snowflake/issue-window';
+export type { IssueWindow, Tenure } from './snowflake/issue-window';
+export { SnowflakeGenerator } from './snowflake/snowflake-generator';
 export {
   DEFAULT_SNOWFLAKE_OPTIONS,
-  SnowflakeGenerator,
   type SnowflakeOptions,
   type SnowflakeSnapshot,
-} from './snowflake/snowflake-generator';
+} from './snowflake/snowflake-options';
 export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/clock-check';
-export { formatInstance, type Instance } from './worker/instance';
+export { formatInstance, type Instance, processInstance } from './worker/instance';
+export { LeaseHolder, type Wait } from './worker/lease-holder';
+export { parseRegistryDocument, type RegistryDocument } from './worker/registry-document';
+export { WorkerFile, type FileRecord } from './worker/worker-file';
+export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export {
-  WorkerLease,
-  type WorkerLeaseEvents,
-  type WorkerLeaseOptions,
-  type WorkerLeaseSnapshot,
-} from './worker/worker-lease';
-export {
-  WorkerRegistry,
-  type CeilingProposal,
-  type LeaseHolder,
-  type Peer,
-  type TimeSource,
-  type WorkerClaim,
+  WorkerPolicy,
+  type Choice,
+  type ChoiceContext,
+  type GraceOptions,
   type WorkerUsage,
-} from './worker/worker-registry';
+} from './worker/worker-policy';
+export type { WorkerRegistryOptions, WorkerRegistryParts } from './worker/registry-options';
+export { WorkerRegistry } from './worker/worker-registry';
+export {
+  WorkerStore,
+  type Peer,
+  type StoredRegistry,
+  type StoredWorker,
+  type TimeSource,
+  type WorkerRecord,
+} from './worker/worker-store';
+export type { WorkerClaim } from './worker/worker-claim';

@@ -1,13 +1,16 @@
 import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import type { Instance, NewTag, WorkerRegistry } from '@leaf/core';
-import type { RegistryModuleOptions } from '@leaf/registry';
+import type { Instance, NewTag } from '@leaf/core';
+import type { RegistryOptions } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import type { SnowflakeModuleOptions } from '@leaf/snowflake';
 
 export interface EmbeddedSnowflakeOptions extends Omit<SnowflakeModuleOptions, 'registry' | 'instance'> {
-  /** `mysql`: a table of `database`, whatever kind that is; one of Leaf's registries; or one of your own. */
-  readonly registry: 'mysql' | RegistryModuleOptions | WorkerRegistry;
+  /**
+   * `database`, the default: a pool of workers in `database`, whatever kind that is. `mysql`: a row for each `ip:port`
+   * there. Or the options of one of Leaf's registries, or of a store of your own.
+   */
+  readonly registry?: 'database' | 'mysql' | RegistryOptions;
   /**
    * How the registry knows this process; by default the first address of this host, and port 0. Two processes on one
    * host have to have different ports.

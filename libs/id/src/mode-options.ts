@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { DataSource } from 'typeorm';
-import { LeafError, WorkerRegistry } from '@leaf/core';
-import type { RegistryModuleOptions } from '@leaf/registry';
+import { LeafError } from '@leaf/core';
+import { type RegistryOptions, STRATEGY_NAMES } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import type { SnowflakeModuleOptions } from '@leaf/snowflake';
 import type { EmbeddedSnowflakeOptions, IdModuleFactoryOptions } from './id.module-definition';
@@ -37,17 +37,29 @@ export function snowflakeOptions(options: IdModuleFactoryOptions): SnowflakeModu
   };
 }
 
+/** What a caller without types may have misspelt. */
+const IN_DATABASE: readonly string[] = ['database', 'mysql'];
+
 function registryOf(
-  { registry }: EmbeddedSnowflakeOptions,
+  { registry = 'database' }: EmbeddedSnowflakeOptions,
   { migrate = true, ...options }: IdModuleFactoryOptions,
-): RegistryModuleOptions {
-  if (registry instanceof WorkerRegistry) return { strategy: 'custom', registry };
-  if (registry !== 'mysql') return registry;
+): RegistryOptions {
+  if (typeof registry !== 'string') return registry;
+  if (!IN_DATABASE.includes(registry)) {
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      `Unknown worker registry ${JSON.stringify(registry)}: use 'database' or 'mysql', or the options of one of ${STRATEGY_NAMES.join(', ')}.`,
+    );
+  }
   const source = sourceOf(options);
-  if (source !== undefined) return { strategy: 'mysql', migrate, ...source };
+  if (source !== undefined) {
+    return registry === 'mysql'
+      ? { strategy: 'mysql', migrate, ...source }
+      : { strategy: 'database', migrate, ...source };
+  }
   throw new LeafError(
     'LEAF_CONFIG_INVALID',
-    "The worker registry 'mysql' needs a database: give IdModule the option `database`.",
+    `The worker registry '${registry}' needs a database: give IdModule the option \`database\`.`,
   );
 }
 

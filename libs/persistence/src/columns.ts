@@ -15,6 +15,8 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
   leaf_alloc: { biz_tag: 'any', max_id: 'bigint', step: 'int' },
   leaf_deleted_tag: { biz_tag: 'any', max_id: 'bigint' },
   leaf_workerid_alloc: { ip_port: 'any', max_timestamp: 'bigint' },
+  leaf_worker_pool: { id: 'int', ip_port: 'any', lease_id: 'any', max_timestamp: 'bigint' },
+  leaf_registry: { name: 'any', document: 'any' },
 };
 const INTS = ['tinyint', 'smallint', 'mediumint', 'int', 'integer'];
 

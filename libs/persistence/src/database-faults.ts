@@ -7,6 +7,8 @@ export interface DatabaseFault {
    * what was to be written is at fault.
    */
   readonly again: 'soon' | 'later' | 'never';
+  /** It does not pass until somebody changes rights, tables or a setting. */
+  readonly byHand?: true;
   /** For the log: what to look at. */
   readonly hint: string;
 }
@@ -19,11 +21,18 @@ const READ_ONLY = {
 } as const;
 const SCHEMA = {
   again: 'later',
+  byHand: true,
   hint: 'a table is not as expected: set LEAF_DATABASE_MIGRATE=true, or make it as docs/operations.md says',
 } as const;
 const RIGHTS = {
   again: 'later',
+  byHand: true,
   hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on the tables leaf_*',
+} as const;
+const LOGIN = {
+  again: 'later',
+  byHand: true,
+  hint: 'check the user, the password and the database in its URL',
 } as const;
 const UNWRITABLE = { again: 'never', hint: 'the table has no place for some of its characters; utf8mb4 has' } as const;
 const FULL = { again: 'later', hint: 'make room on the disk of the database' } as const;
@@ -43,7 +52,12 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   ER_NO_SUCH_TABLE: SCHEMA,
   ER_BAD_FIELD_ERROR: SCHEMA,
   ER_TABLEACCESS_DENIED_ERROR: RIGHTS,
-  ER_ACCESS_DENIED_ERROR: RIGHTS,
+  ER_COLUMNACCESS_DENIED_ERROR: RIGHTS,
+  ER_DBACCESS_DENIED_ERROR: RIGHTS,
+  ER_ACCESS_DENIED_ERROR: LOGIN,
+  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: LOGIN,
+  ER_HOST_NOT_PRIVILEGED: LOGIN,
+  ER_BAD_DB_ERROR: LOGIN,
   ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: UNWRITABLE,
   ER_DATA_TOO_LONG: UNWRITABLE,
   ER_DISK_FULL: FULL,
@@ -57,6 +71,9 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   '42P01': SCHEMA,
   '42703': SCHEMA,
   '42501': RIGHTS,
+  '28000': LOGIN,
+  '28P01': LOGIN,
+  '3D000': LOGIN,
   '53100': FULL,
   '53300': { again: 'later', hint: 'the database has no free connection: raise max_connections' },
   '57014': { again: 'later', hint: 'no answer in time; the statement was cancelled' },
@@ -71,10 +88,19 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   SQLITE_BUSY: SOON,
   SQLITE_BUSY_SNAPSHOT: SOON,
   SQLITE_FULL: FULL,
-  SQLITE_READONLY: { again: 'later', hint: 'the database file cannot be written by this user' },
+  SQLITE_READONLY: { again: 'later', byHand: true, hint: 'the database file cannot be written by this user' },
 };
 
 /** What is known of an error's code; undefined for an unknown one, which is tried again later all the same. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
   return FAULTS[codeOf(error) ?? ''];
+}
+
+/** The same of an error or whatever caused it. */
+export function faultBeneath(error: unknown): DatabaseFault | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const fault = databaseFault(each);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }

@@ -11,7 +11,8 @@ export { Shards } from './sharding/shards';
 export { LazyDatabase } from './lazy-database';
 export { SharedDatabase } from './shared-database';
 export { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
-export { type WorkerDatabase, type WorkerRow, WorkerTable } from './workers/worker-table';
+export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './workers/sql-worker-store';
+export type { WorkerDatabase } from './workers/worker-database';
 export { PersistenceModule } from './persistence.module';
 export {
   DEFAULT_FAILOVER_GAP_STEPS,

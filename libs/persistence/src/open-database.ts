@@ -34,6 +34,9 @@ export const OPEN_RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
 /** A database that is just being started, not reachable yet, or too busy to answer in time. */
 const NOT_UP_YET = new Set([
   'ECONNREFUSED',
+  // A proxy in front of it, while nothing is behind.
+  'ECONNRESET',
+  'EPIPE',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'EAI_AGAIN',

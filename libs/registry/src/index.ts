@@ -1,6 +1,17 @@
-export { LocalWorkerRegistry } from './local/local-worker-registry';
-export { StandInRegistry } from './offline/stand-in-registry';
+export { PropertiesWorkerFile } from './file/properties-worker-file';
 export { RegistryModule } from './registry.module';
 export type { RegistryModuleOptions } from './registry.module-definition';
-export { SqlWorkerRegistry } from './sql/sql-worker-registry';
-export { parseZookeeperAddress, parseZookeeperAuth } from './zookeeper/zookeeper-address';
+export { createRegistry } from './registry.providers';
+export {
+  DEFAULT_HORIZON_MS,
+  defaultHorizonMs,
+  policyOf,
+  registryFromSettings,
+  type RegistryOptions,
+  STRATEGY_NAMES,
+  type StrategyName,
+  strategyOf,
+} from './strategies/strategies';
+export { DirectoryWorkerStore } from './stores/directory/directory-store';
+export type { RegistrySettings } from './strategies/strategy';
+export { parseZookeeperAddress, parseZookeeperAuth } from './stores/zookeeper/zookeeper-address';

@@ -6,6 +6,16 @@ import { watch } from '../../../test/support/watch';
 import { SegmentService } from './segment.service';
 
 describe('SegmentService', () => {
+  it('refuses invalid options, all of them at once', () => {
+    const clock = new FakeClock();
+    const users = new Releasers(clock, () => undefined);
+    const options = { database: { url: 'sqlite:unused', migrate: false }, waitMs: NaN, prefetchRatio: 7 };
+    const message = expect.stringMatching(/waitMs must be .*, not NaN\n.*prefetchRatio must be .*, not 7$/s);
+    expect(() => new SegmentService(new InMemorySegmentStore(), users, clock, options)).toThrow(
+      expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }),
+    );
+  });
+
   it('ends its give-back in time when the store does not answer', async () => {
     Logger.overrideLogger(false);
     const clock = new FakeClock();

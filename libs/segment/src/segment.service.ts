@@ -7,7 +7,10 @@ import {
   HotTags,
   type IdRange,
   type LoadTotals,
+  numberFaults,
+  type NumberRule,
   reasonOf,
+  refuseFaults,
   PeriodicTask,
   Releasers,
   type PeriodicTaskSnapshot,
@@ -32,6 +35,14 @@ const SAVE_LIMIT_MS = 1000;
 /** How long a start may spend on loading hot tags ahead. */
 const PRELOAD_LIMIT_MS = 2000;
 
+const OPTION_RULES: Readonly<Record<string, NumberRule>> = {
+  waitMs: { min: 0 },
+  refreshMs: { min: 1 },
+  durationMs: { min: 1 },
+  maxStep: { min: 1 },
+  prefetchRatio: { min: 0.001, max: 1, fraction: true },
+};
+
 /** Segment mode in a Nest application: knows the tags from the start, gives unused IDs back at the end. */
 @Injectable()
 export class SegmentService implements OnModuleInit, OnApplicationShutdown {
@@ -42,6 +53,7 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   private readonly hotTagsSave: PeriodicTask;
   private closed: Promise<void> | undefined;
 
+  /** @throws LeafError `LEAF_CONFIG_INVALID` naming every invalid option */
   constructor(
     given: SegmentStore,
     storeUsers: Releasers,
@@ -50,6 +62,7 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   ) {
     const store = options.wrapStore?.(given) ?? given;
     const resolved = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
+    refuseFaults('segment mode', numberFaults(resolved, OPTION_RULES));
     this.generator = new SegmentIdGenerator(store, clock, systemRandom, resolved, {
       onLoadFailed: (tag, error) => this.logger.warn(`No new segment for tag "${tag}": ${reasonOf(error)}`),
       onRefreshFailed: (error) => {

@@ -9,7 +9,9 @@ import { SnowflakeService } from './snowflake.service';
 
 const NAME = 'leaf-registry-maintenance';
 
-/** Does the registry's housekeeping now and then, and counts its worker IDs at the start. Listed with the application's scheduler, where it has one. */
+/**
+ * Runs the registry's housekeeping at the start and periodically. Registered with the application's scheduler, if any.
+ */
 @Injectable()
 export class RegistryMaintenanceJob implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -25,7 +27,7 @@ export class RegistryMaintenanceJob implements OnApplicationBootstrap, OnApplica
     if (snowflake === undefined) return;
     const { maintainMs } = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...this.options };
     this.timer = setInterval(() => void snowflake.maintainRegistry(), maintainMs);
-    void snowflake.countWorkers();
+    void snowflake.maintainRegistry();
     if (this.scheduler?.doesExist('interval', NAME) === false) this.scheduler.addInterval(NAME, this.timer);
   }
 

@@ -7,23 +7,32 @@ import {
   type SnowflakeOptions,
   type WorkerRegistry,
 } from '@leaf/core';
-import type { RegistryModuleOptions } from '@leaf/registry';
+import type { RegistryOptions } from '@leaf/registry';
 
 /** What is left out has its default. */
 export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
-  readonly registry: RegistryModuleOptions;
+  readonly registry: RegistryOptions;
   /** How the registry knows this server. */
   readonly instance: Instance;
   readonly layout?: BitLayoutOptions;
   /** Time between two reports to the registry, in milliseconds; 3000 by default. */
   readonly reportMs?: number;
-  /** How far ahead of the clock time is reserved, in milliseconds; 10,000 by default. */
+  /**
+   * How far ahead of the clock time is reserved, in milliseconds; 10,000 by default, an hour with a pool of workers.
+   */
   readonly horizonMs?: number;
-  /** How far the clock may be from those of the other servers at a start, in milliseconds; 5000 by default, 0: any. */
+  /**
+   * Largest offset of the clock from those of the other servers at a start, in milliseconds; 5000 by default, 0: any.
+   */
   readonly maxClockOffsetMs?: number;
   /** Time between two rounds of housekeeping in the registry, in milliseconds; 120,000 by default. */
   readonly maintainMs?: number;
-  /** What stands between the lease and its registry, to watch it for example; left out: nothing. */
+  /**
+   * Whether the start of the application waits for the worker ID, even for some seconds: in a new registry, or until
+   * the time that a killed process had reserved has passed. True by default; false: IDs are refused meanwhile.
+   */
+  readonly waitForWorker?: boolean;
+  /** Wraps the registry before the lease uses it, for example to trace its calls. */
   readonly wrapRegistry?: (registry: WorkerRegistry) => WorkerRegistry;
 }
 
@@ -31,9 +40,9 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
   ...DEFAULT_SNOWFLAKE_OPTIONS,
   layout: DEFAULT_LAYOUT,
   reportMs: 3000,
-  horizonMs: 10_000,
   maxClockOffsetMs: 5000,
   maintainMs: 120_000,
+  waitForWorker: true,
 };
 
 /** A factory that returns undefined leaves the mode off. */

@@ -1,10 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { BitLayout, Clock, DEFAULT_LAYOUT, SystemClock, WorkerRegistry } from '@leaf/core';
-import { RegistryModule, type RegistryModuleOptions } from '@leaf/registry';
+import { BitLayout, Clock, SystemClock, WorkerRegistry } from '@leaf/core';
+import { defaultHorizonMs, RegistryModule, type RegistryModuleOptions } from '@leaf/registry';
 import { RegistryMaintenanceJob } from './registry-maintenance.job';
 import {
   type ASYNC_OPTIONS_TYPE,
   ConfigurableModuleClass,
+  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
   MODULE_OPTIONS_TOKEN,
   type SnowflakeModuleOptions,
 } from './snowflake.module-definition';
@@ -32,7 +33,7 @@ function assemble(base: DynamicModule): DynamicModule {
   const registry = RegistryModule.forRootAsync({
     imports: [settings],
     inject: [MODULE_OPTIONS_TOKEN],
-    useFactory: (options?: SnowflakeModuleOptions) => options && withinLayout(options),
+    useFactory: (options?: SnowflakeModuleOptions) => options && registryOptions(options),
   });
   return {
     module: base.module,
@@ -52,8 +53,10 @@ function assemble(base: DynamicModule): DynamicModule {
   };
 }
 
-/** A registry never hands out a worker ID that the layout cannot hold. */
-function withinLayout({ registry, layout = DEFAULT_LAYOUT }: SnowflakeModuleOptions): RegistryModuleOptions {
-  if (registry.strategy === 'custom' || registry.strategy === 'local') return registry;
-  return { maxWorkerId: new BitLayout(layout).maxWorkerId, ...registry };
+/** What the registry has to know of snowflake mode. */
+function registryOptions(given: SnowflakeModuleOptions): RegistryModuleOptions {
+  const options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...given };
+  const { registry, reportMs, maxClockOffsetMs, horizonMs = defaultHorizonMs(registry) } = options;
+  const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
+  return { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
 }

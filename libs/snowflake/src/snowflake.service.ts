@@ -2,20 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   BitLayout,
-  checkClock,
   Clock,
-  formatInstance,
   type IdRange,
   LeafError,
+  numberFaults,
   type Peer,
   PeriodicTask,
   type PeriodicTaskSnapshot,
   reasonOf,
+  refuseFaults,
   retry,
   SnowflakeGenerator,
   type SnowflakeSnapshot,
   systemRandom,
   WorkerLease,
+  type WorkerLeaseEvents,
   type WorkerLeaseSnapshot,
   WorkerRegistry,
   type WorkerUsage,
@@ -26,111 +27,98 @@ import {
   type SnowflakeModuleOptions,
 } from './snowflake.module-definition';
 
-/** How long a start waits for a registry that is not up yet, in milliseconds. */
+/** How long a start retries while the registry cannot be reached, in milliseconds. */
 const REGISTRY_WAIT_MS = 30_000;
-/** How long another server may take to say what time it is, in milliseconds. */
-const PEER_LIMIT_MS = 1000;
 
 export interface SnowflakeServiceSnapshot {
   readonly generator: SnowflakeSnapshot;
   readonly lease: WorkerLeaseSnapshot;
   readonly maintenance: PeriodicTaskSnapshot;
-  /** As last read; undefined before, and where the registry has nothing to count. */
+  /** By the last count; undefined before it, and where worker IDs cannot run out. */
   readonly workers: WorkerUsage | undefined;
-  /** How far the clock was from those of the others at the start; undefined when there were none. */
+  /** Offset of our clock from the median of the others, by the last comparison; undefined without others. */
   readonly clockOffsetMs: number | undefined;
 }
 
-/** Snowflake mode in a Nest application: acquires a worker ID at start, gives it back at the end. */
+/** Snowflake mode in a Nest application: acquires a worker ID at start and releases it at shutdown. */
 @Injectable()
 export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   readonly layout: BitLayout;
+  /** Refuses, and says why, as long as there is no worker ID. */
+  readonly generator: SnowflakeGenerator;
 
   private readonly logger = new Logger(SnowflakeService.name);
-  private readonly options: Required<Omit<SnowflakeModuleOptions, 'wrapRegistry'>>;
   private readonly registry: WorkerRegistry;
-  private held: { readonly lease: WorkerLease; readonly generator: SnowflakeGenerator } | undefined;
-  private closed: Promise<void> | undefined;
-  private trouble: string | undefined;
-  private clockOffsetMs: number | undefined;
+  private readonly lease: WorkerLease;
+  private readonly waitForWorker: boolean;
   private readonly maintenance: PeriodicTask;
-  private readonly usageReading: PeriodicTask;
-  private workers: WorkerUsage | undefined;
+  private closed: Promise<void> | undefined;
+  private degradedReason: string | undefined;
+  private starting = true;
+  private firstWait = (): void => undefined;
 
+  /** @throws LeafError `LEAF_CONFIG_INVALID` naming every invalid option */
   constructor(
     registry: WorkerRegistry,
     private readonly clock: Clock,
-    @Inject(MODULE_OPTIONS_TOKEN) { wrapRegistry, ...options }: SnowflakeModuleOptions,
+    @Inject(MODULE_OPTIONS_TOKEN) given: SnowflakeModuleOptions,
   ) {
-    this.registry = wrapRegistry?.(registry) ?? registry;
-    this.options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...options };
-    this.layout = new BitLayout(this.options.layout);
+    const options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...given };
+    refuseFaults('snowflake mode', optionFaults(options));
+    this.registry = given.wrapRegistry?.(registry) ?? registry;
+    this.waitForWorker = options.waitForWorker;
+    this.layout = new BitLayout(options.layout);
+    const newest = (): number => this.generator.lastTimestamp;
+    const leaseId = randomBytes(8).toString('hex');
+    this.lease = new WorkerLease(this.registry, options.instance, leaseId, newest, clock, this.events());
+    this.generator = new SnowflakeGenerator(this.layout, this.lease, clock, systemRandom, options);
     this.maintenance = new PeriodicTask(
       'registry-maintenance',
       () => this.registry.maintain(),
       clock,
       (error) => this.logger.warn(`The housekeeping of the worker registry failed: ${reasonOf(error)}`),
     );
-    this.usageReading = new PeriodicTask(
-      'registry-usage',
-      async () => void (this.workers = await this.registry.usage()),
-      clock,
-      (error) => this.logger.debug(`The worker IDs were not counted: ${reasonOf(error)}`),
-    );
   }
 
-  /** @throws LeafError when no worker ID can be had; see {@link checkClock} and {@link WorkerLease.acquire} */
+  /** @throws LeafError when no worker ID can be had; see {@link WorkerRegistry.acquire} */
   async onModuleInit(): Promise<void> {
-    await this.compareClock();
-    const lease = await this.acquire();
-    const waitMs = lease.floor - this.clock.now();
-    if (waitMs > 0) {
-      this.logger.warn(
-        `Worker ${lease.workerId} was not given back at its last stop: snowflake IDs start in ${waitMs} ms, above the time it had reserved.`,
-      );
+    const waiting = new Promise<void>((resolve) => (this.firstWait = resolve));
+    const acquired = this.acquire();
+    if (this.waitForWorker) {
+      await acquired;
+      this.starting = false;
+      return;
     }
-    this.reportTrouble();
-    this.held = {
-      lease,
-      generator: new SnowflakeGenerator(this.layout, lease, this.clock, systemRandom, this.options),
-    };
-  }
-
-  /** @throws LeafError `LEAF_NOT_READY` before the worker ID is acquired */
-  get generator(): SnowflakeGenerator {
-    return this.hold().generator;
+    await Promise.race([acquired, waiting]);
+    // Segments are served meanwhile. Later failures show in the refusals, and the reports try again.
+    acquired.catch(() => undefined);
+    this.starting = false;
   }
 
   /** The next ID in decimal, or undefined when it would have to wait or be refused. */
   tryNextString(): string | undefined {
-    return this.held?.generator.tryNextString();
+    return this.generator.tryNextString();
   }
 
   /** See {@link SnowflakeGenerator.tryRange}. */
   tryRange(count: number): IdRange | undefined {
-    return this.held?.generator.tryRange(count);
+    return this.generator.tryRange(count);
   }
 
   /** Reserves time ahead in the registry; joins a report under way. Never rejects. */
   async reportTime(): Promise<void> {
-    await this.held?.lease.report.run();
-    this.reportTrouble();
+    await this.lease.report.run();
+    this.reportDegraded();
   }
 
-  /** Does the registry's housekeeping; joins a round under way. Never rejects. */
-  async maintainRegistry(): Promise<void> {
-    await this.maintenance.run();
-    await this.countWorkers();
-  }
-
-  /** Reads how many worker IDs are used up; joins a reading under way. Never rejects. */
-  countWorkers(): Promise<void> {
-    return this.usageReading.run();
+  /** Does the registry's housekeeping and counts its worker IDs; joins a round under way. Never rejects. */
+  maintainRegistry(): Promise<void> {
+    return this.maintenance.run();
   }
 
   /** How far ahead of the clock time is reserved, in milliseconds. */
   get horizonMs(): number {
-    return this.options.horizonMs;
+    return this.registry.options.horizonMs;
   }
 
   /** The servers that are up, as far as the registry knows. Asks it: not for the path of a request. */
@@ -138,102 +126,98 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
     return this.registry.peers();
   }
 
-  /** What makes the registry less than reliable now; undefined when all is well. */
+  /** Why the worker file replaces the registry; undefined while the registry is reached. */
   get registryTrouble(): string | undefined {
-    return this.registry.trouble;
+    return this.lease.snapshot().degradedReason;
   }
 
   /** Why no ID can be issued now; undefined when one can. */
   refusal(): LeafError | undefined {
-    return this.held === undefined ? notReady() : this.held.generator.refusal();
+    return this.generator.refusal();
   }
 
-  /** @throws LeafError `LEAF_NOT_READY` before the worker ID is acquired */
   snapshot(): SnowflakeServiceSnapshot {
-    const { generator, lease } = this.hold();
     return {
-      generator: generator.snapshot(),
-      lease: lease.snapshot(),
+      generator: this.generator.snapshot(),
+      lease: this.lease.snapshot(),
       maintenance: this.maintenance.snapshot(),
-      workers: this.workers,
-      clockOffsetMs: this.clockOffsetMs,
+      workers: this.registry.usage,
+      clockOffsetMs: this.registry.clockCheck?.offsetMs,
     };
   }
 
-  /** Gives the worker ID back. Later calls join the first. */
+  /** Releases the worker ID. Later calls join the first. */
   onApplicationShutdown(): Promise<void> {
     this.closed ??= this.release();
     return this.closed;
   }
 
-  private hold(): { readonly lease: WorkerLease; readonly generator: SnowflakeGenerator } {
-    if (this.held === undefined) throw notReady();
-    return this.held;
-  }
-
-  /** Before the worker ID is acquired: a clock that is wrong shall not reserve time. */
-  private async compareClock(): Promise<void> {
-    const { maxClockOffsetMs: maxOffsetMs, instance } = this.options;
-    if (maxOffsetMs === 0) return;
-    const own = formatInstance(instance);
-    try {
-      const sources = (await this.registry.timeSources()).filter(({ name }) => name !== own);
-      const { answered, offsetMs } = await checkClock(sources, this.clock, { maxOffsetMs, limitMs: PEER_LIMIT_MS });
-      this.clockOffsetMs = offsetMs;
-      if (offsetMs !== undefined) {
-        this.logger.log(`The clock was compared with ${answered} others: ${Math.round(offsetMs)} ms away.`);
-      }
-    } catch (error) {
-      if (!isUnreachable(error)) throw error;
-      this.logger.warn(`The clock was compared with nobody: ${reasonOf(error)}`);
-    }
-  }
-
-  /** A registry that is just being started is waited for. */
-  private acquire(): Promise<WorkerLease> {
-    const { instance, horizonMs } = this.options;
-    const leaseOptions = { horizonMs, maxWorkerId: this.layout.maxWorkerId };
-    const events = {
-      onReportFailed: (error: unknown) => {
-        this.logger.warn(`Time could not be reserved, the lease holds up to its ceiling: ${reasonOf(error)}`);
-      },
-      onLost: (error: LeafError) => this.logger.error(`No more snowflake IDs from this server: ${error.message}`),
-    };
-    const attempt = (): Promise<WorkerLease> => {
-      const leaseId = randomBytes(8).toString('hex');
-      return WorkerLease.acquire(this.registry, instance, leaseId, this.clock, leaseOptions, events);
-    };
+  /** Retries for a while, since the registry may still be starting. */
+  private acquire(): Promise<void> {
     const deadline = this.clock.monotonic() + REGISTRY_WAIT_MS;
     const isRetryable = (error: unknown): boolean => isUnreachable(error) && this.clock.monotonic() < deadline;
-    const onRetry = (error: unknown): void => this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
-    const options = { attempts: Infinity, firstMs: 100, maxMs: 1000, isRetryable, onRetry };
-    return retry(attempt, options, this.clock, systemRandom);
+    const options = { attempts: Infinity, firstMs: 100, maxMs: 1000, isRetryable };
+    return retry(() => this.lease.acquire(), options, this.clock, systemRandom);
   }
 
-  /** Once each time it begins and ends. */
-  private reportTrouble(): void {
-    const { trouble } = this.registry;
-    if ((trouble === undefined) === (this.trouble === undefined)) return;
-    this.trouble = trouble;
-    if (trouble === undefined) this.logger.log('The worker registry is reached again.');
-    else this.logger.warn(`The local file stands in for the worker registry: ${trouble}`);
+  private events(): WorkerLeaseEvents {
+    return {
+      onWaiting: (reason) => {
+        this.logger.warn(reason.message);
+        this.firstWait();
+      },
+      onAcquired: ({ workerId }) => {
+        const check = this.registry.clockCheck;
+        const compared =
+          check?.offsetMs === undefined
+            ? 'the clock was not compared'
+            : `clock offset ${Math.round(check.offsetMs)} ms from the median of ${check.answered} compared`;
+        this.logger.log(`Worker ${workerId} of ${this.registry.description}; ${compared}.`);
+        this.reportDegraded();
+      },
+      onAcquireFailed: (error) => {
+        if (isUnreachable(error)) this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
+        // A failure that ends the start is logged by the start.
+        else if (!this.starting) this.logger.error(`No worker ID: ${reasonOf(error)}`);
+      },
+      onReportFailed: (error) =>
+        this.logger.warn(`Cannot report to the worker registry; the lease holds up to its ceiling: ${reasonOf(error)}`),
+      onRegisteredAgain: (workerId) =>
+        this.logger.warn(`${this.registry.description} has lost its history: worker ${workerId} was registered again.`),
+      onHistoryLost: (workerId) =>
+        this.logger.warn(
+          `Worker ${workerId} of ${this.registry.description} is no longer held by this server: the registry has lost its history or given it to another server. This server acquires another worker ID.`,
+        ),
+      onLost: (error) => this.logger.error(`This server issues no more snowflake IDs: ${error.message}`),
+    };
+  }
+
+  /** Logs when the worker file begins and ceases to replace the registry. */
+  private reportDegraded(): void {
+    const reason = this.registryTrouble;
+    if ((reason === undefined) === (this.degradedReason === undefined)) return;
+    this.degradedReason = reason;
+    if (reason === undefined) this.logger.log('The worker registry is reached again.');
+    else this.logger.warn(`The worker registry is not reached; this server goes on from its worker file: ${reason}`);
   }
 
   private async release(): Promise<void> {
     await this.maintenance.stop();
     try {
-      await this.held?.lease.release(this.held.generator.lastTimestamp);
+      await this.lease.release();
     } catch (error) {
-      this.logger.warn(`The next start will have to wait for the reserved time to pass: ${reasonOf(error)}`);
+      this.logger.warn(
+        `The worker ID was not released; the next start has to wait for the reserved time: ${reasonOf(error)}`,
+      );
     }
     await this.registry.close();
   }
 }
 
-function isUnreachable(error: unknown): boolean {
-  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
+function optionFaults(options: SnowflakeModuleOptions): string[] {
+  return numberFaults(options, { waitMs: { min: 0 }, maxBackwardsMs: { min: 0 }, maintainMs: { min: 1 } });
 }
 
-function notReady(): LeafError {
-  return new LeafError('LEAF_NOT_READY', 'This server has no worker ID yet: it is starting.', { retryAfterMs: 1000 });
+function isUnreachable(error: unknown): boolean {
+  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
 }

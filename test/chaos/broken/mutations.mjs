@@ -1,102 +1,95 @@
 /**
  * Builds with one rule taken out each, and the cheapest command that shows what comes of it. `find` stands exactly once
- * in `file`; `sign` is what the command has to say when it fails, so that it does not fail for something else.
+ * in `file`; `sign` is what the command has to say when it fails, so that it does not fail for something else. The rules
+ * of the lease itself are those of `npm run sim -- --without all`; here is what lies outside of the simulation.
  *
- * @type {readonly {
- *   rule: string,
- *   edits: readonly { file: string, find: string, replace: string }[],
- *   prove: readonly string[],
- *   sign: RegExp,
- * }[]}
+ * @type {readonly import('./mutations.d.mts').Mutation[]}
  */
 export const MUTATIONS = [
   {
-    rule: 'mysql: an extension does not compare what it replaces',
+    rule: 'database, mysql: a write does not compare the row that it replaces',
     edits: [
       {
-        file: 'libs/persistence/src/workers/worker-table.ts',
-        find: "AND COALESCE(max_timestamp, 0) = ? AND COALESCE(lease_id, '') = ?`",
-        replace: "AND (COALESCE(max_timestamp, 0) = ? OR COALESCE(lease_id, '') = ? OR 1 = 1)`",
+        file: 'libs/persistence/src/workers/sql-worker-store.ts',
+        find: "AND COALESCE(max_timestamp, 0) = ? AND COALESCE(lease_id, '') = ? AND ${isOrigin}`",
+        replace: "AND (COALESCE(max_timestamp, 0) = ? OR COALESCE(lease_id, '') = ? OR 1 = 1) AND ${isOrigin}`",
       },
     ],
-    prove: ['jest', 'test/contract/sql-worker-registry.spec.ts', '-t', 'first has lost|windows that do not overlap'],
-    sign: /● .*lets a second holder take over, and the first has lost/,
+    prove: ['jest', 'test/contract/sql-worker-store.spec.ts', '-t', 'written since'],
+    sign: /● .*does not replace a record that was written since/,
   },
   {
-    rule: 'every registry: writes without comparing, in the simulation',
-    edits: [],
-    prove: ['sim', '--without', 'R3'],
-    sign: /FAILED: .*\(pair\).*/,
+    rule: 'database, mysql: a write meant for another database server is carried out',
+    edits: [
+      {
+        file: 'libs/persistence/src/workers/worker-dialect.ts',
+        find: "isOrigin: () => '@leaf_origin = ?',",
+        replace: "isOrigin: () => '(@leaf_origin = ? OR 1 = 1)',",
+      },
+    ],
+    prove: ['jest', 'test/contract/sql-worker-store.spec.ts', '-t', 'prepared on another database server'],
+    sign: /● .*applies no write that was prepared on another database server/,
   },
   {
     rule: 'zk_normal, zk_recycle: a write does not compare the version',
     edits: [
       {
-        file: 'libs/registry/src/zookeeper/zookeeper-registry.ts',
-        find: 'this.session.setData(path, data, version)',
-        replace: 'this.session.setData(path, data, version - version - 1)',
+        file: 'libs/registry/src/stores/zookeeper/zookeeper-store.ts',
+        find: 'const version = await this.session.setData(path, data, read.version, session);',
+        replace: `const current = await this.session.getData(path);
+        const version = await this.session.setData(path, data, current?.version ?? 0, session);`,
       },
     ],
-    prove: [
-      'jest',
-      'test/contract/zk-normal-worker-registry.spec.ts',
-      '-t',
-      'first has lost|windows that do not overlap',
-    ],
-    sign: /● .*lets a second holder take over, and the first has lost/,
+    prove: ['jest', 'test/contract/zk-worker-store.spec.ts', '-t', 'written since'],
+    sign: /● .*does not replace a record that was written since/,
   },
   {
-    rule: 'snowflake: issues above the recorded ceiling',
+    rule: 'zk_normal, zk_recycle: the versions of an emptied ZooKeeper count as those before',
     edits: [
       {
-        file: 'libs/core/src/snowflake/snowflake-generator.ts',
-        find: "if (timestamp > this.window.ceiling) return this.held('ceiling');",
-        replace: '',
+        file: 'libs/registry/src/stores/zookeeper/zookeeper-store.ts',
+        find: 'const isSame = node?.created === read.created && node.version === read.version && node.data === read.data;',
+        replace: 'const isSame = node?.version === read.version;',
       },
     ],
-    prove: ['sim', '--seeds', '300'],
-    sign: /FAILED: .*/,
+    prove: ['jest', 'test/contract/zk-faults.spec.ts', '-t', 'that was emptied since'],
+    sign: /● .*is not carried out in a ZooKeeper that was emptied since/,
   },
   {
     rule: 'snowflake: a start does not look at what was reserved before',
     edits: [
       {
-        file: 'libs/core/src/worker/worker-lease.ts',
-        find: 'if (recorded - now > options.horizonMs) throw',
-        replace: 'if (recorded < 0) throw',
-      },
-      {
-        file: 'libs/core/src/snowflake/snowflake-generator.ts',
-        find: "if (timestamp <= this.window.floor) return this.held('floor');",
-        replace: '',
+        file: 'libs/core/src/worker/worker-acquisition.ts',
+        find: 'const least = Math.max(recorded, registry.document.floor ?? 0, this.fileRecord?.ceiling ?? 0, holder.newest());',
+        replace: 'const least = holder.newest();',
       },
     ],
     prove: ['chaos', '--kinds', 'server-kill-clock-back', '--minutes', '1', '--seed', '1', '--busy'],
     sign: /([1-9]\d* duplicates, \d+|\d+ duplicates, [1-9]\d*) out of order/,
   },
   {
-    rule: 'stand-in file: goes on from a file that the registry has left behind',
+    rule: 'worker file: stands in although the worker was given back',
     edits: [
       {
-        file: 'libs/registry/src/offline/stand-in-registry.ts',
-        find: 'if (found === recorded) return',
-        replace: 'if (found >= recorded) return',
+        file: 'libs/core/src/worker/file-start.ts',
+        find: "if (record.state === 'released') return",
+        replace: "if (record.state === 'lost') return",
       },
     ],
-    prove: ['jest', 'test/contract/stand-in-registry.spec.ts', '-t', 'somebody else has written meanwhile'],
-    sign: /● .*notices, after a graceful stop, that somebody else has written meanwhile/,
+    prove: ['jest', 'test/contract/worker-file.spec.ts', '-t', 'after a graceful stop'],
+    sign: /● .*does not start from the file after a graceful stop/,
   },
   {
-    rule: 'stand-in file: its ceiling is not looked at',
+    rule: 'worker file: a replaced directory goes unnoticed',
     edits: [
       {
-        file: 'libs/registry/src/offline/stand-in-registry.ts',
-        find: 'const least = found?.ceiling ?? 0;',
-        replace: 'const least = 0;',
+        file: 'libs/registry/src/file/properties-worker-file.ts',
+        find: 'if (await lock.isInPlace()) return;',
+        replace: 'if (lock !== undefined) return;',
       },
     ],
-    prove: ['jest', 'test/contract/stand-in-registry.spec.ts', '-t', 'higher of the two ceilings'],
-    sign: /● .*starts above the higher of the two ceilings/,
+    prove: ['jest', 'test/contract/worker-file.spec.ts', '-t', 'refuses to be written once its directory was'],
+    sign: /● .*refuses to be written once its directory was replaced/,
   },
   {
     rule: 'segment: an allocation without an answer is repeated as if it had not been carried out',

@@ -1,3 +1,4 @@
+import { MOST_AHEAD_MS } from '../world/server-clock';
 import { type Draw, duration, type Plan, serverOf, SERVERS } from './fault';
 import { ServerFault } from './server-faults';
 
@@ -27,8 +28,32 @@ function step(kind: string, least: number, most: number, codes: readonly string[
   };
 }
 
-/** A forward step ends with one backwards, to the true time. */
+/** The clock stays ahead, each time by a share of what is left of the most that it may be. */
+const stepForGood: Draw = (random) => {
+  const name = random.pick(SERVERS);
+  const percent = 20 + 10 * random.below(7);
+  return {
+    kind: 'clock-forward-far',
+    parts: [`clock ${name}`],
+    holdMs: duration(random, 1500, 4000),
+    outlastsBuffers: false,
+    detail: `${name} by ${percent} % of the rest of ${MOST_AHEAD_MS / 3_600_000} h`,
+    arm: (world) => {
+      const server = serverOf(world, name);
+      const { clock } = server;
+      return new ServerFault(
+        server,
+        { segment: [], snowflake: ['LEAF_LEASE_EXPIRED'] },
+        () => clock.advanceTo(Math.round(clock.aheadMs + (percent / 100) * (MOST_AHEAD_MS - clock.aheadMs))),
+        () => Promise.resolve(),
+      );
+    },
+  };
+};
+
+/** A forward step of the others ends with one backwards, to where the clock was. */
 export const CLOCK_FAULTS: readonly Draw[] = [
+  stepForGood,
   step('clock-forward', 500, 3000, ['LEAF_CLOCK_BACKWARDS', 'LEAF_LEASE_EXPIRED']),
   step('clock-back', -3000, -500, ['LEAF_CLOCK_BACKWARDS']),
   step('clock-back-far', -FAR_MS, -FAR_MS, ['LEAF_CLOCK_BACKWARDS']),

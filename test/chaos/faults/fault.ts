@@ -28,8 +28,12 @@ export interface Plan {
 export interface Fault {
   begin(): Promise<void>;
   end(): Promise<void>;
-  /** What a caller of `server` may get in place of IDs; of a client of all servers when undefined. */
-  expected(server: LeafProcess | undefined, mode: Mode): readonly Code[];
+  /**
+   * What a caller of `server` may get in place of IDs; of a client of all servers when undefined.
+   *
+   * @param others the faults that last at the same time
+   */
+  expected(server: LeafProcess | undefined, mode: Mode, others: readonly Plan[]): readonly Code[];
 }
 
 /** Draws a fault of one kind. */

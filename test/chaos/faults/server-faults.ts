@@ -1,7 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../support/until';
 import { HORIZON_MS } from '../world/world';
 import type { LeafProcess } from '../world/leaf-process';
-import { type Code, type Draw, duration, type Fault, NO_ANSWER, type Plan, serverOf, SERVERS } from './fault';
+import {
+  type Code,
+  type Draw,
+  duration,
+  type Fault,
+  NO_ANSWER,
+  type Plan,
+  serverOf,
+  type ServerName,
+  SERVERS,
+} from './fault';
 import type { Mode } from '../history/history';
 
 /** A fault of one server, which nobody notices who asks the others. */
@@ -28,7 +39,7 @@ const kill: Draw = (random) => {
   return {
     kind: 'server-kill',
     parts: [`server ${name}`],
-    holdMs: duration(random, 2500, 4000),
+    holdMs: duration(random, 3500, 5000),
     outlastsBuffers: false,
     detail: name,
     arm: (world) => {
@@ -96,9 +107,42 @@ const killAndSetBack: Draw = (random) => {
   };
 };
 
+/** Servers with a worker file. */
+const WITH_FILE: readonly [ServerName, ...ServerName[]] = ['a', 'b', 'd'];
+/** From the copy to the kill: it has reserved time since. */
+const SINCE_COPY_MS = 3000;
+
+/** It starts with the data directory of an earlier day, as from a backup or a snapshot of its volume. */
+const killAndPutBack: Draw = (random) => {
+  const name = random.pick(WITH_FILE);
+  return {
+    kind: 'server-kill-old-data',
+    // Without its registry, an old file would stand in until the registry shows that it is old: the lease is lost then.
+    parts: [`server ${name}`, `disk ${name}`, `zookeeper ${name}`, `database ${name}`, 'zookeeper', 'database'],
+    holdMs: duration(random, 3500, 5000),
+    outlastsBuffers: false,
+    detail: name,
+    arm: (world) => {
+      const server = serverOf(world, name);
+      return new ServerFault(
+        server,
+        RESTARTED,
+        async () => {
+          await server.data.copyOnce();
+          await sleep(SINCE_COPY_MS);
+          await server.kill();
+          await server.data.putBack();
+        },
+        () => server.start(),
+      );
+    },
+  };
+};
+
 export const SERVER_FAULTS: readonly Draw[] = [
   kill,
   suspension('server-suspend', 1000, 3000),
   suspension('server-suspend-past-lease', HORIZON_MS + 1000, HORIZON_MS + 2000),
   killAndSetBack,
+  killAndPutBack,
 ];

@@ -49,6 +49,21 @@ describe('a refusal', () => {
     }
   });
 
+  it('is judged by what else lasts at the time', () => {
+    const one = judge();
+    const expected: Fault['expected'] = (_server, _mode, others) => (others.length > 0 ? ['LEAF_NOT_READY'] : []);
+    const [first] = one.records;
+    const call = { server: undefined, caller: 'x', mode: 'snowflake', code: 'LEAF_NOT_READY' } as const;
+    one.records.push({ ...first!, plan: plan('emptied'), fault: { ...fault, expected }, beganAt: 12_000 });
+    one.note({ ...call, startedAt: 15_000, endedAt: 15_100 });
+    one.records.shift();
+    one.note({ ...call, startedAt: 15_000, endedAt: 15_100 });
+    expect(one.all().map((tally) => [tally.during, tally.expected])).toEqual([
+      ['database-kill + emptied', true],
+      ['emptied', false],
+    ]);
+  });
+
   it('without an answer in time is a matter of availability', () => {
     expect(verdict({ code: 'timeout', startedAt: 1, endedAt: 2 })).toMatchObject({ expected: true });
   });

@@ -59,8 +59,11 @@ export class Judge {
   note(failure: Failure): void {
     const { caller, mode, code, server, startedAt } = failure;
     const around = this.around(failure, GRACE_MS);
-    const expected =
-      this.anyTime.includes(code) || around.some(({ fault }) => fault.expected(server, mode).includes(code));
+    const explains = ({ fault, plan }: FaultRecord): boolean => {
+      const others = around.map((record) => record.plan).filter((other) => other !== plan);
+      return fault.expected(server, mode, others).includes(code);
+    };
+    const expected = this.anyTime.includes(code) || around.some(explains);
     const within = this.around(failure, 0);
     const causes = within.length > 0 ? within : around;
     const during = causes.map(({ plan }) => plan.kind).join(PLUS) || 'calm';

@@ -1,6 +1,7 @@
 import { type MariadbPair, startMariadbPair } from '../../support/mariadb-pair';
 import type { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
+import type { RegistryKind } from './leaf-process';
 
 /** Tags that are there from the beginning. Their segments grow by themselves to what is asked for. */
 export const TAGS = ['order', 'user', 'invoice'] as const;
@@ -14,22 +15,41 @@ export class Database {
   private constructor(
     private readonly pair: MariadbPair,
     private readonly name: string,
+    /** Of the registry `mysql`: one database takes one strategy. */
+    private readonly fixedName: string,
   ) {}
 
   static async start(): Promise<Database> {
     const pair = await startMariadbPair({ semiSync: true });
-    const url = await pair.primary.createDatabase();
-    return new Database(pair, new URL(url).pathname.slice(1));
+    const create = async (): Promise<string> => new URL(await pair.primary.createDatabase()).pathname.slice(1);
+    return new Database(pair, await create(), await create());
   }
 
   get port(): number {
     return this.pair.primary.port;
   }
 
-  /** The URL for a server behind `proxy`, which follows the primary from now on. */
-  join(proxy: TcpProxy): string {
+  /** The settings of a server behind `proxy`, which follows the primary from now on. */
+  join(proxy: TcpProxy, registry: RegistryKind): Readonly<Record<string, string>> {
     this.edges.push(proxy);
-    return `mysql://root@127.0.0.1:${proxy.port}/${this.name}`;
+    const url = (name: string): string => `mysql://root@127.0.0.1:${proxy.port}/${name}`;
+    if (registry !== 'mysql') return { LEAF_DATABASE_URL: url(this.name) };
+    return {
+      LEAF_DATABASE_URL: url(this.fixedName),
+      LEAF_DATABASE_URLS: JSON.stringify({ segments: url(this.name) }),
+    };
+  }
+
+  /** Removes what all registries remember. */
+  async emptyRegistries(): Promise<void> {
+    const tables = [
+      `${this.name}.leaf_registry`,
+      `${this.name}.leaf_worker_pool`,
+      `${this.fixedName}.leaf_registry`,
+      `${this.fixedName}.leaf_workerid_alloc`,
+    ];
+    const deletions = tables.map((table) => `DELETE FROM ${table}`).join('; ');
+    await this.pair.primary.query(`START TRANSACTION; ${deletions}; COMMIT`);
   }
 
   async addTags(): Promise<void> {

@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import type { SteppedClock } from '../../support/faketime';
 import { ask } from '../load/http-ask';
+import type { DataDirectory } from './data-directory';
 import type { Edges } from './edges';
+import type { ServerClock } from './server-clock';
 
-export type RegistryKind = 'zk_normal' | 'zk_recycle' | 'mysql';
+export type RegistryKind = 'zk_normal' | 'zk_recycle' | 'mysql' | 'database';
 
 export interface LeafProcessOptions {
   /** One letter. */
@@ -19,7 +20,8 @@ export interface LeafProcessOptions {
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
   readonly edges: Edges;
-  readonly clock: SteppedClock;
+  readonly clock: ServerClock;
+  readonly data: DataDirectory;
 }
 
 /** Whoever keeps a service running starts it again after this. */
@@ -39,7 +41,8 @@ export class LeafProcess {
   readonly name: string;
   readonly registry: RegistryKind;
   readonly edges: Edges;
-  readonly clock: SteppedClock;
+  readonly clock: ServerClock;
+  readonly data: DataDirectory;
   /** How often a process ended that nobody had ended. */
   failedStarts = 0;
   private failedBefore = 0;
@@ -50,7 +53,7 @@ export class LeafProcess {
 
   constructor(private readonly options: LeafProcessOptions) {
     ({ name: this.name, registry: this.registry, edges: this.edges } = options);
-    this.clock = options.clock;
+    ({ clock: this.clock, data: this.data } = options);
   }
 
   /** Where its callers find it: the edge in front of it. */

@@ -2,25 +2,35 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMIN_TOKEN } from '../../support/admin';
-import { SteppedClock } from '../../support/faketime';
 import { freePort } from '../../support/free-port';
 import { guarded } from '../../support/private-server';
 import { until } from '../../support/until';
 import { startEnsemble, type ZookeeperEnsemble } from '../../support/zookeeper';
 import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { DataDirectory } from './data-directory';
 import { Database, TAGS } from './database';
 import { Disk, unmountLeftBehind } from './disk';
 import { closeEdges, openEdges } from './edges';
 import { LeafProcess, type RegistryKind } from './leaf-process';
+import { ServerClock } from './server-clock';
+import { emptyRegistries } from './zookeeper-nodes';
 
 /**
  * Time that `zk_normal` and `mysql` reserve ahead. A start after a kill waits for as much; a registry that falls silent
- * is given up after 4 s, and until then the time must not be over.
+ * is given up after 4 s, and until then the time must not be over. When a registry has lost its history, a holder
+ * registers again until 5 s before the end.
  */
-export const HORIZON_MS = 7000;
-/** Likewise `zk_recycle`, which has nothing to go on from when ZooKeeper is away. */
-export const LEASE_TTL_MS = 20_000;
-const REGISTRIES: readonly RegistryKind[] = ['zk_normal', 'zk_normal', 'zk_normal', 'zk_recycle', 'mysql'];
+export const HORIZON_MS = 8000;
+/**
+ * Likewise the pools, which have nothing to go on from when their registry is away. An outage that follows at once on a
+ * failover finds holders that have not registered again yet: they can until 5 s before the end.
+ */
+export const LEASE_TTL_MS = 30_000;
+/** How long newcomers wait in a young registry at most, with what is assumed of clocks that nobody compares. */
+export const GRACE_MS = HORIZON_MS + 5000;
+export const REPORT_MS = 1000;
+/** By the names of the servers. */
+const REGISTRIES: readonly RegistryKind[] = ['zk_normal', 'zk_normal', 'zk_recycle', 'mysql', 'database'];
 const ENSEMBLE = 3;
 const START_LIMIT_MS = 120_000;
 const PREFIX = 'leaf-chaos-';
@@ -36,7 +46,7 @@ const COMMON = {
   LEAF_ADVERTISE_HOST: '127.0.0.1',
   LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
   LEAF_SNOWFLAKE_HORIZON_MS: String(HORIZON_MS),
-  LEAF_SNOWFLAKE_REPORT_MS: '1000',
+  LEAF_SNOWFLAKE_REPORT_MS: String(REPORT_MS),
   LEAF_SNOWFLAKE_LEASE_TTL_MS: String(LEASE_TTL_MS),
   // Stepped clocks are the matter here: nobody is turned away because of the clocks of the others.
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '0',
@@ -89,6 +99,11 @@ export class World {
     return troubles.find((trouble) => trouble !== undefined);
   }
 
+  /** Removes what all registries in ZooKeeper remember. */
+  emptyZookeeper(): Promise<void> {
+    return emptyRegistries(this.ensemble.hosts);
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill()));
     await Promise.all(this.servers.map(({ edges }) => closeEdges(edges)));
@@ -100,25 +115,29 @@ export class World {
   private async add(registry: RegistryKind, serverFile: string, logs: string, disks: boolean): Promise<void> {
     const name = 'abcde'.charAt(this.servers.length);
     const port = await freePort();
-    const zookeeperPorts = registry === 'mysql' ? [] : this.ensemble.servers.map((server) => server.port);
+    const zookeeperPorts = registry.startsWith('zk_') ? this.ensemble.servers.map((server) => server.port) : [];
     const edges = await openEdges(HOST, port, this.database.port, zookeeperPorts);
     const home = join(this.directory, name);
     const directory = join(home, 'data');
     await mkdir(directory, { recursive: true });
     if (disks) this.disks.set(name, await Disk.mount(directory));
-    const clock = await SteppedClock.create(home);
+    const clock = await ServerClock.create(home);
+    const data = new DataDirectory(directory, join(home, 'copy'));
     const env = {
       ...COMMON,
+      // One place takes one strategy.
+      LEAF_NAME: `chaos-${registry}`,
       LEAF_PORT: String(port),
       LEAF_ADVERTISE_PORT: String(edges.client.port),
       LEAF_DATA_DIR: directory,
-      LEAF_DATABASE_URL: this.database.join(edges.database),
+      ...this.database.join(edges.database, registry),
       LEAF_SNOWFLAKE_REGISTRY: registry,
       LEAF_ZOOKEEPER: edges.zookeeper.map((proxy) => `127.0.0.1:${proxy.port}`).join(','),
     };
     const logFile = join(logs, `server-${name}.log`);
     const command = await guarded([process.execPath, serverFile]);
-    this.servers.push(new LeafProcess({ name, registry, host: HOST, port, command, logFile, env, edges, clock }));
+    const place = { name, registry, host: HOST, port };
+    this.servers.push(new LeafProcess({ ...place, command, logFile, env, edges, clock, data }));
   }
 
   private async begin(): Promise<void> {

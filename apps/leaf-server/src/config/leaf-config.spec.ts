@@ -58,15 +58,15 @@ describe('loadConfig', () => {
 
   it('takes worker IDs from where it is told', () => {
     const registry = (env: Record<string, string>): unknown => loadConfig(env).ids.snowflake?.registry;
-    const standInDirectory = resolve('data/leaf');
+    const fileDirectory = resolve('data/leaf');
     const shared = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf', LEAF_SNOWFLAKE_REGISTRY: 'mysql' };
     expect(registry(shared)).toEqual({
       strategy: 'mysql',
       url: 'mysql://leaf@db/leaf',
       migrate: true,
-      standInDirectory,
+      fileDirectory,
     });
-    expect(registry({ ...shared, LEAF_SNOWFLAKE_OFFLINE: 'refuse' })).not.toHaveProperty('standInDirectory');
+    expect(registry({ ...shared, LEAF_SNOWFLAKE_OFFLINE: 'refuse' })).not.toHaveProperty('fileDirectory');
     const zookeeper = {
       LEAF_ZOOKEEPER: 'zk1,zk2:2182/prod',
       LEAF_ZOOKEEPER_AUTH: 'digest:leaf:secret',
@@ -81,7 +81,7 @@ describe('loadConfig', () => {
     expect(registry({ ...zookeeper, LEAF_SNOWFLAKE_REGISTRY: 'zk_normal' })).toEqual({
       strategy: 'zk_normal',
       ...expected,
-      standInDirectory,
+      fileDirectory,
     });
     const recycle = loadConfig({ ...zookeeper, LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' }).ids.snowflake;
     expect(recycle?.registry).toEqual({ strategy: 'zk_recycle', ...expected });
@@ -153,9 +153,13 @@ describe('loadConfig', () => {
     expect(fault({ [name]: value })).toContain(name);
   });
 
-  it('wants worker IDs to be given beside a database that servers share', () => {
+  it('takes worker IDs from the pool of a database that servers share, unless told otherwise', () => {
     const shared = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf' };
-    expect(fault(shared)).toContain('LEAF_LOCAL_WORKERS');
+    const pool = { strategy: 'database', url: 'mysql://leaf@db/leaf', migrate: true };
+    expect(loadConfig(shared).ids.snowflake).toMatchObject({ registry: pool, horizonMs: 3_600_000 });
+    expect(loadConfig({ ...shared, LEAF_SNOWFLAKE_REGISTRY: 'mysql_recycle' }).ids.snowflake?.registry).toEqual(pool);
+    expect(loadConfig({ LEAF_DATABASE_URL: 'sqlite:/a' }).ids.snowflake?.registry.strategy).toBe('local');
+    expect(fault({ ...shared, LEAF_SNOWFLAKE_REGISTRY: 'local' })).toContain('LEAF_LOCAL_WORKERS');
     for (const LEAF_LOCAL_WORKERS of ['{"*":0}', '{"10.0.0.7:8080":1}']) {
       expect(loadConfig({ ...shared, LEAF_LOCAL_WORKERS }).ids.snowflake).toBeDefined();
     }
@@ -170,7 +174,12 @@ describe('loadConfig', () => {
       failoverGapSteps: 10,
     });
     expect(fault({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{"order":"c"}' })).toContain('"c"');
-    expect(fault({ LEAF_DATABASE_URLS: '{"a":"mysql://leaf@db/leaf"}' })).toContain('LEAF_LOCAL_WORKERS');
+    const several = { LEAF_DATABASE_URLS: '{"a":"mysql://leaf@db/leaf"}' };
+    expect(fault(several)).toContain('LEAF_LOCAL_WORKERS');
+    const inDatabase = { ...several, LEAF_SNOWFLAKE_REGISTRY: 'database' };
+    expect(fault(inDatabase)).toContain('LEAF_DATABASE_URL must name the one database of the registry');
+    const named = { ...inDatabase, LEAF_DATABASE_URL: 'mysql://leaf@db/leaf' };
+    expect(loadConfig(named).ids.snowflake?.registry).toMatchObject({ url: 'mysql://leaf@db/leaf' });
   });
 
   it('does not show the password of a bad URL', () => {
@@ -214,6 +223,7 @@ describe('loadConfig', () => {
     expect(loadConfig(port).warnings).toEqual([expect.stringContaining('LEAF_ADVERTISE_PORT')]);
     expect(loadConfig({ ...port, LEAF_ADVERTISE_PORT: '9001' }).warnings).toEqual([]);
     expect(loadConfig({ ...port, LEAF_SNOWFLAKE_REGISTRY: 'local' }).warnings).toEqual([]);
+    expect(loadConfig({ ...port, LEAF_SNOWFLAKE_REGISTRY: 'database' }).warnings).toEqual([]);
     expect(loadConfig({ ...port, LEAF_SNOWFLAKE_ENABLED: 'false' }).warnings).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { BitLayout, formatInstance, type Instance, LeafError, messageOf } from '@leaf/core';
-import type { RegistryModuleOptions } from '@leaf/registry';
+import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import type { SnowflakeModuleOptions } from '@leaf/snowflake';
 import { parseDatabaseUrl } from '@leaf/persistence';
@@ -11,7 +11,6 @@ import { localWorkerFaults } from './local-workers';
 import { type TracingConfig, tracingOf } from './tracing';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
-type ZookeeperRegistry = Extract<RegistryModuleOptions, { strategy: 'zk_recycle' }>;
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
 /** All settings of leaf-server, resolved. */
@@ -74,6 +73,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
       faults.push(`${name} ${messageOf(error)}${shown}${hint(name, text)}`);
     }
   }
+  values.LEAF_SNOWFLAKE_REGISTRY ??= defaultRegistry(values, env);
   if (faults.length === 0)
     faults.push(...contradictions(values as Resolved), ...sharedWorkers(values, env), ...movedFaults(values, env));
   if (faults.length > 0) {
@@ -83,6 +83,12 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
     );
   }
   return resolveConfig(withDerivedDefaults(values, terminal), unknownVariables(env));
+}
+
+/** Servers on one database server share its pool of workers; an embedded database has one server. */
+function defaultRegistry({ LEAF_DATABASE_URL: url }: Partial<Resolved>, env: NodeJS.ProcessEnv): StrategyName {
+  const isShared = url !== undefined && parseDatabaseUrl(url).dialect !== 'sqlite';
+  return isShared && !env.LEAF_LOCAL_WORKERS ? 'database' : 'local';
 }
 
 function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Resolved {
@@ -108,9 +114,11 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
   };
   const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT };
-  if (values.LEAF_SNOWFLAKE_ENABLED && values.LEAF_SNOWFLAKE_REGISTRY !== 'local' && instance.port === 0) {
+  const registry = values.LEAF_SNOWFLAKE_REGISTRY;
+  const isByAddress = values.LEAF_SNOWFLAKE_ENABLED && registry !== 'local' && policyOf(registry) === 'fixed';
+  if (isByAddress && instance.port === 0) {
     warnings.push(
-      `The worker registry knows this server as ${formatInstance(instance)}, as it does every other one with LEAF_PORT=0 at this address: the newest of them takes the worker ID. Set LEAF_ADVERTISE_PORT, another one for each.`,
+      `The worker registry knows this server as ${formatInstance(instance)}, like every other server with LEAF_PORT=0 at this address. With mysql and zk_normal only one of them can hold the worker ID: set a different LEAF_ADVERTISE_PORT for each.`,
     );
   }
   const snowflake = {
@@ -121,6 +129,8 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     horizonMs: horizonOf(values),
     maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
+    // Segments are served meanwhile.
+    waitForWorker: false,
   };
   return {
     name: values.LEAF_NAME,
@@ -159,32 +169,24 @@ function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
     : { shards: { databases, ...(tags === undefined ? {} : { tags }) }, ...common };
 }
 
-function registryOf(values: Resolved): RegistryModuleOptions {
-  const strategy = values.LEAF_SNOWFLAKE_REGISTRY;
-  const directory = join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME);
-  const standIn = values.LEAF_SNOWFLAKE_OFFLINE === 'local_file' ? { standInDirectory: directory } : {};
-  switch (strategy) {
-    case 'local':
-      return { strategy, workers: values.LEAF_LOCAL_WORKERS, directory };
-    case 'mysql':
-      return { strategy, url: values.LEAF_DATABASE_URL, migrate: values.LEAF_DATABASE_MIGRATE, ...standIn };
-    case 'zk_normal':
-      return { strategy, ...zookeeperOf(values), ...standIn };
-    case 'zk_recycle':
-      return { strategy, ...zookeeperOf(values) };
-  }
-}
-
-function zookeeperOf(values: Resolved): Pick<ZookeeperRegistry, 'name' | 'zookeeper' | 'url'> {
+function registryOf(values: Resolved): RegistryOptions {
   const { LEAF_NAME: name, LEAF_ZOOKEEPER: address = '', LEAF_ZOOKEEPER_AUTH: auth } = values;
   // The advertised port may be a name only, as that of the Java service is.
   const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_PORT || values.LEAF_ADVERTISE_PORT };
-  const zookeeper = { address, ...(auth === undefined ? {} : { auth }) };
-  return { name, zookeeper, url: `http://${formatInstance(instance)}` };
+  return registryFromSettings(values.LEAF_SNOWFLAKE_REGISTRY, {
+    name,
+    directory: join(resolve(values.LEAF_DATA_DIR), name),
+    fileFallback: values.LEAF_SNOWFLAKE_OFFLINE === 'local_file',
+    databaseUrl: values.LEAF_DATABASE_URL,
+    migrate: values.LEAF_DATABASE_MIGRATE,
+    localWorkers: values.LEAF_LOCAL_WORKERS,
+    zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
+    url: `http://${formatInstance(instance)}`,
+  });
 }
 
 function horizonOf(values: Resolved): number {
-  return values.LEAF_SNOWFLAKE_REGISTRY === 'zk_recycle'
+  return policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool'
     ? values.LEAF_SNOWFLAKE_LEASE_TTL_MS
     : values.LEAF_SNOWFLAKE_HORIZON_MS;
 }
@@ -196,8 +198,8 @@ function contradictions(values: Resolved): string[] {
     faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
   }
   if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > horizonOf(values)) {
-    const horizon =
-      values.LEAF_SNOWFLAKE_REGISTRY === 'zk_recycle' ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
+    const isPool = policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool';
+    const horizon = isPool ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
     faults.push(`${horizon} must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm`);
   }
   if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
@@ -216,12 +218,22 @@ function contradictions(values: Resolved): string[] {
   return faults;
 }
 
-function shardFaults({ LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags = {} }: Resolved): string[] {
+function shardFaults(values: Partial<Resolved>): string[] {
+  const { LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags = {}, LEAF_SNOWFLAKE_REGISTRY: registry } = values;
   if (databases === undefined) {
     return Object.keys(tags).length > 0 ? ['LEAF_DATABASE_TAGS needs LEAF_DATABASE_URLS, which is not set'] : [];
   }
+  const faults: string[] = [];
   const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
-  return unknown === undefined ? [] : [`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS has not`];
+  if (unknown !== undefined)
+    faults.push(`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS does not list`);
+  const inDatabase = registry === 'database' || registry === 'mysql';
+  if (values.LEAF_SNOWFLAKE_ENABLED === true && inDatabase && values.LEAF_DATABASE_URL === undefined) {
+    faults.push(
+      `LEAF_DATABASE_URL must name the one database of the registry ${registry} beside LEAF_DATABASE_URLS: without it, each server would have a registry of its own`,
+    );
+  }
+  return faults;
 }
 
 /** Servers on one database that were never told their worker IDs would all be worker 0. */
@@ -236,12 +248,15 @@ function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): strin
   ];
 }
 
-/** What the Java service could not do without has no default for those who come from it: it would begin anew. */
+/**
+ * Settings that the Java service requires have no default beside its properties file: tags and worker IDs would begin
+ * anew.
+ */
 function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
   if (values.LEAF_PROPERTIES_FILE === undefined) return [];
   const registry = values.LEAF_SNOWFLAKE_ENABLED === true ? values.LEAF_SNOWFLAKE_REGISTRY : undefined;
   const faults: string[] = [];
-  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || registry === 'mysql';
+  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || registry === 'mysql' || registry === 'database';
   if (withDatabase && !env.LEAF_DATABASE_URL && !env.LEAF_DATABASE_URLS) {
     faults.push('LEAF_PROPERTIES_FILE names no database: set leaf.jdbc.url in it, or LEAF_DATABASE_URL');
   }
@@ -264,7 +279,7 @@ function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   const unknown = Object.keys(env).filter(
     (name) => name.startsWith('LEAF_') && !known.has(name) && !isServiceLink(name),
   );
-  return unknown.map((name) => `${name} is no setting of Leaf and was ignored; .env.example lists them all.`);
+  return unknown.map((name) => `Unknown setting ${name}; ignored. .env.example lists all settings.`);
 }
 
 function isServiceLink(name: string): boolean {

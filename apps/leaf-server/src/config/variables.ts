@@ -1,5 +1,6 @@
 import { DEFAULT_LAYOUT } from '@leaf/core';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf/persistence';
+import { DEFAULT_HORIZON_MS } from '@leaf/registry';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf/snowflake';
 import { adminTokens } from './admin-token';
@@ -19,6 +20,7 @@ import {
   zookeeperAddress,
   zookeeperAuth,
 } from './parsers';
+import { registry } from './registry';
 import { otlpEndpoint, otlpHeaders, SAMPLERS, share } from './tracing';
 
 export interface Variable<T> {
@@ -114,9 +116,9 @@ export const VARIABLES = {
     'steps by which every tag moves forward when a promoted replica is noticed; 0 is off',
   ),
   LEAF_SNOWFLAKE_REGISTRY: variable(
-    'local',
-    oneOf('zk_normal', 'zk_recycle', 'mysql', 'local'),
-    'where worker IDs come from: zk_normal, zk_recycle, mysql (any database of LEAF_DATABASE_URL) or local',
+    undefined,
+    registry,
+    'where worker IDs come from: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle or local; default: database beside a database server, else local',
   ),
   LEAF_SNOWFLAKE_OFFLINE: variable(
     'local_file',
@@ -139,14 +141,14 @@ export const VARIABLES = {
     'time between two reports to the worker registry, in ms',
   ),
   LEAF_SNOWFLAKE_HORIZON_MS: variable(
-    SNOWFLAKE.horizonMs,
+    DEFAULT_HORIZON_MS.fixed,
     integer(1000, 3_600_000),
-    'how far ahead time is reserved, in ms; a start after a crash waits for it',
+    'local, mysql, zk_normal: how far ahead time is reserved, in ms; a start after a crash waits for it',
   ),
   LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
-    3_600_000,
+    DEFAULT_HORIZON_MS.pool,
     integer(10_000, DAY_MS),
-    'zk_recycle: how far ahead time is reserved, and after how long a worker ID is taken back, in ms',
+    'database, zk_recycle: how far ahead time is reserved, and after how long a worker ID is taken back, in ms',
   ),
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
     SNOWFLAKE.maxClockOffsetMs,

@@ -19,7 +19,7 @@ export function addSnowflakeMetrics(families: Families, snowflake: SnowflakeServ
     () => (snowflake.layout.maxTimestamp - clock.now()) / 1000,
     'least',
   );
-  families.gauge('leaf_registry_trouble', '1 while a file stands in for the worker registry', () =>
+  families.gauge('leaf_registry_trouble', '1 while the worker file replaces the worker registry', () =>
     snowflake.registryTrouble === undefined ? 0 : 1,
   );
   families.counter(

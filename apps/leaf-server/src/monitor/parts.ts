@@ -54,7 +54,7 @@ export class Parts {
     if (this.snowflake === undefined) return off('snowflake');
     const refusal = this.snowflake.refusal();
     const { lease } = this.snowflake.snapshot();
-    const description = `worker ${lease.workerId}`;
+    const description = workerName(lease.workerId);
     if (refusal !== undefined) return part('snowflake', 'down', description, refusal.message);
     const trouble = lease.report.lastError ?? this.snowflake.registryTrouble;
     return part('snowflake', trouble === undefined ? 'up' : 'degraded', description, trouble);
@@ -63,7 +63,7 @@ export class Parts {
   private registry(): PartView {
     if (this.snowflake === undefined) return off('registry');
     const { lease } = this.snowflake.snapshot();
-    const description = `${lease.registry}, worker ${lease.workerId}`;
+    const description = `${lease.registry}, ${workerName(lease.workerId)}`;
     if (lease.lost !== undefined) return part('registry', 'down', description, lease.lost);
     const trouble = lease.report.lastError ?? this.snowflake.registryTrouble;
     return part('registry', trouble === undefined ? 'up' : 'degraded', description, trouble);
@@ -80,6 +80,10 @@ export class Parts {
     if (refusal?.code !== 'LEAF_CLOCK_BACKWARDS') return part('clock', 'up', description);
     return part('clock', 'down', description, refusal.message);
   }
+}
+
+function workerName(workerId: number | undefined): string {
+  return workerId === undefined ? 'no worker' : `worker ${workerId}`;
 }
 
 function off(name: PartView['name']): PartView {

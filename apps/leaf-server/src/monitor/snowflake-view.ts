@@ -25,7 +25,7 @@ function toWorkerView(snowflake: SnowflakeService, peers: readonly Peer[]): Work
   const { lease, generator, clockOffsetMs } = snowflake.snapshot();
   return {
     registry: lease.registry,
-    workerId: lease.workerId,
+    workerId: lease.workerId ?? null,
     maxWorkerId: layout.maxWorkerId,
     instance: lease.instance,
     floor: lease.floor,

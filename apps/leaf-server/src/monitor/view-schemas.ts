@@ -135,14 +135,14 @@ const LAYOUT = object<WorkerView['layout']>('MonitorLayout', {
 });
 const WORKER = object<WorkerView>('MonitorWorker', {
   registry: text('Who gave the worker ID.', 'mysql'),
-  workerId: wholeNumber('Part of every ID of this server.', 1),
+  workerId: orNull(wholeNumber('Part of every ID of this server; null while it has none.', 1)),
   maxWorkerId: wholeNumber('The highest that there is.', 1023),
   instance: INSTANCE,
   floor: wholeNumber('No ID carries a time at or below it.', 1_795_258_799_000),
   ceiling: wholeNumber('No ID carries a time above it.', 1_795_262_408_000),
   horizonMs: wholeNumber('How far ahead time is reserved.', 10_000),
   lost: orNull(text('Why the worker ID is not this server’s any more.')),
-  trouble: orNull(text('What makes the registry less than reliable now.')),
+  trouble: orNull(text('Why the server runs from its worker file; null while the registry is reached.')),
   report: REPORT,
   clock: CLOCK,
   issued: wholeNumber('IDs since the start.', 45_000),

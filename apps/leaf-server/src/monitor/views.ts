@@ -145,7 +145,8 @@ export interface SnowflakeView {
 
 export interface WorkerView {
   readonly registry: string;
-  readonly workerId: number;
+  /** Null while none is held. */
+  readonly workerId: number | null;
   readonly maxWorkerId: number;
   readonly instance: string;
   /** No ID carries a time at or below the floor, nor above the ceiling. */
@@ -153,7 +154,7 @@ export interface WorkerView {
   readonly ceiling: number;
   readonly horizonMs: number;
   readonly lost: string | null;
-  /** What makes the registry less than reliable now. */
+  /** Why the server runs from its worker file; null while the registry is reached. */
   readonly trouble: string | null;
   readonly report: {
     /** When the registry last recorded a ceiling. */

@@ -38,10 +38,10 @@ describe('The processes of a server', () => {
   });
 
   it.each(['zk_normal', 'mysql'])(
-    'have a stand-in file each with the registry %s, the first one where it was',
+    'have a worker file each with the registry %s, the first one where it was',
     (name) => {
       const directories = processes({ LEAF_SNOWFLAKE_REGISTRY: name }).map(
-        ({ ids }) => (ids.snowflake!.registry as { standInDirectory?: string }).standInDirectory,
+        ({ ids }) => (ids.snowflake!.registry as { fileDirectory?: string }).fileDirectory,
       );
       expect(directories).toEqual([
         '/var/lib/leaf/leaf',
@@ -49,7 +49,7 @@ describe('The processes of a server', () => {
         '/var/lib/leaf/leaf/process-2',
       ]);
       const refusing = processes({ LEAF_SNOWFLAKE_REGISTRY: name, LEAF_SNOWFLAKE_OFFLINE: 'refuse' });
-      for (const { ids } of refusing) expect(ids.snowflake!.registry).not.toHaveProperty('standInDirectory');
+      for (const { ids } of refusing) expect(ids.snowflake!.registry).not.toHaveProperty('fileDirectory');
     },
   );
 

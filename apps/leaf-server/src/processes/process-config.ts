@@ -1,6 +1,5 @@
-import { join } from 'node:path';
-import { formatInstance, type Instance } from '@leaf/core';
-import type { RegistryModuleOptions } from '@leaf/registry';
+import { processInstance } from '@leaf/core';
+import { strategyOf } from '@leaf/registry';
 import type { LeafConfig } from '../config/leaf-config';
 
 /**
@@ -13,7 +12,7 @@ import type { LeafConfig } from '../config/leaf-config';
 export function configOfProcess(config: LeafConfig, process: number): LeafConfig {
   const { segment, snowflake } = config.ids;
   const { processes, http } = config;
-  const instance = process === 0 ? config.instance : named(config.instance, process);
+  const instance = process === 0 ? config.instance : processInstance(config.instance, process);
   const share = (limit: number): number => Math.ceil(limit / processes);
   return {
     ...config,
@@ -27,48 +26,16 @@ export function configOfProcess(config: LeafConfig, process: number): LeafConfig
       ...(snowflake === undefined
         ? {}
         : {
-            snowflake: { ...snowflake, instance, registry: registryOf(snowflake.registry, config.instance, process) },
+            snowflake: {
+              ...{ ...snowflake, instance },
+              ...(process > 0 && { registry: strategyOf(snowflake.registry).ofProcess(config.instance, process) }),
+            },
           }),
     },
   };
 }
 
-function named({ ip, port }: Instance, process: number): Instance {
-  return { ip: `${ip}#${process}`, port };
-}
-
 function hotTagsOf({ hotTagsFile }: { readonly hotTagsFile?: string }, process: number): { hotTagsFile?: string } {
   if (hotTagsFile === undefined || process === 0) return {};
   return { hotTagsFile: hotTagsFile.replace(/\.json$/, `-${process}.json`) };
-}
-
-function registryOf(registry: RegistryModuleOptions, server: Instance, process: number): RegistryModuleOptions {
-  if (process === 0) return registry;
-  switch (registry.strategy) {
-    case 'local':
-      return { ...registry, workers: workersOf(registry.workers, server, process) };
-    case 'mysql':
-    case 'zk_normal':
-      return registry.standInDirectory === undefined
-        ? registry
-        : { ...registry, standInDirectory: join(registry.standInDirectory, `process-${process}`) };
-    case 'zk_recycle':
-    case 'custom':
-      return registry;
-  }
-}
-
-/** The worker IDs after those of the map. */
-function workersOf(
-  workers: Readonly<Record<string, number>>,
-  server: Instance,
-  process: number,
-): Record<string, number> {
-  const own = formatInstance(server);
-  return Object.fromEntries(
-    Object.entries(workers).map(([instance, workerId]) => [
-      instance === own ? formatInstance(named(server, process)) : instance,
-      workerId + process,
-    ]),
-  );
 }

@@ -1,4 +1,4 @@
-import { formatInstance, type LeaseHolder, type SegmentStore, type WorkerClaim, type WorkerRegistry } from '@leaf/core';
+import { formatInstance, type SegmentStore, type WorkerClaim, type WorkerRegistry } from '@leaf/core';
 import type { LeafConfig } from '../config/leaf-config';
 import type { Tracing } from './tracing';
 
@@ -26,16 +26,18 @@ function tracedStore(store: SegmentStore, tracing: Tracing): SegmentStore {
 function tracedRegistry(registry: WorkerRegistry, tracing: Tracing): WorkerRegistry {
   const where = { 'leaf.registry': registry.description };
   const worker = ({ workerId }: WorkerClaim): { 'leaf.worker_id': number } => ({ 'leaf.worker_id': workerId });
-  const acquire: WorkerRegistry['acquire'] = (holder: LeaseHolder, propose) =>
-    tracing.span(
+  const acquire: WorkerRegistry['acquire'] = async (holder, wait) => {
+    const claim = await tracing.span(
       'worker acquire',
-      { ...where, 'leaf.instance': formatInstance(holder) },
-      () => registry.acquire(holder, propose),
+      { ...where, 'leaf.instance': formatInstance(holder.instance) },
+      () => registry.acquire(holder, wait),
       worker,
     );
-  const extend: WorkerRegistry['extend'] = (claim, ceiling) =>
-    tracing.span('worker report', { ...where, ...worker(claim) }, () => registry.extend(claim, ceiling));
-  return withMethods(registry, { acquire, extend });
+    const extend: WorkerClaim['extend'] = (ceiling) =>
+      tracing.span('worker report', { ...where, ...worker(claim) }, () => claim.extend(ceiling));
+    return withMethods(claim, { extend });
+  };
+  return withMethods(registry, { acquire });
 }
 
 /** `target`, with other methods in place of some of its own. */

@@ -42,6 +42,8 @@ export const ERROR_CATALOGUE = {
   LEAF_SERVERS_UNAVAILABLE: { status: 503, title: 'No server available' },
   LEAF_CONFIG_INVALID: { status: 500, title: 'Invalid configuration' },
   LEAF_LAYOUT_INVALID: { status: 500, title: 'Invalid bit layout' },
+  LEAF_LAYOUT_MISMATCH: { status: 500, title: 'Layout differs from the registry' },
+  LEAF_REGISTRY_MISMATCH: { status: 500, title: 'Another worker registry in use' },
   LEAF_CLOCK_BEHIND: { status: 500, title: 'Clock behind its own past' },
   LEAF_WORKER_HELD: { status: 500, title: 'Worker ID in use' },
   LEAF_WORKERS_USED_UP: { status: 500, title: 'No worker ID left' },

@@ -76,6 +76,11 @@ export class BitLayout {
     this.maxId = (1n << BigInt(sum)) - 1n;
   }
 
+  /** Bits and epoch as one text: two layouts with another one make IDs that can be equal. */
+  get fingerprint(): string {
+    return `${this.timeBits},${this.workerBits},${this.sequenceBits}@${this.epoch}`;
+  }
+
   /** @throws RangeError when a field does not fit the layout */
   compose({ timestamp, workerId, sequence }: SnowflakeParts): bigint {
     assertFits('timestamp', timestamp, this.epoch, this.maxTimestamp);

@@ -6,11 +6,10 @@ const NOW = 1_700_000_000_000;
 
 const state: HoldState = {
   window: {
-    workerId: 39,
-    floor: NOW + 70,
+    tenure: { workerId: 39, floor: NOW + 70 },
     ceiling: NOW - 1,
     renewAfter: NOW,
-    lost: undefined,
+    refusal: new LeafError('LEAF_NOT_READY', 'no worker'),
     renew: () => Promise.resolve(),
   },
   layout: defaultLayout(),
@@ -20,7 +19,6 @@ const state: HoldState = {
 
 describe('a refusal', () => {
   it.each<[Hold, object, string]>([
-    ['lost', { code: 'LEAF_LEASE_LOST', retryAfterMs: undefined }, 'Worker 39 lost'],
     ['exhausted', { code: 'LEAF_OVERLOADED', retryAfterMs: 1 }, 'Worker 39 has used all 4096 IDs'],
     ['floor', { code: 'LEAF_NOT_READY', retryAfterMs: 71 }, 'Worker 39 may have issued IDs for the next 70 ms'],
     ['ceiling', { code: 'LEAF_LEASE_EXPIRED', retryAfterMs: 1000 }, `Worker 39 reserved time up to ${NOW - 1} `],
@@ -38,8 +36,9 @@ describe('a refusal', () => {
     expect(refusalOf('epoch', state).message).toContain(`from ${epoch} to ${maxTimestamp}`);
   });
 
-  it('repeats why the lease was lost', () => {
-    const lost = new LeafError('LEAF_NOT_READY', 'given back');
-    expect(refusalOf('lost', { ...state, window: { ...state.window, lost } })).toBe(lost);
+  it('repeats why there is no worker', () => {
+    const { window } = state;
+    expect(refusalOf('no-tenure', state)).toBe(window.refusal);
+    expect(refusalOf('floor', { ...state, window: { ...window, tenure: undefined } })).toBe(window.refusal);
   });
 });

@@ -3,7 +3,16 @@ import type { BitLayout } from './bit-layout';
 import type { IssueWindow } from './issue-window';
 
 /** Why no ID can be issued right now. */
-export type Hold = 'exhausted' | 'absorbing' | 'behind' | 'floor' | 'ceiling' | 'epoch' | 'lost';
+export type Hold = 'exhausted' | 'absorbing' | 'behind' | 'floor' | 'ceiling' | 'epoch' | 'no-tenure';
+
+const HOLDS: readonly Hold[] = ['no-tenure', 'behind', 'exhausted', 'absorbing', 'epoch', 'floor', 'ceiling'];
+
+/** The generator's decisions that there is no timestamp to issue with: numbers, which cost nothing to make. */
+export const [NO_TENURE, BEHIND, EXHAUSTED, ABSORBING, EPOCH, FLOOR, CEILING] = [-2, -3, -4, -5, -6, -7, -8] as const;
+
+export function holdOf(decision: number): Hold {
+  return HOLDS[-2 - decision] ?? 'no-tenure';
+}
 
 export interface HoldState {
   readonly window: IssueWindow;
@@ -15,10 +24,10 @@ export interface HoldState {
 
 /** The error for a caller who cannot have an ID. */
 export function refusalOf(hold: Hold, { window, layout, timestamp, now }: HoldState): LeafError {
-  const { workerId, floor, ceiling, lost } = window;
+  const { tenure, ceiling, refusal } = window;
+  if (hold === 'no-tenure' || tenure === undefined) return refusal;
+  const { workerId, floor } = tenure;
   switch (hold) {
-    case 'lost':
-      return lost ?? new LeafError('LEAF_LEASE_LOST', `Worker ${workerId} lost its lease. Restart this server.`);
     case 'exhausted':
       return new LeafError(
         'LEAF_OVERLOADED',

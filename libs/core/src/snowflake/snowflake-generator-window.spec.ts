@@ -2,8 +2,9 @@ import { FakeClock } from '../clock/fake-clock';
 import { LeafError, type LeafErrorOptions } from '../errors/leaf-error';
 import type { LeafErrorCode } from '../errors/error-catalogue';
 import { BitLayout } from './bit-layout';
-import type { IssueWindow } from './issue-window';
-import { DEFAULT_SNOWFLAKE_OPTIONS, SnowflakeGenerator } from './snowflake-generator';
+import type { IssueWindow, Tenure } from './issue-window';
+import { SnowflakeGenerator } from './snowflake-generator';
+import { DEFAULT_SNOWFLAKE_OPTIONS } from './snowflake-options';
 
 const START = 1_700_000_000_000;
 const OPTIONS = { maxBackwardsMs: 5, waitMs: 50 };
@@ -11,11 +12,10 @@ const BITS = { timeBits: 41, workerBits: 10, sequenceBits: 2, epoch: START - 100
 
 /** A window that a test moves by hand. */
 class ManualWindow implements IssueWindow {
-  readonly workerId = 7;
-  floor = START - 1;
+  tenure: Tenure | undefined = { workerId: 7, floor: START - 1 };
   ceiling = Infinity;
   renewAfter = Infinity;
-  lost: LeafError | undefined;
+  refusal = new LeafError('LEAF_NOT_READY', 'no worker');
   renewals = 0;
   onRenew: () => Promise<void> = () => Promise.resolve();
 
@@ -120,7 +120,7 @@ describe('SnowflakeGenerator in its window', () => {
 
   describe('at the floor', () => {
     it('issues nothing up to it, and says when it will', async () => {
-      window.floor = START + 2;
+      window.tenure = { workerId: 7, floor: START + 2 };
       await expectRefused('LEAF_NOT_READY', { retryAfterMs: 3 });
       clock.step(2);
       await expectRefused('LEAF_NOT_READY', { retryAfterMs: 1 });
@@ -130,7 +130,7 @@ describe('SnowflakeGenerator in its window', () => {
     });
 
     it('has its window extended while it waits, and goes on without a gap', async () => {
-      window.floor = START + 2;
+      window.tenure = { workerId: 7, floor: START + 2 };
       window.ceiling = START + 3;
       window.renewAfter = START;
       window.onRenew = async () => {
@@ -196,12 +196,47 @@ describe('SnowflakeGenerator in its window', () => {
     });
   });
 
+  describe('when another worker was acquired', () => {
+    it('goes on under it above its floor, though the millisecond has sequences left', () => {
+      const before = ids.next();
+      window.tenure = { workerId: 9, floor: START };
+      expect(ids.tryNext()).toBeUndefined();
+      expect(ids.refusal()).toMatchObject({ code: 'LEAF_NOT_READY', retryAfterMs: 1 });
+      clock.step(1);
+      const after = ids.next();
+      expect(after).toBeGreaterThan(before);
+      expect(ids.layout.decompose(after)).toMatchObject({ workerId: 9, timestamp: START + 1 });
+    });
+
+    it('does not go back to the time before when the clock does', () => {
+      clock.step(3);
+      ids.next();
+      window.tenure = { workerId: 9, floor: START + 3 };
+      clock.step(-2);
+      expect(ids.tryNext()).toBeUndefined();
+    });
+  });
+
+  describe('asked for its refusal', () => {
+    it('changes nothing: it counts no clock step and renews nothing', () => {
+      ids.next();
+      window.renewAfter = 0;
+      clock.step(-100);
+      expect(ids.refusal()).toMatchObject({ code: 'LEAF_CLOCK_BACKWARDS' });
+      clock.step(100);
+      expect(ids.refusal()).toBeUndefined();
+      expect(ids.snapshot().backwardsSteps).toBe(0);
+      expect(window.renewals).toBe(0);
+    });
+  });
+
   describe('when the lease is lost', () => {
     it('stops within the millisecond, and for good', async () => {
       times(1);
-      window.lost = new LeafError('LEAF_LEASE_LOST', 'gone');
+      window.tenure = undefined;
+      window.refusal = new LeafError('LEAF_LEASE_LOST', 'gone');
       await expectRefused('LEAF_LEASE_LOST');
-      expect(ids.refusal()).toBe(window.lost);
+      expect(ids.refusal()).toBe(window.refusal);
       clock.step(1);
       await expectRefused('LEAF_LEASE_LOST');
       expect(ids.snapshot()).toMatchObject({ issued: 1, lastTimestamp: START });
@@ -209,7 +244,8 @@ describe('SnowflakeGenerator in its window', () => {
 
     it('stops a batch that waits', async () => {
       const refusal = expect(ids.take(5)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
-      window.lost = new LeafError('LEAF_LEASE_LOST', 'gone');
+      window.tenure = undefined;
+      window.refusal = new LeafError('LEAF_LEASE_LOST', 'gone');
       await clock.advance(1);
       await refusal;
     });
@@ -236,7 +272,7 @@ describe('SnowflakeGenerator in its window', () => {
     });
 
     it('refuses a time before the epoch', async () => {
-      window.floor = 0;
+      window.tenure = { workerId: 7, floor: 0 };
       ids = generator(new BitLayout({ ...BITS, epoch: START + 1 }));
       await expectRefused('LEAF_EPOCH_EXHAUSTED');
       clock.step(1);

@@ -32,11 +32,10 @@ class DisturbedClock extends FakeClock {
 
 function windowAlways(): IssueWindow {
   return {
-    workerId: 39,
-    floor: START - 1,
+    tenure: { workerId: 39, floor: START - 1 },
     ceiling: Infinity,
     renewAfter: Infinity,
-    lost: undefined,
+    refusal: new LeafError('LEAF_NOT_READY', 'no worker'),
     renew: () => Promise.resolve(),
   };
 }

@@ -5,28 +5,20 @@ import type { LeafError } from '../errors/leaf-error';
 import type { RandomSource } from '../random';
 import { type IdRange, idsOf, sizeOf } from '../segment/id-range';
 import type { BitLayout } from './bit-layout';
-import type { IssueWindow } from './issue-window';
-import { refusalOf, type Hold } from './refusal';
-
-export interface SnowflakeOptions {
-  /** Clock step backwards that is absorbed, in milliseconds. */
-  readonly maxBackwardsMs: number;
-  /** How long an asynchronous call may wait for its IDs, in milliseconds. */
-  readonly waitMs: number;
-}
-
-export const DEFAULT_SNOWFLAKE_OPTIONS: SnowflakeOptions = { maxBackwardsMs: 5, waitMs: 1000 };
-
-export interface SnowflakeSnapshot {
-  readonly workerId: number;
-  readonly issued: number;
-  /** Unix milliseconds of the newest ID, -1 before the first. */
-  readonly lastTimestamp: number;
-  /** How far the clock is behind the newest ID, in milliseconds; 0 when it is not. */
-  readonly behindMs: number;
-  /** Steps backwards seen, absorbed ones included. */
-  readonly backwardsSteps: number;
-}
+import type { IssueWindow, Tenure } from './issue-window';
+import {
+  ABSORBING,
+  BEHIND,
+  CEILING,
+  EPOCH,
+  EXHAUSTED,
+  FLOOR,
+  type Hold,
+  holdOf,
+  NO_TENURE,
+  refusalOf,
+} from './refusal';
+import type { SnowflakeOptions, SnowflakeSnapshot } from './snowflake-options';
 
 /**
  * A new millisecond starts its sequence below this, so that IDs of a slow caller do not all end in 0. One that follows
@@ -46,7 +38,6 @@ const PAUSE_MS = 0.1;
 const MAX_BLOCK_MS = 1.05;
 /** In place of a timestamp: none. */
 const NONE = -1;
-
 /**
  * Issues (timestamp, worker ID, sequence) in ascending order, each once, inside its {@link IssueWindow}; the algorithm
  * is Twitter's Snowflake (2010) with the clock rules of Meituan's Leaf and a fenced window.
@@ -56,6 +47,8 @@ const NONE = -1;
  */
 export class SnowflakeGenerator {
   private timestamp = NONE;
+  /** Under which the current timestamp was opened. */
+  private tenure: Tenure | undefined;
   private sequence: number;
   private started: number;
   /** Wall clock at which the current timestamp was last found usable. */
@@ -159,11 +152,12 @@ export class SnowflakeGenerator {
     return ranges;
   }
 
-  /** Whether the next ID could be issued now; throws nothing and issues nothing. */
+  /** Why the next ID could not be issued now; undefined when it could, soon at least. Changes nothing. */
   refusal(): LeafError | undefined {
     const now = this.clock.now();
-    if (this.due(now) !== NONE) return undefined;
-    return this.hold === 'exhausted' || this.hold === 'absorbing' ? undefined : this.refused(now);
+    const decision = this.decide(now);
+    if (decision >= 0 || decision === EXHAUSTED || decision === ABSORBING) return undefined;
+    return this.refused(holdOf(decision), now);
   }
 
   /** Unix milliseconds of the newest ID, -1 before the first. */
@@ -173,7 +167,7 @@ export class SnowflakeGenerator {
 
   snapshot(): SnowflakeSnapshot {
     return {
-      workerId: this.window.workerId,
+      workerId: this.window.tenure?.workerId,
       issued: this.issuedBefore + this.sequence - this.started + 1,
       lastTimestamp: this.timestamp,
       behindMs: Math.max(0, this.timestamp - this.clock.now()),
@@ -184,12 +178,19 @@ export class SnowflakeGenerator {
   /** Moves to the next (timestamp, sequence), or says in `hold` why there is none. */
   private claim(): boolean {
     const now = this.clock.now();
-    if (now !== this.tick || this.sequence >= this.maxSequence || this.window.lost !== undefined) {
-      const due = this.due(now);
-      if (due === NONE) return false;
+    if (now !== this.tick || this.sequence >= this.maxSequence || this.window.tenure !== this.tenure) {
+      this.countStep(this.timestamp - now);
+      // Also while the floor is waited for: when the clock passes it, there shall be time to issue with.
+      if (now > this.window.renewAfter && this.window.tenure !== undefined) void this.window.renew();
+      const decision = this.decide(now);
+      if (decision < 0) {
+        this.hold = holdOf(decision);
+        this.tick = NONE;
+        return false;
+      }
       this.tick = now;
-      if (due !== this.timestamp) {
-        this.open(due);
+      if (decision !== this.timestamp) {
+        this.open(decision);
         return true;
       }
     }
@@ -197,26 +198,27 @@ export class SnowflakeGenerator {
     return true;
   }
 
-  /** The timestamp of the next ID; NONE when there is none, `hold` says why. */
-  private due(now: number): number {
-    if (this.window.lost !== undefined) return this.held('lost');
+  /** The timestamp of the next ID; a number below 0 when there is none, see {@link holdOf}. Changes nothing. */
+  private decide(now: number): number {
+    const { tenure } = this.window;
+    if (tenure === undefined) return NO_TENURE;
     const offset = this.timestamp - now;
-    this.countStep(offset);
-    if (offset > this.options.maxBackwardsMs) return this.held('behind');
+    if (offset > this.options.maxBackwardsMs) return BEHIND;
+    // A timestamp that was opened under another tenure carries another worker ID.
+    if (tenure !== this.tenure) return this.admitted(now, tenure);
     const spare = this.sequence < this.maxSequence;
-    if (offset >= 0) return spare ? this.timestamp : this.held(offset === 0 ? 'exhausted' : 'absorbing');
+    if (offset === 0) return spare ? this.timestamp : EXHAUSTED;
+    if (offset > 0) return spare ? this.timestamp : ABSORBING;
     const near = -offset <= CATCH_UP_MS;
     if (spare && near && this.saturated) return this.timestamp;
-    return this.admitted(!spare && near ? this.timestamp + 1 : now);
+    return this.admitted(!spare && near ? this.timestamp + 1 : now, tenure);
   }
 
-  /** `timestamp`, if the layout and the window allow IDs with it; else NONE. */
-  private admitted(timestamp: number): number {
-    if (timestamp > this.layout.maxTimestamp || timestamp < this.layout.epoch) return this.held('epoch');
-    // Before the floor is looked at: when the clock passes that, there shall be time to issue with.
-    if (timestamp > this.window.renewAfter) void this.window.renew();
-    if (timestamp <= this.window.floor) return this.held('floor');
-    if (timestamp > this.window.ceiling) return this.held('ceiling');
+  /** `timestamp`, if the layout and the window allow IDs with it. */
+  private admitted(timestamp: number, { floor }: Tenure): number {
+    if (timestamp > this.layout.maxTimestamp || timestamp < this.layout.epoch) return EPOCH;
+    if (timestamp <= floor) return FLOOR;
+    if (timestamp > this.window.ceiling) return CEILING;
     return timestamp;
   }
 
@@ -224,15 +226,11 @@ export class SnowflakeGenerator {
     this.issuedBefore += this.sequence - this.started + 1;
     this.saturated = this.sequence === this.maxSequence && timestamp === this.timestamp + 1;
     this.timestamp = timestamp;
+    this.tenure = this.window.tenure;
+    const workerId = this.tenure?.workerId ?? NONE;
     this.started = this.saturated ? 0 : this.random(Math.min(RANDOM_START, this.maxSequence + 1));
     this.sequence = this.started;
-    this.base = this.layout.compose({ timestamp, workerId: this.window.workerId, sequence: 0 });
-  }
-
-  private held(hold: Hold): typeof NONE {
-    this.hold = hold;
-    this.tick = NONE;
-    return NONE;
+    this.base = this.layout.compose({ timestamp, workerId, sequence: 0 });
   }
 
   private countStep(offset: number): void {
@@ -262,7 +260,7 @@ export class SnowflakeGenerator {
       left = until - this.clock.monotonic();
       if (this.claim()) return;
     }
-    throw this.refused(this.clock.now());
+    throw this.refused(this.hold, this.clock.now());
   }
 
   /** What was just claimed, and the IDs after it: `count` in all. */
@@ -275,7 +273,7 @@ export class SnowflakeGenerator {
   /** Waits until another claim makes sense; throws when none does, or past the deadline. */
   private async untilClaimable(deadline: number): Promise<void> {
     const { hold } = this;
-    const refused = (): LeafError => this.refused(this.clock.now());
+    const refused = (): LeafError => this.refused(hold, this.clock.now());
     if (this.clock.monotonic() >= deadline) throw refused();
     if (hold === 'exhausted') return this.clock.sleep(1);
     if (hold === 'ceiling') {
@@ -290,7 +288,7 @@ export class SnowflakeGenerator {
     throw refused();
   }
 
-  private refused(now: number): LeafError {
-    return refusalOf(this.hold, { window: this.window, layout: this.layout, timestamp: this.timestamp, now });
+  private refused(hold: Hold, now: number): LeafError {
+    return refusalOf(hold, { window: this.window, layout: this.layout, timestamp: this.timestamp, now });
   }
 }

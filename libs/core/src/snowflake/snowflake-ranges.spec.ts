@@ -1,3 +1,4 @@
+import { LeafError } from '../errors/leaf-error';
 import { FakeClock } from '../clock/fake-clock';
 import { BitLayout, DEFAULT_EPOCH } from './bit-layout';
 import { SnowflakeGenerator } from './snowflake-generator';
@@ -13,11 +14,10 @@ describe('SnowflakeGenerator, ranges', () => {
   beforeEach(() => {
     clock = new FakeClock(START);
     const window = {
-      workerId: 5,
-      floor: START - 1,
+      tenure: { workerId: 5, floor: START - 1 },
       ceiling: START + 10,
       renewAfter: Infinity,
-      lost: undefined,
+      refusal: new LeafError('LEAF_NOT_READY', 'no worker'),
       renew: () => Promise.resolve(),
     };
     ids = new SnowflakeGenerator(layout, window, clock, () => 0, { maxBackwardsMs: 5, waitMs: 50 });

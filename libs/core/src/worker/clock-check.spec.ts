@@ -1,7 +1,7 @@
 import { FakeClock } from '../clock/fake-clock';
 import { LeafError } from '../errors/leaf-error';
 import { checkClock, type ClockCheck } from './clock-check';
-import type { TimeSource } from './worker-registry';
+import type { TimeSource } from './worker-store';
 
 const NOW = 1_700_000_000_000;
 const options = { maxOffsetMs: 5000, limitMs: 1000 };
@@ -54,12 +54,18 @@ describe('checkClock', () => {
     await expect(check([server(theirs, 1, 1)])).resolves.toEqual({ asked: 1, answered: 1, offsetMs });
   });
 
-  it('takes the mean of all', async () => {
+  it('takes the median of all', async () => {
     await expect(check([server(-1000), server(4000), server(-6000)])).resolves.toMatchObject({ offsetMs: 1000 });
   });
 
-  it('lets a far one pass when the mean is near', async () => {
-    await expect(check([server(9000), server(0)])).resolves.toMatchObject({ answered: 2, offsetMs: -4500 });
+  it('lets one far one pass among many that are near', async () => {
+    const near = Array.from({ length: 9 }, () => server(0));
+    await expect(check([...near, server(60_000)])).resolves.toMatchObject({ answered: 10, offsetMs: 0 });
+  });
+
+  it('of two in the middle takes the one nearer to ours', async () => {
+    await expect(check([server(9000), server(100)])).resolves.toMatchObject({ answered: 2, offsetMs: -100 });
+    await expect(check([server(-300), server(9000)])).resolves.toMatchObject({ answered: 2, offsetMs: 300 });
   });
 
   it('corrects each answer by half of its round trip', async () => {
@@ -160,10 +166,10 @@ describe('checkClock', () => {
 
   it('names by how much, of whom, what is allowed and what to do', async () => {
     const message = await refusal([server(6000, 1, 1, '10.0.0.8:8080'), server(8000, 1, 1, 'the database')]);
-    for (const part of ['7000 ms behind', '5000 ms are allowed', '10.0.0.8:8080 (-6000), the database (-8000)']) {
+    for (const part of ['6000 ms behind', '5000 ms are allowed', '10.0.0.8:8080 (-6000), the database (-8000)']) {
       expect(message).toContain(part);
     }
-    expect(await refusal([server(0, 0, 0, 'right'), server(-20_000)])).toContain('right (0)');
+    expect(await refusal([server(0, 0, 0, 'right'), server(-20_000), server(-20_000)])).toContain('right (0)');
     expect(message).toContain('Correct the clock');
   });
 

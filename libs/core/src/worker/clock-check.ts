@@ -1,10 +1,10 @@
 import type { Clock } from '../clock/clock';
 import { settledBefore } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
-import type { TimeSource } from './worker-registry';
+import type { TimeSource } from './worker-store';
 
 export interface ClockCheckOptions {
-  /** How far our clock may be from the mean of the others, either way, in milliseconds. */
+  /** How far our clock may be from the median of the others, either way, in milliseconds. */
   readonly maxOffsetMs: number;
   /** How long an answer may take, in milliseconds. */
   readonly limitMs: number;
@@ -13,7 +13,7 @@ export interface ClockCheckOptions {
 export interface ClockCheck {
   readonly asked: number;
   readonly answered: number;
-  /** How far our clock is ahead of the mean of those that answered, in milliseconds; undefined when nobody did. */
+  /** How far our clock is ahead of the median of those that answered, in milliseconds; undefined when nobody did. */
   readonly offsetMs: number | undefined;
 }
 
@@ -25,10 +25,11 @@ interface Comparison {
 const MAX_NAMES = 5;
 
 /**
- * Compares our clock with those of others, all asked at once. The mean decides. Whoever fails, answers nonsense or takes
- * too long counts as not there; when nobody is, there is nothing to compare with and no error.
+ * Compares our clock with those of others, all asked at once. The median decides, so that one wrong clock does not keep
+ * right ones from starting; of two in the middle, the one nearer to ours. A source that fails, is too slow or gives no
+ * valid time is left out; when none is left, there is no comparison and no error.
  *
- * @throws LeafError `LEAF_CLOCK_OFFSET` when our clock is further from the mean than allowed
+ * @throws LeafError `LEAF_CLOCK_OFFSET` when our clock is further from the median than allowed
  */
 export async function checkClock(
   sources: readonly TimeSource[],
@@ -39,12 +40,18 @@ export async function checkClock(
   const answers = compared.filter((comparison) => comparison !== undefined);
   const asked = sources.length;
   if (answers.length === 0) return { asked, answered: 0, offsetMs: undefined };
-  const offsetMs = answers.reduce((sum, answer) => sum + answer.offsetMs, 0) / answers.length;
+  const offsetMs = median(answers.map((answer) => answer.offsetMs));
   if (Math.abs(offsetMs) > maxOffsetMs) throw tooFar(offsetMs, maxOffsetMs, answers);
   return { asked, answered: answers.length, offsetMs };
 }
 
-/** Their clock was read half a round trip before the answer arrived, as far as we can know. */
+function median(offsets: readonly number[]): number {
+  const sorted = [...offsets].sort((a, b) => a - b);
+  const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return Math.abs(low) < Math.abs(high) ? low : high;
+}
+
+/** Assumes that their clock was read half a round trip before the answer arrived. */
 async function compare(source: TimeSource, clock: Clock, limitMs: number): Promise<Comparison | undefined> {
   const sent = clock.monotonic();
   let offsetMs: number | undefined;
@@ -70,7 +77,7 @@ function tooFar(offsetMs: number, maxOffsetMs: number, answers: readonly Compari
   const whom = more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
   return new LeafError(
     'LEAF_CLOCK_OFFSET',
-    `The clock of this server is ${Math.ceil(Math.abs(offsetMs))} ms ${direction} the mean of the others, ${maxOffsetMs} ms are allowed. It was compared with ${whom}, in ms. Correct the clock of this host, or of those that are wrong, and start again.`,
+    `The clock of this server is ${Math.ceil(Math.abs(offsetMs))} ms ${direction} the median of the others; ${maxOffsetMs} ms are allowed. It was compared with ${whom}, in ms. Correct the clock of this host, or of those that are wrong, and start again.`,
   );
 }
 

@@ -1,351 +1,338 @@
+import { InMemoryWorkers, InMemoryWorkerStore, type Line } from '../../../../test/support/in-memory-worker-store';
 import {
-  InMemoryWorkerRegistry,
-  InMemoryWorkerStorage,
-  type WorkerRecord,
-} from '../../../../test/support/in-memory-worker-registry';
+  FIXED_GRACE_MS,
+  givenTwice,
+  LeaseRig,
+  type LeaseRigOptions,
+  pass,
+  REPORT_MS,
+} from '../../../../test/support/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
-import type { LeafError } from '../errors/leaf-error';
-import { WorkerLease } from './worker-lease';
-import type { LeaseHolder } from './worker-registry';
+import type { WorkerRecord } from './worker-store';
 
 const START = 1_700_000_000_000;
 const HORIZON = 10_000;
-const OPTIONS = { horizonMs: HORIZON, maxWorkerId: 1023 };
-const INSTANCE = { ip: '10.0.0.7', port: 8080 };
 
 describe('WorkerLease', () => {
   let clock: FakeClock;
-  let storage: InMemoryWorkerStorage;
-  let registry: InMemoryWorkerRegistry;
-  let leases: number;
-  let losses: LeafError[];
-  let failures: unknown[];
+  let workers: InMemoryWorkers;
+  let store: InMemoryWorkerStore;
 
   beforeEach(() => {
     clock = new FakeClock(START);
-    storage = new InMemoryWorkerStorage(7);
-    registry = new InMemoryWorkerRegistry(storage);
-    leases = 0;
-    losses = [];
-    failures = [];
+    workers = new InMemoryWorkers(7);
+    store = new InMemoryWorkerStore(workers);
   });
 
-  const record = (): WorkerRecord => storage.recordOf('10.0.0.7:8080');
-
-  function acquire(from = registry): Promise<WorkerLease> {
-    return WorkerLease.acquire(from, INSTANCE, `lease-${++leases}`, clock, OPTIONS, {
-      onLost: (error) => losses.push(error),
-      onReportFailed: (error) => failures.push(error),
-    });
-  }
-
-  /** Somebody else on the same `ip:port` takes the worker over. */
-  const acquireTwin = (): Promise<WorkerLease> => acquire(new InMemoryWorkerRegistry(storage));
+  const record = (workerId = 7): WorkerRecord => workers.records.get(workerId)!.record;
+  const server = (options?: LeaseRigOptions, on = store): LeaseRig => new LeaseRig(clock, on, options);
+  const started = (options?: LeaseRigOptions): Promise<LeaseRig> => server({ remembers: true, ...options }).start();
 
   it('reserves one horizon ahead', async () => {
-    const lease = await acquire();
-    expect(lease).toMatchObject({
-      workerId: 7,
-      floor: 0,
-      ceiling: START + HORIZON,
-      renewAfter: START + HORIZON / 2,
-    });
-    expect(lease.lost).toBeUndefined();
-    expect(record()).toMatchObject({ workerId: 7, ceiling: START + HORIZON, leaseId: 'lease-1' });
+    const { lease, tenures } = await started();
+    expect(lease).toMatchObject({ ceiling: START + HORIZON, renewAfter: START + HORIZON / 2 });
+    expect(tenures).toEqual([{ workerId: 7, floor: 0 }]);
+    expect(record()).toMatchObject({ ceiling: START + HORIZON, free: false, write: 1 });
     expect(lease.snapshot()).toMatchObject({
-      registry: 'memory (shared)',
-      instance: '10.0.0.7:8080',
-      workerId: 7,
-      floor: 0,
-      ceiling: START + HORIZON,
-      lost: undefined,
-      report: { name: 'time-report', runs: 0, failures: 0 },
+      ...{ registry: 'fixed (memory)', instance: '10.0.0.7:8080', workerId: 7, floor: 0, ceiling: START + HORIZON },
+      ...{ lost: undefined, report: { name: 'time-report', runs: 0, failures: 0 } },
     });
   });
 
-  it('passes the holder on', async () => {
-    const holders: LeaseHolder[] = [];
-    class Listening extends InMemoryWorkerRegistry {
-      override acquire(
-        ...[holder, propose]: Parameters<InMemoryWorkerRegistry['acquire']>
-      ): ReturnType<InMemoryWorkerRegistry['acquire']> {
-        holders.push(holder);
-        return super.acquire(holder, propose);
-      }
-    }
-    await acquire(new Listening(storage));
-    expect(holders).toEqual([{ ...INSTANCE, leaseId: 'lease-1' }]);
+  it('refuses IDs before it is acquired, and says why', () => {
+    const { ids } = server();
+    expect(ids.tryNext()).toBeUndefined();
+    expect(() => ids.next()).toThrow(expect.objectContaining({ code: 'LEAF_NOT_READY' }));
   });
 
   describe('at the start', () => {
-    it('begins above the ceiling before it', async () => {
-      await acquire();
+    it('waits until the ceiling before it has passed', async () => {
+      await started();
       await clock.advance(1000);
-      const next = await acquireTwin();
-      expect(next).toMatchObject({ floor: START + HORIZON, ceiling: START + 1000 + HORIZON });
-    });
-
-    it('records a ceiling above the one before, however the clock stands', async () => {
-      await acquire();
-      const next = await acquireTwin();
-      expect(next).toMatchObject({ floor: START + HORIZON, ceiling: START + HORIZON + 1 });
-      expect(record().ceiling).toBe(START + HORIZON + 1);
+      const next = await started();
+      expect(next.tenures).toEqual([{ workerId: 7, floor: START + HORIZON }]);
+      expect(clock.now()).toBeGreaterThan(START + HORIZON);
+      expect(next.waits).toMatchObject([{ code: 'LEAF_NOT_READY', retryAfterMs: 9001 }]);
     });
 
     it('refuses a clock more than one horizon behind the recorded ceiling, and writes nothing', async () => {
-      await acquire();
+      await started();
       const before = record();
       clock.step(-1);
-      await expect(acquireTwin()).rejects.toMatchObject({
-        code: 'LEAF_CLOCK_BEHIND',
-        message: expect.stringContaining(`10.0.0.7:8080 is ${HORIZON + 1} ms behind`),
-      });
+      const next = server({ remembers: true });
+      await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_CLOCK_BEHIND' });
       expect(record()).toEqual(before);
-      clock.step(1);
-      await expect(acquireTwin()).resolves.toMatchObject({ floor: START + HORIZON });
+      expect(next.ids.refusal()).toMatchObject({ code: 'LEAF_CLOCK_BEHIND' });
     });
 
-    it('refuses a ceiling that is no date as it does any other', async () => {
-      await acquire();
-      Object.assign(record(), { ceiling: 9e15 });
-      await expect(acquireTwin()).rejects.toMatchObject({ code: 'LEAF_CLOCK_BEHIND' });
+    it('rejects with the fault of the registry, and can be tried again', async () => {
+      store.line = 'down';
+      const one = server({ remembers: true });
+      await expect(one.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+      store.line = 'up';
+      await one.report();
+      await clock.advance(0);
+      expect(one.workerId).toBe(7);
     });
 
-    it('says that the layout is too small even when the worker ID cannot be given back', async () => {
-      storage = new InMemoryWorkerStorage(1024);
-      registry = new InMemoryWorkerRegistry(storage);
-      registry.release = () => Promise.reject(new Error('away'));
-      await expect(acquire()).rejects.toMatchObject({ code: 'LEAF_LAYOUT_INVALID' });
+    it('gives way to a running server with the same address', async () => {
+      const first = await started();
+      const second = server({ remembers: true });
+      const acquired = second.lease.acquire();
+      acquired.catch(() => undefined);
+      await pass([first], clock, 15_000);
+      await expect(acquired).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
+      expect(first.losses).toEqual([]);
+      expect(first.ids.tryNext()).toBeDefined();
+      expect(second.ids.refusal()).toMatchObject({ code: 'LEAF_WORKER_HELD' });
     });
 
-    it('lets a fault of the registry through', async () => {
-      registry.failNextWrite('before');
-      await expect(acquire()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
-    });
-
-    it('gives back and refuses a worker ID that the layout does not hold', async () => {
-      const first = new InMemoryWorkerStorage(1023);
-      await expect(acquire(new InMemoryWorkerRegistry(first))).resolves.toMatchObject({ workerId: 1023 });
-      const second = new InMemoryWorkerStorage(1024);
-      await expect(acquire(new InMemoryWorkerRegistry(second))).rejects.toMatchObject({
-        code: 'LEAF_LAYOUT_INVALID',
-        message: expect.stringContaining('worker ID 1024'),
-      });
-      expect(second.writes.map(({ kind }) => kind)).toEqual(['acquire', 'release']);
-      expect(second.recordOf('10.0.0.7:8080')).toMatchObject({ ceiling: 0, leaseId: undefined });
+    it('takes over by itself once that server is gone', async () => {
+      const first = await started();
+      const second = server({ remembers: true });
+      second.lease.acquire().catch(() => undefined);
+      await pass([first], clock, 15_000);
+      await pass([second], clock, 30_000);
+      expect(second.workerId).toBe(7);
     });
   });
 
   describe('reporting', () => {
     it('extends to one horizon ahead', async () => {
-      const lease = await acquire();
+      const { lease } = await started();
       await clock.advance(3000);
       await lease.report.run();
-      expect(lease).toMatchObject({
-        ceiling: START + 3000 + HORIZON,
-        renewAfter: START + 3000 + HORIZON / 2,
-        floor: 0,
-      });
+      expect(lease.ceiling).toBe(START + 3000 + HORIZON);
       expect(record().ceiling).toBe(START + 3000 + HORIZON);
-      expect(lease.snapshot().report).toMatchObject({ runs: 1, failures: 0, lastSuccessAt: START + 3000 });
       await clock.advance(400);
       expect(lease.snapshot().sinceRecordedMs).toBe(400);
     });
 
     it('raises the ceiling only when the registry has recorded it', async () => {
-      const lease = await acquire();
-      const open = registry.holdWrites();
+      const { lease } = await started();
       await clock.advance(3000);
       const report = lease.report.run();
-      await clock.advance(100);
-      expect([lease.ceiling, record().ceiling]).toEqual([START + HORIZON, START + HORIZON]);
-      open();
+      expect(lease.ceiling).toBe(START + HORIZON);
       await report;
-      expect([lease.ceiling, record().ceiling]).toEqual([START + 3000 + HORIZON, START + 3000 + HORIZON]);
+      expect(lease.ceiling).toBe(START + 3000 + HORIZON);
     });
 
-    it('writes nothing while it would not raise the ceiling', async () => {
-      const lease = await acquire();
-      await lease.report.run();
-      clock.step(-5000);
-      await lease.report.run();
-      expect(storage.writes.map(({ kind }) => kind)).toEqual(['acquire']);
-      expect(lease.ceiling).toBe(START + HORIZON);
-      expect(lease.snapshot().report).toMatchObject({ runs: 2, failures: 0 });
-      await clock.advance(7);
-      expect(lease.snapshot().sinceRecordedMs).toBe(7);
-    });
-
-    it.each(['before', 'after', 'late'] as const)('keeps its ceiling when the report fails (%s)', async (fault) => {
-      const lease = await acquire();
+    it.each<Line>(['down', 'answers are lost', 'writes come late'])('keeps its ceiling when %s', async (line) => {
+      const one = await started();
       await clock.advance(3000);
-      registry.failNextWrite(fault);
-      await lease.report.run();
-      expect(lease).toMatchObject({ ceiling: START + HORIZON, renewAfter: START + HORIZON / 2 });
-      expect(lease.lost).toBeUndefined();
-      expect(failures).toMatchObject([{ code: 'LEAF_REGISTRY_UNREACHABLE' }]);
-      expect(losses).toEqual([]);
-      storage.deliver();
+      store.line = line;
+      await one.report();
+      expect(one.lease.ceiling).toBe(START + HORIZON);
+      expect(one.failures).toMatchObject([{ code: 'LEAF_REGISTRY_UNREACHABLE' }]);
+      store.line = 'up';
+      store.deliver();
       await clock.advance(3000);
-      await lease.report.run();
-      expect(lease.ceiling).toBe(START + 6000 + HORIZON);
-      expect(record().ceiling).toBe(START + 6000 + HORIZON);
+      await one.report();
+      expect(one.losses).toEqual([]);
+      expect([one.lease.ceiling, record().ceiling]).toEqual([START + 6000 + HORIZON, START + 6000 + HORIZON]);
     });
 
-    it('takes over the ceiling of its own lost write when the clock has stepped back', async () => {
-      const lease = await acquire();
+    it('recognizes its own late write', async () => {
+      const one = await started();
+      store.line = 'writes come late';
+      for (let i = 0; i < 3; i++) await pass([one], clock, REPORT_MS);
+      store.line = 'up';
+      await one.report();
+      store.deliver();
+      await pass([one], clock, 2 * REPORT_MS);
+      expect(one.losses).toEqual([]);
+    });
+
+    it('lowers the ceiling again after a report under a clock that was ahead', async () => {
+      const one = await started();
+      one.ids.next();
+      const year = 31_536_000_000;
+      clock.step(year);
+      await one.report();
+      expect(record().ceiling).toBeGreaterThan(START + year);
+      clock.step(-year);
+      await one.report();
+      expect(record().ceiling).toBe(clock.now() + HORIZON);
+      const next = await started();
+      expect(next.workerId).toBe(7);
+    });
+
+    it('lowers it to the newest ID that was issued, and no further', async () => {
+      const one = await started();
+      clock.step(3_600_000);
+      await one.report();
+      one.ids.next();
+      clock.step(-3_600_000);
+      await one.report();
+      expect(record().ceiling).toBe(START + 3_600_000);
+      await expect(started()).rejects.toMatchObject({ code: 'LEAF_CLOCK_BEHIND' });
+    });
+
+    it('lowers it in memory before the write leaves', async () => {
+      const one = await started();
+      one.ids.next();
+      clock.step(3_600_000);
+      await one.report();
+      clock.step(-3_600_000);
+      store.line = 'writes come late';
+      await one.report();
+      clock.step(HORIZON + 1);
+      expect(one.ids.tryNext()).toBeUndefined();
+      expect(one.ids.refusal()).toMatchObject({ code: 'LEAF_LEASE_EXPIRED' });
+    });
+
+    it('pauses on-demand renewals after a failed report', async () => {
+      const one = await started();
+      store.line = 'down';
+      await one.report();
+      await one.lease.renew();
+      expect(one.failures).toHaveLength(1);
+      await clock.advance(500);
+      await one.lease.renew();
+      expect(one.failures).toHaveLength(2);
+    });
+  });
+
+  describe('that was taken by somebody else', () => {
+    async function overtaken(): Promise<LeaseRig> {
+      const one = await started();
+      const { version } = workers.records.get(7)!;
+      workers.replace({ workerId: 7, record: record(), version }, { ...record(), leaseId: 'twin', write: 1 });
+      return one;
+    }
+
+    it('ends for good at the next report', async () => {
+      const one = await overtaken();
+      await one.report();
+      expect(one.losses).toMatchObject([{ code: 'LEAF_LEASE_LOST' }]);
+      expect(one.ids.tryNext()).toBeUndefined();
+      await expect(one.lease.acquire()).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+      await pass([one], clock, 30_000);
+      expect(one.losses).toHaveLength(1);
+    });
+
+    it('leaves the record to the other one at a release', async () => {
+      const one = await overtaken();
+      await expect(one.lease.release()).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+      expect(record().leaseId).toBe('twin');
+    });
+
+    it.each([
+      ['removed', (): unknown => workers.records.delete(7)],
+      [
+        'set back',
+        (): unknown =>
+          workers.records.set(7, { ...workers.records.get(7)!, version: 'x', record: { ...record(), write: 0 } }),
+      ],
+    ])('ends as well when its record was %s in a registry that remembers', async (_, change) => {
+      const one = await started();
+      change();
+      await one.report();
+      expect(one.losses).toMatchObject([{ code: 'LEAF_LEASE_LOST' }]);
+    });
+  });
+
+  describe('when the registry has lost its history', () => {
+    it('registers again, and newcomers get other workers, above the time before', async () => {
+      const holders = [await server().start(), await server({ instance: { port: 8081 } }).start()];
+      workers.wipe();
+      const newcomer = server({ instance: { port: 9000 } });
+      const acquired = newcomer.lease.acquire();
+      const twice = await givenTwice([...holders, newcomer], clock, 20_000);
+      await acquired;
+      expect(twice).toEqual([]);
+      expect(holders.map(({ tenures, historiesLost }) => [tenures.length, historiesLost])).toEqual([
+        [1, []],
+        [1, []],
+      ]);
+      expect(holders.map(({ registeredAgain }) => registeredAgain)).toEqual([[7], [8]]);
+      expect(newcomer.workerId).toBe(9);
+      expect(newcomer.tenures[0]!.floor).toBeGreaterThanOrEqual(START + 2 * FIXED_GRACE_MS);
+    });
+
+    it('registers again what a failover has lost, the insert and the last reports', async () => {
+      const old = await server().start();
+      const copy = workers.copy();
+      await pass([old], clock, REPORT_MS);
+      const young = await server({ instance: { port: 8081 } }).start();
+      workers.promote(copy, 'b');
+      const newcomer = server({ instance: { port: 9000 } });
+      newcomer.lease.acquire().catch(() => undefined);
+      const twice = await givenTwice([old, young, newcomer], clock, 20_000);
+      expect(twice).toEqual([]);
+      expect([old, young].map(({ losses, historiesLost }) => [...losses, ...historiesLost])).toEqual([[], []]);
+      expect(new Set([old, young, newcomer].map(({ workerId }) => workerId)).size).toBe(3);
+    });
+
+    it('acquires another worker when its own has been given to somebody else', async () => {
+      const one = await server().start();
+      const before = one.ids.next();
+      store.line = 'down';
+      const other = new InMemoryWorkerStore(workers);
+      workers.wipe();
+      await clock.advance(9000);
+      const newcomer = await server({ instance: { port: 9000 } }, other).start();
+      expect(newcomer.workerId).toBe(7);
+      store.line = 'up';
+      await pass([newcomer, one], clock, 30_000);
+      expect(one.historiesLost).toEqual([7]);
+      expect(one.workerId).toBe(8);
+      expect(one.losses).toEqual([]);
+      expect(one.ids.next()).toBeGreaterThan(before);
+    });
+
+    it('does not register again once its ceiling may have passed', async () => {
+      const one = await server().start();
+      workers.wipe();
       await clock.advance(6000);
-      registry.failNextWrite('after');
-      await lease.report.run();
-      clock.step(-3000);
-      await lease.report.run();
-      expect([lease.ceiling, record().ceiling]).toEqual([START + 6000 + HORIZON, START + 6000 + HORIZON]);
-    });
-
-    it('has lost for good when somebody else holds the worker', async () => {
-      const lease = await acquire();
-      const twin = await acquireTwin();
-      await clock.advance(3000);
-      await lease.report.run();
-      expect(lease.lost).toMatchObject({ code: 'LEAF_LEASE_LOST' });
-      expect(losses).toEqual([lease.lost]);
-      expect(failures).toEqual([]);
-      expect(lease.ceiling).toBe(START + HORIZON);
-      expect(lease.snapshot().lost).toBe(lease.lost?.message);
-      await twin.release(START + 3000);
-      const before = storage.writes.length;
-      await clock.advance(60_000);
-      await lease.report.run();
-      await lease.renew();
-      expect(lease.lost).toBe(losses[0]);
-      expect(losses).toHaveLength(1);
-      expect(storage.writes).toHaveLength(before);
+      await one.report();
+      expect(one.historiesLost).toEqual([7]);
+      expect(one.ids.tryNext()).toBeUndefined();
+      await pass([one], clock, 30_000);
+      expect(one.ids.tryNext()).toBeDefined();
     });
   });
 
-  describe('renewing', () => {
-    it('joins the report under way', async () => {
-      const lease = await acquire();
-      await clock.advance(3000);
-      await Promise.all([lease.renew(), lease.report.run(), lease.renew()]);
-      expect(storage.writes.map(({ kind }) => kind)).toEqual(['acquire', 'extend']);
+  describe('given back', () => {
+    it('leaves the newest issued timestamp, so that the next start need not wait', async () => {
+      const one = await started();
+      clock.step(40);
+      one.ids.next();
+      await one.lease.release();
+      expect(record()).toMatchObject({ ceiling: START + 40, free: true });
+      clock.step(1);
+      const next = await started();
+      expect(next.waits).toEqual([]);
+      expect(next.tenures).toEqual([{ workerId: 7, floor: START + 40 }]);
     });
 
-    it('pauses after a failure, while the report goes on', async () => {
-      const lease = await acquire();
-      await clock.advance(3000);
-      registry.failNextWrite('before');
-      await lease.renew();
-      await clock.advance(499);
-      await lease.renew();
-      expect(lease.snapshot().report).toMatchObject({ runs: 1, failures: 1 });
-      await clock.advance(1);
-      await lease.renew();
-      expect(lease.ceiling).toBe(START + 3500 + HORIZON);
-      registry.failNextWrite('before');
-      await clock.advance(100);
-      await lease.report.run();
-      await lease.report.run();
-      expect(lease.ceiling).toBe(START + 3600 + HORIZON);
-    });
-
-    it('does not reject', async () => {
-      const lease = await acquire();
-      await clock.advance(3000);
-      registry.failNextWrite('before');
-      await expect(lease.renew()).resolves.toBeUndefined();
-    });
-  });
-
-  describe('releasing', () => {
-    it('leaves the newest issued timestamp', async () => {
-      const lease = await acquire();
-      await lease.release(START + 77);
-      expect(record()).toMatchObject({ ceiling: START + 77, leaseId: undefined });
-      expect(await acquire()).toMatchObject({ floor: START + 77 });
-    });
-
-    it('leaves its floor when it has issued nothing', async () => {
-      await acquire();
-      const lease = await acquireTwin();
-      await lease.release(-1);
-      expect(record().ceiling).toBe(START + HORIZON);
-    });
-
-    it('issues nothing from the call on', async () => {
-      const lease = await acquire();
-      const open = registry.holdWrites();
-      const released = lease.release(START);
-      expect(lease.lost).toMatchObject({ code: 'LEAF_NOT_READY', message: expect.stringContaining('Worker 7') });
-      open();
+    it('issues nothing from the moment it is asked to', async () => {
+      const one = await started();
+      const released = one.lease.release();
+      expect(one.ids.tryNext()).toBeUndefined();
       await released;
-      expect(losses).toEqual([]);
+      await one.report();
+      expect(record().free).toBe(true);
+      expect(one.lease.release()).toBe(one.lease.release());
     });
 
-    it('waits for the report under way', async () => {
-      const lease = await acquire();
-      const open = registry.holdWrites();
-      await clock.advance(3000);
-      const report = lease.report.run();
-      const released = lease.release(START + 77);
-      await clock.advance(1000);
-      expect(storage.writes.map(({ kind }) => kind)).toEqual(['acquire']);
-      open();
-      await Promise.all([report, released]);
-      expect(storage.writes.map(({ kind }) => kind)).toEqual(['acquire', 'extend', 'release']);
-      expect(record().ceiling).toBe(START + 77);
+    it('while it is being acquired gives back what comes of it', async () => {
+      const one = server();
+      const acquired = one.lease.acquire();
+      await clock.advance(10);
+      const released = one.lease.release();
+      await expect(acquired).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+      await released;
+      expect(one.tenures).toEqual([]);
     });
 
-    it('finds its own lost report', async () => {
-      const lease = await acquire();
-      await clock.advance(3000);
-      registry.failNextWrite('after');
-      await lease.report.run();
-      await lease.release(START + 77);
-      expect(record().ceiling).toBe(START + 77);
-    });
-
-    it('writes nothing after it was lost', async () => {
-      const lease = await acquire();
-      await acquireTwin();
-      await clock.advance(3000);
-      await lease.report.run();
-      const before = storage.writes.length;
-      await expect(lease.release(START + 77)).resolves.toBeUndefined();
-      expect(storage.writes).toHaveLength(before);
-      expect(lease.lost).toMatchObject({ code: 'LEAF_LEASE_LOST' });
-    });
-
-    it('does not touch the record of a twin it does not know of', async () => {
-      const lease = await acquire();
-      await acquireTwin();
-      const before = record();
-      await expect(lease.release(START + 77)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
-      expect(record()).toEqual(before);
-    });
-
-    it('releases once', async () => {
-      const lease = await acquire();
-      await lease.release(START + 77);
-      await lease.release(START + 99);
-      expect(storage.writes.map(({ kind }) => kind)).toEqual(['acquire', 'release']);
-    });
-
-    it('reports no more', async () => {
-      const lease = await acquire();
-      await lease.release(START);
-      await clock.advance(60_000);
-      await lease.report.run();
-      await lease.renew();
-      expect(storage.writes).toHaveLength(2);
-    });
-
-    it('lets a fault of the registry through, and has given back all the same', async () => {
-      const lease = await acquire();
-      registry.failNextWrite('before');
-      await expect(lease.release(START)).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
-      expect(lease.lost).toMatchObject({ code: 'LEAF_NOT_READY' });
-      expect(record().ceiling).toBe(START + HORIZON);
+    it('with a lost answer is read back by the next start', async () => {
+      const one = await started();
+      store.line = 'answers are lost';
+      await expect(one.lease.release()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+      store.line = 'up';
+      const next = await started();
+      expect(next.workerId).toBe(7);
     });
   });
 });

@@ -1,126 +1,131 @@
-import type { Instance } from './instance';
+import { LeafError } from '../errors/leaf-error';
+import { refuseFaults } from '../options';
+import { checkClock, type ClockCheck } from './clock-check';
+import { startFromFile } from './file-start';
+import { formatInstance } from './instance';
+import type { LeaseHolder, Wait } from './lease-holder';
+import { RegistryMemory } from './registry-memory';
+import { optionFaults, type WorkerRegistryOptions, type WorkerRegistryParts } from './registry-options';
+import { WorkerAcquisition } from './worker-acquisition';
+import type { ClaimContext, WorkerClaim } from './worker-claim';
+import type { WorkerUsage } from './worker-policy';
+import type { Peer, StoredWorker } from './worker-store';
 
-/** Who asks for a worker ID. */
-export interface LeaseHolder extends Instance {
-  /** Random, new for every acquisition: tells a twin on the same `ip:port` apart. */
-  readonly leaseId: string;
-}
+/** Assumed between two clocks that are not compared, in milliseconds. */
+const DEFAULT_CLOCK_OFFSET_MS = 5000;
+/** How long another server may take to say what time it is, in milliseconds. */
+const PEER_LIMIT_MS = 1000;
+/** A second acquisition finds the record of a first one whose answer was lost. */
+const TRIES_BEFORE_FILE = 2;
 
-/** A worker ID that was acquired, as recorded by its registry. */
-export interface WorkerClaim {
-  readonly workerId: number;
-  /** Unix milliseconds: the ceiling that the compare-and-set of the acquisition replaced, 0 for a new record. */
-  readonly previousCeiling: number;
-  /** Unix milliseconds: the ceiling now recorded. */
-  readonly ceiling: number;
-  /** What the registry compares at the next write. Opaque to everybody else. */
-  readonly version: unknown;
-}
+/** One strategy: a policy over a store. It gives out worker IDs under rules R1 to R10 of docs/architecture.md. */
+export class WorkerRegistry {
+  readonly description: string;
+  /** The newest comparison of clocks; undefined before the first. */
+  clockCheck: ClockCheck | undefined;
 
-/** Somebody whose clock can be compared with ours. */
-export interface TimeSource {
-  /** For errors and logs: `10.0.0.8:8080`, `the database`. */
-  readonly name: string;
-  /** Unix milliseconds by its clock. May take as long as it likes, and fail: then it counts as not there. */
-  readonly ask: () => Promise<number>;
-}
+  private readonly claims: ClaimContext;
+  /** Records in use as they were seen first, by the monotonic clock. */
+  private readonly unchanged = new Map<number, { readonly version: string; readonly at: number }>();
+  private lookedAt = -Infinity;
+  private lastUsage: WorkerUsage | undefined;
 
-/** Another server of Leaf. */
-export interface Peer {
-  /** `ip:port`. */
-  readonly instance: string;
-  readonly workerId: number | undefined;
-}
-
-/** How far the worker IDs of a registry are used up. */
-export interface WorkerUsage {
-  /** Those that a server new to the registry could not be given now. */
-  readonly used: number;
-  /** All there are. */
-  readonly most: number;
-}
-
-/**
- * Chooses the ceiling to record, from the one read (0 for a new record). It throws when that ceiling rules this holder
- * out; the registry then writes nothing and lets the error through.
- */
-export type CeilingProposal = (recordedCeiling: number) => number;
-
-/**
- * Where worker IDs are recorded: one record a worker, holding its holder, its ceiling and a version.
- *
- * Every write is a compare-and-set on the version that was read: of two that write from one version, one fails. An
- * implementation may *not* assume that its caller is alone, that clocks of two holders agree, that a write whose answer
- * did not arrive was not applied, or that it is called again after a failure. It keeps no ceiling in mind for the
- * caller and does no waiting of its own.
- */
-export abstract class WorkerRegistry {
-  /** The registry as an operator knows it, with its place: `local (/var/lib/leaf/leaf)`. */
-  abstract readonly description: string;
-
-  /** What makes this registry less than reliable now, for health and metrics; undefined when all is well. */
-  get trouble(): string | undefined {
-    return undefined;
+  constructor(
+    private readonly parts: WorkerRegistryParts,
+    readonly options: WorkerRegistryOptions,
+  ) {
+    const { store, policy, file, clock, newId } = parts;
+    const { name, layout, remembers } = options;
+    refuseFaults(`the worker registry ${name}`, optionFaults(options));
+    const maxClockOffsetMs = options.maxClockOffsetMs || DEFAULT_CLOCK_OFFSET_MS;
+    this.description = `${name} (${store.description})`;
+    const graceMs = remembers ? 0 : policy.graceMs({ ...options, maxClockOffsetMs });
+    const memory = new RegistryMemory(store, clock, { strategy: name, layout, graceMs, maxClockOffsetMs, newId });
+    const { description } = this;
+    const { exclusive } = policy;
+    const compareClock = (holder: LeaseHolder): Promise<boolean> => this.compareClock(holder);
+    this.claims = {
+      ...{ description, layout, store, memory, file, clock },
+      ...{ maxClockOffsetMs, exclusive, compareClock },
+    };
   }
 
   /**
-   * Takes a worker ID by compare-and-set and records the proposed ceiling.
+   * Acquires a worker ID. Waits as long as necessary: for the floor, for the grace of a new registry, for a record that
+   * a twin may still write.
    *
-   * @throws LeafError what `propose` threw; a start-up fault that names what is in the way; or
-   *   `LEAF_REGISTRY_UNREACHABLE`
+   * @throws LeafError `LEAF_CLOCK_OFFSET`, `LEAF_CLOCK_BEHIND`, `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`,
+   *   `LEAF_WORKER_HELD`, `LEAF_WORKERS_USED_UP`, `LEAF_REGISTRY_UNREACHABLE`, or what the store throws
    */
-  abstract acquire(holder: LeaseHolder, propose: CeilingProposal): Promise<WorkerClaim>;
-
-  /**
-   * Records a higher ceiling for `claim` and returns the claim to use from now on. A rejection other than
-   * `LEAF_LEASE_LOST` means that the outcome is unknown: the caller counts the write as not done and comes back with
-   * the same claim, and the implementation then finds out whether the record's new version is its own work.
-   *
-   * @throws LeafError `LEAF_LEASE_LOST` when somebody else has written, or `LEAF_REGISTRY_UNREACHABLE`
-   */
-  abstract extend(claim: WorkerClaim, ceiling: number): Promise<WorkerClaim>;
-
-  /**
-   * Gives the worker ID back, leaving `ceiling`, at or below the recorded one, for whoever takes it next.
-   *
-   * @throws LeafError as {@link extend}
-   */
-  abstract release(claim: WorkerClaim, ceiling: number): Promise<void>;
-
-  /**
-   * Those whose clocks a start is compared with: servers that are up, by their `ip:port`, one of our own included if it
-   * is listed; the database. None by default.
-   */
-  timeSources(): Promise<TimeSource[]> {
-    return Promise.resolve([]);
+  async acquire(holder: LeaseHolder, wait: Wait): Promise<WorkerClaim> {
+    const { parts, options, claims } = this;
+    const context = { parts, options, claims, holder, wait, found: await parts.file?.open(holder.instance) };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const clockCompared = await this.compareClock(holder);
+        return await new WorkerAcquisition({ ...context, clockCompared }).run();
+      } catch (error) {
+        if (!isUnreachable(error) || parts.file === undefined) throw error;
+        if (attempt === TRIES_BEFORE_FILE) return startFromFile({ ...context, clockCompared: false }, error);
+      }
+    }
   }
 
-  /** The servers that are up, as far as the registry knows. None by default. */
+  /**
+   * Frees records that have not changed for a horizon, by our monotonic clock, and counts the worker IDs in use. Safe
+   * when several servers run it at once, or one is suspended meanwhile. Reads all records at most four times in a
+   * horizon.
+   *
+   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
+   */
+  async maintain(): Promise<void> {
+    const { store, policy, clock } = this.parts;
+    const now = clock.monotonic();
+    if (now < this.lookedAt + this.options.horizonMs / 4) return;
+    const records = await store.list();
+    this.lookedAt = now;
+    this.lastUsage = policy.usage(records, this.options.maxWorkerId, clock.now());
+    if (policy.exclusive) return;
+    const abandoned = records.filter((stored) => this.isAbandoned(stored, now));
+    await Promise.all(abandoned.map((stored) => store.replace(stored, { ...stored.record, free: true })));
+  }
+
+  /** The worker IDs in use, by the last count. */
+  get usage(): WorkerUsage | undefined {
+    return this.lastUsage;
+  }
+
   peers(): Promise<Peer[]> {
-    return Promise.resolve([]);
+    return this.parts.store.peers(this.parts.clock.now());
   }
 
-  /**
-   * Housekeeping that any server may do for all; harmless when several do it at once, or one is suspended in the middle.
-   * Nothing by default.
-   *
-   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
-   */
-  maintain(): Promise<void> {
-    return Promise.resolve();
+  async close(): Promise<void> {
+    this.parts.file?.close();
+    await this.parts.store.close();
   }
 
-  /**
-   * Undefined where there is no stock that could run out, as by default.
-   *
-   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
-   */
-  usage(): Promise<WorkerUsage | undefined> {
-    return Promise.resolve(undefined);
+  /** Before a worker ID is acquired, so that a wrong clock reserves no time. */
+  private async compareClock({ instance }: LeaseHolder): Promise<boolean> {
+    const { store, clock } = this.parts;
+    const { maxClockOffsetMs: maxOffsetMs } = this.options;
+    if (maxOffsetMs === 0) return false;
+    const own = formatInstance(instance);
+    const sources = (await store.timeSources()).filter(({ name }) => name !== own);
+    this.clockCheck = await checkClock(sources, clock, { maxOffsetMs, limitMs: PEER_LIMIT_MS });
+    return this.clockCheck.answered > 0 || sources.length === 0;
   }
 
-  /** Lets go of connections and locks; records stay as they are. Called once, when nothing more will be asked. */
-  close(): Promise<void> {
-    return Promise.resolve();
+  /** R10: by our monotonic clock, never by a wall clock. */
+  private isAbandoned({ workerId, version, record }: StoredWorker, now: number): boolean {
+    const seen = this.unchanged.get(workerId);
+    if (seen?.version !== version) {
+      this.unchanged.set(workerId, { version, at: now });
+      return false;
+    }
+    return !record.free && now - seen.at >= this.options.horizonMs;
   }
+}
+
+function isUnreachable(error: unknown): error is LeafError {
+  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
 }

@@ -43,7 +43,7 @@ function addSegments(metrics: PulledMetrics, segments: SegmentService): void {
 
 function addSnowflake(metrics: PulledMetrics, snowflake: SnowflakeService): void {
   const now = (): ReturnType<SnowflakeService['snapshot']> => snowflake.snapshot();
-  metrics.gauge('worker_id', 'Worker ID of this process', () => now().lease.workerId);
+  metrics.gauge('worker_id', 'Worker ID of this process', () => now().lease.workerId ?? NaN);
   metrics.gauge('snowflake_refused', '1 while no snowflake ID is given', () =>
     Number(snowflake.refusal() !== undefined),
   );

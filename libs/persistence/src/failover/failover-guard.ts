@@ -15,6 +15,8 @@ export interface ServerIdentity {
   readonly expression: string;
   /** Every node holds what was committed on any other: there is nothing to guard against. */
   readonly multiPrimary: boolean;
+  /** SQL that gives the name of the copy of the data: of the cluster where every node is current, else of the server. */
+  readonly origin: string;
 }
 
 /** How a dialect writes the statements of the guard; their parameters in this order. */

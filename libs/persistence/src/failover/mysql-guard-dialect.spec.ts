@@ -10,7 +10,8 @@ function server(variables: Record<string, string>): Statement {
 describe('the identity of a MySQL server', () => {
   it('is its UUID where it has one', async () => {
     const variables = { server_id: '1', server_uuid: 'f00', group_replication_group_name: '' };
-    const expected = { server: 'f00', expression: '@@global.server_uuid', multiPrimary: false };
+    const expression = '@@global.server_uuid';
+    const expected = { server: 'f00', expression, multiPrimary: false, origin: expression };
     expect(await MYSQL_GUARD.askIdentity(server(variables))).toEqual(expected);
   });
 
@@ -20,10 +21,18 @@ describe('the identity of a MySQL server', () => {
   });
 
   it.each([
-    ['Galera', { server_id: '7', wsrep_on: 'ON' }],
-    ['Group Replication', { server_id: '1', server_uuid: 'f00', group_replication_group_name: 'aaaa' }],
-    ['TiDB', { server_id: '0', tidb_server_memory_limit: '80%' }],
-  ])('does not matter on %s, where every node is current', async (_, variables) => {
-    expect(await MYSQL_GUARD.askIdentity(server(variables))).toMatchObject({ multiPrimary: true });
+    [
+      'Galera',
+      { server_id: '7', wsrep_on: 'ON' },
+      "IF(@@global.wsrep_on, CONCAT('galera ', @@global.wsrep_cluster_name), CONCAT('server_id ', @@global.server_id))",
+    ],
+    [
+      'Group Replication',
+      { server_id: '1', server_uuid: 'f00', group_replication_group_name: 'aaaa' },
+      '@@global.group_replication_group_name',
+    ],
+    ['TiDB', { server_id: '0', tidb_server_memory_limit: '80%' }, "'tidb'"],
+  ])('is that of the cluster on %s, where every node is current', async (_, variables, origin) => {
+    expect(await MYSQL_GUARD.askIdentity(server(variables))).toMatchObject({ multiPrimary: true, origin });
   });
 });

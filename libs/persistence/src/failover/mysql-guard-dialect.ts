@@ -6,21 +6,34 @@ interface Variable {
   readonly Value: string;
 }
 
+const VARIABLES = ['server_id', 'server_uuid', 'wsrep_on', 'group_replication_group_name', 'tidb_server_memory_limit'];
+
 /** MySQL tells servers apart by a UUID; MariaDB has none, but replication demands that their `server_id` differ. */
 async function askIdentity(statement: Statement): Promise<ServerIdentity> {
-  const rows = await statement<Variable[]>(
-    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_id', 'server_uuid', 'wsrep_on', 'group_replication_group_name', 'tidb_server_memory_limit')",
-  );
+  const names = VARIABLES.map((name) => `'${name}'`).join(', ');
+  const rows = await statement<Variable[]>(`SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names})`);
   const values = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   const uuid = values.get('server_uuid');
+  const expression = uuid === undefined ? "CONCAT('server_id ', @@global.server_id)" : '@@global.server_uuid';
+  const cluster = clusterOf(values, expression);
   return {
     server: uuid ?? `server_id ${values.get('server_id') ?? ''}`,
-    expression: uuid === undefined ? "CONCAT('server_id ', @@global.server_id)" : '@@global.server_uuid',
-    multiPrimary:
-      values.get('wsrep_on') === 'ON' ||
-      (values.get('group_replication_group_name') ?? '') !== '' ||
-      values.has('tidb_server_memory_limit'),
+    expression,
+    multiPrimary: cluster !== undefined,
+    origin: cluster ?? expression,
   };
+}
+
+/**
+ * SQL that gives the name of a cluster whose nodes are all current; undefined where there is none. An asynchronous
+ * replica of a Galera cluster has its name, too, but is not part of it.
+ */
+function clusterOf(values: ReadonlyMap<string, string>, server: string): string | undefined {
+  if (values.get('wsrep_on') === 'ON') {
+    return `IF(@@global.wsrep_on, CONCAT('galera ', @@global.wsrep_cluster_name), ${server})`;
+  }
+  if ((values.get('group_replication_group_name') ?? '') !== '') return '@@global.group_replication_group_name';
+  return values.has('tidb_server_memory_limit') ? "'tidb'" : undefined;
 }
 
 export const MYSQL_GUARD: GuardDialect = {

@@ -62,7 +62,7 @@ function WorkerCard({ worker }: { readonly worker: WorkerView }): JSX.Element {
       <div class="tile tile-main">
         <dt>{t.workerId}</dt>
         <dd>
-          {workerId} <small>{t.workerOf(String(maxWorkerId))}</small>
+          {workerId ?? '–'} <small>{t.workerOf(String(maxWorkerId))}</small>
         </dd>
       </div>
       <div class="tile">

@@ -1,0 +1,49 @@
+import { LeafError } from '../errors/leaf-error';
+import { type AcquisitionContext, clockBehind, reserved } from './worker-acquisition';
+import { WorkerClaim } from './worker-claim';
+import type { FileRecord } from './worker-file';
+
+/**
+ * Starts from the file while the registry cannot be reached. The file proves that this server held the worker ID when
+ * it ended, and how far ahead it had reserved time. This assumes that no other host uses the same `ip:port` meanwhile.
+ *
+ * @param error why the registry was not reached
+ * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` when the file proves nothing, `LEAF_CLOCK_BEHIND`
+ */
+export async function startFromFile(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim> {
+  const { parts, options, claims, holder, wait, found } = context;
+  const problem = holder.disproved
+    ? 'the registry has answered that the worker ID may be that of another server'
+    : cannotStandIn(found, claims.description, options.layout);
+  if (found === undefined || problem !== undefined) {
+    throw new LeafError(
+      'LEAF_REGISTRY_UNREACHABLE',
+      `${error.message} This server cannot start from the worker file ${parts.file?.path ?? ''} instead: ${problem ?? ''}. Make the registry reachable.`,
+      { cause: error, retryAfterMs: 1000 },
+    );
+  }
+  const floor = Math.max(found.ceiling, holder.newest());
+  for (let left = floor - parts.clock.now(); left >= 0; left = floor - parts.clock.now()) {
+    if (left > options.horizonMs) throw clockBehind(claims.description, floor, left, options.horizonMs);
+    await wait(left + 1, reserved(claims.description, left));
+  }
+  const { registryId: id, generation, origin, began } = found;
+  const claim = new WorkerClaim(claims, holder, {
+    ...{ workerId: found.workerId, floor, before: found, stored: undefined },
+    ceiling: Math.max(floor, parts.clock.now() + options.horizonMs),
+    registry: { id, generation, origin, began },
+  });
+  claim.degradedReason = error.message;
+  await claim.save();
+  return claim;
+}
+
+function cannotStandIn(record: FileRecord | undefined, registry: string, layout: string): string | undefined {
+  if (record === undefined) return 'there is none of an earlier run';
+  if (record.registry !== registry) return `it belongs to the registry ${record.registry}`;
+  if (record.registryId === '') return 'an earlier version wrote it, without the ID of the registry';
+  if (record.layout !== layout) return `it records the layout ${record.layout}, this server uses ${layout}`;
+  if (record.state === 'released') return 'the worker ID was given back at the last stop';
+  if (record.state === 'lost') return 'the worker ID was lost to another server';
+  return undefined;
+}

@@ -1,0 +1,133 @@
+import type { Instance } from './instance';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/in-memory-worker-store';
+import { FIXED_GRACE_MS, givenTwice, LeaseRig, pass, REPORT_MS } from '../../../../test/support/lease-rig';
+import { FakeClock } from '../clock/fake-clock';
+import { LeafError } from '../errors/leaf-error';
+import { type FileRecord, WorkerFile } from './worker-file';
+import type { StoredWorker } from './worker-store';
+
+const START = 1_700_000_000_000;
+
+/** A disk of one server; outlives its processes. */
+class MemoryFile extends WorkerFile {
+  readonly path = 'memory';
+  record: FileRecord | undefined;
+  /** So many writes from now on fail, as on a full disk. */
+  failing = 0;
+
+  open(): Promise<FileRecord | undefined> {
+    return Promise.resolve(this.record);
+  }
+
+  write(record: FileRecord): Promise<void> {
+    if (this.failing > 0) {
+      this.failing--;
+      return Promise.reject(new LeafError('LEAF_REGISTRY_UNREACHABLE', 'The disk is full.'));
+    }
+    this.record = record;
+    return Promise.resolve();
+  }
+
+  close(): void {
+    this.failing = 0;
+  }
+}
+
+/** A table: the row of a number is a record of an instance only while it carries its name. */
+class TableStore extends InMemoryWorkerStore {
+  override async read(workerId: number, instance?: Instance): Promise<StoredWorker | undefined> {
+    const stored = await super.read(workerId);
+    return stored?.record.instance.ip === instance?.ip ? stored : undefined;
+  }
+}
+
+describe('The worker file', () => {
+  let clock: FakeClock;
+  let workers: InMemoryWorkers;
+  let file: MemoryFile;
+
+  beforeEach(() => {
+    clock = new FakeClock(START);
+    workers = new InMemoryWorkers();
+    file = new MemoryFile();
+  });
+
+  it('no longer stands in once the registry answers that the number is the record of another address', async () => {
+    const store = new TableStore(workers);
+    const one = await new LeaseRig(clock, store, { file }).start();
+    store.line = 'down';
+    workers.wipe();
+    const two = new LeaseRig(clock, new TableStore(workers), { instance: { ip: '10.0.0.8' } });
+    const acquired = two.lease.acquire();
+    for (let left = FIXED_GRACE_MS + 2 * REPORT_MS; left > 0; left -= REPORT_MS) await pass([one], clock, REPORT_MS);
+    await acquired;
+    expect(one.workerId).toBe(two.workerId);
+    store.line = 'up';
+    await one.report();
+    await pass([one, two], clock, 2 * REPORT_MS);
+    expect(one.losses).toEqual([]);
+    expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
+    expect(one.workerId).not.toBe(two.workerId);
+  });
+
+  it('no longer stands in once the registry has given the number to another server, though it cannot be written', async () => {
+    const store = new InMemoryWorkerStore(workers);
+    const one = await new LeaseRig(clock, store, { file }).start();
+    store.line = 'down';
+    workers.wipe();
+    const two = new LeaseRig(clock, new InMemoryWorkerStore(workers), { instance: { ip: '10.0.0.8' } });
+    const acquired = two.lease.acquire();
+    for (let left = FIXED_GRACE_MS + 2 * REPORT_MS; left > 0; left -= REPORT_MS) await pass([one], clock, REPORT_MS);
+    await acquired;
+    store.line = 'up';
+    file.failing = 1;
+    await one.report();
+    expect(one.workerId).toBeUndefined();
+    store.line = 'down';
+    await pass([one], clock, 2 * REPORT_MS);
+    expect(one.workerId).toBeUndefined();
+    expect(one.ids.refusal()).toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    store.line = 'up';
+    await pass([one], clock, 2 * REPORT_MS);
+    expect(one.workerId).toBe(1);
+  });
+
+  it('does not stand in for a worker that was found lost at the stop', async () => {
+    const store = new InMemoryWorkerStore(workers);
+    const one = await new LeaseRig(clock, store, { file, remembers: true }).start();
+    const stored = workers.records.get(0)!;
+    workers.replace(stored, { ...stored.record, leaseId: 'twin' });
+    await expect(one.lease.release()).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+    expect(file.record).toMatchObject({ state: 'lost' });
+  });
+
+  it('does not stand in for a worker that a twin was found to hold, in this start or the next', async () => {
+    const store = new InMemoryWorkerStore(workers);
+    await new LeaseRig(clock, store, { file, remembers: true }).start();
+    const twin = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { remembers: true }).start();
+    const again = new LeaseRig(clock, store, { file, remembers: true });
+    const refused = expect(again.lease.acquire()).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
+    await pass([twin], clock, 2 * REPORT_MS);
+    await refused;
+    store.line = 'down';
+    await pass([again], clock, 5 * REPORT_MS);
+    expect(again.workerId).toBeUndefined();
+    const next = new LeaseRig(clock, store, { file, remembers: true });
+    await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+  });
+
+  it('does not stand in once the registry was found to have lost its history', async () => {
+    const store = new InMemoryWorkerStore(workers);
+    await new LeaseRig(clock, store, { file }).start();
+    workers.wipe();
+    const other = new LeaseRig(clock, new InMemoryWorkerStore(workers), { instance: { ip: '10.0.0.8' } });
+    expect(await other.start()).toMatchObject({ workerId: 0 });
+    const again = new LeaseRig(clock, store, { file });
+    store.list = () => {
+      store.line = 'down';
+      return InMemoryWorkerStore.prototype.list.call(store);
+    };
+    await expect(again.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    expect(again.workerId).toBeUndefined();
+  });
+});

@@ -1,0 +1,179 @@
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/in-memory-worker-store';
+import { LeaseRig, pass, REPORT_MS } from '../../../../test/support/lease-rig';
+import { FakeClock } from '../clock/fake-clock';
+import { isSameHistory, RegistryMemory } from './registry-memory';
+import { attemptsOf, type FileRecord, WorkerFile, withAttempt } from './worker-file';
+
+const START = 1_700_000_000_000;
+
+/** A worker file on a host whose clock steps back an hour while the file is written for the first time. */
+class SteppingFile extends WorkerFile {
+  readonly path = 'memory';
+  private record: FileRecord = {
+    ...{ instance: '10.0.0.7:8080', registry: 'another', registryId: 'r', generation: 1, layout: 'l', workerId: 0 },
+    ...{ ceiling: 0, leaseId: 'l', write: 1, attempted: 1, attempt: undefined, state: 'held' },
+  };
+  private stepped = false;
+
+  constructor(private readonly clock: FakeClock) {
+    super();
+  }
+
+  open(): Promise<FileRecord> {
+    return Promise.resolve(this.record);
+  }
+
+  write(record: FileRecord): Promise<void> {
+    this.record = record;
+    if (!this.stepped) this.clock.step(-3_600_000);
+    this.stepped = true;
+    return Promise.resolve();
+  }
+
+  close(): void {
+    this.stepped = true;
+  }
+}
+
+describe('A registry that loses its history twice', () => {
+  it('distinguishes two failovers to copies of the same age', async () => {
+    const clock = new FakeClock(START);
+    const workers = new InMemoryWorkers();
+    const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers)).start();
+    const copy = workers.copy();
+    await one.report();
+    for (const origin of ['b', 'c']) {
+      workers.promote(copy, origin);
+      await one.report();
+      expect(one.losses).toEqual([]);
+    }
+    expect(one.tenures).toHaveLength(1);
+  });
+
+  it('tells two failovers apart whose copies have one name, as two of PostgreSQL that begin one timeline', async () => {
+    const clock = new FakeClock(START);
+    const workers = new InMemoryWorkers();
+    const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers)).start();
+    const copy = workers.copy();
+    await one.report();
+    for (let failover = 0; failover < 2; failover++) {
+      workers.promote(copy, 'b');
+      await pass([one], clock, REPORT_MS);
+      expect(one.losses).toEqual([]);
+    }
+    expect(one.tenures).toHaveLength(1);
+  });
+
+  it('compares origins and beginnings only where both are known', () => {
+    const history = { id: 'a', generation: 2 };
+    expect(isSameHistory({ ...history, began: 1 }, { ...history, began: 2 })).toBe(false);
+    expect(isSameHistory({ ...history, began: 1 }, history)).toBe(true);
+    expect(isSameHistory({ ...history, origin: 'x' }, { ...history, origin: 'y' })).toBe(false);
+    expect(isSameHistory(history, { ...history, origin: 'y' })).toBe(true);
+  });
+});
+
+describe('The floor of a generation', () => {
+  it('ignores a step of the watching clock, and is written only after a comparison of clocks', async () => {
+    const clock = new FakeClock(START);
+    const workers = new InMemoryWorkers();
+    const options = { strategy: 'test', layout: 'l', graceMs: 1000, maxClockOffsetMs: 100, newId: () => 'id' };
+    const memory = new RegistryMemory(new InMemoryWorkerStore(workers), clock, options);
+    const compare = jest.fn(() => Promise.resolve());
+    await memory.open();
+    await clock.advance(900);
+    clock.step(3_600_000);
+    await clock.advance(200);
+    await expect(memory.settle(await memory.open(), compare)).resolves.toBe(1000);
+    expect(workers.document?.floor).toBeUndefined();
+    await clock.advance(1000);
+    const refuse = (): Promise<never> => Promise.reject(new Error('offset'));
+    await expect(memory.settle(await memory.open(), refuse)).rejects.toThrow('offset');
+    expect(workers.document?.floor).toBeUndefined();
+    await memory.settle(await memory.open(), compare);
+    expect(workers.document?.floor).toBe(clock.now());
+    expect(compare).toHaveBeenCalledTimes(1);
+  });
+});
+
+it('A holder in a pool that was replaced waits for another worker instead of ending for good', async () => {
+  const clock = new FakeClock(START);
+  const workers = new InMemoryWorkers();
+  const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { policy: 'pool', maxWorkerId: 0 }).start();
+  const { record, version } = workers.records.get(0)!;
+  workers.replace({ workerId: 0, record, version }, { ...record, leaseId: 'other', ceiling: clock.now() + 20_000 });
+  await one.report();
+  expect(one.losses).toEqual([]);
+  expect(one.workerId).toBeUndefined();
+});
+
+it('A report never lowers the ceiling below the floor, however far the clock steps back', async () => {
+  const clock = new FakeClock(START);
+  const workers = new InMemoryWorkers();
+  const rig = (): LeaseRig => new LeaseRig(clock, new InMemoryWorkerStore(workers), { remembers: true });
+  await rig().start();
+  // The first has died; its successor starts above what it had reserved.
+  const next = await rig().start();
+  clock.step(-3_600_000);
+  await next.report();
+  expect(workers.records.get(0)?.record.ceiling).toBe(next.tenures[0]!.floor);
+});
+
+it('An acquisition never records a ceiling below what it has read, though the clock steps back meanwhile', async () => {
+  const clock = new FakeClock(START);
+  const workers = new InMemoryWorkers();
+  const store = new InMemoryWorkerStore(workers);
+  await new LeaseRig(clock, store, { remembers: true }).start();
+  const { ceiling } = workers.records.get(0)!.record;
+  await clock.advance(10_001);
+  const file = new SteppingFile(clock);
+  const next = await new LeaseRig(clock, store, { remembers: true, file }).start();
+  expect(clock.now()).toBeLessThan(START);
+  expect(workers.records.get(0)!.record).toMatchObject({ ceiling });
+  expect(next.ids.tryNext()).toBeUndefined();
+});
+
+it('A server in a pool whose record was freed after a failover may take it again', async () => {
+  const clock = new FakeClock(START);
+  const workers = new InMemoryWorkers();
+  const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { policy: 'pool', maxWorkerId: 0 }).start();
+  const { record, version } = workers.records.get(0)!;
+  workers.replace({ workerId: 0, record, version }, { ...record, free: true, ceiling: clock.now() });
+  workers.promote(workers.copy(), 'b');
+  await clock.advance(3_600_000);
+  await pass([one], clock, 10 * REPORT_MS);
+  expect(one.workerId).toBe(0);
+});
+
+it('A worker file keeps its newest attempts', () => {
+  expect(attemptsOf(undefined)).toEqual([]);
+  expect(withAttempt(withAttempt(undefined, 'a'), 'b')).toBe('a b');
+  expect(withAttempt('a b', 'a')).toBe('b a');
+  let many: string | undefined;
+  for (let i = 0; i < 150; i++) many = withAttempt(many, `${i}`);
+  expect(attemptsOf(many)).toHaveLength(100);
+});
+
+it('A holder whose ceiling fell does not register again by the higher one of before', async () => {
+  const clock = new FakeClock(START);
+  const workers = new InMemoryWorkers();
+  const store = new InMemoryWorkerStore(workers);
+  const one = await new LeaseRig(clock, store, { policy: 'pool', maxWorkerId: 0 }).start();
+  clock.step(7_200_000);
+  await one.report();
+  clock.step(-7_200_000);
+  store.line = 'answers are lost';
+  await one.report();
+  store.line = 'down';
+  await clock.advance(3_600_000 + 61_000);
+  const two = new LeaseRig(clock, new InMemoryWorkerStore(workers), { policy: 'pool', maxWorkerId: 0 });
+  await two.start();
+  expect(two.workerId).toBe(0);
+  workers.wipe();
+  store.line = 'up';
+  await one.report();
+  expect(one.workerId).toBeUndefined();
+  expect(workers.records.size).toBe(0);
+  await two.report();
+  expect(two.tenures).toHaveLength(1);
+});

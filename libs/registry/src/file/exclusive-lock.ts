@@ -1,0 +1,70 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf, LeafError, messageOf } from '@leaf/core';
+import { loadSqlite, type SqliteConnection } from '@leaf/persistence';
+
+/**
+ * A lock on a file, held by one connection of one process. The kernel releases it when that process ends, however it
+ * ends. It is SQLite's own file lock, kept by a transaction that stays open; the file stays empty.
+ */
+export class ExclusiveLock {
+  private constructor(
+    private readonly path: string,
+    private readonly database: SqliteConnection,
+    private readonly inode: bigint,
+  ) {}
+
+  /** @returns the lock, or undefined when this or another process holds it */
+  static async take(path: string): Promise<ExclusiveLock | undefined> {
+    const Libsql = await loadSqlite();
+    const database = new Libsql(path, { timeout: 0 });
+    try {
+      database.exec('PRAGMA locking_mode = EXCLUSIVE');
+      database.exec('BEGIN EXCLUSIVE');
+      return new ExclusiveLock(path, database, await inodeOf(path));
+    } catch (error) {
+      database.close();
+      if (codeOf(error) === 'SQLITE_BUSY') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Whether the locked file is still at its path: after a replacement of the directory, a second process could lock.
+   */
+  async isInPlace(): Promise<boolean> {
+    try {
+      return (await inodeOf(this.path)) === this.inode;
+    } catch {
+      return false;
+    }
+  }
+
+  release(): void {
+    this.database.close();
+  }
+}
+
+/**
+ * Locks a directory, and makes it when it is missing.
+ *
+ * @param subject whose directory it is, for errors
+ * @returns undefined when somebody else holds it
+ * @throws LeafError `LEAF_DATA_DIR_UNUSABLE`
+ */
+export async function lockDirectory(directory: string, subject: string): Promise<ExclusiveLock | undefined> {
+  try {
+    await mkdir(directory, { recursive: true });
+    return await ExclusiveLock.take(join(directory, 'worker.lock'));
+  } catch (error) {
+    throw new LeafError(
+      'LEAF_DATA_DIR_UNUSABLE',
+      `${subject} cannot be locked in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or set LEAF_DATA_DIR (embedded: the directory of the registry) to another one.`,
+      { cause: error },
+    );
+  }
+}
+
+async function inodeOf(path: string): Promise<bigint> {
+  return (await stat(path, { bigint: true })).ino;
+}

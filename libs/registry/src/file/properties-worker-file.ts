@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  codeOf,
+  type FileRecord,
+  formatInstance,
+  type Instance,
+  LeafError,
+  messageOf,
+  WorkerFile,
+  writeDurably,
+} from '@leaf/core';
+import { type ExclusiveLock, lockDirectory } from './exclusive-lock';
+import { formatProperties, parseProperties } from './properties';
+
+const NAME = 'workerID.properties';
+
+interface Opened {
+  readonly lock: ExclusiveLock;
+  record: FileRecord | undefined;
+}
+
+/** `<directory>/<port>/workerID.properties`, locked for the life of the process by a file beside it. */
+export class PropertiesWorkerFile extends WorkerFile {
+  private place: string;
+  private opened: Opened | undefined;
+
+  /** @param directory made when it is missing */
+  constructor(private readonly directory: string) {
+    super();
+    this.place = join(directory, NAME);
+  }
+
+  get path(): string {
+    return this.place;
+  }
+
+  async open(instance: Instance): Promise<FileRecord | undefined> {
+    this.opened ??= await this.lockAndRead(instance);
+    return this.opened.record;
+  }
+
+  async write(record: FileRecord): Promise<void> {
+    const { opened, path } = this;
+    if (opened === undefined) throw new Error(`${path} is written before it was opened.`);
+    await this.assertInPlace(opened.lock);
+    try {
+      await writeDurably(path, formatProperties(record));
+    } catch (cause) {
+      throw this.notWritten(
+        messageOf(cause),
+        'Free space on the disk, or make the directory writable; this server tries again by itself.',
+        cause,
+      );
+    }
+    // If the directory was replaced meanwhile, the new one may have got the file.
+    await this.assertInPlace(opened.lock);
+    opened.record = record;
+  }
+
+  close(): void {
+    this.opened?.lock.release();
+    this.opened = undefined;
+  }
+
+  private async lockAndRead(instance: Instance): Promise<Opened> {
+    const directory = join(this.directory, String(instance.port));
+    this.place = join(directory, NAME);
+    const lock = await lockDirectory(directory, formatInstance(instance));
+    if (lock === undefined) {
+      throw new LeafError(
+        'LEAF_WORKER_HELD',
+        `Another process on this host runs as ${formatInstance(instance)} and has locked ${directory}. Stop it, or give this one a port of its own (LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+      );
+    }
+    try {
+      return { lock, record: await this.read(formatInstance(instance)) };
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  private async read(instance: string): Promise<FileRecord | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.path, 'utf8');
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw this.invalid(messageOf(error), error);
+    }
+    const found = parseProperties(text);
+    if (typeof found === 'string') throw this.invalid(found);
+    if (found.instance !== instance) throw this.invalid(`it is of ${found.instance}, and this is ${instance}`);
+    return found;
+  }
+
+  /** Another process may have locked the directory that replaced ours. */
+  private async assertInPlace(lock: ExclusiveLock): Promise<void> {
+    if (await lock.isInPlace()) return;
+    throw this.notWritten(
+      'its directory was removed or replaced while this server ran',
+      'Keep the data directory in place, and restart this server.',
+    );
+  }
+
+  private notWritten(problem: string, remedy: string, cause?: unknown): LeafError {
+    return new LeafError(
+      'LEAF_REGISTRY_UNREACHABLE',
+      `The worker file ${this.path} cannot be written: ${problem}. ${remedy}`,
+      {
+        cause,
+        retryAfterMs: 1000,
+      },
+    );
+  }
+
+  private invalid(problem: string, cause?: unknown): LeafError {
+    return new LeafError(
+      'LEAF_WORKER_FILE_INVALID',
+      `The worker file ${this.path} cannot be trusted: ${problem}. It was not changed. Restore it; or check that the registry is reachable and the clock of this host is right, and remove it.`,
+      { cause },
+    );
+  }
+}

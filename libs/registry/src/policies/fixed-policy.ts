@@ -1,0 +1,30 @@
+import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy, type WorkerUsage } from '@leaf/core';
+import type { StoredWorker } from '@leaf/core';
+
+/** One record for each `ip:port`, never given to anybody else. */
+export class FixedPolicy extends WorkerPolicy {
+  readonly exclusive = true;
+
+  /** Long enough for every earlier ceiling to have passed, by any clock within the allowed offset. */
+  graceMs({ horizonMs, maxClockOffsetMs }: GraceOptions): number {
+    return horizonMs + maxClockOffsetMs;
+  }
+
+  /** The lowest of several records of one instance; a lost answer to a create can leave more than one. */
+  async *choices({ store, instance, previous }: ChoiceContext): AsyncIterable<Choice> {
+    const own = await store.list(instance);
+    const [lowest] = own.sort((a, b) => a.workerId - b.workerId);
+    if (lowest !== undefined) {
+      yield { take: lowest };
+      return;
+    }
+    if (previous !== undefined) yield { create: previous };
+    yield { create: undefined };
+  }
+
+  /** Worker IDs are given out in ascending order and never again: all up to the highest are used. */
+  usage(records: readonly StoredWorker[], maxWorkerId: number): WorkerUsage | undefined {
+    const highest = Math.max(-1, ...records.map(({ workerId }) => workerId));
+    return { used: Math.min(highest, maxWorkerId) + 1, most: maxWorkerId + 1 };
+  }
+}

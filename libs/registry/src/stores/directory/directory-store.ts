@@ -1,0 +1,165 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  codeOf,
+  formatInstance,
+  type Instance,
+  LeafError,
+  type RegistryDocument,
+  type StoredRegistry,
+  type StoredWorker,
+  type WorkerRecord,
+  WorkerStore,
+  parseRegistryDocument,
+} from '@leaf/core';
+import { type ExclusiveLock, lockDirectory } from '../../file/exclusive-lock';
+import { isCount, parseObject } from '../json';
+import { formatRecord, invalid, notWritten, readRecord, readText, writeText } from './worker-record-file';
+
+/** Stands for any instance in the map of workers. */
+const ANY = '*';
+const ORIGIN = 'directory';
+
+/**
+ * Workers from a configured map, recorded in `<directory>/worker-<n>/workerID.json` beside an exclusive lock. A server
+ * takes the lock when it first asks for its own record and holds it until the store is closed: no other process writes.
+ *
+ * The store sees one directory only. Servers with separate directories need different worker IDs.
+ */
+export class DirectoryWorkerStore extends WorkerStore {
+  private readonly locks = new Map<number, ExclusiveLock>();
+  private turns: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @param workers `ip:port` → worker ID; `*` stands for any instance
+   * @param description the directory, which is made when it is missing
+   */
+  constructor(
+    private readonly workers: Readonly<Record<string, number>>,
+    readonly description: string,
+  ) {
+    super();
+  }
+
+  async readRegistry(): Promise<StoredRegistry> {
+    const text = await readText(this.registry);
+    const document = text === undefined ? undefined : parseRegistryDocument(text);
+    if (text !== undefined && document === undefined)
+      throw invalid(this.registry, 'it is not the document of a registry');
+    return { document, origin: ORIGIN, version: text ?? '' };
+  }
+
+  async writeRegistry({ version }: StoredRegistry, document: RegistryDocument): Promise<boolean> {
+    const lock = await lockDirectory(this.description, 'The registry');
+    if (lock === undefined) return false;
+    try {
+      if (((await readText(this.registry)) ?? '') !== version) return false;
+      await writeText(this.registry, `${JSON.stringify(document)}\n`);
+      return true;
+    } finally {
+      lock.release();
+    }
+  }
+
+  async list(instance?: Instance): Promise<StoredWorker[]> {
+    if (instance !== undefined) {
+      const own = await this.inTurn(this.workerOf(instance), (stored) => stored);
+      return own === undefined ? [] : [own];
+    }
+    const found = await Promise.all(
+      (await this.numbers()).map((workerId) => this.read(workerId).catch(() => undefined)),
+    );
+    return found.filter((stored) => stored !== undefined);
+  }
+
+  read(workerId: number): Promise<StoredWorker | undefined> {
+    return readRecord(this.pathOf(workerId), workerId);
+  }
+
+  async create(
+    _registry: StoredRegistry,
+    record: WorkerRecord,
+    workerId = this.workerOf(record.instance),
+  ): Promise<StoredWorker | undefined> {
+    return this.inTurn(workerId, (stored) => (stored === undefined ? this.write(workerId, record) : undefined));
+  }
+
+  replace({ workerId, version }: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined> {
+    return this.inTurn(workerId, (stored) => (stored?.version === version ? this.write(workerId, record) : undefined));
+  }
+
+  override close(): Promise<void> {
+    for (const lock of this.locks.values()) lock.release();
+    this.locks.clear();
+    return Promise.resolve();
+  }
+
+  private get registry(): string {
+    return join(this.description, 'registry.json');
+  }
+
+  private pathOf(workerId: number): string {
+    return join(this.description, `worker-${workerId}`, 'workerID.json');
+  }
+
+  private workerOf(instance: Instance): number {
+    const workerId = this.workers[formatInstance(instance)] ?? this.workers[ANY];
+    if (workerId !== undefined) return workerId;
+    throw new LeafError(
+      'LEAF_WORKER_UNASSIGNED',
+      `LEAF_LOCAL_WORKERS (embedded: workers) has no worker ID for ${formatInstance(instance)}; it lists ${Object.keys(this.workers).join(', ')}. Add this instance, or give this server one of the listed addresses (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+    );
+  }
+
+  /** Runs `act` with the record, under its lock, one call after the other. */
+  private inTurn<T>(workerId: number, act: (stored: StoredWorker | undefined) => T | Promise<T>): Promise<T> {
+    const turn = this.turns.then(async () => {
+      await this.hold(workerId);
+      return act(await this.read(workerId));
+    });
+    this.turns = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Locks the worker once; on later calls, checks that the lock is still in place. */
+  private async hold(workerId: number): Promise<void> {
+    const held = this.locks.get(workerId);
+    if (held === undefined) {
+      this.locks.set(workerId, await this.lock(workerId));
+    } else if (!(await held.isInPlace())) {
+      throw new LeafError(
+        'LEAF_LEASE_LOST',
+        `The directory of worker ${workerId} in ${this.description} was removed or replaced while this server ran, and the lock in it is void. Keep the data directory in place, and restart this server.`,
+      );
+    }
+  }
+
+  private async lock(workerId: number): Promise<ExclusiveLock> {
+    const directory = join(this.description, `worker-${workerId}`);
+    const lock = await lockDirectory(directory, `Worker ${workerId}`);
+    if (lock !== undefined) return lock;
+    const { ip, port, pid } = parseObject((await readText(this.pathOf(workerId))) ?? '');
+    const instance = formatInstance({ ip: String(ip), port: Number(port) });
+    const by = isCount(pid) ? `${instance}, process ${pid},` : 'another server';
+    throw new LeafError(
+      'LEAF_WORKER_HELD',
+      `Worker ${workerId} in ${directory} is held by ${by} and can have one holder only. Stop that server, or give this one a worker ID of its own in LEAF_LOCAL_WORKERS (embedded: workers).`,
+    );
+  }
+
+  private async write(workerId: number, record: WorkerRecord): Promise<StoredWorker> {
+    const version = formatRecord(workerId, record);
+    await writeText(this.pathOf(workerId), version);
+    return { workerId, record, version };
+  }
+
+  private async numbers(): Promise<number[]> {
+    try {
+      const names = await readdir(this.description);
+      return names.flatMap((name) => (/^worker-\d{1,9}$/.test(name) ? Number(name.slice('worker-'.length)) : []));
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw notWritten(this.description, error);
+    }
+  }
+}

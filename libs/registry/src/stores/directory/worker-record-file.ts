@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { codeOf, LeafError, messageOf, type StoredWorker, type WorkerRecord, writeDurably } from '@leaf/core';
+import { isCount, isTime, parseObject } from '../json';
+
+/** `workerID.json`: the four keys of the Java service's local mode, and those of ours. Ends with the process ID. */
+export function formatRecord(workId: number, { instance, ceiling, leaseId, write, free }: WorkerRecord): string {
+  const { ip, port } = instance;
+  const record = { ip, port: String(port), workId, timestamp: ceiling, leaseId, write, free, pid: process.pid };
+  return `${JSON.stringify(record)}\n`;
+}
+
+/**
+ * @returns the record, or undefined when there is no file
+ * @throws LeafError `LEAF_WORKER_FILE_INVALID` for anything but a complete record of this worker
+ */
+export async function readRecord(path: string, workerId: number): Promise<StoredWorker | undefined> {
+  const version = await readText(path);
+  if (version === undefined) return undefined;
+  const { ip, port, workId, timestamp, leaseId, write = 0, free } = parseObject(version);
+  if (version === '') throw invalid(path, 'it is empty');
+  if (workId !== workerId) throw invalid(path, `it is not the record of worker ${workerId}`);
+  if (!isTime(timestamp)) throw invalid(path, 'its timestamp is not a time in Unix milliseconds');
+  if (!isCount(write)) throw invalid(path, 'its number of writes is not a whole number');
+  const record = {
+    instance: { ip: String(ip), port: Number(port) },
+    leaseId: typeof leaseId === 'string' ? leaseId : undefined,
+    ...{ write, ceiling: timestamp, free: free === true },
+  };
+  return { workerId, record, version };
+}
+
+/**
+ * @returns undefined when there is no file
+ * @throws LeafError `LEAF_WORKER_FILE_INVALID`
+ */
+export async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    // A file in the place of the directory: the error of the lock says more.
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+    throw invalid(path, messageOf(error), error);
+  }
+}
+
+/** @throws LeafError as {@link notWritten} makes it */
+export async function writeText(path: string, text: string): Promise<void> {
+  try {
+    await writeDurably(path, text);
+  } catch (error) {
+    throw notWritten(path, error);
+  }
+}
+
+/** `LEAF_DATA_DIR_UNUSABLE` for a read-only file system, `LEAF_REGISTRY_UNREACHABLE` for faults that may pass. */
+export function notWritten(path: string, cause: unknown): LeafError {
+  if (codeOf(cause) === 'EROFS') {
+    return new LeafError(
+      'LEAF_DATA_DIR_UNUSABLE',
+      `The worker file ${path} is on a read-only file system. Mount it writable, or set LEAF_DATA_DIR (embedded: the directory of the registry) to another directory.`,
+      { cause },
+    );
+  }
+  return new LeafError(
+    'LEAF_REGISTRY_UNREACHABLE',
+    `The worker file ${path} cannot be written: ${messageOf(cause)}. Free space on the disk, or make the directory writable; this server tries again by itself.`,
+    { cause, retryAfterMs: 1000 },
+  );
+}
+
+export function invalid(path: string, problem: string, cause?: unknown): LeafError {
+  return new LeafError(
+    'LEAF_WORKER_FILE_INVALID',
+    `The worker file ${path} cannot be trusted: ${problem}. It was not changed. Restore it; or check that the clock of this host is right, and remove it.`,
+    { cause },
+  );
+}

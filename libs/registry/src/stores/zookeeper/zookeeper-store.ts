@@ -1,0 +1,289 @@
+import {
+  type Clock,
+  formatInstance,
+  type Instance,
+  LeafError,
+  parseRegistryDocument,
+  type Peer,
+  type RegistryDocument,
+  type StoredRegistry,
+  type StoredWorker,
+  type TimeSource,
+  type WorkerRecord,
+  WorkerStore,
+} from '@leaf/core';
+import { type NodeLayout, type NodeName, PLAIN, SEQUENTIAL } from './node-layout';
+import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
+import { isFault, ZookeeperFault } from './zookeeper-fault';
+import type { ZookeeperNode } from './zookeeper-node';
+import { ZookeeperPeers } from './zookeeper-peers';
+import type { ZookeeperSession } from './zookeeper-session';
+
+/** How many reads are under way at a time. */
+const PIPELINE = 256;
+/** Constant: a ZooKeeper server that confirms a write has all earlier writes. */
+const ORIGIN = 'zookeeper';
+
+export interface ZookeeperStoreOptions {
+  /** Of the service: part of every path. */
+  readonly name: string;
+  /** The servers and the chroot as an operator knows them, for errors and logs: `zk1:2181,zk2:2181/prod`. */
+  readonly zookeeper: string;
+  /** Where the other servers reach this one: `http://10.0.0.7:8080`. Without it, nobody compares clocks with it. */
+  readonly url?: string;
+}
+
+/**
+ * Workers as nodes of ZooKeeper, whose versions are compared.
+ *
+ * Versions of new nodes begin at 0, so after ZooKeeper was emptied, a version read earlier could match the new node of
+ * another server. An emptied ZooKeeper ends all sessions. So a write is sent only in the session in which its version
+ * was read, or after the same version was read again in the current session.
+ *
+ * Where names include an instance, two nodes can have one number. The worker belongs to the node that was made first,
+ * the only one that is read or listed.
+ */
+export class ZookeeperWorkerStore extends WorkerStore {
+  readonly description: string;
+  private readonly parent: string;
+  private readonly root: string;
+  private readonly registry: string;
+  private readonly directory: ZookeeperPeers;
+
+  /** @param session closed with the store */
+  constructor(
+    private readonly session: ZookeeperSession,
+    private readonly layout: NodeLayout,
+    { name, zookeeper, url }: ZookeeperStoreOptions,
+    clock: Clock,
+  ) {
+    super();
+    this.parent = `/snowflake/${name}`;
+    this.root = `${this.parent}/${layout.records}`;
+    // One document for both layouts: they give out the same worker IDs.
+    this.registry = `${this.parent}/registry`;
+    this.description = `${zookeeper}${this.root}`;
+    this.directory = new ZookeeperPeers(session, `${this.parent}/temporary`, url, clock);
+  }
+
+  readRegistry(): Promise<StoredRegistry> {
+    return this.translated(async () => {
+      const node = await this.session.getData(this.registry);
+      if (node === undefined) {
+        const { generation } = this.session.snapshot();
+        return { document: undefined, origin: ORIGIN, version: formatToken({ ...NO_TOKEN, session: generation }) };
+      }
+      const document = parseRegistryDocument(node.data);
+      if (document === undefined) throw this.unreadable(this.registry);
+      return { document, origin: ORIGIN, version: formatToken(node) };
+    });
+  }
+
+  writeRegistry(read: StoredRegistry, document: RegistryDocument): Promise<boolean> {
+    return this.translated(async () => {
+      const data = JSON.stringify(document);
+      if (read.document !== undefined) {
+        return (await this.compareAndSet(this.registry, parseToken(read.version), data)) !== undefined;
+      }
+      await this.session.ensurePath(this.registry.slice(0, this.registry.lastIndexOf('/')));
+      return (await this.make(this.registry, data, 'persistent')) !== undefined;
+    });
+  }
+
+  list(instance?: Instance): Promise<StoredWorker[]> {
+    return this.translated(async () => {
+      const asked = instance && formatInstance(instance);
+      const isAsked = (other: Instance | undefined): boolean =>
+        asked === undefined || other === undefined || formatInstance(other) === asked;
+      const names = await this.names();
+      const numbers = new Set(names.filter((name) => isAsked(name.instance)).map(({ workerId }) => workerId));
+      const found = await this.readAll(
+        names.filter(({ workerId }) => numbers.has(workerId)),
+        (name) => asked !== undefined && name.instance !== undefined,
+      );
+      return found.filter(({ record }) => isAsked(record.instance));
+    });
+  }
+
+  read(workerId: number): Promise<StoredWorker | undefined> {
+    return this.translated(() => this.find(workerId));
+  }
+
+  create(
+    registry: StoredRegistry,
+    record: WorkerRecord,
+    workerId: number | undefined,
+  ): Promise<StoredWorker | undefined> {
+    return this.translated(async () => {
+      const written = this.layout.normalize(record);
+      const wanted = `${this.root}/${this.layout.nameOf(workerId, record.instance)}`;
+      // Every sequential node uses up a number, even one that is removed at once.
+      if (workerId !== undefined && (await this.find(workerId)) !== undefined) return undefined;
+      await this.session.ensurePath(this.root);
+      const kind = workerId === undefined ? 'sequential' : 'persistent';
+      // In another session, history may have changed: the caller reads the registry again.
+      const path = await this.make(wanted, this.layout.encode(written), kind, parseToken(registry.version).session);
+      const name = path === undefined ? undefined : this.layout.parseName(path.slice(this.root.length + 1));
+      if (path === undefined || name === undefined) return undefined;
+      const first = await this.find(name.workerId);
+      const isOurs = first?.record.leaseId === written.leaseId && first?.record.write === written.write;
+      if (first !== undefined && this.pathOf(first) !== path) {
+        await this.session.remove(path, 0).catch(() => undefined);
+        return undefined;
+      }
+      return isOurs ? first : undefined;
+    });
+  }
+
+  replace(read: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined> {
+    return this.translated(async () => {
+      const written = this.layout.normalize(record);
+      const data = this.layout.encode(written);
+      const token = await this.compareAndSet(this.pathOf(read), parseToken(read.version), data);
+      return token && { workerId: read.workerId, record: written, version: formatToken(token) };
+    });
+  }
+
+  override announce(instance: Instance, workerId: number): void {
+    this.directory.announce(instance, workerId);
+  }
+
+  /** Records of the other layout below the same name. */
+  override rivals(now: number): Promise<string | undefined> {
+    return this.translated(async () => {
+      const layout = this.layout === PLAIN ? SEQUENTIAL : PLAIN;
+      const root = `${this.parent}/${layout.records}`;
+      const others = await this.readAll(await this.names(root, layout), () => false, root, layout);
+      const up = others.filter(({ record }) => !record.free && record.ceiling > now);
+      return up.length === 0 ? undefined : `${up.length} worker IDs below ${root}`;
+    });
+  }
+
+  override peers(): Promise<Peer[]> {
+    return this.translated(() => this.directory.list());
+  }
+
+  override timeSources(): Promise<TimeSource[]> {
+    return this.translated(() => this.directory.timeSources());
+  }
+
+  override async close(): Promise<void> {
+    await this.session.close();
+    await this.directory.settled();
+  }
+
+  /** @returns undefined when there is such a node, or the session is another one */
+  private async make(
+    path: string,
+    data: string,
+    kind: 'persistent' | 'sequential',
+    session?: number,
+  ): Promise<string | undefined> {
+    try {
+      return await this.session.create(path, data, kind, session);
+    } catch (error) {
+      if (isFault(error, 'node-exists', 'other-session')) return undefined;
+      throw error;
+    }
+  }
+
+  /** @returns undefined when the node is no longer as it was read */
+  private async compareAndSet(path: string, read: Token, data: string): Promise<Token | undefined> {
+    for (let { session } = read; ;) {
+      try {
+        const version = await this.session.setData(path, data, read.version, session);
+        return { ...read, session, version, data };
+      } catch (error) {
+        if (isFault(error, 'bad-version', 'no-node')) return undefined;
+        if (!isFault(error, 'other-session')) throw error;
+      }
+      const node = await this.session.getData(path);
+      // The data as well: a ZooKeeper restored from a copy may have made the same version with other data.
+      const isSame = node?.created === read.created && node.version === read.version && node.data === read.data;
+      if (!isSame) return undefined;
+      ({ session } = node);
+    }
+  }
+
+  private async find(workerId: number): Promise<StoredWorker | undefined> {
+    // Where names carry no instance, the number is the name.
+    const only = this.layout.parseName(String(workerId));
+    const names = only === undefined ? await this.names() : [only];
+    const isAsked = (name: NodeName): boolean => name.workerId === workerId;
+    const [first] = await this.readAll(names.filter(isAsked), () => true);
+    return first;
+  }
+
+  /** Of several with one number, the one that was made first. */
+  private async readAll(
+    names: NodeName[],
+    mustBeRead: (name: NodeName) => boolean,
+    root = this.root,
+    layout = this.layout,
+  ): Promise<StoredWorker[]> {
+    const first = new Map<number, { readonly name: NodeName; readonly node: ZookeeperNode }>();
+    for (let from = 0; from < names.length; from += PIPELINE) {
+      const some = names.slice(from, from + PIPELINE);
+      const nodes = await Promise.all(some.map(({ name }) => this.session.getData(`${root}/${name}`)));
+      for (const [n, name] of some.entries()) {
+        const [node, other] = [nodes[n], first.get(name.workerId)?.node];
+        if (node !== undefined && node.created < (other?.created ?? Infinity)) first.set(name.workerId, { name, node });
+      }
+    }
+    return [...first.values()].flatMap(({ name, node }) => {
+      const record = layout.decode(node.data, name);
+      if (record !== undefined) return { workerId: name.workerId, record, version: formatToken(node) };
+      if (mustBeRead(name)) throw this.unreadable(`${root}/${name.name}`);
+      return [];
+    });
+  }
+
+  private async names(root = this.root, layout = this.layout): Promise<NodeName[]> {
+    try {
+      const names = await this.session.children(root);
+      return names.flatMap((name) => layout.parseName(name) ?? []);
+    } catch (error) {
+      if (isFault(error, 'no-node')) return [];
+      throw error;
+    }
+  }
+
+  private pathOf({ workerId, record }: StoredWorker): string {
+    return `${this.root}/${this.layout.nameOf(workerId, record.instance)}`;
+  }
+
+  /** A denied request is a configuration error, not an outage: the worker file must not replace the registry then. */
+  private async translated<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof ZookeeperFault)) throw error;
+      const { kind, message } = error;
+      if (kind === 'denied') {
+        throw this.misconfigured(
+          `${message} Set LEAF_ZOOKEEPER_AUTH to the credentials that its nodes belong to.`,
+          error,
+        );
+      }
+      if (kind === 'invalid') {
+        throw this.misconfigured(`${message} Check LEAF_NAME, LEAF_ADVERTISE_HOST and LEAF_ZOOKEEPER.`, error);
+      }
+      throw new LeafError(
+        'LEAF_REGISTRY_UNREACHABLE',
+        `${this.description} cannot be used now. ${message} This server tries again by itself.`,
+        { cause: error, retryAfterMs: 1000 },
+      );
+    }
+  }
+
+  private misconfigured(problem: string, cause: ZookeeperFault): LeafError {
+    return new LeafError('LEAF_CONFIG_INVALID', `${this.description} cannot be used. ${problem}`, { cause });
+  }
+
+  private unreadable(path: string): LeafError {
+    return new LeafError(
+      'LEAF_WORKER_FILE_INVALID',
+      `The node ${path} of ${this.description} cannot be read: Leaf did not write its data. It was not changed. Correct it: docs/operations.md#a-record-that-cannot-be-read.`,
+    );
+  }
+}

@@ -1,0 +1,83 @@
+import { basename, dirname, join } from 'node:path';
+import type { DataSource } from 'typeorm';
+import {
+  type DatabaseTarget,
+  FIXED_WORKERS,
+  LazyDatabase,
+  parseDatabaseUrl,
+  POOL_WORKERS,
+  SharedDatabase,
+  SqlWorkerStore,
+  type WorkerDatabase,
+  type WorkerTable,
+} from '@leaf/persistence';
+import { FixedPolicy } from '../policies/fixed-policy';
+import { PoolPolicy } from '../policies/pool-policy';
+import { type FileOptions, fileOf, ofProcess } from './file-options';
+import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
+
+type Source =
+  | {
+      /** Any database that `LEAF_DATABASE_URL` can name. The lease has connections of its own. */
+      readonly url: string;
+    }
+  | {
+      /** An open data source on MySQL, MariaDB or PostgreSQL. Leaf does not close it. */
+      readonly dataSource: DataSource;
+    };
+
+interface SqlOptions {
+  /** Bring the schema up to date. */
+  readonly migrate: boolean;
+}
+
+/** A pool of worker IDs in a table: each server takes a free one. */
+export type DatabaseOptions = { readonly strategy: 'database' } & SqlOptions & Source;
+
+/** A row of the Java service's table for each `ip:port`, in any database. */
+export type MysqlOptions = { readonly strategy: 'mysql' } & SqlOptions & Source & FileOptions;
+
+export const database: Strategy<DatabaseOptions> = {
+  policy: 'pool',
+  create: (options, context) => ({ policy: new PoolPolicy(), ...storeOf(options, POOL_WORKERS, context) }),
+  fromSettings: ({ databaseUrl: url, migrate }) => ({ strategy: 'database', url, migrate }),
+  ofProcess: (options) => options,
+};
+
+export const mysql: Strategy<MysqlOptions> = {
+  policy: 'fixed',
+  create: (options, context) => ({
+    policy: new FixedPolicy(),
+    ...storeOf(options, FIXED_WORKERS, context),
+    ...fileOf(options),
+  }),
+  fromSettings: (settings: RegistrySettings) => ({
+    ...{ strategy: 'mysql', url: settings.databaseUrl, migrate: settings.migrate },
+    ...(settings.fileFallback ? { fileDirectory: settings.directory } : {}),
+  }),
+  ofProcess,
+};
+
+function storeOf(
+  options: SqlOptions & Source,
+  table: WorkerTable,
+  context: StrategyContext,
+): Pick<StrategyParts, 'store' | 'remembers'> {
+  const opened = databaseOf(options, context);
+  // One file on one host: no confirmed write is lost.
+  return { store: new SqlWorkerStore(opened, table), remembers: opened.target.dialect === 'sqlite' };
+}
+
+function databaseOf(options: SqlOptions & Source, { clock, random, onCloseProblem }: StrategyContext): WorkerDatabase {
+  const { migrate } = options;
+  if ('dataSource' in options) return new SharedDatabase(options.dataSource, migrate, clock, random);
+  const target = workersOf(parseDatabaseUrl(options.url));
+  return new LazyDatabase({ target, migrate, onCloseProblem }, clock, random);
+}
+
+/** SQLite allows one writer at a time. Leases have a file of their own, so that they do not wait for tags. */
+function workersOf(target: DatabaseTarget): DatabaseTarget {
+  if (target.dialect !== 'sqlite') return target;
+  const file = join(dirname(target.file), `workers-${basename(target.file)}`);
+  return { ...target, file, description: `sqlite:${file}` };
+}

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import type { Instance } from '@leaf/core';
+import { PropertiesWorkerFile } from '../file/properties-worker-file';
+import type { StrategyParts } from './strategy';
+
+export interface FileOptions {
+  /** Directory of the worker file that replaces an unreachable registry; left out: IDs end at the recorded ceiling. */
+  readonly fileDirectory?: string;
+}
+
+export function fileOf({ fileDirectory }: FileOptions): Pick<StrategyParts, 'file'> {
+  return fileDirectory === undefined ? {} : { file: new PropertiesWorkerFile(fileDirectory) };
+}
+
+/** Each process of a server has a file of its own. */
+export function ofProcess<Options extends FileOptions>(options: Options, _server: Instance, process: number): Options {
+  const { fileDirectory } = options;
+  return fileDirectory === undefined
+    ? options
+    : { ...options, fileDirectory: join(fileDirectory, `process-${process}`) };
+}

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { defaultLayout, WorkerRegistry } from '@leaf/core';
+import { DataSource } from 'typeorm';
+import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/data-directory';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/in-memory-worker-store';
+import { createRegistry, registryProvider } from '../registry.providers';
+import { defaultHorizonMs, registryFromSettings, type RegistryOptions, STRATEGY_NAMES, strategyOf } from './strategies';
+import type { RegistrySettings } from './strategy';
+
+const ZOOKEEPER = { name: 'leaf', zookeeper: { address: 'zk1,zk2:2182/prod' } };
+const SERVER = { ip: '10.0.0.7', port: 8080 };
+
+describe('a strategy', () => {
+  let directory: string;
+  beforeEach(async () => (directory = await makeDataDirectory()));
+  afterEach(() => removeDataDirectory(directory));
+
+  function create(registry: RegistryOptions): WorkerRegistry {
+    const lease = { reportMs: 3000, horizonMs: defaultHorizonMs(registry), maxClockOffsetMs: 5000 };
+    return createRegistry({ registry, ...lease, layout: defaultLayout().fingerprint, maxWorkerId: 1023 });
+  }
+
+  it('is optional', () => {
+    expect(registryProvider.provide).toBe(WorkerRegistry);
+    expect(registryProvider.useFactory()).toBeUndefined();
+  });
+
+  it('is refused when unknown, and the known ones are named', () => {
+    const unknown = { strategy: 'consul' } as unknown as RegistryOptions;
+    const message = `Unknown worker registry "consul"; use one of ${STRATEGY_NAMES.join(', ')}, or custom.`;
+    expect(() => create(unknown)).toThrow(expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }));
+  });
+
+  it('local keeps its records in the directory', () => {
+    expect(create({ strategy: 'local', workers: { '*': 3 }, directory }).description).toBe(`local (${directory})`);
+  });
+
+  it.each(['mysql', 'database'] as const)(
+    '%s has a SQLite file of its own, beside that of the tags, and makes it when it is used',
+    async (strategy) => {
+      const url = `sqlite:${join(directory, 'leaf.sqlite')}`;
+      const registry = create({ ...registryFromSettings(strategy, settings({ databaseUrl: url })) });
+      const file = join(directory, 'workers-leaf.sqlite');
+      expect(registry.description).toBe(`${strategy} (sqlite:${file})`);
+      expect(existsSync(file)).toBe(false);
+      await registry.maintain();
+      expect(registry.usage).toMatchObject({ used: 0 });
+      expect(existsSync(file)).toBe(true);
+      await registry.close();
+    },
+  );
+
+  it('names a database server without its secrets', async () => {
+    const registry = create({ strategy: 'database', url: 'mysql://leaf:secret@db1:3306/leaf', migrate: false });
+    expect(registry.description).toBe('database (mysql://db1:3306/leaf)');
+    await registry.close();
+  });
+
+  it('mysql shares the data source of an application', async () => {
+    const dataSource = new DataSource({ type: 'postgres', host: 'db1', port: 5432, database: 'shop' });
+    const registry = create({ strategy: 'mysql', dataSource, migrate: false });
+    expect(registry.description).toBe('mysql (postgres database shop of the application)');
+    await registry.close();
+  });
+
+  it.each([
+    ['zk_normal', 'forever'],
+    ['zk_recycle', 'recycle/workers'],
+  ] as const)('%s connects to nothing before it is used', async (strategy, records) => {
+    const url = 'http://10.0.0.7:8080';
+    const auth = 'digest:leaf:secret';
+    for (const more of [{}, { url, zookeeper: { ...ZOOKEEPER.zookeeper, auth, sessionMs: 5000 } }]) {
+      const registry = create({ strategy, ...ZOOKEEPER, ...more });
+      expect(registry.description).toBe(`${strategy} (zk1,zk2:2182/prod/snowflake/leaf/${records})`);
+      await registry.close();
+    }
+  });
+
+  it('custom is a store of the application, under a policy', async () => {
+    const store = new InMemoryWorkerStore(new InMemoryWorkers());
+    const registry = create({ strategy: 'custom', store, policy: 'pool' });
+    expect(registry.description).toBe('custom (memory)');
+    expect(strategyOf({ strategy: 'custom', store, policy: 'pool' }).ofProcess(SERVER, 1)).toMatchObject({ store });
+    await registry.close();
+  });
+
+  it('reserves an hour ahead by default with a pool, ten seconds otherwise', () => {
+    const horizons = STRATEGY_NAMES.map((name) => [name, defaultHorizonMs(registryFromSettings(name, settings()))]);
+    expect(Object.fromEntries(horizons)).toEqual({
+      ...{ local: 10_000, mysql: 10_000, zk_normal: 10_000 },
+      ...{ database: 3_600_000, zk_recycle: 3_600_000 },
+    });
+  });
+
+  it.each(['mysql', 'zk_normal'] as const)('%s has a file of its own for each process', (name) => {
+    const options = registryFromSettings(name, settings());
+    expect(options).toMatchObject({ strategy: name, fileDirectory: directory });
+    expect(strategyOf(options).ofProcess(SERVER, 2)).toMatchObject({ fileDirectory: join(directory, 'process-2') });
+    expect(registryFromSettings(name, settings({ fileFallback: false }))).not.toHaveProperty('fileDirectory');
+  });
+
+  it('local gives the processes of a server the worker IDs that follow', () => {
+    const options = registryFromSettings('local', settings());
+    const workers = { '10.0.0.7#1:8080': 4, '10.0.0.8:8080': 8 };
+    expect(strategyOf(options).ofProcess(SERVER, 1)).toMatchObject({ workers });
+  });
+
+  it.each(['database', 'zk_recycle'] as const)('%s is the same for all processes', (name) => {
+    const options = registryFromSettings(name, settings());
+    expect(strategyOf(options).ofProcess(SERVER, 1)).toEqual(options);
+  });
+
+  function settings(more: Partial<RegistrySettings> = {}): RegistrySettings {
+    return {
+      ...{ name: 'leaf', directory, fileFallback: true, databaseUrl: 'mysql://db1/leaf', migrate: true },
+      ...{ localWorkers: { '10.0.0.7:8080': 3, '10.0.0.8:8080': 7 }, zookeeper: { address: 'zk1:2181' } },
+      ...{ url: 'http://10.0.0.7:8080', ...more },
+    };
+  }
+});

@@ -1,0 +1,74 @@
+import { type Instance, LeafError } from '@leaf/core';
+import { type CustomOptions, customParts } from './custom';
+import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
+import { local, type LocalOptions } from './local';
+import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
+import { zkNormal, type ZkNormalOptions, zkRecycle, type ZkRecycleOptions } from './zookeeper';
+
+type ListedOptions = LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions;
+
+/** Where worker IDs come from. */
+export type RegistryOptions = ListedOptions | CustomOptions;
+
+export type StrategyName = ListedOptions['strategy'];
+
+type OptionsOf<Name extends StrategyName> = Extract<ListedOptions, { readonly strategy: Name }>;
+
+/** The strategies that a setting can name. */
+const STRATEGIES: { readonly [Name in StrategyName]: Strategy<OptionsOf<Name>> } = {
+  local,
+  database,
+  mysql,
+  zk_normal: zkNormal,
+  zk_recycle: zkRecycle,
+};
+
+export const STRATEGY_NAMES = Object.keys(STRATEGIES) as StrategyName[];
+
+/** A strategy with its options. */
+export interface BoundStrategy {
+  readonly policy: 'fixed' | 'pool';
+  create(context: StrategyContext): StrategyParts;
+  ofProcess(server: Instance, process: number): RegistryOptions;
+}
+
+/** How far ahead of the clock each policy reserves time by default, in milliseconds. */
+export const DEFAULT_HORIZON_MS = { fixed: 10_000, pool: 3_600_000 };
+
+/** @throws LeafError `LEAF_CONFIG_INVALID` for an unknown strategy */
+export function strategyOf(options: RegistryOptions): BoundStrategy {
+  if (options.strategy === 'custom') {
+    return { policy: options.policy, create: () => customParts(options), ofProcess: () => options };
+  }
+  if (!Object.hasOwn(STRATEGIES, options.strategy)) throw unknownStrategy(options.strategy);
+  return bind(options);
+}
+
+export function registryFromSettings(name: StrategyName, settings: RegistrySettings): RegistryOptions {
+  return STRATEGIES[name].fromSettings(settings);
+}
+
+/** How far ahead of the clock time is reserved by default, in milliseconds. */
+export function defaultHorizonMs(options: RegistryOptions): number {
+  return DEFAULT_HORIZON_MS[strategyOf(options).policy];
+}
+
+export function policyOf(name: StrategyName): 'fixed' | 'pool' {
+  return STRATEGIES[name].policy;
+}
+
+function bind<Name extends StrategyName>(options: OptionsOf<Name>): BoundStrategy {
+  const strategy: Strategy<OptionsOf<Name>> = STRATEGIES[options.strategy];
+  return {
+    policy: strategy.policy,
+    create: (context) => strategy.create(options, context),
+    ofProcess: (server, process) => strategy.ofProcess(options, server, process),
+  };
+}
+
+function unknownStrategy(name: unknown): LeafError {
+  return new LeafError(
+    'LEAF_CONFIG_INVALID',
+    `Unknown worker registry ${JSON.stringify(name)}; use one of ${STRATEGY_NAMES.join(', ')}, or custom.`,
+  );
+}

@@ -1,0 +1,92 @@
+/**
+ * What is taken out of each rule of the lease, in a copy of the source: `find` stands exactly once in `file`. `until`
+ * names the breaches that have to follow; others are let pass.
+ *
+ * @type {readonly { rule: string, what: string, file: string, find: string, replace: string, until: readonly string[] }[]}
+ */
+const CORE = 'libs/core/src';
+const LIVENESS = ['lost', 'outage', 'high ceiling'];
+
+export const RULES = [
+  {
+    rule: 'R1',
+    what: 'issues above the recorded ceiling',
+    file: `${CORE}/snowflake/snowflake-generator.ts`,
+    find: 'if (timestamp > this.window.ceiling) return CEILING;',
+    replace: '',
+    until: ['duplicate'],
+  },
+  {
+    rule: 'R2',
+    what: 'starts at or below the ceiling that it has read',
+    file: `${CORE}/worker/worker-acquisition.ts`,
+    find: 'const least = Math.max(recorded, registry.document.floor ?? 0, this.fileRecord?.ceiling ?? 0, holder.newest());',
+    replace: 'const least = holder.newest();',
+    until: ['duplicate'],
+  },
+  {
+    rule: 'R3',
+    what: 'goes on after a failed compare',
+    file: `${CORE}/worker/worker-claim.ts`,
+    find: "if (relation === 'ours') return this.adopted(current);",
+    replace: 'if (current !== undefined) return current;',
+    until: ['duplicate'],
+  },
+  {
+    rule: 'R4',
+    what: 'a release leaves a ceiling below what was issued',
+    file: `${CORE}/worker/worker-lease.ts`,
+    find: 'await claim.release(Math.max(claim.floor, this.holder.newest()));',
+    replace: 'await claim.release(claim.floor);',
+    until: ['duplicate', 'overlap', 'ceiling'],
+  },
+  {
+    rule: 'R5',
+    what: 'newcomers do not wait in a young registry',
+    file: `${CORE}/worker/registry-memory.ts`,
+    find: 'if (watched < graceMs) return graceMs - watched;',
+    replace: '',
+    until: ['duplicate'],
+  },
+  {
+    rule: 'R6',
+    what: 'starts with another layout',
+    file: `${CORE}/worker/registry-memory.ts`,
+    find: 'if (layout === this.options.layout) return;',
+    replace: 'if (layout !== undefined) return;',
+    until: ['duplicate'],
+  },
+  {
+    rule: 'R7',
+    what: 'takes lost history for a twin',
+    file: `${CORE}/worker/worker-claim.ts`,
+    find: 'const changed = !isSameHistory(this.registry, open.document);',
+    replace: 'const changed = false as boolean;',
+    until: LIVENESS,
+  },
+  {
+    rule: 'R8',
+    what: 'a newcomer does not give way to a live twin',
+    file: `${CORE}/worker/worker-acquisition.ts`,
+    find: 'if (leaseId === holder.leaseId || free) return true;',
+    replace: 'if (current !== undefined) return true;',
+    until: ['waits beside a twin'],
+  },
+  {
+    rule: 'R9',
+    what: 'a report does not lower the ceiling',
+    file: `${CORE}/worker/worker-lease.ts`,
+    find: 'const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.horizonMs);',
+    replace:
+      'const ceiling = Math.max(this.holder.newest(), clock.now() + this.registry.options.horizonMs, this.ceiling);',
+    until: LIVENESS,
+  },
+  {
+    rule: 'R10',
+    what: 'reclaims by the wall clock',
+    file: `${CORE}/worker/worker-registry.ts`,
+    find: 'return !record.free && now - seen.at >= this.options.horizonMs;',
+    replace: 'return !record.free && record.ceiling < this.parts.clock.now();',
+    until: ['reclaim'],
+  },
+];

@@ -1,0 +1,93 @@
+import type { LeafError } from '@leaf/core';
+import { sinceStart } from './conditions';
+import type { SimPlace, WorldParts } from './places';
+import type { SimProcess } from './sim-process';
+
+/**
+ * Checks that every server issues within a bound after the last fault that affects it. A fault affects its host; a
+ * fault of the registry affects all; a wrong clock also affects servers that are acquiring, since they compare clocks
+ * with it.
+ */
+export class Liveness {
+  constructor(private readonly world: WorldParts) {}
+
+  asked(place: SimPlace, process: SimProcess, refusal: LeafError | undefined): void {
+    const { scheduler, tally, ledger } = this.world;
+    if (refusal === undefined) {
+      place.servedAt = scheduler.now;
+    } else {
+      if (place.askedAt > process.startedAt) tally.outageSeconds += (scheduler.now - place.askedAt) / 1000;
+      if (refusal.code === 'LEAF_LEASE_LOST' && process.lost === refusal && !this.mayLose(place)) {
+        ledger.breach('lost', `${process.name}: ${refusal.message}`);
+      }
+      this.check(place, refusal);
+      this.checkTwin(place, process);
+    }
+    place.askedAt = scheduler.now;
+    this.checkCeiling(place, process);
+  }
+
+  check(place: SimPlace, refusal: LeafError | undefined): void {
+    const { scheduler, conditions, ledger } = this.world;
+    const since = Math.max(place.servedAt, place.touchedUntil);
+    const ms = scheduler.now - since;
+    if (ms <= conditions.boundMs + 2 * conditions.askMs) return;
+    if (this.isWrongNearby(place) || this.mayRefuse(place, refusal)) return;
+    ledger.breach(
+      'outage',
+      `${place.name} has issued nothing for ${Math.round(ms)} ms without a reason: ${refusal?.message}`,
+    );
+  }
+
+  /** R8: a newcomer beside a twin is refused, or serves. */
+  private checkTwin({ host, touchedUntil, machine }: SimPlace, { name, startedAt, issuer }: SimProcess): void {
+    const { scheduler, conditions, ledger, hosts } = this.world;
+    if (!conditions.twins || host > 1 || issuer !== undefined || machine.ahead > 0) return;
+    if (scheduler.now - Math.max(touchedUntil, startedAt) < conditions.boundMs / 2) return;
+    if (hosts.some(({ isWrong, ahead }) => isWrong || ahead > 0)) return;
+    ledger.breach('waits beside a twin', `${name} has waited since ${Math.round(startedAt)} ms`);
+  }
+
+  /** R9: the next reports lower a reservation that is too far ahead. */
+  private checkCeiling(place: SimPlace, { name, issuer, startedAt }: SimProcess): void {
+    const { scheduler, conditions, ledger, server } = this.world;
+    if (issuer === undefined || conditions.strategy === 'local') return;
+    const quiet = scheduler.now - Math.max(place.touchedUntil, startedAt);
+    if (quiet < 5 * conditions.reportMs || place.machine.isWrong) return;
+    const record = server.read(issuer.workerId)?.record;
+    if (record?.leaseId !== name) return;
+    const issued = ledger.highestOf(name, issuer.workerId);
+    const most = Math.max(issued, issuer.floor, place.clock.shown + conditions.horizonMs);
+    if (record.ceiling <= most) return;
+    ledger.breach(
+      'high ceiling',
+      `${name} keeps ${sinceStart(record.ceiling)}, and may reserve up to ${sinceStart(most)}`,
+    );
+  }
+
+  /** A twin exists, or its data directory was exchanged. */
+  private mayLose({ host, copied }: SimPlace): boolean {
+    const { conditions, places } = this.world;
+    return (conditions.twins && host <= 1) || copied || places.some((place) => place.copied);
+  }
+
+  private isWrongNearby({ machine, process }: SimPlace): boolean {
+    if (machine.isWrong) return true;
+    return process?.issuer === undefined && this.world.hosts.some(({ isWrong }) => isWrong);
+  }
+
+  private mayRefuse({ host, clock, machine, process }: SimPlace, refusal: LeafError | undefined): boolean {
+    const { conditions, hosts, ledger } = this.world;
+    if (conditions.twins && host <= 1) return true;
+    if (conditions.layouts) return true;
+    if (process?.lost !== undefined) return true;
+    // The floor was written while no other server was up to compare clocks with.
+    if (ledger.clocksApart && process?.issuer === undefined) return true;
+    // It has issued or reserved times in the future.
+    const reserved = conditions.horizonMs + conditions.maxClockOffsetMs;
+    if (machine.ahead > 0 && clock.shown <= machine.ahead + reserved) return true;
+    // In a pool, a server whose clock was ahead leaves records that nobody can take yet.
+    const left = hosts.some(({ ahead }) => ahead > 0 && clock.shown <= ahead + reserved);
+    return conditions.strategy === 'pool' && left && refusal?.code === 'LEAF_WORKERS_USED_UP';
+  }
+}

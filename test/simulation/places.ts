@@ -1,0 +1,51 @@
+import type { Conditions } from './conditions';
+import type { Network } from './network';
+import type { Ledger } from './ledger';
+import type { Scheduler } from './scheduler';
+import type { SeededRandom } from './seeded-random';
+import type { Directory } from './sim-disk';
+import type { Place, SimProcess } from './sim-process';
+import type { SimServer } from './sim-server';
+import type { Tally } from './tally';
+
+/** A machine: what happens to its clock or its network happens to all servers on it. */
+export interface Host {
+  readonly index: number;
+  /** How far its clock is ahead when it is right. */
+  readonly offset: number;
+  /** Its clock is off by more than that. */
+  isWrong: boolean;
+  /** The latest time that it ever showed. */
+  ahead: number;
+  readonly places: SimPlace[];
+}
+
+/** A place and its state. Times are true milliseconds. */
+export interface SimPlace extends Place {
+  readonly index: number;
+  readonly machine: Host;
+  process: SimProcess | undefined;
+  /** All processes that have run there. */
+  readonly processes: SimProcess[];
+  /** Until when a fault affects it. */
+  touchedUntil: number;
+  /** When it issued last. */
+  servedAt: number;
+  askedAt: number;
+}
+
+/** The view of a world for the fault injector and the liveness check. */
+export interface WorldParts {
+  readonly conditions: Conditions;
+  readonly scheduler: Scheduler;
+  readonly random: SeededRandom;
+  readonly network: Network;
+  readonly server: SimServer;
+  readonly ledger: Ledger;
+  readonly tally: Tally;
+  readonly hosts: readonly Host[];
+  readonly places: readonly SimPlace[];
+  /** True milliseconds at which history was lost last. */
+  lossAt: number | undefined;
+  newDirectory(index: number): Directory;
+}

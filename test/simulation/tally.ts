@@ -1,0 +1,19 @@
+/** What was done, over all processes of a simulation. */
+export interface Tally {
+  ids: number;
+  acquired: number;
+  /** Registered again after history was lost. */
+  reregistered: number;
+  /** Lost with the history: another worker ID is acquired. */
+  reacquired: number;
+  released: number;
+  lost: number;
+  /** Seconds in which a server was up and issued nothing. */
+  outageSeconds: number;
+}
+
+export const TALLY = ['ids', 'acquired', 'reregistered', 'reacquired', 'released', 'lost', 'outageSeconds'] as const;
+
+export function noTally(): Tally {
+  return { ids: 0, acquired: 0, reregistered: 0, reacquired: 0, released: 0, lost: 0, outageSeconds: 0 };
+}

@@ -1,0 +1,18 @@
+import { LeafError, type WorkerStore } from '@leaf/core';
+
+/** `before`: the write is not carried out; `after`: it is, but its answer is lost. */
+export type Moment = 'before' | 'after';
+
+/** Makes the next write of a record in `store` reject as if the line to it had failed. */
+export function failNextWrite(store: WorkerStore, moment: Moment): void {
+  const [create, replace] = [store.create.bind(store), store.replace.bind(store)];
+  const restore = (): void => void Object.assign(store, { create, replace });
+  const failing =
+    <Args extends unknown[]>(write: (...args: Args) => Promise<unknown>) =>
+    async (...args: Args): Promise<never> => {
+      restore();
+      if (moment === 'after') await write(...args);
+      throw new LeafError('LEAF_REGISTRY_UNREACHABLE', 'The answer was lost.', { retryAfterMs: 1000 });
+    };
+  Object.assign(store, { create: failing(create), replace: failing(replace) });
+}
