@@ -179,7 +179,6 @@ describe('deploy/compose/compose.yaml', () => {
       const url = environment.LEAF_DATABASE_URL!.replace(/\$\{\w+:-(\w+)\}/, '$1');
       expect(() => VARIABLES.LEAF_DATABASE_URL.parse(url)).not.toThrow();
       expect(services).toHaveProperty(new URL(url).hostname);
-      expect(services).toHaveProperty(environment.LEAF_ZOOKEEPER!.split(':')[0]!);
       // No token that everybody knows.
       expect(environment.LEAF_ADMIN_TOKEN).toMatch(/^\$\{LEAF_ADMIN_TOKEN:\?/);
     }

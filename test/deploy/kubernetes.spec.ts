@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
 import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
 import { ROOT } from '../support/build';
 import { call } from '../support/http';
@@ -244,11 +245,12 @@ describe('worker IDs', () => {
     return new Map(spec.template.spec.containers[0].env.map((variable) => [variable.name, variable]));
   }
 
-  it('of pods whose addresses change come from the pool', () => {
+  it('of pods whose addresses change come from the pool in the database', () => {
     const env = settings('deployment', 'Deployment');
-    expect(env.get('LEAF_SNOWFLAKE_REGISTRY')?.value).toBe('zk_recycle');
     expect(env.get('LEAF_ADVERTISE_HOST')?.valueFrom).toEqual({ fieldRef: { fieldPath: 'status.podIP' } });
-    expect(env.get('LEAF_ZOOKEEPER')?.value).toMatch(/:2181$/);
+    const values = [...env].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value]]));
+    const { ids } = loadConfig({ ...Object.fromEntries(values), LEAF_DATABASE_URL: secret.stringData['database-url'] });
+    expect(ids.snowflake?.registry.strategy).toBe('database');
   });
 
   it('of pods whose names stay belong to the name, which the headless Service makes known', () => {

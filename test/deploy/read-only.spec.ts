@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { ensureBuilt } from '../support/build';
 import { text } from '../support/http';
+import { ready } from '../support/readiness';
 import { UnprivilegedServer } from '../support/unprivileged-server';
 import { startZookeeper, type ZookeeperServer } from '../support/zookeeper';
 import { requireZookeeperClient } from '../support/zookeeper-client';
@@ -30,6 +31,7 @@ describe('a server that may write its data directory only', () => {
     const port = await leaf.listening();
     const status = await readFile(`/proc/${leaf.pid}/status`, 'utf8');
     if (userId !== undefined) expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).toBe(String(userId));
+    await ready(port);
     expect(await text(port, '/api/segment/get/leaf-segment-test')).toBe('1');
     expect(await text(port, '/api/snowflake/get/order')).toMatch(/^\d{19}$/);
     expect(await text(port, '/metrics')).toContain('leaf_http_requests_total');

@@ -14,6 +14,16 @@ const pages = [
     .map((file) => `docs/${file}`),
 ];
 
+/** The anchors of the headings of a page, as GitHub makes them. */
+function anchorsOf(file: string): string[] {
+  return [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe('the reference pages', () => {
   it('.env.example has every variable with its default, and no other', () => {
     const lines = [...read('.env.example').matchAll(/^# ((?:LEAF|OTEL)_[A-Z_]+)=(.*)$/gm)];
@@ -42,5 +52,24 @@ describe('the reference pages', () => {
     const targets = [...read(page).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target]) => target as string);
     const local = targets.filter((target) => !target.includes('://'));
     expect(local.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+  });
+
+  it.each(pages)('%s links to headings that exist', (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)].map(([, target = '', anchor = '']) => ({
+      file: target === '' ? page : join(dirname(page), target),
+      anchor,
+    }));
+    expect(links.filter(({ file, anchor }) => !anchorsOf(file).includes(anchor))).toEqual([]);
+  });
+
+  it('messages name headings that exist', () => {
+    const sources = ['libs', 'apps/leaf-server'].flatMap((folder) =>
+      (readdirSync(join(root, folder), { recursive: true }) as string[])
+        .filter((file) => /(?<!\.spec)\.ts$/.test(file) && !file.includes('node_modules'))
+        .map((file) => join(folder, file)),
+    );
+    const links = sources.flatMap((source) => [...read(source).matchAll(/(docs\/[\w/-]+\.md)#([\w-]+)/g)]);
+    expect(links.length).toBeGreaterThan(0);
+    expect(links.filter(([, file = '', anchor = '']) => !anchorsOf(file).includes(anchor))).toEqual([]);
   });
 });

@@ -13,14 +13,13 @@ import { ORDER_NUMBERS, OrdersController } from './orders.controller';
 export interface Settings {
   /** `mysql://user:password@host/database` */
   readonly databaseUrl: string;
-  readonly port: number;
   /** Secret of the order numbers. */
   readonly orderKey: string;
 }
 
 @Module({})
 export class AppModule {
-  static forRoot({ databaseUrl, port, orderKey }: Settings): DynamicModule {
+  static forRoot({ databaseUrl, orderKey }: Settings): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -29,7 +28,7 @@ export class AppModule {
         IdModule.forRoot({
           database: { dataSource: DataSource },
           tags: ['order'],
-          snowflake: { registry: 'mysql', instance: { port } },
+          snowflake: {},
         }),
         TerminusModule.forRoot({ logger: false }),
       ],

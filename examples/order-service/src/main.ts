@@ -8,7 +8,7 @@ async function main(): Promise<void> {
   const { DATABASE_URL: databaseUrl, ORDER_KEY: orderKey, PORT } = process.env;
   if (databaseUrl === undefined || orderKey === undefined) throw new Error('Set DATABASE_URL and ORDER_KEY.');
   const port = Number(PORT ?? 3000);
-  const module = AppModule.forRoot({ databaseUrl, port, orderKey });
+  const module = AppModule.forRoot({ databaseUrl, orderKey });
   const app = await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter());
   app.enableShutdownHooks();
   await app.listen(port, '127.0.0.1');
