@@ -35,6 +35,7 @@ export function drawWorld(random: SeededRandom): Drawn {
     faultyMs: REPORT_MS * (15 + random.below(30)),
     boundMs: graceMs + waits + 12 * REPORT_MS,
     offsets: Array.from({ length: hosts }, () => Math.round((random.fraction() - 0.5) * 0.4 * maxClockOffsetMs)),
+    readsByInstance: (strategy === 'fixed' || strategy === 'fixed with file') && random.chance(0.5),
   };
   return { conditions, faults: drawFaults(random, conditions) };
 }

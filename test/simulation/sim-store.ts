@@ -1,4 +1,5 @@
 import {
+  formatInstance,
   type Instance,
   type RegistryDocument,
   type StoredRegistry,
@@ -21,6 +22,7 @@ export class SimStore extends WorkerStore {
     private readonly caller: Caller,
     private readonly carry: Carry,
     private readonly sources: () => TimeSource[],
+    private readonly readsByInstance: boolean,
   ) {
     super();
   }
@@ -37,8 +39,15 @@ export class SimStore extends WorkerStore {
     return this.carry('list', () => this.server.list(instance), false);
   }
 
-  read(workerId: number): Promise<StoredWorker | undefined> {
-    return this.carry('read', () => this.server.read(workerId), false);
+  /** A table finds the row of an instance, ZooKeeper whoever has the number. */
+  read(workerId: number, instance: Instance): Promise<StoredWorker | undefined> {
+    const isRead = ({ record }: StoredWorker): boolean =>
+      !this.readsByInstance || formatInstance(record.instance) === formatInstance(instance);
+    const found = (): StoredWorker | undefined => {
+      const stored = this.server.read(workerId);
+      return stored !== undefined && isRead(stored) ? stored : undefined;
+    };
+    return this.carry('read', found, false);
   }
 
   create(

@@ -112,7 +112,7 @@ export class World implements Surroundings, WriteListener, WorldParts {
     const sources = (): ReturnType<Surroundings['timeSources']> => this.timeSources(process);
     if (this.conditions.strategy !== 'local') {
       const carry: Carry = (label, operation, isWrite) => this.network.call(process, label, operation, isWrite);
-      return new SimStore('the registry', this.server, process, carry, sources);
+      return new SimStore('the registry', this.server, process, carry, sources, this.conditions.readsByInstance);
     }
     const { disk } = process.place;
     const { directory } = disk;
@@ -121,7 +121,7 @@ export class World implements Surroundings, WriteListener, WorldParts {
         const act = (): void => (disk.directory === directory ? resolve(operation()) : reject(notInPlace()));
         this.scheduler.at(process.clock.local + process.random.spread(0.05, 10), label, act, process);
       });
-    return new SimStore('a directory', directory.server, process, carry, sources);
+    return new SimStore('a directory', directory.server, process, carry, sources, false);
   }
 
   timeSources(asking?: SimProcess): ReturnType<Surroundings['timeSources']> {
