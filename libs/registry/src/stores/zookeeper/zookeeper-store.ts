@@ -155,7 +155,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
       const root = `${this.parent}/${layout.records}`;
       const others = await this.readAll(await this.names(root, layout), () => false, root, layout);
       const up = others.filter(({ record }) => !record.free && record.ceiling > now);
-      return up.length === 0 ? undefined : `${up.length} worker IDs below ${root}`;
+      return up.length === 0 ? undefined : `${up.length} worker IDs in use below ${root}`;
     });
   }
 
