@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/clock';
 import { LeafError, reasonOf } from '../errors/leaf-error';
+import { leaseLost, recordContested } from './claim-errors';
 import { formatInstance } from './instance';
 import type { LeaseHolder } from './lease-holder';
 import { isSameHistory, type RegistryHistory, type RegistryMemory } from './registry-memory';
@@ -278,24 +279,11 @@ export class WorkerClaim {
   }
 
   private lost(relation: string): LeafError {
-    const instance = formatInstance(this.holder.instance);
-    const why: Record<string, string> = {
-      another: `another server has written its record. Give no other server the address and port ${instance} (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance)`,
-      gone: 'its record was removed. Leave the records to the servers',
-      behind: 'its record was set back to an earlier one. Leave the records to the servers',
-    };
-    return new LeafError(
-      'LEAF_LEASE_LOST',
-      `Worker ${this.workerId} of ${this.context.description} is no longer held by this server: ${why[relation] ?? relation}, and restart this server.`,
-    );
+    return leaseLost(this.workerId, this.context.description, this.holder.instance, relation);
   }
 
   private unreachable(problem: string): LeafError {
-    return new LeafError(
-      'LEAF_REGISTRY_UNREACHABLE',
-      `The record of worker ${this.workerId} in ${this.context.description} ${problem}. This server tries again by itself.`,
-      { retryAfterMs: 1000 },
-    );
+    return recordContested(this.workerId, this.context.description, problem);
   }
 }
 
