@@ -42,8 +42,10 @@ export function inject(world: WorldParts, fault: Fault): void {
     case 'clock step':
       host.isWrong = true;
       for (const { clock } of host.places) {
+        clock.refresh();
+        const before = clock.shown;
         clock.step(by);
-        host.ahead = Math.max(host.ahead, clock.shown);
+        host.ahead = Math.max(host.ahead, before, clock.shown);
       }
       // Some are set right after a while; the others when the faults end.
       if (fault.at % 2 === 0) scheduler.at(now + ms, 'clock set right', () => setRight(world, host));
