@@ -207,7 +207,8 @@ export class WorkerClaim {
 
   /** The process before us, whose file we started from, may have recorded more than it could write to the file. */
   private adopted(current: StoredWorker | undefined): StoredWorker | undefined {
-    if (this.confirmed === 0) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
+    const isOfPredecessor = this.confirmed === 0 && current?.record.leaseId !== this.holder.leaseId;
+    if (isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
     return current;
   }
 
