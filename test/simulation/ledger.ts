@@ -51,6 +51,7 @@ export class Ledger {
   private readonly given = new Map<number, Given[]>();
   private readonly spans = new Map<number, Span[]>();
   /** Ceilings that were recorded, by lease and worker: in the registry, and in the file. */
+  private readonly replaced = new Map<string, number>();
   private readonly recorded = new Map<string, number>();
   private readonly filed = new Map<string, number>();
   private readonly highest = new Map<string, number>();
@@ -84,6 +85,11 @@ export class Ledger {
     this.overlap(issuer, timestamp);
   }
 
+  /** The ceiling of somebody else that a lease has replaced: it may never fall below that. */
+  replacedBy(leaseId: string, workerId: number): number {
+    return this.replaced.get(keyOf(leaseId, workerId)) ?? 0;
+  }
+
   wrote(before: StoredWorker | undefined, { workerId, record }: StoredWorker): void {
     const { leaseId, ceiling } = record;
     const key = keyOf(leaseId ?? '', workerId);
@@ -96,6 +102,7 @@ export class Ledger {
     ) {
       this.breach('fall', `${what()}, below the ${sinceStart(before.record.ceiling)} of ${before.record.leaseId}`);
     }
+    if (before !== undefined && before.record.leaseId !== leaseId) this.replaced.set(key, before.record.ceiling);
     const highest = this.highest.get(key) ?? 0;
     // A reclaim keeps the ceiling. After lost history the ceiling may be too low; the floor covers that.
     const isReclaimed = before?.record.ceiling === ceiling && before.record.write === record.write;

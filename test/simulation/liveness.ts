@@ -57,8 +57,8 @@ export class Liveness {
     const record = server.read(issuer.workerId)?.record;
     if (record?.leaseId !== name) return;
     const issued = ledger.highestOf(name, issuer.workerId);
-    // A server that started from its file may find that the process before it had recorded a little more.
-    const most = Math.max(issued, issuer.floor + conditions.horizonMs, place.clock.shown + conditions.horizonMs);
+    const least = Math.max(issuer.floor, ledger.replacedBy(name, issuer.workerId));
+    const most = Math.max(issued, least, place.clock.shown + conditions.horizonMs);
     if (record.ceiling <= most) return;
     ledger.breach(
       'high ceiling',
