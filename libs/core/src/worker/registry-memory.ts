@@ -80,11 +80,7 @@ export class RegistryMemory {
       }
       await this.store.writeRegistry(stored, this.begin(document, origin));
     }
-    throw new LeafError(
-      'LEAF_REGISTRY_UNREACHABLE',
-      `Other servers changed the document of the worker registry at ${this.store.description} ${ATTEMPTS} times in a row. This server tries again by itself.`,
-      { retryAfterMs: 1000 },
-    );
+    throw this.contested();
   }
 
   /**
@@ -112,11 +108,20 @@ export class RegistryMemory {
 
   /** Records that `workerId` was given by the store's numbering. */
   async raiseHighest(workerId: number): Promise<void> {
-    for (;;) {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { stored, document } = await this.open();
       if (document.highest >= workerId) return;
       if (await this.store.writeRegistry(stored, { ...document, highest: workerId })) return;
     }
+    throw this.contested();
+  }
+
+  private contested(): LeafError {
+    return new LeafError(
+      'LEAF_REGISTRY_UNREACHABLE',
+      `Other servers changed the document of the worker registry at ${this.store.description} ${ATTEMPTS} times in a row. This server tries again by itself.`,
+      { retryAfterMs: 1000 },
+    );
   }
 
   private begin(document: RegistryDocument | undefined, origin: string): RegistryDocument {
