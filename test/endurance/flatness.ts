@@ -20,8 +20,7 @@ const ALLOWED: Readonly<Record<keyof Sample, Allowance>> = {
   descriptors: FEW,
   handles: FEW,
   timers: FEW,
-  // A connection has about three of them.
-  emitters: { share: 0, least: 12 },
+  emitters: FEW,
   // A socket has about ten of them.
   listeners: { share: 0, least: 24 },
   // A report to a registry that is under way is a dozen of them.
