@@ -153,13 +153,18 @@ export class WorkerAcquisition {
     return record.leaseId === holder.leaseId && !record.free ? holder.replacedBy(record.write) : undefined;
   }
 
-  /** @returns false when the record has changed meanwhile and has to be read again */
+  /**
+   * A record of our instance may be that of a twin, whose clock may be ahead of ours by the allowed offset.
+   *
+   * @returns false when the record has changed meanwhile and has to be read again
+   */
   private async untilPassed(floor: number, found: StoredWorker | undefined): Promise<boolean> {
     const { parts, options, claims, wait } = this.context;
+    const longestMs = options.horizonMs + (found !== undefined && claims.exclusive ? claims.maxClockOffsetMs : 0);
     for (;;) {
       const left = floor - parts.clock.now();
       if (left < 0) return true;
-      if (left > options.horizonMs) throw clockBehind(claims.description, floor, left, options.horizonMs);
+      if (left > longestMs) throw clockBehind(claims.description, floor, left, longestMs);
       await wait(Math.min(left + 1, POLL_MS), reserved(claims.description, left));
       if (found !== undefined && claims.exclusive && (await this.hasChanged(found))) return false;
     }
@@ -235,9 +240,9 @@ export function reserved(registry: string, ms: number): LeafError {
   );
 }
 
-export function clockBehind(registry: string, floor: number, ms: number, horizonMs: number): LeafError {
+export function clockBehind(registry: string, floor: number, ms: number, longestMs: number): LeafError {
   return new LeafError(
     'LEAF_CLOCK_BEHIND',
-    `The clock of this server is ${ms} ms behind the time that is reserved for its worker ID in ${registry}; this server waits for up to ${horizonMs} ms. Correct the clock of this host, or start again once it has passed ${floor} (Unix ms).`,
+    `The clock of this server is ${ms} ms behind the time that is reserved for its worker ID in ${registry}; this server waits for up to ${longestMs} ms. Correct the clock of this host, or start again once it has passed ${floor} (Unix ms).`,
   );
 }

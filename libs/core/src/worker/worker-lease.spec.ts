@@ -55,10 +55,10 @@ describe('WorkerLease', () => {
       expect(next.waits).toMatchObject([{ code: 'LEAF_NOT_READY', retryAfterMs: 9001 }]);
     });
 
-    it('refuses a clock more than one horizon behind the recorded ceiling, and writes nothing', async () => {
+    it('refuses a clock further behind the recorded ceiling than the horizon and the offset, and writes nothing', async () => {
       await started();
       const before = record();
-      clock.step(-1);
+      clock.step(-5001);
       const next = server({ remembers: true });
       await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_CLOCK_BEHIND' });
       expect(record()).toEqual(before);
@@ -85,6 +85,18 @@ describe('WorkerLease', () => {
       expect(first.losses).toEqual([]);
       expect(first.ids.tryNext()).toBeDefined();
       expect(second.ids.refusal()).toMatchObject({ code: 'LEAF_WORKER_HELD' });
+    });
+
+    it('gives way to a running server with the same address whose clock is ahead', async () => {
+      const ahead = new FakeClock(START + 1000);
+      const first = await new LeaseRig(ahead, store, { remembers: true }).start();
+      const acquired = server({ remembers: true }).lease.acquire();
+      const refused = expect(acquired).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
+      await clock.advance(REPORT_MS);
+      await pass([first], ahead, REPORT_MS);
+      await clock.advance(REPORT_MS);
+      await refused;
+      expect(first.losses).toEqual([]);
     });
 
     it('takes over by itself once that server is gone', async () => {
