@@ -175,9 +175,10 @@ export class WorkerClaim {
    */
   private async recover(ceiling: number, attempts = ATTEMPTS): Promise<StoredWorker | undefined> {
     const { store, memory } = this.context;
+    const current = await store.read(this.workerId, this.holder.instance);
+    // After the record: history that is lost between the two reads explains a record that is behind.
     const open = await memory.open();
     const changed = !isSameHistory(this.registry, open.document);
-    const current = await store.read(this.workerId, this.holder.instance);
     const relation = this.relationOf(current?.record);
     if (!changed) {
       if (relation === 'ours') return this.adopted(current);

@@ -2,6 +2,7 @@ import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/i
 import { LeaseRig, pass, REPORT_MS } from '../../../../test/support/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import { isSameHistory, RegistryMemory } from './registry-memory';
+import type { StoredRegistry, StoredWorker } from './worker-store';
 import { attemptsOf, type FileRecord, WorkerFile, withAttempt } from './worker-file';
 
 const START = 1_700_000_000_000;
@@ -34,6 +35,42 @@ class SteppingFile extends WorkerFile {
     this.stepped = true;
   }
 }
+
+/** The next answer to a read is the last one before a failover. */
+class FailoverAfterRead extends InMemoryWorkerStore {
+  failover: (() => void) | undefined;
+
+  override async readRegistry(): Promise<StoredRegistry> {
+    return this.failOver(await super.readRegistry());
+  }
+
+  override async read(workerId: number): Promise<StoredWorker | undefined> {
+    return this.failOver(await super.read(workerId));
+  }
+
+  private failOver<T>(answer: T): T {
+    this.failover?.();
+    this.failover = undefined;
+    return answer;
+  }
+}
+
+it('A failover between two reads of the registry is no lost lease', async () => {
+  const clock = new FakeClock(START);
+  const workers = new InMemoryWorkers();
+  const store = new FailoverAfterRead(workers);
+  const one = await new LeaseRig(clock, store).start();
+  const copy = workers.copy();
+  await one.report();
+  store.line = 'answers are lost';
+  await one.report();
+  store.line = 'up';
+  store.failover = () => workers.promote(copy, 'b');
+  await pass([one], clock, 2 * REPORT_MS);
+  expect(store.failover).toBeUndefined();
+  expect(one.losses).toEqual([]);
+  expect(one.registeredAgain).toEqual([0]);
+});
 
 describe('A registry that loses its history twice', () => {
   it('distinguishes two failovers to copies of the same age', async () => {
