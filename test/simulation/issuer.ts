@@ -8,6 +8,8 @@ export interface Issuer {
   readonly workerId: number;
   /** Unix milliseconds: it issues only above it. */
   readonly floor: number;
+  /** When it was acquired, in milliseconds of the world. */
+  readonly acquiredAt: number;
   /** IDs were issued up to a ceiling that only the file knew. */
   stoodIn: boolean;
   /**

@@ -49,10 +49,10 @@ export class Liveness {
   }
 
   /** R9: the next reports lower a reservation that is too far ahead. */
-  private checkCeiling(place: SimPlace, { name, issuer, startedAt }: SimProcess): void {
+  private checkCeiling(place: SimPlace, { name, issuer }: SimProcess): void {
     const { scheduler, conditions, ledger, server } = this.world;
     if (issuer === undefined || conditions.strategy === 'local') return;
-    const quiet = scheduler.now - Math.max(place.touchedUntil, startedAt);
+    const quiet = scheduler.now - Math.max(place.touchedUntil, issuer.acquiredAt);
     if (quiet < 5 * conditions.reportMs || place.machine.isWrong) return;
     const record = server.read(issuer.workerId)?.record;
     if (record?.leaseId !== name) return;

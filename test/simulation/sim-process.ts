@@ -183,7 +183,7 @@ export class SimProcess implements Caller {
     this.note(() => `holds worker ${workerId} from ${sinceStart(floor)} to ${sinceStart(this.lease.ceiling)}`);
     this.issuer = {
       ...{ name: this.name, host: place.host, instance: formatInstance(place.instance), leaseId: this.name },
-      ...{ workerId, floor, stoodIn: this.goesByDisk(), missedGrace: false },
+      ...{ workerId, floor, acquiredAt: around.scheduler.now, stoodIn: this.goesByDisk(), missedGrace: false },
       copied: () => place.copied,
     };
   }
