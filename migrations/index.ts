@@ -2,6 +2,7 @@ import { CreateLeafTables1732147200000 } from './1732147200000-create-leaf-table
 import { CreateSegmentServer1795219200000 } from './1795219200000-create-segment-server';
 import { AddLeaseId1795219200001 } from './1795219200001-add-lease-id';
 import { CreateWorkerPool1795219200002 } from './1795219200002-create-worker-pool';
+import { AddTagSettings1795219200003 } from './1795219200003-add-tag-settings';
 
 /** Every migration, oldest first. */
 export const migrations = [
@@ -9,4 +10,5 @@ export const migrations = [
   CreateSegmentServer1795219200000,
   AddLeaseId1795219200001,
   CreateWorkerPool1795219200002,
+  AddTagSettings1795219200003,
 ];

@@ -1,4 +1,4 @@
-import { SegmentStore, type Allocation, type IdRange } from '@leaf/core';
+import { PLAIN_TAG, SegmentStore, type Allocation, type IdRange, type TagEntry } from '@leaf/core';
 import { turn } from './contender';
 
 /** One tag in memory. It answers after a turn of the event loop, as a real store never answers at once. */
@@ -13,12 +13,12 @@ export class MemorySegmentStore extends SegmentStore {
     super();
   }
 
-  listTags(): Promise<string[]> {
-    return Promise.resolve([this.tag]);
+  listTags(): Promise<TagEntry[]> {
+    return Promise.resolve([{ tag: this.tag, kind: PLAIN_TAG }]);
   }
 
-  hasTag(tag: string): Promise<boolean> {
-    return Promise.resolve(tag === this.tag);
+  findTag(tag: string): Promise<TagEntry | undefined> {
+    return Promise.resolve(tag === this.tag ? { tag, kind: PLAIN_TAG } : undefined);
   }
 
   async allocate(_tag: string, size = this.step): Promise<Allocation> {

@@ -54,7 +54,7 @@ export async function measureStore(subject: Subject, tags: readonly string[], pl
   const pair = await inTurn(
     plan,
     1,
-    () => lists(store.listTags()),
+    () => lists(store.listTags().then((all) => all.length)),
     () => lists(bare.list()),
   );
   rows.push(rowOf(subject, `list of ${tags.length} tags`, 1, pair));

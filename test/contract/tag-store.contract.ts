@@ -4,6 +4,7 @@ import {
   MAX_ID,
   MAX_STEP,
   type NewTag,
+  PLAIN_TAG,
   type SegmentStore,
   type TagChange,
   type TagStore,
@@ -70,6 +71,41 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
     ] satisfies [NewTag, string][])('refuses %p', async (tag, code) => {
       await expect(tags.create(tag)).rejects.toEqual(REFUSED(code));
       expect(await tags.list()).toEqual([]);
+    });
+
+    it('keeps the settings of a tag', async () => {
+      const plain = { ...PLAIN_TAG, maxStep: undefined, max: undefined };
+      expect(await tags.create({ tag: 'plain', step: 10 })).toMatchObject(plain);
+      const limits = { maxStep: 20, max: MAX_ID - 1n };
+      const reset = { reset: 'monthly', zone: 'Europe/Berlin' } as const;
+      const strict = await tags.create({ tag: 'strict', step: 10, ...limits, order: 'strict', ...reset });
+      expect(strict).toMatchObject({ ...limits, order: 'strict', ...reset });
+      const interleave = { of: 3, remainder: 0, block: 1000 };
+      expect(await tags.create({ tag: 'shared', step: 10, interleave })).toMatchObject({ interleave });
+      expect(await tags.create({ tag: 'utc', step: 10, reset: 'daily' })).toMatchObject({ zone: 'UTC' });
+      const { after } = await tags.change('strict', { maxStep: null, max: null });
+      expect(after).toEqual({ ...strict, maxStep: undefined, max: undefined, updatedAt: after.updatedAt });
+      expect(await fixture.segments.findTag('shared')).toMatchObject({ kind: { interleave } });
+      expect((await fixture.segments.listTags()).find(({ tag }) => tag === 'utc')).toMatchObject({
+        kind: { order: 'relaxed', reset: 'daily', zone: 'UTC' },
+      });
+    });
+
+    it('gives no ID beyond the last one of the tag', async () => {
+      await tags.create({ tag: 'a', step: 10, maxStep: 10, max: 15n });
+      expect(await fixture.segments.allocate('a', undefined)).toMatchObject({ from: 1n, to: 10n, maxStep: 10 });
+      await expect(fixture.segments.allocate('a', undefined)).rejects.toEqual(REFUSED('LEAF_TAG_EXHAUSTED'));
+      expect(await fixture.segments.allocate('a', 5)).toMatchObject({ from: 11n, to: 15n });
+      await expect(fixture.segments.allocate('a', 1)).rejects.toEqual(REFUSED('LEAF_TAG_EXHAUSTED'));
+      await tags.change('a', { max: 16n });
+      expect(await fixture.segments.allocate('a', 1)).toMatchObject({ from: 16n });
+    });
+
+    it('refuses a largest step below the step', async () => {
+      await tags.create({ tag: 'a', step: 10, maxStep: 20 });
+      await expect(tags.change('a', { step: 21 })).rejects.toEqual(REFUSED('LEAF_BODY_INVALID'));
+      await expect(tags.change('a', { maxStep: 9 })).rejects.toEqual(REFUSED('LEAF_BODY_INVALID'));
+      await expect(tags.create({ tag: 'b', step: 10, maxStep: 9 })).rejects.toEqual(REFUSED('LEAF_BODY_INVALID'));
     });
 
     it('takes a description as it is', async () => {

@@ -7,6 +7,7 @@ import {
   type SegmentOptions,
   SegmentStore,
   systemRandom,
+  type TagEntry,
 } from '@leaf/core';
 import { createSegmentStore, parseDatabaseUrl } from '@leaf/persistence';
 import { clock, connectAsServer, FAILOVER, sqlFixture } from '../contract/sql-stores';
@@ -41,12 +42,12 @@ class WatchedStore extends SegmentStore {
     return this.inner.description;
   }
 
-  listTags(): Promise<string[]> {
+  listTags(): Promise<TagEntry[]> {
     return this.inner.listTags();
   }
 
-  hasTag(tag: string): Promise<boolean> {
-    return this.inner.hasTag(tag);
+  findTag(tag: string): Promise<TagEntry | undefined> {
+    return this.inner.findTag(tag);
   }
 
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {

@@ -1,4 +1,4 @@
-import { systemRandom } from '@leaf/core';
+import { PLAIN_TAG, systemRandom } from '@leaf/core';
 import {
   createSegmentStore,
   type DatabaseTarget,
@@ -68,7 +68,7 @@ describe.each<Case>([
       await connection.query("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('mine', 7, 3)");
       const migrated = await connect(target);
       const store = createSegmentStore(migrated, FAILOVER);
-      expect(await store.listTags()).toEqual(['mine']);
+      expect(await store.listTags()).toEqual([{ tag: 'mine', kind: PLAIN_TAG }]);
       expect(await store.allocate('mine', undefined)).toEqual({ from: 7n, to: 9n, step: 3 });
       const [worker] = await new SqlWorkerStore(lazily(target), FIXED_WORKERS).list();
       expect(worker).toMatchObject({ workerId: 7, record: { ceiling: 5, leaseId: undefined, write: 0 } });

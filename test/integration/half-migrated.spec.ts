@@ -1,3 +1,4 @@
+import { migrations } from '@leaf/migrations';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { createSegmentStore, FIRST_TAG, parseDatabaseUrl } from '@leaf/persistence';
 import { dataSourceOptions, DEFAULT_LIMITS } from '../../libs/persistence/src/data-source-options';
@@ -73,7 +74,7 @@ describe.each<[string, () => Promise<Host>]>([
       expect(await createSegmentStore(dataSource, FAILOVER).allocate('order', undefined)).toMatchObject({ from: 1n });
       const tags = await dataSource.query<unknown[]>(`SELECT biz_tag FROM leaf_alloc WHERE biz_tag <> 'order'`);
       expect(tags.length).toBeLessThanOrEqual(1);
-      expect(await dataSource.query('SELECT name FROM leaf_migrations')).toHaveLength(4);
+      expect(await dataSource.query('SELECT name FROM leaf_migrations')).toHaveLength(migrations.length);
       return rows.map(({ line }) => line);
     } finally {
       await dataSource.destroy();

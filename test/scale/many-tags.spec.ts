@@ -1,4 +1,4 @@
-import { DEFAULT_HOT_TAGS, FakeClock, HotTags, SegmentIdGenerator } from '@leaf/core';
+import { DEFAULT_HOT_TAGS, FakeClock, HotTags, PLAIN_TAG, SegmentIdGenerator } from '@leaf/core';
 import { IssueRates } from '../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { heapInUse } from '../support/heap';
 import { InMemorySegmentStore } from '../support/in-memory-segment-store';
@@ -86,7 +86,8 @@ describe('with a hundred thousand tags', () => {
 
   it('each takes less than a kilobyte, used or not, with all that is counted of it', async () => {
     // Names of their own, as rows of a database have: those of the store are there before.
-    store.listTags = () => Promise.resolve(Array.from({ length: TAGS }, (_, index) => tagOf(index)));
+    store.listTags = () =>
+      Promise.resolve(Array.from({ length: TAGS }, (_, index) => ({ tag: tagOf(index), kind: PLAIN_TAG })));
     const before = heapInUse();
     await generator.refresh.run();
     const known = heapInUse();

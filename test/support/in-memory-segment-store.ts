@@ -1,11 +1,21 @@
-import { LeafError, MAX_ID, SegmentStore, type Allocation, type IdRange } from '@leaf/core';
+import {
+  type Allocation,
+  type IdRange,
+  LeafError,
+  MAX_ID,
+  PLAIN_TAG,
+  SegmentStore,
+  type TagEntry,
+  type TagKind,
+} from '@leaf/core';
 
 export interface SegmentRow {
   maxId: bigint;
   step: number;
+  kind?: TagKind;
 }
 
-export type StoreMethod = 'listTags' | 'hasTag' | 'allocate' | 'giveBack' | 'raise' | 'recordDeleted';
+export type StoreMethod = 'listTags' | 'findTag' | 'allocate' | 'giveBack' | 'raise' | 'recordDeleted';
 
 export interface TaggedRange extends IdRange {
   readonly tag: string;
@@ -111,12 +121,17 @@ export class InMemorySegmentStore extends SegmentStore {
     this.failures.length = 0;
   }
 
-  listTags(): Promise<string[]> {
-    return this.call('listTags', undefined, () => [...this.rows.keys()]);
+  listTags(): Promise<TagEntry[]> {
+    return this.call('listTags', undefined, () =>
+      Array.from(this.rows, ([tag, { kind = PLAIN_TAG }]) => ({ tag, kind })),
+    );
   }
 
-  hasTag(tag: string): Promise<boolean> {
-    return this.call('hasTag', tag, () => this.rows.has(tag));
+  findTag(tag: string): Promise<TagEntry | undefined> {
+    return this.call('findTag', tag, () => {
+      const row = this.rows.get(tag);
+      return row && { tag, kind: row.kind ?? PLAIN_TAG };
+    });
   }
 
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {

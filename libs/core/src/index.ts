@@ -32,7 +32,7 @@ export { Segment } from './segment/segment';
 export type { SegmentEvents } from './segment/segment-events';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
-export { SegmentStore, type Allocation } from './segment/segment-store';
+export { SegmentStore, type Allocation, type TagEntry } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
 export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
 export {
@@ -40,12 +40,23 @@ export {
   assertTagChange,
   fitsDescription,
   MAX_DESCRIPTION,
-  MAX_STEP,
   TagStore,
   type NewTag,
   type TagChange,
   type TagRow,
 } from './segment/tag-store';
+export {
+  type Interleave,
+  MAX_STEP,
+  PLAIN_TAG,
+  RESETS,
+  settingFault,
+  tagKind,
+  type TagKind,
+  type TagLimits,
+  type TagOrder,
+  type TagReset,
+} from './segment/tag-settings';
 export {
   BitLayout,
   DEFAULT_EPOCH,

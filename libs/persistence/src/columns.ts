@@ -12,12 +12,21 @@ interface Column {
 
 /** What ranges and leases are calculated from. In a column that rounds or cuts off, two of them would overlap. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
-  leaf_alloc: { biz_tag: 'any', max_id: 'bigint', step: 'int' },
+  leaf_alloc: {
+    ...{ biz_tag: 'any', max_id: 'bigint', step: 'int', max_step: 'int', last_id: 'bigint', ordering: 'any' },
+    ...{ reset_every: 'any', time_zone: 'any', interleave_of: 'int', interleave_remainder: 'int' },
+    interleave_block: 'int',
+  },
   leaf_deleted_tag: { biz_tag: 'any', max_id: 'bigint' },
   leaf_workerid_alloc: { ip_port: 'any', max_timestamp: 'bigint' },
   leaf_worker_pool: { id: 'int', ip_port: 'any', lease_id: 'any', max_timestamp: 'bigint' },
   leaf_registry: { name: 'any', document: 'any' },
 };
+/** Columns that a migration adds to a table that the Java service has made. */
+const ADDED: readonly string[] = [
+  ...['max_step', 'last_id', 'ordering', 'reset_every', 'time_zone'],
+  ...['interleave_of', 'interleave_remainder', 'interleave_block'],
+];
 const INTS = ['tinyint', 'smallint', 'mediumint', 'int', 'integer'];
 
 /** The columns of a table, by its name; none when there is no table, or none that this user may see. */
@@ -32,18 +41,20 @@ const QUERIES: Readonly<Record<Dialect, string>> = {
 /**
  * Makes sure that the tables, where there are any, hold numbers exactly. Each query about them has a table of its own.
  *
+ * @param complete whether what migrations add has to be there
  * @throws LeafError `LEAF_DATABASE_UNUSABLE`, naming the column
  */
 export async function assertColumns(
   dataSource: DataSource,
   { dialect, description }: Pick<DatabaseTarget, 'dialect' | 'description'>,
+  complete: boolean,
 ): Promise<void> {
   for (const [table, needed] of Object.entries(NEEDED)) {
     const columns = await dataSource.query<Column[]>(QUERIES[dialect], [table]);
     if (columns.length === 0) continue;
     for (const [name, width] of Object.entries(needed)) {
       const type = columns.find((column) => column.name === name)?.type;
-      if (type !== undefined && holds(type, width, dialect)) continue;
+      if (type === undefined ? !complete && ADDED.includes(name) : holds(type, width, dialect)) continue;
       const problem = type === undefined ? `has no column ${name}` : `has ${name} as ${type || 'anything'}`;
       throw new LeafError(
         'LEAF_DATABASE_UNUSABLE',

@@ -67,7 +67,7 @@ export async function openDatabase(
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
     await assertSession(dataSource, target);
-    await assertColumns(dataSource, target);
+    await assertColumns(dataSource, target, !options.migrate);
     if (options.migrate) await migrate(dataSource, target, options.firstTag);
   };
   try {

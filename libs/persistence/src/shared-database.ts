@@ -56,7 +56,7 @@ export class SharedDatabase {
     try {
       const attempt = async (): Promise<void> => {
         await assertSession(this.dataSource, this.target);
-        await assertColumns(this.dataSource, this.target);
+        await assertColumns(this.dataSource, this.target, !this.migrate);
         if (this.migrate) await migrate(ofLeaf(this.dataSource), this.target, undefined);
       };
       await retry(attempt, { ...OPEN_RETRY, isRetryable: isNotUpYet }, this.clock, this.random);

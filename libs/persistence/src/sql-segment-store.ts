@@ -1,6 +1,7 @@
-import { type Allocation, type IdRange, LeafError, MAX_ID, MAX_STEP, SegmentStore } from '@leaf/core';
+import { type Allocation, type IdRange, LeafError, MAX_ID, MAX_STEP, SegmentStore, type TagEntry } from '@leaf/core';
 import type { FailoverGuard } from './failover/failover-guard';
 import type { SqlDatabase } from './sql-database';
+import { KIND_COLUMNS, type KindColumns, kindOf } from './tags/setting-columns';
 import type { TagDialect } from './tags/tag-dialect';
 
 export interface AllocRow {
@@ -9,12 +10,19 @@ export interface AllocRow {
   readonly step: number | null;
   /** Decimal: where a deleted tag of this name had come to. */
   readonly deleted: string | null;
+  /** Decimal: the last ID that may be given. */
+  readonly last_id: string | null;
+}
+
+interface EntryRow extends KindColumns {
+  readonly biz_tag: string;
 }
 
 /** The row of a tag, as an allocation left it. */
 export interface Allocated {
   readonly max_id: string;
   readonly step: number;
+  readonly max_step: number | null;
 }
 
 /** Tags that are read at once: few enough that nobody has to wait for the driver that reads their rows. */
@@ -36,24 +44,27 @@ export abstract class SqlSegmentStore extends SegmentStore {
 
   protected abstract readonly tags: TagDialect;
 
-  /** The next tags in the order of the table, `limit` at most. */
-  protected abstract tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]>;
-
   /** The rows of exactly this tag: one, unless the table has no key. */
   protected abstract rows(tag: string): Promise<AllocRow[]>;
 
   /** The allocation; undefined when no row was there to change, or the guard let none be changed. */
   protected abstract tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined>;
 
-  async hasTag(tag: string): Promise<boolean> {
-    return (await this.rows(tag)).length > 0;
+  async findTag(tag: string): Promise<TagEntry | undefined> {
+    const { text, thisTag, key } = this.tags;
+    const sql = text(`SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE ${thisTag}`);
+    const [row] = await this.database.run<EntryRow[]>(sql, key(tag));
+    return row && toEntry(row);
   }
 
-  async listTags(): Promise<string[]> {
-    const tags: string[] = [];
+  async listTags(): Promise<TagEntry[]> {
+    const sql = this.tags.text(
+      `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT ?`,
+    );
+    const tags: TagEntry[] = [];
     for (;;) {
-      const page = await this.tagsAfter(tags.at(-1) ?? '', PAGE);
-      for (const { biz_tag } of page) tags.push(biz_tag);
+      const page = await this.database.run<EntryRow[]>(sql, [tags.at(-1)?.tag ?? '', PAGE]);
+      for (const row of page) tags.push(toEntry(row));
       if (page.length < PAGE) return tags;
       await this.database.letOthersPass();
     }
@@ -79,7 +90,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
   private async refusal(tag: string, size: number | undefined): Promise<LeafError> {
     const [row, ...others] = await this.rows(tag);
     if (row === undefined) return unknownTag(tag);
-    const { max_id, step, deleted } = row;
+    const { max_id, step, deleted, last_id } = row;
     if (others.length > 0 || max_id === null || step === null || !isStep(step) || !/^[1-9]\d*$/.test(max_id)) {
       return new LeafError(
         'LEAF_TAG_ROW_INVALID',
@@ -90,10 +101,11 @@ export abstract class SqlSegmentStore extends SegmentStore {
     }
     const count = size ?? step;
     const next = BigInt(deleted ?? 0) > BigInt(max_id) ? BigInt(deleted ?? 0) : BigInt(max_id);
-    if (next > MAX_ID - BigInt(count)) {
+    const last = BigInt(last_id ?? MAX_ID - 1n);
+    if (next > last + 1n - BigInt(count)) {
       return new LeafError(
         'LEAF_TAG_EXHAUSTED',
-        `Tag "${tag}" is at ${next}: ${count} more IDs would pass 2^63 - 1. Start a new tag.`,
+        `Tag "${tag}" is at ${next}: ${count} more IDs would pass its last one, ${last}. ${last_id === null ? 'Start a new tag.' : 'Raise its max, or start a new tag.'}`,
       );
     }
     return new LeafError('LEAF_STORE_UNAVAILABLE', `The row of tag "${tag}" was changed meanwhile; ask again.`, {
@@ -105,6 +117,16 @@ export abstract class SqlSegmentStore extends SegmentStore {
 /** SQLite keeps what it is given: a text, a fraction, a number that JavaScript has not. */
 function isStep(step: number): boolean {
   return Number.isInteger(step) && step >= 1 && step <= MAX_STEP;
+}
+
+/** A row that makes no sense is refused when somebody asks for its IDs. */
+function toEntry(row: EntryRow): TagEntry {
+  const tag = row.biz_tag;
+  try {
+    return { tag, kind: kindOf(tag, row) };
+  } catch {
+    return { tag, kind: undefined };
+  }
 }
 
 function unknownTag(tag: string): LeafError {

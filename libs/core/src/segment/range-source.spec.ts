@@ -2,7 +2,8 @@ import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
 import { watch } from '../../../../test/support/watch';
 import { MAX_ID } from './id-range';
 import { RangeSource } from './range-source';
-import { SegmentStore, type Allocation } from './segment-store';
+import { SegmentStore, type Allocation, type TagEntry } from './segment-store';
+import { PLAIN_TAG } from './tag-settings';
 
 const T = 900_000;
 
@@ -15,12 +16,12 @@ class WildStore extends SegmentStore {
     super();
   }
 
-  listTags(): Promise<string[]> {
-    return Promise.resolve([TAG]);
+  listTags(): Promise<TagEntry[]> {
+    return Promise.resolve([{ tag: TAG, kind: PLAIN_TAG }]);
   }
 
-  hasTag(): Promise<boolean> {
-    return Promise.resolve(true);
+  findTag(tag: string): Promise<TagEntry | undefined> {
+    return Promise.resolve({ tag, kind: PLAIN_TAG });
   }
 
   allocate(): Promise<Allocation> {

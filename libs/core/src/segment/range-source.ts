@@ -44,6 +44,7 @@ const STATIC_LOADS = 2;
 export class RangeSource {
   private step = 0;
   private databaseStep = 0;
+  private databaseMaxStep = Infinity;
   private loads = 0;
   private failures = 0;
   private retries = 0;
@@ -67,7 +68,8 @@ export class RangeSource {
     const startedAt = clock.monotonic();
     const elapsed = startedAt - this.loadStartedAt;
     const dynamic = this.loads >= STATIC_LOADS;
-    const range = await this.allocate(dynamic ? nextStep(this.step, this.databaseStep, elapsed, options) : undefined);
+    const policy = { ...options, maxStep: Math.min(options.maxStep, this.databaseMaxStep) };
+    const range = await this.allocate(dynamic ? nextStep(this.step, this.databaseStep, elapsed, policy) : undefined);
     this.loadStartedAt = startedAt;
     this.lastLoadMs = clock.monotonic() - startedAt;
     this.lastLoadAt = clock.now();
@@ -96,6 +98,7 @@ export class RangeSource {
       await this.assertUsable(range);
       this.highest = range.to;
       this.databaseStep = range.step;
+      this.databaseMaxStep = range.maxStep ?? Infinity;
       this.lastError = undefined;
       this.failuresInRow = 0;
       return { from: range.from, to: range.to };

@@ -79,7 +79,7 @@ describe('SegmentIdGenerator, refresh', () => {
     rig.store.put('user', 1n, 10);
     await generator.refresh.run();
     expect(tagsOf(generator)).toEqual(['user']);
-    expect(rig.store.count('hasTag')).toBe(0);
+    expect(rig.store.count('findTag')).toBe(0);
   });
 
   it('adds without loading, and leaves out what is no tag', async () => {

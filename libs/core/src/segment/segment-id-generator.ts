@@ -227,7 +227,7 @@ export class SegmentIdGenerator {
   private async refreshTags(): Promise<void> {
     const known = [...this.buffers.keys(), ...this.paused.keys()];
     const stored = new Set<string>();
-    await this.forEach(await this.store.listTags(), (tag) => {
+    await this.forEach(await this.store.listTags(), ({ tag }) => {
       stored.add(tag);
       if (isTag(tag) && !this.paused.has(tag)) this.admit(tag);
     });
@@ -270,9 +270,9 @@ export class SegmentIdGenerator {
   private async find(tag: string): Promise<DoubleBuffer> {
     assertTag(tag);
     this.assertServed(tag);
-    const found = await this.lookup.has(tag);
+    const found = await this.lookup.find(tag);
     this.assertServed(tag);
-    if (!found) throw unknownTag(tag);
+    if (found === undefined) throw unknownTag(tag);
     return this.admit(tag);
   }
 

@@ -14,7 +14,7 @@ describe('SegmentIdGenerator, looking tags up', () => {
     const generator = rig.generator();
     await nextMany(generator, TAG, 10);
     await generator.takeRanges(TAG, 10);
-    expect(rig.store.count('hasTag')).toBe(1);
+    expect(rig.store.count('findTag')).toBe(1);
   });
 
   it('concurrent lookups of one tag share one call', async () => {
@@ -26,8 +26,8 @@ describe('SegmentIdGenerator, looking tags up', () => {
       (call) => watch<unknown>(call),
     );
     expect(rig.store.held.map(({ method, tag }) => [method, tag])).toEqual([
-      ['hasTag', TAG],
-      ['hasTag', 'user'],
+      ['findTag', TAG],
+      ['findTag', 'user'],
     ]);
     rig.store.release();
     await rig.settle();
@@ -44,11 +44,11 @@ describe('SegmentIdGenerator, looking tags up', () => {
     await rig.clock.advance(999);
     await expect(generator.next('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     await expect(generator.takeRanges('none', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-    expect(rig.store.count('hasTag')).toBe(1);
+    expect(rig.store.count('findTag')).toBe(1);
     rig.store.put('none', 1n, 10);
     await rig.clock.advance(1);
     expect(await generator.next('none')).toBe(1n);
-    expect(rig.store.count('hasTag')).toBe(2);
+    expect(rig.store.count('findTag')).toBe(2);
   });
 
   it('waits for a lookup no longer than for a segment', async () => {
@@ -76,18 +76,18 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(call.code).toBe('LEAF_TAG_NOT_FOUND');
     await rig.clock.advance(999);
     await expect(generator.next('none')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-    expect(rig.store.count('hasTag')).toBe(1);
+    expect(rig.store.count('findTag')).toBe(1);
   });
 
   it('keeps a limited number of unknown tags in mind, the newest', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     for (let i = 0; i <= 10_000; i++) await generator.next(`none-${i}`).catch(() => undefined);
-    const lookups = rig.store.count('hasTag');
+    const lookups = rig.store.count('findTag');
     await expect(generator.next('none-1')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-    expect(rig.store.count('hasTag')).toBe(lookups);
+    expect(rig.store.count('findTag')).toBe(lookups);
     await expect(generator.next('none-0')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-    expect(rig.store.count('hasTag')).toBe(lookups + 1);
+    expect(rig.store.count('findTag')).toBe(lookups + 1);
   });
 
   it('a failed lookup is not kept in mind', async () => {

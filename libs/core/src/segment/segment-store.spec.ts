@@ -4,7 +4,7 @@ describe('SegmentStore', () => {
   it('answers a ping by looking for a tag', async () => {
     const { store } = new SegmentRig();
     await expect(store.ping()).resolves.toBeUndefined();
-    expect(store.calls).toEqual([{ method: 'hasTag', tag: 'ping' }]);
+    expect(store.calls).toEqual([{ method: 'findTag', tag: 'ping' }]);
   });
 
   it('fails a ping as it fails any call', async () => {

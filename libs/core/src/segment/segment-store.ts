@@ -1,9 +1,19 @@
 import type { IdRange } from './id-range';
+import type { TagKind } from './tag-settings';
 
 /** A range that now belongs to the caller alone, and what the row says besides. */
 export interface Allocation extends IdRange {
   /** The step in the database's row. */
   readonly step: number;
+  /** The largest step in the row; undefined when it has none. */
+  readonly maxStep?: number | undefined;
+}
+
+/** A tag that the store has. */
+export interface TagEntry {
+  readonly tag: string;
+  /** Undefined when the row holds settings that make no sense. */
+  readonly kind: TagKind | undefined;
 }
 
 /** Asked for by a {@link SegmentStore.ping}; whether it exists does not matter. */
@@ -24,17 +34,16 @@ export abstract class SegmentStore {
   /** The store as an operator knows it, without secrets: `sqlite:/var/lib/leaf/leaf.sqlite`. */
   abstract readonly description: string;
 
-  /** The names of all tags. */
-  abstract listTags(): Promise<string[]>;
+  abstract listTags(): Promise<TagEntry[]>;
 
-  abstract hasTag(tag: string): Promise<boolean>;
+  abstract findTag(tag: string): Promise<TagEntry | undefined>;
 
   /**
    * Takes the next `size` IDs of a tag, or as many as the row's step says when `size` is undefined, and raises `max_id`
    * past them in the same atomic statement. The range lies above what a deleted tag of this name had come to, whoever
    * inserted the row.
    *
-   * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_TAG_EXHAUSTED` when they would pass 2^63 - 1 (nothing is taken then),
+   * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_TAG_EXHAUSTED` when they would pass the last ID of the tag (nothing is taken then),
    *   `LEAF_TAG_ROW_INVALID` when the row makes no sense, `LEAF_STORE_UNAVAILABLE`
    */
   abstract allocate(tag: string, size: number | undefined): Promise<Allocation>;
@@ -59,7 +68,7 @@ export abstract class SegmentStore {
    * @throws LeafError `LEAF_STORE_UNAVAILABLE` when none does
    */
   async ping(): Promise<string | undefined> {
-    await this.hasTag(PING_TAG);
+    await this.findTag(PING_TAG);
     return undefined;
   }
 }

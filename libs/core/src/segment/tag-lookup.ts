@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock';
 import { settledBefore } from '../deadline';
-import type { SegmentStore } from './segment-store';
+import type { SegmentStore, TagEntry } from './segment-store';
 import { segmentUnavailable } from './unavailable';
 import { UnknownTags } from './unknown-tags';
 
@@ -9,7 +9,7 @@ import { UnknownTags } from './unknown-tags';
  * that it does not have.
  */
 export class TagLookup {
-  private readonly running = new Map<string, Promise<boolean>>();
+  private readonly running = new Map<string, Promise<TagEntry | undefined>>();
   private readonly unknown: UnknownTags;
 
   constructor(
@@ -21,7 +21,7 @@ export class TagLookup {
   }
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`, or `LEAF_SEGMENT_UNAVAILABLE` past the wait limit */
-  has(tag: string): Promise<boolean> {
+  find(tag: string): Promise<TagEntry | undefined> {
     let running = this.running.get(tag);
     if (running === undefined) {
       running = this.ask(tag).finally(() => this.running.delete(tag));
@@ -30,13 +30,13 @@ export class TagLookup {
     return running;
   }
 
-  private async ask(tag: string): Promise<boolean> {
-    if (this.unknown.has(tag)) return false;
-    const answer = this.store.hasTag(tag);
+  private async ask(tag: string): Promise<TagEntry | undefined> {
+    if (this.unknown.has(tag)) return undefined;
+    const answer = this.store.findTag(tag);
     const inTime = await settledBefore(answer, this.clock.monotonic() + this.waitMs, this.clock);
     if (!inTime) throw segmentUnavailable(tag, this.waitMs, undefined);
     const found = await answer;
-    if (!found) this.unknown.add(tag);
+    if (found === undefined) this.unknown.add(tag);
     return found;
   }
 }

@@ -1,19 +1,22 @@
 import { LeafError } from '../errors/leaf-error';
 import { MAX_ID } from './id-range';
 import { assertTag } from './tag';
+import { settingFault, type TagKind, type TagLimits } from './tag-settings';
 
 /** The row of a tag, as it stands in the database. */
-export interface TagRow {
+export interface TagRow extends TagKind {
   readonly tag: string;
   /** The first ID that is not taken yet. */
   readonly maxId: bigint;
   readonly step: number;
+  readonly maxStep: number | undefined;
+  readonly max: bigint | undefined;
   readonly description: string | undefined;
   /** Unix milliseconds. */
   readonly updatedAt: number;
 }
 
-export interface NewTag {
+export interface NewTag extends TagLimits, Partial<TagKind> {
   readonly tag: string;
   readonly step: number;
   /** The first ID to be given; 1 when left out, or where a deleted tag of this name had come to. */
@@ -21,17 +24,14 @@ export interface NewTag {
   readonly description?: string | undefined;
 }
 
-/** What is left out stays as it is. */
-export interface TagChange {
-  readonly step?: number | undefined;
+/** What is left out stays as it is; null takes it away. */
+export interface TagChange extends TagLimits {
   /** Undefined leaves it, the empty string takes it away. */
   readonly description?: string | undefined;
   /** May only rise: what lies below was given out. */
   readonly maxId?: bigint | undefined;
 }
 
-/** Bound of the column. */
-export const MAX_STEP = 2_147_483_647;
 export const MAX_DESCRIPTION = 256;
 
 /** Counts characters as databases do: one beyond 16 bits is one. */
@@ -77,10 +77,9 @@ export function assertNewTag({ tag, ...fields }: NewTag): void {
 }
 
 /** @throws LeafError `LEAF_BODY_INVALID` */
-export function assertTagChange({ step, maxId, description }: TagChange): void {
-  if (step !== undefined && !(Number.isInteger(step) && step >= 1 && step <= MAX_STEP)) {
-    throw invalid(`step must be a whole number from 1 to ${MAX_STEP}`);
-  }
+export function assertTagChange({ maxId, description, ...settings }: TagChange & Partial<TagKind>): void {
+  const fault = settingFault(settings);
+  if (fault !== undefined) throw invalid(fault);
   if (maxId !== undefined && (maxId < 1n || maxId > MAX_ID)) {
     throw invalid(`maxId must be a whole number from 1 to ${MAX_ID}`);
   }

@@ -9,6 +9,7 @@ interface Updated {
 
 interface Found {
   readonly step: number;
+  readonly max_step: number | null;
   /** Decimal: LAST_INSERT_ID, which the server's answer to the UPDATE does not have when the table has a trigger. */
   readonly end_id: string;
 }
@@ -58,11 +59,11 @@ export class MysqlSegmentStore extends SqlSegmentStore {
       {
         sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
          WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
-         AND ${NEXT_ID} <= 9223372036854775807 - ?`,
+         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ?`,
         parameters: [tag, BigInt(count), tag, tag, tag, BigInt(count)],
       },
       {
-        sql: `SELECT step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
+        sql: `SELECT step, max_step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
         parameters: [tag, tag],
       },
       size ?? 0,
@@ -70,16 +71,12 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     const [row] = rows;
     if (updated.affectedRows !== 1 || row === undefined) return undefined;
     const end = BigInt(row.end_id);
-    return { from: end - BigInt(count), to: end - 1n, step: row.step };
-  }
-
-  protected tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]> {
-    return this.database.run('SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT ?', [tag, limit]);
+    return { from: end - BigInt(count), to: end - 1n, step: row.step, maxStep: row.max_step ?? undefined };
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = `(SELECT CAST(max_id AS CHAR) ${DELETED}) AS deleted`;
-    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
+    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, CAST(last_id AS CHAR) AS last_id, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
     return this.database.run(sql, [tag, tag, tag]);
   }
 

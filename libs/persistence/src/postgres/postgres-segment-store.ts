@@ -34,23 +34,26 @@ export class PostgresSegmentStore extends SqlSegmentStore {
       `UPDATE leaf_alloc
        SET max_id = ${NEXT_ID} + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = $2 AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
-         AND ${NEXT_ID} <= 9223372036854775807 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
-       RETURNING max_id::text, step`,
+         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
+       RETURNING max_id::text, step, max_step`,
       [count, tag],
     );
     if (row === undefined || others.length > 0) return undefined;
     const end = BigInt(row.max_id);
-    return { from: end - (count ?? BigInt(row.step)), to: end - 1n, step: row.step };
-  }
-
-  protected tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]> {
-    const sql = 'SELECT biz_tag FROM leaf_alloc WHERE biz_tag > $1 ORDER BY biz_tag LIMIT $2';
-    return this.database.run(sql, [tag, limit]);
+    return {
+      from: end - (count ?? BigInt(row.step)),
+      to: end - 1n,
+      step: row.step,
+      maxStep: row.max_step ?? undefined,
+    };
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = '(SELECT max_id::text FROM leaf_deleted_tag WHERE biz_tag = $1) AS deleted';
-    return this.database.run(`SELECT max_id::text, step, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`, [tag]);
+    return this.database.run(
+      `SELECT max_id::text, step, last_id::text, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`,
+      [tag],
+    );
   }
 
   /** Lets nothing be changed if the guard has to see to something. */

@@ -1,4 +1,4 @@
-import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore } from '@leaf/core';
+import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore, type TagEntry } from '@leaf/core';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
 
@@ -13,7 +13,7 @@ export interface ShardEvents {
 export class ShardedSegmentStore extends SegmentStore {
   readonly description: string;
   /** The tags of each database, as last seen. */
-  private readonly known: Map<Shard, Set<string>>;
+  private readonly known: Map<Shard, Map<string, TagEntry>>;
   private readonly misplaced = new Set<string>();
 
   constructor(
@@ -21,25 +21,25 @@ export class ShardedSegmentStore extends SegmentStore {
     private readonly events: ShardEvents,
   ) {
     super();
-    this.known = new Map(shards.all.map((shard) => [shard, new Set()]));
+    this.known = new Map(shards.all.map((shard) => [shard, new Map<string, TagEntry>()]));
     this.description = shards.all.map(({ name, description }) => `${name}=${description}`).join(' ');
   }
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE` when none of the databases could be asked */
-  async listTags(): Promise<string[]> {
+  async listTags(): Promise<TagEntry[]> {
     const looks = await Promise.all(this.shards.all.map((shard) => this.look(shard)));
     if (!looks.includes(true)) {
       throw new LeafError('LEAF_STORE_UNAVAILABLE', 'None of the databases of the segments answers; see the log.', {
         retryAfterMs: 1000,
       });
     }
-    return Array.from(this.known.values(), (tags) => [...tags]).flat();
+    return Array.from(this.known.values(), (tags) => [...tags.values()]).flat();
   }
 
-  async hasTag(tag: string): Promise<boolean> {
+  async findTag(tag: string): Promise<TagEntry | undefined> {
     const shard = this.shards.of(tag);
-    const found = await shard.stores.segments.hasTag(tag);
-    if (found) this.known.get(shard)?.add(tag);
+    const found = await shard.stores.segments.findTag(tag);
+    if (found !== undefined) this.known.get(shard)?.set(tag, found);
     return found;
   }
 
@@ -74,8 +74,8 @@ export class ShardedSegmentStore extends SegmentStore {
   private async look(shard: Shard): Promise<boolean> {
     try {
       const listed = await shard.stores.segments.listTags();
-      const own = listed.filter((tag) => this.shards.of(tag) === shard);
-      this.known.set(shard, new Set(own));
+      const own = listed.filter(({ tag }) => this.shards.of(tag) === shard);
+      this.known.set(shard, new Map(own.map((entry) => [entry.tag, entry])));
       if (own.length < listed.length) this.reportMisplaced(shard, listed);
       return true;
     } catch (error) {
@@ -85,8 +85,8 @@ export class ShardedSegmentStore extends SegmentStore {
   }
 
   /** Once a tag and database. */
-  private reportMisplaced(shard: Shard, listed: readonly string[]): void {
-    for (const tag of listed) {
+  private reportMisplaced(shard: Shard, listed: readonly TagEntry[]): void {
+    for (const { tag } of listed) {
       const owner = this.shards.of(tag);
       const key = `${shard.name}\n${tag}`;
       if (owner === shard || this.misplaced.has(key)) continue;

@@ -19,13 +19,18 @@ export class SqliteSegmentStore extends SqlSegmentStore {
        SET max_id = ${NEXT_ID} + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = ?2 AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
          AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
-         AND ${NEXT_ID} <= 9223372036854775807 - COALESCE(?1, step)
-       RETURNING ${MAX_ID_TEXT}, step`,
+         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE(?1, step)
+       RETURNING ${MAX_ID_TEXT}, step, max_step`,
       [count, tag],
     );
     if (row === undefined || others.length > 0) return undefined;
     const end = BigInt(row.max_id);
-    return { from: end - (count ?? BigInt(row.step)), to: end - 1n, step: row.step };
+    return {
+      from: end - (count ?? BigInt(row.step)),
+      to: end - 1n,
+      step: row.step,
+      maxStep: row.max_step ?? undefined,
+    };
   }
 
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
@@ -45,13 +50,11 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     );
   }
 
-  protected tagsAfter(tag: string, limit: number): Promise<{ readonly biz_tag: string }[]> {
-    const sql = 'SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT ?';
-    return this.database.run(sql, [tag, limit]);
-  }
-
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = `(SELECT ${MAX_ID_TEXT} FROM leaf_deleted_tag WHERE biz_tag = ?1) AS deleted`;
-    return this.database.run(`SELECT ${MAX_ID_TEXT}, step, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`, [tag]);
+    return this.database.run(
+      `SELECT ${MAX_ID_TEXT}, step, CAST(last_id AS TEXT) AS last_id, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
+      [tag],
+    );
   }
 }

@@ -7,14 +7,15 @@ import {
   type TagRow,
   TagStore,
 } from '@leaf/core';
-import type { SqlDatabase, Statement } from '../sql-database';
+import type { SqlDatabase, SqlParameter, Statement } from '../sql-database';
+import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
 
-interface StoredRow {
+interface StoredRow extends SettingColumns {
   readonly biz_tag: string;
   /** Decimal: JavaScript numbers are exact to 2^53 only. */
   readonly max_id: string;
-  readonly step: number;
+  readonly step: number | string;
   readonly description: string | null;
   /** Unix seconds. */
   readonly updated: number | string | null;
@@ -59,13 +60,18 @@ export class SqlTagStore extends TagStore {
     assertTagChange(change);
     return this.database.transaction(async (statement) => {
       const before = await this.lock(tag, statement);
-      const { maxId, step, description } = change;
+      const { maxId, step, description, maxStep = before.maxStep, max = before.max } = change;
+      assertTagChange({ step: step ?? before.step, maxStep });
+      if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
       if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
-      const update = `UPDATE leaf_alloc SET max_id = ?, step = ?, description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
+      const update = `UPDATE leaf_alloc SET max_id = ?, step = ?, max_step = ?, last_id = ?,
+        description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
         WHERE ${this.dialect.thisTag}`;
       await statement(this.dialect.text(update), [
         maxId ?? before.maxId,
         step ?? before.step,
+        maxStep ?? null,
+        max ?? null,
         description ?? before.description ?? '',
         ...this.dialect.key(tag),
       ]);
@@ -89,15 +95,19 @@ export class SqlTagStore extends TagStore {
     return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
   }
 
-  private async insert({ tag, step, maxId, description }: NewTag, statement: Statement): Promise<TagRow> {
+  private async insert(newTag: NewTag, statement: Statement): Promise<TagRow> {
     const { dialect } = this;
+    const { tag, maxId, description } = newTag;
     const [deleted] = await statement<{ max_id: string }[]>(
       dialect.text(`SELECT ${dialect.maxIdText} AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?`),
       [tag],
     );
     const least = BigInt(deleted?.max_id ?? 1);
     if (maxId !== undefined && maxId < least) throw backwards(tag, least, maxId);
-    const inserted = await statement(dialect.text(dialect.insertTag), [tag, maxId ?? least, step, description ?? '']);
+    const inserted = await statement(
+      dialect.text(dialect.insertTag),
+      insertValues({ ...newTag, maxId: maxId ?? least }),
+    );
     if (dialect.inserted(inserted)) {
       const row = await this.lock(tag, statement);
       // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
@@ -130,15 +140,30 @@ export class SqlTagStore extends TagStore {
   }
 }
 
-function select({ maxIdText, updated }: TagDialect): string {
-  return `SELECT biz_tag, ${maxIdText} AS max_id, COALESCE(step, 0) AS step, description, ${updated} AS updated FROM leaf_alloc`;
+function select({ maxIdText, lastIdText, updated }: TagDialect): string {
+  return `SELECT biz_tag, ${maxIdText} AS max_id, COALESCE(step, 0) AS step, max_step, ${lastIdText} AS last_id,
+    ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
 }
 
-function toTagRow({ biz_tag, max_id, step, description, updated }: StoredRow): TagRow {
+/** In the order of {@link TagDialect.insertTag}. */
+function insertValues(tag: NewTag): SqlParameter[] {
+  const { interleave, order, reset } = tag;
+  return [
+    ...[tag.tag, tag.maxId ?? 1n, tag.step, tag.description ?? '', tag.maxStep ?? null, tag.max ?? null],
+    ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
+    ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
+  ];
+}
+
+function toTagRow(row: StoredRow): TagRow {
+  const { biz_tag, max_id, step, max_step, last_id, description, updated } = row;
   return {
+    ...kindOf(biz_tag, row),
     tag: biz_tag,
     maxId: BigInt(max_id),
-    step,
+    step: Number(step),
+    maxStep: max_step === null ? undefined : Number(max_step),
+    max: last_id === null ? undefined : BigInt(last_id),
     description: description ?? undefined,
     updatedAt: Math.round(Number(updated ?? 0) * 1000),
   };
@@ -149,4 +174,8 @@ function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
     'LEAF_MAX_ID_BACKWARDS',
     `Tag "${tag}" has given its IDs up to ${maxId - 1n}: maxId can be ${maxId} or more, not ${wanted}.`,
   );
+}
+
+function notWithInterleave(tag: string): LeafError {
+  return new LeafError('LEAF_BODY_INVALID', `Tag "${tag}" is interleaved over several databases: it has no max.`);
 }

@@ -1,5 +1,6 @@
 import type { DatabaseTarget } from '../database-url';
 import type { SqlParameter } from '../sql-database';
+import { KIND_COLUMNS } from './setting-columns';
 import { numbered, unchanged } from '../sql-text';
 
 /** What differs from database to database in the statements on tags; written with `?` for a parameter. */
@@ -10,10 +11,11 @@ export interface TagDialect {
   readonly thisTag: string;
   readonly key: (tag: string) => SqlParameter[];
   readonly maxIdText: string;
+  readonly lastIdText: string;
   /** Unix seconds. */
   readonly updated: string;
   readonly forUpdate: string;
-  /** tag, max_id, step, description; leaves a row that is there */
+  /** tag, max_id, step, description, then the settings in the order of the columns; leaves a row that is there */
   readonly insertTag: string;
   /** Whether the answer to `insertTag` says that it was not there. */
   readonly inserted: (answer: unknown) => boolean;
@@ -21,14 +23,17 @@ export interface TagDialect {
   readonly rememberDeleted: string;
 }
 
+const INSERTED = 'biz_tag, max_id, step, description, max_step, last_id, ' + KIND_COLUMNS;
+
 const SQLITE: TagDialect = {
   text: unchanged,
   thisTag: 'biz_tag = ?',
   key: (tag) => [tag],
   maxIdText: 'CAST(CAST(COALESCE(max_id, 0) AS INTEGER) AS TEXT)',
+  lastIdText: 'CAST(last_id AS TEXT)',
   updated: "CAST(strftime('%s', update_time) AS INTEGER)",
   forUpdate: '',
-  insertTag: `INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES (?, ?, ?, NULLIF(?, ''))
+  insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (biz_tag) DO NOTHING RETURNING 1 AS inserted`,
   inserted: (answer) => (answer as unknown[]).length > 0,
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
@@ -39,6 +44,7 @@ const POSTGRES: TagDialect = {
   ...SQLITE,
   text: numbered,
   maxIdText: 'COALESCE(max_id, 0)::text',
+  lastIdText: 'last_id::text',
   updated: "EXTRACT(EPOCH FROM update_time AT TIME ZONE current_setting('TimeZone'))",
   forUpdate: 'FOR UPDATE',
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
@@ -51,9 +57,10 @@ const MYSQL: TagDialect = {
   thisTag: 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)',
   key: (tag) => [tag, tag],
   maxIdText: 'CAST(COALESCE(max_id, 0) AS CHAR)',
+  lastIdText: 'CAST(last_id AS CHAR)',
   updated: 'UNIX_TIMESTAMP(update_time)',
   forUpdate: 'FOR UPDATE',
-  insertTag: "INSERT IGNORE INTO leaf_alloc (biz_tag, max_id, step, description) VALUES (?, ?, ?, NULLIF(?, ''))",
+  insertTag: `INSERT IGNORE INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?)`,
   inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,

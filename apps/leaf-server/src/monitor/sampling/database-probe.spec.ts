@@ -44,7 +44,7 @@ describe('DatabaseProbe', () => {
     await clock.advance(0);
     expect(probe.state.status).toBe('up');
     probe.ask();
-    expect(store.count('hasTag')).toBe(2);
+    expect(store.count('findTag')).toBe(2);
   });
 
   it('is degraded when a part of the store is away', async () => {

@@ -1,0 +1,42 @@
+import { MAX_ID } from './id-range';
+import { settingFault, tagKind } from './tag-settings';
+
+describe('The settings of a tag', () => {
+  const interleave = { of: 2, remainder: 1, block: 100 };
+
+  it.each([
+    {},
+    { step: 1, maxStep: 1 },
+    { maxStep: null, max: null },
+    { max: MAX_ID - 1n },
+    { order: 'strict', reset: 'yearly', zone: 'Asia/Shanghai' },
+    { interleave },
+  ] as const)('can be %p', (settings) => {
+    expect(settingFault(settings)).toBeUndefined();
+  });
+
+  it.each([
+    [{ step: 0 }, 'step'],
+    [{ step: 10, maxStep: 9 }, 'maxStep must not be less'],
+    [{ maxStep: 2.5 }, 'maxStep'],
+    [{ max: MAX_ID }, 'max must'],
+    [{ max: 0n }, 'max must'],
+    [{ zone: 'UTC' }, 'zone needs reset'],
+    [{ reset: 'daily', zone: 'Mars/Olympus' }, 'zone must be'],
+    [{ reset: 'daily', zone: 'x'.repeat(65) }, 'zone must be'],
+    [{ interleave, order: 'strict' }, 'interleave goes with none'],
+    [{ interleave, reset: 'daily' }, 'interleave goes with none'],
+    [{ interleave, max: 5n }, 'interleave goes with none'],
+    [{ interleave: { ...interleave, of: 1 } }, 'interleave.of'],
+    [{ interleave: { ...interleave, remainder: 2 } }, 'interleave.remainder'],
+    [{ interleave: { ...interleave, block: 0 } }, 'interleave.block'],
+  ] as const)('cannot be %p', (settings, fault) => {
+    expect(settingFault(settings)).toContain(fault);
+  });
+
+  it('are refused when a row holds what makes no sense', () => {
+    const row = { order: 'weekly', reset: undefined, zone: undefined, interleave: undefined };
+    expect(() => tagKind('a', row)).toThrow(expect.objectContaining({ code: 'LEAF_TAG_ROW_INVALID' }));
+    expect(() => tagKind('a', { ...row, order: undefined, reset: 'weekly' })).toThrow('reset must be one of');
+  });
+});

@@ -1,0 +1,38 @@
+import { PLAIN_TAG, type TagKind, tagKind } from '@leaf/core';
+
+/** The columns of a row's settings, as a driver gives them. */
+export interface SettingColumns {
+  readonly max_step: number | string | null;
+  /** Decimal. */
+  readonly last_id: string | null;
+  readonly ordering: string | null;
+  readonly reset_every: string | null;
+  readonly time_zone: string | null;
+  readonly interleave_of: number | string | null;
+  readonly interleave_remainder: number | string | null;
+  readonly interleave_block: number | string | null;
+}
+
+/** What {@link kindOf} reads. */
+export const KIND_COLUMNS = 'ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block';
+
+export type KindColumns = Omit<SettingColumns, 'max_step' | 'last_id'>;
+
+/** @throws LeafError `LEAF_TAG_ROW_INVALID` */
+export function kindOf(tag: string, columns: KindColumns): TagKind {
+  const { ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block } = columns;
+  if (ordering === null && reset_every === null && interleave_of === null) return PLAIN_TAG;
+  return tagKind(tag, {
+    order: ordering ?? 'relaxed',
+    reset: reset_every ?? undefined,
+    zone: time_zone ?? undefined,
+    interleave:
+      interleave_of === null
+        ? undefined
+        : {
+            of: Number(interleave_of),
+            remainder: Number(interleave_remainder ?? NaN),
+            block: Number(interleave_block ?? NaN),
+          },
+  });
+}
