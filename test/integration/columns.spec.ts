@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { systemRandom } from '@leaf/core';
-import { createSegmentStore, parseDatabaseUrl } from '@leaf/persistence';
-import { SharedDatabase } from '../../libs/persistence/src/shared-database';
-import { clock, connect, FAILOVER } from '../contract/sql-stores';
+import { createSegmentStore, lentTarget, parseDatabaseUrl } from '@leaf/persistence';
+import { connect, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
 
@@ -122,7 +120,7 @@ describe.each<[string, () => Promise<Host>, readonly Case[], boolean]>([
     it('of an application are looked at as well', async () => {
       const dataSource = await prepare(await host.createDatabase(), NARROW[0]![1]);
       try {
-        await expect(new SharedDatabase(dataSource, true, clock, systemRandom).open()).rejects.toMatchObject({
+        await expect(connect(lentTarget(dataSource))).rejects.toMatchObject({
           code: 'LEAF_DATABASE_UNUSABLE',
           message: expect.stringMatching(NARROW[0]![2]) as string,
         });

@@ -1,9 +1,8 @@
 import { DataSource } from 'typeorm';
-import { type Allocation, LeafError, systemRandom } from '@leaf/core';
-import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf/persistence';
-import { SharedDatabase } from '../../libs/persistence/src/shared-database';
+import { type Allocation, LeafError } from '@leaf/core';
+import { createSegmentStore, createTagStore, lentTarget, parseDatabaseUrl } from '@leaf/persistence';
 import { WORKER_DIALECTS } from '../../libs/persistence/src/workers/worker-dialect';
-import { clock, connect, FAILOVER } from '../contract/sql-stores';
+import { connect, FAILOVER } from '../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { type PostgresServer, startPostgres } from '../support/postgres';
 
@@ -74,17 +73,18 @@ describe('MariaDB', () => {
     }
   });
 
-  it('is refused in the mode NO_BACKSLASH_ESCAPES as the data source of an application, whose sessions are its own', async () => {
+  it('serves an application whose own sessions begin with NO_BACKSLASH_ESCAPES', async () => {
     await server.query("SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES'");
-    const dataSource = await new DataSource({ type: 'mysql', url: await server.createDatabase() }).initialize();
+    const host = await new DataSource({ type: 'mysql', url: await server.createDatabase() }).initialize();
+    const dataSource = await connect(lentTarget(host));
     try {
-      const shared = new SharedDatabase(dataSource, true, clock, systemRandom);
-      await expect(shared.open()).rejects.toMatchObject({
-        code: 'LEAF_DATABASE_UNUSABLE',
-        message: expect.stringContaining('NO_BACKSLASH_ESCAPES') as string,
+      const description = "a \\' b \\";
+      expect(await createTagStore(dataSource).create({ tag: 'a', step: 1, description })).toMatchObject({
+        description,
       });
     } finally {
       await dataSource.destroy();
+      await host.destroy();
     }
   });
 

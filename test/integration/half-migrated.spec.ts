@@ -1,7 +1,8 @@
 import { migrations } from '@leaf/migrations';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { createSegmentStore, FIRST_TAG, parseDatabaseUrl } from '@leaf/persistence';
-import { dataSourceOptions, DEFAULT_LIMITS } from '../../libs/persistence/src/data-source-options';
+import { DEFAULT_LIMITS } from '../../libs/persistence/src/connection-limits';
+import { dataSourceOptions } from '../../libs/persistence/src/data-source-options';
 import { migrate } from '../../libs/persistence/src/migrate';
 import { connect, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';

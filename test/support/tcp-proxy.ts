@@ -21,10 +21,14 @@ class Gate {
   }
 }
 
+type Pair = readonly [Socket, Socket];
+
 /** Stands in front of a port of this machine and breaks its connections as a network does. */
 export class TcpProxy {
   /** Both ends of each connection, as long as one of them is open: `cut` has to reach half-open ones too. */
-  private readonly pairs = new Set<readonly [Socket, Socket]>();
+  private readonly pairs = new Set<Pair>();
+  /** Those that stay dead, until the proxy stops. */
+  private readonly dead = new Set<Pair>();
   private readonly requests = new Gate();
   private readonly answers = new Gate();
   private refusing = false;
@@ -77,6 +81,17 @@ export class TcpProxy {
     this.answers.close();
   }
 
+  /**
+   * Nothing passes any more on the connections that are open now, for good: neither data nor their end, as when a
+   * firewall has forgotten them. New ones pass. Gives their number.
+   */
+  loseConnections(): number {
+    const lost = [...this.pairs];
+    for (const pair of lost) this.dead.add(pair);
+    this.pairs.clear();
+    return lost.length;
+  }
+
   /** Each chunk arrives that much later, in order. */
   delay(ms: number): void {
     this.delayMs = ms;
@@ -93,6 +108,7 @@ export class TcpProxy {
   async stop(): Promise<void> {
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.refuse();
+    for (const end of [...this.dead].flat()) end.destroy();
     this.requests.open();
     this.answers.open();
     await closed;
@@ -107,19 +123,20 @@ export class TcpProxy {
     }
     const target = connect({ port: this.targetPort, host: this.targetHost, allowHalfOpen: true, noDelay: true });
     target.on('error', () => undefined);
-    const pair = [client, target] as const;
+    const pair: Pair = [client, target];
     this.pairs.add(pair);
     const forget = (): void => {
       if (client.closed && target.closed) this.pairs.delete(pair);
     };
-    this.forward(client, target, this.requests);
-    this.forward(target, client, this.answers);
+    const isDead = (): boolean => this.dead.has(pair);
+    this.forward(client, target, this.requests, isDead);
+    this.forward(target, client, this.answers, isDead);
     client.on('close', forget);
     target.on('close', forget);
   }
 
   /** Whatever happens to `from` happens to `to`, in order, once the delay is over and the gate is open. */
-  private forward(from: Socket, to: Socket, gate: Gate): void {
+  private forward(from: Socket, to: Socket, gate: Gate, isDead: () => boolean): void {
     let line = Promise.resolve();
     const later = (act: () => void): void => {
       const due = performance.now() + this.delayMs;
@@ -127,7 +144,7 @@ export class TcpProxy {
         const left = due - performance.now();
         if (left > 0) await sleep(left);
         await gate.passed();
-        if (!to.destroyed) act();
+        if (!to.destroyed && !isDead()) act();
       });
     };
     from.on('data', (chunk) => later(() => void to.write(chunk)));

@@ -28,10 +28,12 @@ export interface NamedDataSource {
 }
 
 interface CommonOptions<Database> {
-  /** The URL of a database that Leaf opens and closes, or a data source that the application has open already. */
+  /** The URL of a database, or a data source of the application, by whose options Leaf opens connections of its own. */
   readonly database?: Database;
   /** Make and update the tables of Leaf at start; true by default. */
   readonly migrate?: boolean;
+  /** Settings under which the database can lose a commit, accepted by their names: `['sync_binlog']`. */
+  readonly accept?: readonly string[];
   /** Tags that are made at start where they are missing; a bare name begins at 1 with a step of 2000. */
   readonly tags?: readonly (string | NewTag)[];
   /** Settings of segment mode, which is on where there is a database; false: off. */

@@ -13,10 +13,10 @@ type Source = { readonly url: string } | { readonly dataSource: DataSource };
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export function segmentOptions(options: IdModuleFactoryOptions): SegmentModuleOptions | undefined {
-  const { segment, tags = [], migrate = true } = options;
+  const { segment, tags = [] } = options;
   if (segment !== false) {
     const source = sourceOf(options);
-    const database = segment?.database ?? (source && { ...source, migrate });
+    const database = segment?.database ?? (source && { ...source, ...schemaOf(options) });
     if (database !== undefined) return { ...segment, database };
   }
   if (tags.length === 0 && (segment === undefined || segment === false)) return undefined;
@@ -42,7 +42,7 @@ const IN_DATABASE: readonly string[] = ['database', 'mysql'];
 
 function registryOf(
   { registry = 'database' }: EmbeddedSnowflakeOptions,
-  { migrate = true, ...options }: IdModuleFactoryOptions,
+  options: IdModuleFactoryOptions,
 ): RegistryOptions {
   if (typeof registry !== 'string') return registry;
   if (!IN_DATABASE.includes(registry)) {
@@ -53,14 +53,20 @@ function registryOf(
   }
   const source = sourceOf(options);
   if (source !== undefined) {
-    return registry === 'mysql'
-      ? { strategy: 'mysql', migrate, ...source }
-      : { strategy: 'database', migrate, ...source };
+    const opened = { ...schemaOf(options), ...source };
+    return registry === 'mysql' ? { strategy: 'mysql', ...opened } : { strategy: 'database', ...opened };
   }
   throw new LeafError(
     'LEAF_CONFIG_INVALID',
     `The worker registry '${registry}' needs a database: give IdModule the option \`database\`.`,
   );
+}
+
+function schemaOf({ migrate = true, accept = [] }: IdModuleFactoryOptions): {
+  migrate: boolean;
+  accept: readonly string[];
+} {
+  return { migrate, accept };
 }
 
 function sourceOf({ database }: IdModuleFactoryOptions): Source | undefined {

@@ -2,20 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { DataSourceOptions } from 'typeorm';
 import { LeafError, messageOf } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
-import type { DatabaseTarget } from './database-url';
+import type { CommonOptions, ConnectionLimits } from './connection-limits';
+import type { DatabaseTarget, UrlTarget } from './database-url';
+import { lentOptions } from './lent-database';
 import { loadMysql } from './mysql/mysql-driver';
 import { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
-
-export interface ConnectionLimits {
-  /** How long connecting may take, in milliseconds. */
-  readonly connectMs: number;
-  /** How long a statement may take, its wait for a connection included, in milliseconds. */
-  readonly queryMs: number;
-  /** How long closing may take, in milliseconds: a pool waits for ever for a statement that is never answered. */
-  readonly closeMs: number;
-  /** Connections at most; SQLite has one. */
-  readonly connections: number;
-}
 
 interface TlsOptions {
   readonly rejectUnauthorized: boolean;
@@ -25,18 +16,23 @@ interface TlsOptions {
 /** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */
 export const MIGRATIONS_TABLE = 'leaf_migrations';
 
-export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000, closeMs: 2000, connections: 8 };
+/**
+ * How long SQLite itself waits for another process that writes to the file, in milliseconds. The thread stands still
+ * meanwhile: longer waits are ours.
+ */
+const SQLITE_WAIT_MS = 5;
 
 /** What TypeORM needs to know of a database. */
 export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
   // The logger `debug` is silent; the others print slow statements whatever `logging` says.
-  const common = {
+  const common: CommonOptions = {
     migrations,
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all',
     logging: false,
     logger: 'debug',
-  } as const;
+  };
+  if ('lent' in target) return lentOptions(target, common, limits);
   switch (target.dialect) {
     case 'sqlite':
       return {
@@ -44,7 +40,7 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
         type: 'better-sqlite3',
         driver: await loadSqlite(),
         database: target.file,
-        timeout: limits.queryMs,
+        timeout: SQLITE_WAIT_MS,
         prepareDatabase,
       };
     case 'mysql': {
@@ -61,8 +57,6 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
         multipleStatements: true,
         connectTimeout: limits.connectMs,
         poolSize: limits.connections,
-        maxQueryExecutionTime: limits.queryMs,
-        enableQueryTimeout: true,
         // Without verifyIdentity, mysql2 takes any certificate of the authority for any host.
         ...(ssl === undefined ? {} : { ssl: { ...ssl, verifyIdentity: ssl.rejectUnauthorized } }),
       };
@@ -77,13 +71,13 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
         connectTimeoutMS: limits.connectMs,
         poolSize: limits.connections,
         ssl: tlsOptions(target) ?? false,
-        extra: { query_timeout: limits.queryMs, statement_timeout: limits.queryMs },
+        extra: { query_timeout: limits.queryMs },
       };
     }
   }
 }
 
-function tlsOptions({ tls, rootCertificate }: Exclude<DatabaseTarget, { dialect: 'sqlite' }>): TlsOptions | undefined {
+function tlsOptions({ tls, rootCertificate }: Exclude<UrlTarget, { dialect: 'sqlite' }>): TlsOptions | undefined {
   if (tls === 'off') return undefined;
   const ca = rootCertificate === undefined ? {} : { ca: readCertificates(rootCertificate) };
   return { rejectUnauthorized: tls === 'verify', ...ca };

@@ -7,6 +7,10 @@ export interface DatabaseFault {
    * what was to be written is at fault.
    */
   readonly again: 'soon' | 'later' | 'never';
+  /** The connection cannot be used any more, or leads to a server that takes no writes. */
+  readonly connection?: true;
+  /** Another process writes to the file: a moment later it may be free. */
+  readonly busy?: true;
   /** It does not pass until somebody changes rights, tables or a setting. */
   readonly byHand?: true;
   /** For the log: what to look at. */
@@ -14,9 +18,10 @@ export interface DatabaseFault {
 }
 
 const SOON = { again: 'soon', hint: 'it was rolled back and is repeated' } as const;
-const AWAY = { again: 'later', hint: 'the connection is gone; is the database up?' } as const;
+const AWAY = { again: 'later', connection: true, hint: 'the connection is gone; is the database up?' } as const;
 const READ_ONLY = {
   again: 'later',
+  connection: true,
   hint: 'this server takes no writes: is it a replica, or was it failed over?',
 } as const;
 const SCHEMA = {
@@ -35,16 +40,23 @@ const LOGIN = {
   hint: 'check the user, the password and the database in its URL',
 } as const;
 const UNWRITABLE = { again: 'never', hint: 'the table has no place for some of its characters; utf8mb4 has' } as const;
+const BUSY = { again: 'soon', busy: true, hint: 'another process writes to the file' } as const;
 const FULL = { again: 'later', hint: 'make room on the disk of the database' } as const;
 
 /** By the code that the driver gives: mysql2's names, PostgreSQL's SQLSTATE, SQLite's names, Node's. */
 const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   ER_LOCK_DEADLOCK: SOON,
   ER_CHECKREAD: SOON,
+  ER_STATEMENT_TIMEOUT: { again: 'later', hint: 'no answer in time; the statement was cancelled' },
   ER_LOCK_WAIT_TIMEOUT: { again: 'soon', hint: 'another transaction holds the row of the tag; it is repeated' },
   PROTOCOL_CONNECTION_LOST: AWAY,
-  PROTOCOL_SEQUENCE_TIMEOUT: { again: 'later', hint: 'no answer in time; the statement counts as carried out' },
+  PROTOCOL_SEQUENCE_TIMEOUT: {
+    again: 'later',
+    connection: true,
+    hint: 'no answer in time; the statement counts as carried out',
+  },
   ER_SERVER_SHUTDOWN: AWAY,
+  ER_TOO_MANY_USER_CONNECTIONS: { again: 'later', hint: 'the database has no free connection for this user' },
   ER_CON_COUNT_ERROR: { again: 'later', hint: 'the database has no free connection: raise max_connections' },
   ER_OPTION_PREVENTS_STATEMENT: READ_ONLY,
   ER_READ_ONLY_MODE: READ_ONLY,
@@ -64,6 +76,8 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   ER_RECORD_FILE_FULL: FULL,
   '40001': SOON,
   '40P01': SOON,
+  '55P03': { again: 'soon', hint: 'another transaction holds the row; it is repeated' },
+  '25P02': { again: 'later', connection: true, hint: 'a transaction before it was not ended' },
   '22021': UNWRITABLE,
   '22P05': UNWRITABLE,
   '25006': READ_ONLY,
@@ -85,8 +99,8 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   EPIPE: AWAY,
   ETIMEDOUT: AWAY,
   ENOTFOUND: { again: 'later', hint: 'the name of the database host is unknown' },
-  SQLITE_BUSY: SOON,
-  SQLITE_BUSY_SNAPSHOT: SOON,
+  SQLITE_BUSY: BUSY,
+  SQLITE_BUSY_SNAPSHOT: BUSY,
   SQLITE_FULL: FULL,
   SQLITE_READONLY: { again: 'later', byHand: true, hint: 'the database file cannot be written by this user' },
 };

@@ -1,9 +1,20 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
+import type { DataSourceOptions } from 'typeorm';
 import { LeafError } from '@leaf/core';
 
-/** A database, as its URL names it. */
-export type DatabaseTarget =
+/** A database, as its URL names it, or as an application has opened it. */
+export type DatabaseTarget = UrlTarget | LentTarget;
+
+/** A database that is connected to as the data source of an application is, by connections of our own. */
+export interface LentTarget {
+  readonly dialect: 'mysql' | 'postgres';
+  readonly lent: DataSourceOptions;
+  /** For logs and errors: no secrets. */
+  readonly description: string;
+}
+
+export type UrlTarget =
   | {
       readonly dialect: 'sqlite';
       /** Absolute path of the database file. */
@@ -47,7 +58,7 @@ const TLS_MODES: Readonly<Record<string, TlsMode>> = {
  *
  * @throws LeafError `LEAF_CONFIG_INVALID`, without the URL's secrets
  */
-export function parseDatabaseUrl(url: string): DatabaseTarget {
+export function parseDatabaseUrl(url: string): UrlTarget {
   const file = /^sqlite:(?:\/\/(?=\/))?([^:].*)$/.exec(url)?.[1];
   if (file !== undefined) {
     const path = isAbsolute(file) ? file : resolve(file);
@@ -56,7 +67,7 @@ export function parseDatabaseUrl(url: string): DatabaseTarget {
   return parseServerUrl(url);
 }
 
-function parseServerUrl(text: string): DatabaseTarget {
+function parseServerUrl(text: string): UrlTarget {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const scheme = url?.protocol.slice(0, -1) ?? '';
   const dialect = Object.entries(DIALECTS).find(([name]) => name === scheme)?.[1];

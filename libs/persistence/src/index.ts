@@ -1,3 +1,4 @@
+export { DURABILITY_SETTINGS } from './connections/weakness';
 export { createSegmentStore, createTagStore, type StoreDatabase } from './create-store';
 export { parseDatabaseUrl, type DatabaseTarget } from './database-url';
 export type { FailoverOptions } from './failover/failover-guard';
@@ -9,7 +10,7 @@ export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segmen
 export { ShardedTagStore } from './sharding/sharded-tag-store';
 export { Shards } from './sharding/shards';
 export { LazyDatabase } from './lazy-database';
-export { SharedDatabase } from './shared-database';
+export { lentTarget } from './lent-database';
 export { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './workers/sql-worker-store';
 export type { WorkerDatabase } from './workers/worker-database';

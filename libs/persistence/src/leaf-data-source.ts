@@ -1,8 +1,11 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Clock, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
-import type { ConnectionLimits } from './data-source-options';
+import type { ConnectionLimits } from './connection-limits';
 import type { DatabaseTarget } from './database-url';
-import { SqlDatabase } from './sql-database';
+import { SqlDatabase, type SqlDatabaseOptions } from './sql-database';
+
+/** Which weaknesses of the database are accepted, and who is told. */
+export type Durability = Pick<SqlDatabaseOptions, 'accepted' | 'onAccepted'>;
 
 /**
  * The connection, which closes only after those who still want to write have done so: whoever uses it last adds a step
@@ -18,12 +21,12 @@ export class LeafDataSource extends DataSource {
     private readonly limits: ConnectionLimits,
     private readonly clock: Clock,
     private readonly report: ReleaserReport,
+    durability: Durability,
   ) {
     super(options);
     this.access = new SqlDatabase(this, target.description, clock, {
-      limitMs: limits.queryMs,
-      serial: target.dialect === 'sqlite',
-      multipleStatements: target.dialect === 'mysql',
+      ...{ dialect: target.dialect, limitMs: limits.queryMs, statementMs: limits.queryMs, ...durability },
+      connections: target.dialect === 'sqlite' ? 1 : (options.poolSize ?? limits.connections),
     });
     this.users = new Releasers(clock, report);
   }

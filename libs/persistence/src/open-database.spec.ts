@@ -37,7 +37,7 @@ describe('openDatabase', () => {
     return dataSource;
   }
 
-  it('makes the tables of the Java service, column for column', async () => {
+  it('makes the tables of the Java service, column for column, and the settings after them', async () => {
     const dataSource = await open();
     const columns = await dataSource.query<{ name: string; type: string; notnull: number; pk: number }[]>(
       'PRAGMA table_info(leaf_alloc)',
@@ -48,6 +48,8 @@ describe('openDatabase', () => {
       'step INT',
       'description varchar(256)',
       'update_time timestamp',
+      ...['max_step INT', 'last_id bigint', 'ordering varchar(16)', 'reset_every varchar(16)', 'time_zone varchar(64)'],
+      ...['interleave_of INT', 'interleave_remainder INT', 'interleave_block INT'],
     ]);
   });
 

@@ -3,16 +3,20 @@ import { dirname } from 'node:path';
 import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
 import { assertColumns } from './columns';
-import { type ConnectionLimits, dataSourceOptions, DEFAULT_LIMITS } from './data-source-options';
+import { type ConnectionLimits, DEFAULT_LIMITS } from './connection-limits';
+import { dataSourceOptions } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
-import { assertSession } from './session';
 import { provideDatabaseFile } from './sqlite/database-file';
 
 export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
   /** Bring the schema up to date. */
   readonly migrate: boolean;
+  /** Settings of the database that can lose a commit, and are accepted all the same. */
+  readonly accept?: readonly string[];
+  /** Told of each of them that the database has. */
+  readonly onAccepted?: (problem: string) => void;
   /** What a new, empty database begins with; left out: no tag. */
   readonly firstTag?: string;
   /** Told of what goes wrong while closing. */
@@ -61,17 +65,20 @@ export async function openDatabase(
   random: RandomSource,
 ): Promise<LeafDataSource> {
   const { target, limits = DEFAULT_LIMITS } = options;
-  if (target.dialect === 'sqlite') await makeDirectory(dirname(target.file));
+  if ('file' in target) await makeDirectory(dirname(target.file));
   const settings = await dataSourceOptions(target, limits);
-  const dataSource = new LeafDataSource(target, settings, limits, clock, options.onCloseProblem);
+  const dataSource = new LeafDataSource(target, settings, limits, clock, options.onCloseProblem, {
+    accepted: options.accept ?? [],
+    onAccepted: ({ setting, value, consequence }) => options.onAccepted?.(`${setting} is ${value}: ${consequence}`),
+  });
   const attempt = async (): Promise<void> => {
     if (!dataSource.isInitialized) await dataSource.initialize();
-    await assertSession(dataSource, target);
+    await dataSource.access.assertDurable();
     await assertColumns(dataSource, target, !options.migrate);
     if (options.migrate) await migrate(dataSource, target, options.firstTag);
   };
   try {
-    if (target.dialect === 'sqlite') await provideDatabaseFile(target.file);
+    if ('file' in target) await provideDatabaseFile(target.file);
     const onRetry = (error: unknown, _: number, waitMs: number): void => {
       if (!(error instanceof MigrationsLocked)) options.onRetry?.(messageOf(error), waitMs);
     };

@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { Releasers, SystemClock, systemRandom } from '@leaf/core';
+import { SystemClock, systemRandom } from '@leaf/core';
 import { createSegmentStore, createTagStore } from './create-store';
 import { parseDatabaseUrl } from './database-url';
+import { lentTarget } from './lent-database';
 import { FIRST_TAG, openDatabase } from './open-database';
 import { Persistence } from './persistence';
 import {
@@ -11,7 +12,6 @@ import {
   type UrlPersistenceOptions,
 } from './persistence.module-definition';
 import { openSharded } from './sharding/open-sharded';
-import { SharedDatabase } from './shared-database';
 
 /**
  * Opens what the options name; nothing when there are none.
@@ -21,28 +21,25 @@ import { SharedDatabase } from './shared-database';
 export async function openPersistence(options: PersistenceModuleOptions | undefined): Promise<Persistence | undefined> {
   if (options === undefined) return undefined;
   if ('shards' in options) return openSharded(options);
-  return 'dataSource' in options ? openShared(options) : openUrl(options);
+  return openOne(options);
 }
 
-async function openUrl({ url, migrate, failoverGapSteps }: UrlPersistenceOptions): Promise<Persistence> {
+async function openOne(given: UrlPersistenceOptions | SharedPersistenceOptions): Promise<Persistence> {
+  const { migrate, accept = [], failoverGapSteps } = given;
   const logger = new Logger('Persistence');
   const onRetry = (problem: string, waitMs: number): void => {
     logger.warn(`The database cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
   };
   const onCloseProblem = closeProblem(logger);
-  const options = { target: parseDatabaseUrl(url), migrate, firstTag: FIRST_TAG, onCloseProblem, onRetry };
+  // An application has tags of its own.
+  const source =
+    'dataSource' in given
+      ? { target: lentTarget(given.dataSource) }
+      : { target: parseDatabaseUrl(given.url), firstTag: FIRST_TAG };
+  const options = { ...source, migrate, accept, onAccepted: acceptedBy(logger), onCloseProblem, onRetry };
   const database = await openDatabase(options, new SystemClock(), systemRandom);
   const segments = createSegmentStore(database, failoverOf(logger, failoverGapSteps));
   return new Persistence(segments, createTagStore(database), database.users, () => database.destroy());
-}
-
-async function openShared({ dataSource, migrate, failoverGapSteps }: SharedPersistenceOptions): Promise<Persistence> {
-  const logger = new Logger('Persistence');
-  const clock = new SystemClock();
-  const database = await new SharedDatabase(dataSource, migrate, clock, systemRandom).open();
-  const segments = createSegmentStore(database, failoverOf(logger, failoverGapSteps));
-  const users = new Releasers(clock, closeProblem(logger));
-  return new Persistence(segments, createTagStore(database), users, () => database.close());
 }
 
 function failoverOf(
@@ -50,6 +47,10 @@ function failoverOf(
   gapSteps = DEFAULT_FAILOVER_GAP_STEPS,
 ): { gapSteps: number; onFailover: (message: string) => void } {
   return { gapSteps, onFailover: (message) => logger.warn(message) };
+}
+
+function acceptedBy(logger: Logger): (problem: string) => void {
+  return (problem) => logger.warn(`Accepted: ${problem}`);
 }
 
 function closeProblem(logger: Logger): (step: string, problem: string) => void {

@@ -5,6 +5,11 @@ import type { ShardMap } from './sharding/shard-router';
 interface CommonOptions {
   /** Bring the schema up to date at start. */
   readonly migrate: boolean;
+  /**
+   * Settings of the database that can lose a commit, and are accepted all the same, by their names; for example
+   * `sync_binlog`.
+   */
+  readonly accept?: readonly string[];
   /** Steps by which every tag moves forward when a promoted replica is noticed; 10 by default, 0 is off. */
   readonly failoverGapSteps?: number;
 }
@@ -19,7 +24,10 @@ export interface ShardedPersistenceOptions extends CommonOptions {
 }
 
 export interface SharedPersistenceOptions extends CommonOptions {
-  /** Open already, to MySQL, MariaDB or PostgreSQL, and closed by whoever opened it. */
+  /**
+   * On MySQL, MariaDB or PostgreSQL. Leaf reads its options, and opens two connections of its own to the same database;
+   * nothing runs on those of the application.
+   */
   readonly dataSource: DataSource;
 }
 

@@ -1,66 +1,82 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { type Clock, LeafError, messageOf, settledBefore } from '@leaf/core';
+import { ConnectionLine } from './connections/connection-line';
+import { ConnectionSource, type ConnectionSourceOptions } from './connections/connection-source';
+import type { Session, SqlParameter, Statement } from './connections/session';
+import { isOfConnection, NoAnswer } from './connections/no-answer';
 import { databaseFault, type DatabaseFault } from './database-faults';
 
-export type SqlParameter = string | number | bigint | null;
+export type { SqlParameter, Statement } from './connections/session';
 
 export interface SqlStatement {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
 }
 
-/** Runs one statement inside of a transaction. */
-export type Statement = <Result>(sql: string, parameters?: SqlParameter[]) => Promise<Result>;
-
-export interface SqlDatabaseOptions {
-  /** How long a statement may take, its wait for a connection included, in milliseconds. */
+export interface SqlDatabaseOptions extends ConnectionSourceOptions {
+  /** How long a call may take, its wait for a connection included, in milliseconds. */
   readonly limitMs: number;
-  /** There is one connection only: one after the other. */
-  readonly serial: boolean;
-  /** Several statements may be sent as one. */
-  readonly multipleStatements: boolean;
+  /** Connections at most. */
+  readonly connections: number;
 }
 
-/** Tries of what the database rolled back by itself. */
-const ATTEMPTS = 3;
+interface Use {
+  session: Session | undefined;
+}
+
+/** Tries of what the database has rolled back, or on connections that turned out to be dead. */
+const ATTEMPTS = 4;
+/** Before what an SQLite file refuses, since another process writes to it, is tried again, in milliseconds. */
+const BUSY_MS = 10;
 
 /**
- * One database, as the stores use it: every call ends in time, every fault is told as `LEAF_STORE_UNAVAILABLE`. All who
- * share a connection have to share this: on SQLite it keeps their statements out of each other's transactions.
+ * One database, as the stores use it: every call ends in time, every fault is told as `LEAF_STORE_UNAVAILABLE`. Each
+ * statement runs on a connection that belongs to its caller until it is done. A connection that did not answer, whose
+ * rollback failed or whose server takes no writes is never given to anybody else, nor is any that is as old; the call
+ * goes on with a new one while it has time left. What is late is not sent.
  */
 export class SqlDatabase {
-  private last: Promise<unknown> = Promise.resolve();
+  private readonly line: ConnectionLine;
+  private readonly source: ConnectionSource;
 
   /**
    * @param description the database as an operator knows it, without secrets
    */
   constructor(
-    private readonly dataSource: DataSource,
+    dataSource: DataSource,
     readonly description: string,
     private readonly clock: Clock,
     private readonly options: SqlDatabaseOptions,
-  ) {}
+  ) {
+    this.line = new ConnectionLine(options.connections, clock);
+    this.source = new ConnectionSource(dataSource, description, clock, options);
+  }
 
   /** Between statements of one long task: SQLite answers without a turn of the event loop, and requests would wait. */
   letOthersPass(): Promise<void> {
     return this.clock.sleep(0);
   }
 
+  /**
+   * Makes sure that the database keeps what it confirms.
+   *
+   * @throws LeafError `LEAF_DATABASE_UNUSABLE` naming the setting; what the driver throws
+   */
+  async assertDurable(): Promise<void> {
+    await this.attempt(this.deadline(this.options.limitMs), () => Promise.resolve());
+  }
+
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as carried out */
   run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
-    return this.repeated(() => this.answer(() => this.dataSource.query<Result>(sql, parameters), this.options.limitMs));
+    return this.withConnection(this.options.limitMs, ({ query }) => query<Result>(sql, parameters));
   }
 
   /**
-   * Runs statements one after the other on one connection, in one round trip where the connection allows it; returns the
-   * answer of each. They are no transaction.
+   * Sends statements together, in one round trip; returns the answer of each. They are no transaction. MySQL only.
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`; all that were sent count as carried out
    */
   runTogether(statements: readonly SqlStatement[]): Promise<readonly unknown[]> {
-    if (!this.options.multipleStatements) {
-      return this.repeated(() => this.answer(() => this.onOneConnection(statements), this.options.limitMs));
-    }
     const sql = statements.map((statement) => statement.sql).join('; ');
     return this.run(
       sql,
@@ -75,58 +91,91 @@ export class SqlDatabase {
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`, or what `work` throws when that is a LeafError
    */
   transaction<Result>(work: (statement: Statement) => Promise<Result>, limitMs: number): Promise<Result> {
-    return this.repeated(() => this.answer(() => this.inTransaction(work), limitMs));
+    return this.withConnection(limitMs, (session) => this.inTransaction(session, work), true);
   }
 
-  private async onOneConnection(statements: readonly SqlStatement[]): Promise<readonly unknown[]> {
-    const runner = this.dataSource.createQueryRunner();
-    try {
-      const answers: unknown[] = [];
-      for (const { sql, parameters } of statements) answers.push(await runner.query(sql, [...parameters]));
-      return answers;
-    } finally {
-      await runner.release();
-    }
-  }
-
-  private async inTransaction<Result>(work: (statement: Statement) => Promise<Result>): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner();
-    try {
-      await runner.startTransaction();
-      const result = await work((sql, parameters) => runner.query(sql, parameters));
-      await runner.commitTransaction();
-      return result;
-    } catch (error) {
-      await rollBack(runner);
-      throw error;
-    } finally {
-      await runner.release();
-    }
-  }
-
-  private async repeated<Result>(act: () => Promise<Result>): Promise<Result> {
+  /** @param once what was answered in part is not repeated */
+  private async withConnection<Result>(
+    limitMs: number,
+    work: (session: Session) => Promise<Result>,
+    once = false,
+  ): Promise<Result> {
+    const deadline = this.deadline(limitMs);
     for (let attempt = 1; ; attempt++) {
+      const use: Use = { session: undefined };
       try {
-        return await act();
+        return await this.attempt(deadline, work, use);
       } catch (error) {
-        if (error instanceof LeafError) throw error;
-        const fault = databaseFault(error);
-        if (fault?.again === 'never') throw unwritable(error, fault);
-        if (fault?.again !== 'soon' || attempt === ATTEMPTS) throw this.unavailable(error, fault);
+        const isPartlyDone = once && use.session?.answered === true;
+        if (!this.mayRepeat(error, use, isPartlyDone) || !this.hasTime(attempt, deadline)) throw this.told(error);
+        if (databaseFault(error)?.busy === true) await this.clock.sleep(BUSY_MS);
       }
     }
   }
 
-  /** The limits of the drivers leave out the wait for a free connection of the pool. */
-  private async answer<Result>(ask: () => Promise<Result>, limitMs: number): Promise<Result> {
-    const { serial } = this.options;
-    const answer = serial ? this.last.then(ask) : ask();
-    if (serial) this.last = answer.catch(() => undefined);
-    if (await settledBefore(answer, this.clock.monotonic() + limitMs, this.clock)) return answer;
-    throw new Error(`no answer within ${limitMs} ms; a statement that was sent counts as carried out`);
+  private async attempt<Result>(
+    deadline: number,
+    work: (session: Session) => Promise<Result>,
+    use: Use = { session: undefined },
+  ): Promise<Result> {
+    const { line, source, clock } = this;
+    if (!(await line.enter(deadline))) throw new Error('no connection was free in time; nothing was sent');
+    const opening = source.open(deadline);
+    let faulty = false;
+    try {
+      if (!(await settledBefore(opening, deadline, clock))) throw new NoAnswer(this.options.limitMs);
+      const session = await opening;
+      use.session = session;
+      // One that has died while nobody used it is replaced in time.
+      const left = deadline - clock.monotonic();
+      const result = work(session);
+      if (await settledBefore(result, session.cold ? deadline - left / 2 : deadline, clock)) return await result;
+      throw new NoAnswer(Math.round(left));
+    } catch (error) {
+      faulty = isOfConnection(error);
+      throw error;
+    } finally {
+      // A connection that is still being opened keeps its place until it is there.
+      const closed = opening.then((session) => source.close(session, faulty && use.session !== undefined));
+      void closed.catch(() => undefined).then(() => line.leave());
+    }
   }
 
-  private unavailable(error: unknown, fault: DatabaseFault | undefined): LeafError {
+  private async inTransaction<Result>(
+    session: Session,
+    work: (statement: Statement) => Promise<Result>,
+  ): Promise<Result> {
+    await session.query(this.options.dialect === 'sqlite' ? 'BEGIN IMMEDIATE' : 'BEGIN');
+    try {
+      const result = await work(session.query);
+      await session.query('COMMIT');
+      return result;
+    } catch (error) {
+      // An open transaction is never handed on.
+      if (!isOfConnection(error)) await session.query('ROLLBACK').catch(() => session.discard());
+      throw error;
+    }
+  }
+
+  /** What could not even be opened is left to the next call. */
+  private mayRepeat(error: unknown, { session }: Use, isPartlyDone: boolean): boolean {
+    if (error instanceof LeafError || session === undefined) return false;
+    return databaseFault(error)?.again === 'soon' || (isOfConnection(error) && !isPartlyDone);
+  }
+
+  private hasTime(attempt: number, deadline: number): boolean {
+    const isMore = attempt < ATTEMPTS || this.options.dialect === 'sqlite';
+    return isMore && this.clock.monotonic() < deadline;
+  }
+
+  private deadline(limitMs: number): number {
+    return this.clock.monotonic() + limitMs;
+  }
+
+  private told(error: unknown): unknown {
+    if (error instanceof LeafError && error.code !== 'LEAF_DATABASE_UNUSABLE') return error;
+    const fault = databaseFault(error);
+    if (fault?.again === 'never') return unwritable(error, fault);
     const hint = fault === undefined ? '' : ` (${fault.hint})`;
     return new LeafError(
       'LEAF_STORE_UNAVAILABLE',
@@ -141,10 +190,4 @@ export class SqlDatabase {
 
 function unwritable(error: unknown, { hint }: DatabaseFault): LeafError {
   return new LeafError('LEAF_BODY_INVALID', `The database cannot store this text: ${hint}.`, { cause: error });
-}
-
-/** The error that made it necessary is the one to tell; the connection may be gone with it. */
-async function rollBack(runner: QueryRunner): Promise<void> {
-  if (!runner.isTransactionActive) return;
-  await runner.rollbackTransaction().catch(() => undefined);
 }

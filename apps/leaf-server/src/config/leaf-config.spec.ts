@@ -18,7 +18,7 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({ host: '0.0.0.0', port: 8080, drainMs: 5000, warnings: [] });
     expect(config.log).toEqual({ level: 'info', format: 'json' });
     expect(config.ids.segment).toEqual({
-      database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, failoverGapSteps: 10 },
+      database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, accept: [], failoverGapSteps: 10 },
       waitMs: 1000,
       refreshMs: 60_000,
       prefetchRatio: 0.1,
@@ -64,6 +64,7 @@ describe('loadConfig', () => {
       strategy: 'mysql',
       url: 'mysql://leaf@db/leaf',
       migrate: true,
+      accept: [],
       fileDirectory,
     });
     expect(registry({ ...shared, LEAF_SNOWFLAKE_OFFLINE: 'refuse' })).not.toHaveProperty('fileDirectory');
@@ -155,7 +156,7 @@ describe('loadConfig', () => {
 
   it('takes worker IDs from the pool of a database that servers share, unless told otherwise', () => {
     const shared = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf' };
-    const pool = { strategy: 'database', url: 'mysql://leaf@db/leaf', migrate: true };
+    const pool = { strategy: 'database', url: 'mysql://leaf@db/leaf', migrate: true, accept: [] };
     expect(loadConfig(shared).ids.snowflake).toMatchObject({ registry: pool, horizonMs: 3_600_000 });
     expect(loadConfig({ ...shared, LEAF_SNOWFLAKE_REGISTRY: 'mysql_recycle' }).ids.snowflake?.registry).toEqual(pool);
     expect(loadConfig({ LEAF_DATABASE_URL: 'sqlite:/a' }).ids.snowflake?.registry.strategy).toBe('local');
@@ -171,6 +172,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{"order":"b"}' }).ids.segment?.database).toEqual({
       shards: { databases: { a: 'sqlite:/a', b: 'sqlite:/b' }, tags: { order: 'b' } },
       migrate: true,
+      accept: [],
       failoverGapSteps: 10,
     });
     expect(fault({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{"order":"c"}' })).toContain('"c"');

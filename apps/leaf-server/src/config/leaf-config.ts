@@ -96,6 +96,7 @@ function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Reso
   return {
     LEAF_ADVERTISE_HOST: firstAddress(),
     LEAF_ADVERTISE_PORT: LEAF_PORT,
+    LEAF_DATABASE_ACCEPT: [],
     LEAF_DATABASE_URL: `sqlite:${join(resolve(LEAF_DATA_DIR), 'leaf.sqlite')}`,
     LEAF_LOG_FORMAT: terminal ? 'pretty' : 'json',
     ...values,
@@ -161,6 +162,7 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
 function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
   const common = {
     migrate: values.LEAF_DATABASE_MIGRATE,
+    accept: values.LEAF_DATABASE_ACCEPT,
     failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
   };
   const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags } = values;
@@ -179,6 +181,7 @@ function registryOf(values: Resolved): RegistryOptions {
     fileFallback: values.LEAF_SNOWFLAKE_OFFLINE === 'local_file',
     databaseUrl: values.LEAF_DATABASE_URL,
     migrate: values.LEAF_DATABASE_MIGRATE,
+    accept: values.LEAF_DATABASE_ACCEPT,
     localWorkers: values.LEAF_LOCAL_WORKERS,
     zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
     url: `http://${formatInstance(instance)}`,

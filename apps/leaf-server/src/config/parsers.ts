@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { isTag, messageOf } from '@leaf/core';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf/persistence';
 import { parseZookeeperAddress, parseZookeeperAuth } from '@leaf/registry';
 
 /** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
@@ -52,6 +52,13 @@ export function oneOf<const T extends string>(...values: T[]): Parser<T> {
     if (found === undefined) throw new Error(`must be ${values.join(' or ')}`);
     return found;
   };
+}
+
+const durabilitySetting = oneOf(...DURABILITY_SETTINGS);
+
+/** Settings of a database, separated by commas. */
+export function durabilitySettings(value: string): readonly string[] {
+  return value.split(',').map((name) => durabilitySetting(name.trim()));
 }
 
 /** The URL itself: it names the database to whoever opens it. */

@@ -8,6 +8,7 @@ import {
   bits,
   databaseUrl,
   databaseUrls,
+  durabilitySettings,
   flag,
   integer,
   oneOf,
@@ -89,6 +90,11 @@ export const VARIABLES = {
     'with LEAF_DATABASE_URLS: tag to name as JSON; other tags are spread by a hash of the names',
   ),
   LEAF_DATABASE_MIGRATE: variable(true, flag, 'make and update the tables at start'),
+  LEAF_DATABASE_ACCEPT: variable(
+    undefined,
+    durabilitySettings,
+    'settings under which the database can lose a commit, accepted by name: `innodb_flush_log_at_trx_commit`, `sync_binlog`, `fsync`, `synchronous_commit`, separated by commas',
+  ),
   LEAF_SEGMENT_WAIT_MS: variable(
     SEGMENT.waitMs,
     integer(1, 60_000),

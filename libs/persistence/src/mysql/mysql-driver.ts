@@ -2,10 +2,10 @@ import type { Connection, Pool, PoolOptions } from 'mysql2';
 import { LeafError } from '@leaf/core';
 
 /**
- * What a number is too large for is refused and not cut down, whatever the server is set to: cut down, the end of one
- * range would be the start of the next two. Modes that change what a statement means are off.
+ * Numbers that do not fit are refused and not cut off: cut off, the end of one range would be the start of the next two.
+ * Modes that change what a statement means are off. What is confirmed is committed.
  */
-const SESSION = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+export const SESSION_MODE = "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1";
 
 /**
  * mysql2, each connection of whose pools begins with the settings that Leaf needs. Loaded when it is first needed: who has
@@ -25,7 +25,7 @@ export async function loadMysql(): Promise<object> {
 
 /** Sent ahead of the first statement of whoever gets the connection. */
 function begin(connection: Connection): void {
-  connection.query(SESSION, (error) => {
+  connection.query(`SET SESSION ${SESSION_MODE}`, (error) => {
     if (error !== null) connection.destroy();
   });
 }

@@ -32,7 +32,7 @@ export async function openSharded(options: ShardedPersistenceOptions): Promise<P
 }
 
 async function openShards(
-  { shards: { databases, tags }, migrate, failoverGapSteps }: ShardedPersistenceOptions,
+  { shards: { databases, tags }, migrate, accept = [], failoverGapSteps }: ShardedPersistenceOptions,
   logger: Logger,
   clock: SystemClock,
 ): Promise<Shards> {
@@ -48,6 +48,8 @@ async function openShards(
           name,
           target: parseDatabaseUrl(url),
           migrate,
+          accept,
+          onAccepted: (problem) => logger.warn(`The database "${name}": accepted: ${problem}`),
           ...(router.shardOf(FIRST_TAG) === name ? { firstTag: FIRST_TAG } : {}),
           failover,
           onCloseProblem: closeProblem(logger),

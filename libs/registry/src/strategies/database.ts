@@ -4,9 +4,9 @@ import {
   type DatabaseTarget,
   FIXED_WORKERS,
   LazyDatabase,
+  lentTarget,
   parseDatabaseUrl,
   POOL_WORKERS,
-  SharedDatabase,
   SqlWorkerStore,
   type WorkerDatabase,
   type WorkerTable,
@@ -22,13 +22,15 @@ type Source =
       readonly url: string;
     }
   | {
-      /** An open data source on MySQL, MariaDB or PostgreSQL. Leaf does not close it. */
+      /** On MySQL, MariaDB or PostgreSQL. Leaf opens connections of its own by its options. */
       readonly dataSource: DataSource;
     };
 
 interface SqlOptions {
   /** Bring the schema up to date. */
   readonly migrate: boolean;
+  /** Settings of the database that can lose a commit, and are accepted all the same. */
+  readonly accept?: readonly string[];
 }
 
 /** A pool of worker IDs in a table: each server takes a free one. */
@@ -40,7 +42,7 @@ export type MysqlOptions = { readonly strategy: 'mysql' } & SqlOptions & Source 
 export const database: Strategy<DatabaseOptions> = {
   policy: 'pool',
   create: (options, context) => ({ policy: new PoolPolicy(), ...storeOf(options, POOL_WORKERS, context) }),
-  fromSettings: ({ databaseUrl: url, migrate }) => ({ strategy: 'database', url, migrate }),
+  fromSettings: ({ databaseUrl: url, migrate, accept }) => ({ strategy: 'database', url, migrate, accept }),
   ofProcess: (options) => options,
 };
 
@@ -52,7 +54,7 @@ export const mysql: Strategy<MysqlOptions> = {
     ...fileOf(options),
   }),
   fromSettings: (settings: RegistrySettings) => ({
-    ...{ strategy: 'mysql', url: settings.databaseUrl, migrate: settings.migrate },
+    ...{ strategy: 'mysql', url: settings.databaseUrl, migrate: settings.migrate, accept: settings.accept },
     ...(settings.fileFallback ? { fileDirectory: settings.directory } : {}),
   }),
   ofProcess,
@@ -69,15 +71,14 @@ function storeOf(
 }
 
 function databaseOf(options: SqlOptions & Source, { clock, random, onCloseProblem }: StrategyContext): WorkerDatabase {
-  const { migrate } = options;
-  if ('dataSource' in options) return new SharedDatabase(options.dataSource, migrate, clock, random);
-  const target = workersOf(parseDatabaseUrl(options.url));
-  return new LazyDatabase({ target, migrate, onCloseProblem }, clock, random);
+  const { migrate, accept = [] } = options;
+  const target = 'dataSource' in options ? lentTarget(options.dataSource) : workersOf(parseDatabaseUrl(options.url));
+  return new LazyDatabase({ target, migrate, accept, onCloseProblem }, clock, random);
 }
 
 /** SQLite allows one writer at a time. Leases have a file of their own, so that they do not wait for tags. */
 function workersOf(target: DatabaseTarget): DatabaseTarget {
-  if (target.dialect !== 'sqlite') return target;
+  if (!('file' in target)) return target;
   const file = join(dirname(target.file), `workers-${basename(target.file)}`);
   return { ...target, file, description: `sqlite:${file}` };
 }

@@ -115,7 +115,7 @@ describe('a strategy', () => {
     return {
       ...{ name: 'leaf', directory, fileFallback: true, databaseUrl: 'mysql://db1/leaf', migrate: true },
       ...{ localWorkers: { '10.0.0.7:8080': 3, '10.0.0.8:8080': 7 }, zookeeper: { address: 'zk1:2181' } },
-      ...{ url: 'http://10.0.0.7:8080', ...more },
+      ...{ url: 'http://10.0.0.7:8080', accept: [], ...more },
     };
   }
 });

@@ -28,6 +28,8 @@ export interface RegistrySettings {
   readonly fileFallback: boolean;
   readonly databaseUrl: string;
   readonly migrate: boolean;
+  /** Settings of the database that can lose a commit, and are accepted all the same. */
+  readonly accept: readonly string[];
   readonly localWorkers: Readonly<Record<string, number>>;
   readonly zookeeper: { readonly address: string; readonly auth?: string };
   /** Where other servers reach this one: `http://10.0.0.7:8080`. */

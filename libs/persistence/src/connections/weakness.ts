@@ -1,0 +1,30 @@
+import { LeafError } from '@leaf/core';
+
+/** Settings of databases that decide whether what was confirmed is kept. */
+export const DURABILITY_SETTINGS = [
+  'innodb_flush_log_at_trx_commit',
+  'sync_binlog',
+  'fsync',
+  'synchronous_commit',
+] as const;
+
+/** A setting of the database under which IDs can come twice. */
+export interface Weakness {
+  /** The name of the setting, by which it can be accepted. */
+  readonly setting: (typeof DURABILITY_SETTINGS)[number];
+  readonly value: string;
+  /** What may come twice, and the cure. */
+  readonly consequence: string;
+}
+
+/** @throws LeafError `LEAF_DATABASE_UNUSABLE` for a weakness that is not accepted */
+export function assertDurable(description: string, weaknesses: readonly Weakness[], accepted: readonly string[]): void {
+  const refused = weaknesses.filter(({ setting }) => !accepted.includes(setting));
+  if (refused.length === 0) return;
+  const text = refused.map(({ setting, value, consequence }) => `${setting} is ${value}: ${consequence}`).join(' ');
+  const names = refused.map(({ setting }) => setting).join(',');
+  throw new LeafError(
+    'LEAF_DATABASE_UNUSABLE',
+    `${description} can lose what it has confirmed. ${text} To run all the same, accept it by name: LEAF_DATABASE_ACCEPT=${names} (embedded: accept).`,
+  );
+}
