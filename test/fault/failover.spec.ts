@@ -1,9 +1,10 @@
+import type { DatabasePair } from '../support/database-pair';
 import { startMariadb } from '../support/mariadb';
 import { startMariadbPair } from '../support/mariadb-pair';
 import { GAP_STEPS, type Instance, OPTIONS, Valve, World } from '../support/failover-world';
 import { startPostgres } from '../support/postgres';
 import { startPostgresPair } from '../support/postgres-pair';
-import type { DatabasePair, PrivateServer } from '../support/private-server';
+import type { PrivateServer } from '../support/private-server';
 import { until } from '../support/until';
 
 const ROUNDS = 3;

@@ -1,11 +1,11 @@
 import { sqlFixture } from '../contract/sql-stores';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';
+import type { DatabasePair } from '../support/database-pair';
 import { call } from '../support/http';
 import { startMariadbPair } from '../support/mariadb-pair';
 import { metric } from '../support/metrics';
 import { startPostgresPair } from '../support/postgres-pair';
-import type { DatabasePair } from '../support/private-server';
 import { problemCode } from '../support/problem';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';

@@ -1,9 +1,9 @@
 import { FakeClock, LeafError } from '@leaf/core';
 import { FIXED_WORKERS, parseDatabaseUrl, POOL_WORKERS, SqlWorkerStore } from '@leaf/persistence';
 import { connect, lazily } from '../contract/sql-stores';
+import type { DatabasePair } from '../support/database-pair';
 import { startMariadbPair } from '../support/mariadb-pair';
 import { startPostgresPair } from '../support/postgres-pair';
-import type { DatabasePair } from '../support/private-server';
 import { TcpProxy } from '../support/tcp-proxy';
 import { WorkerProcess } from '../support/worker-processes';
 

@@ -1,5 +1,5 @@
 import { type MariadbServer, startMariadb } from './mariadb';
-import type { DatabasePair } from './private-server';
+import type { DatabasePair } from './database-pair';
 import { until } from './until';
 
 /** Longer than any test: a primary that waits in vain must not go on alone. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import type { AdminSession, DatabaseServer } from './database-pair';
 import { copyOfTemplate, guarded, isRoot, PrivateServer } from './private-server';
 import { requireBinary, run } from './services';
 
@@ -8,7 +9,9 @@ import { requireBinary, run } from './services';
 const PACKAGE = 'mariadb-server';
 const CONNECT_LIMIT_MS = 30_000;
 
-export class MariadbServer extends PrivateServer {
+export class MariadbServer extends PrivateServer implements DatabaseServer {
+  readonly identity = "CONCAT('server_id ', @@global.server_id)";
+
   constructor(
     directory: string,
     private readonly program: readonly string[],
@@ -21,6 +24,31 @@ export class MariadbServer extends PrivateServer {
     const name = `leaf_${randomBytes(6).toString('hex')}`;
     await this.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
     return `mysql://root@127.0.0.1:${this.port}/${name}`;
+  }
+
+  async createOwnedDatabase(): Promise<string> {
+    const url = new URL(await this.createDatabase());
+    url.username = 'leaf';
+    await this.query(
+      `CREATE USER IF NOT EXISTS leaf@'127.0.0.1'; GRANT ALL ON ${url.pathname.slice(1)}.* TO leaf@'127.0.0.1'`,
+    );
+    return url.href;
+  }
+
+  lockTable(table: string): string[] {
+    return [`LOCK TABLES ${table} WRITE`];
+  }
+
+  async turnReadOnly(): Promise<void> {
+    await this.query('SET GLOBAL read_only = 1');
+  }
+
+  async open(database: string): Promise<AdminSession> {
+    const connection = await this.connect(database);
+    return {
+      query: async (sql) => (await connection.query<RowDataPacket[]>(sql))[0],
+      close: () => connection.end(),
+    };
   }
 
   /** One statement, or several, over a connection of its own. */
@@ -64,18 +92,26 @@ export class MariadbServer extends PrivateServer {
   }
 
   private async connected<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await createConnection({
-      host: '127.0.0.1',
-      port: this.port,
-      user: 'root',
-      connectTimeout: CONNECT_LIMIT_MS,
-      multipleStatements: true,
-    });
+    const connection = await this.connect();
     try {
       return await act(connection);
     } finally {
       connection.destroy();
     }
+  }
+
+  private async connect(database?: string): Promise<Connection> {
+    const connection = await createConnection({
+      host: '127.0.0.1',
+      port: this.port,
+      user: 'root',
+      ...(database === undefined ? {} : { database }),
+      connectTimeout: CONNECT_LIMIT_MS,
+      multipleStatements: true,
+    });
+    // Without a listener, a connection that breaks ends this process.
+    connection.on('error', () => undefined);
+    return connection;
   }
 }
 

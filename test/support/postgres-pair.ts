@@ -1,5 +1,5 @@
 import { type PostgresServer, startPostgres, startStandby } from './postgres';
-import type { DatabasePair } from './private-server';
+import type { DatabasePair } from './database-pair';
 import { until } from './until';
 
 /**
@@ -44,6 +44,7 @@ export class PostgresPair implements DatabasePair {
   }
 
   async stopReplication(): Promise<void> {
+    if (this.synchronous) await setSynchronous(this.primary, false);
     await this.replica.query("ALTER SYSTEM SET primary_conninfo = ''");
     await this.replica.query('SELECT pg_reload_conf()');
     await until('end of the stream', () => holds(this.replica, 'NOT EXISTS (SELECT 1 FROM pg_stat_wal_receiver)'));
@@ -52,8 +53,7 @@ export class PostgresPair implements DatabasePair {
   async promote(): Promise<void> {
     const { replica } = this;
     // A copy of the primary has this setting too, and would wait at each commit for a standby that it does not have.
-    await replica.query('ALTER SYSTEM RESET synchronous_standby_names');
-    await replica.query('SELECT pg_reload_conf()');
+    await setSynchronous(replica, false);
     if (!(await holds(replica, 'pg_promote()'))) throw new Error('The standby was not promoted in time');
     this.gone.push(this.current);
     this.current = replica;
@@ -63,10 +63,7 @@ export class PostgresPair implements DatabasePair {
   async rejoin(): Promise<void> {
     await this.dropGone();
     this.standby = await startStandby(this.primary);
-    if (this.synchronous) {
-      await this.primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
-      await this.primary.query('SELECT pg_reload_conf()');
-    }
+    if (this.synchronous) await setSynchronous(this.primary, true);
     const state = this.synchronous ? 'sync' : 'async';
     await until('streaming standby', () =>
       holds(
@@ -86,6 +83,12 @@ export class PostgresPair implements DatabasePair {
   private async dropGone(): Promise<void> {
     for (const server of this.gone.splice(0)) await server.stop();
   }
+}
+
+/** Whether commits wait for a standby. */
+async function setSynchronous(server: PostgresServer, wanted: boolean): Promise<void> {
+  await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${wanted ? '*' : ''}'`);
+  await server.query('SELECT pg_reload_conf()');
 }
 
 async function holds(server: PostgresServer, condition: string): Promise<boolean> {

@@ -2,15 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
+import type { AdminSession, DatabaseServer } from './database-pair';
 import { copyOfTemplate, guarded, PrivateServer, serverDirectory } from './private-server';
 import { requireBinary, run } from './services';
 
 const CONNECT_LIMIT_MS = 30_000;
 
-/** PostgreSQL refuses to run as root. */
-const ACCOUNT = 'postgres';
+/** PostgreSQL and PgBouncer refuse to run as root. */
+export const ACCOUNT = 'postgres';
 
-export class PostgresServer extends PrivateServer {
+export class PostgresServer extends PrivateServer implements DatabaseServer {
+  readonly identity = `(SELECT system_identifier FROM pg_control_system())
+    || ' timeline ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
+
   constructor(
     directory: string,
     private readonly program: readonly string[],
@@ -24,12 +28,40 @@ export class PostgresServer extends PrivateServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${name}`;
   }
 
+  async createOwnedDatabase(): Promise<string> {
+    const url = new URL(await this.createDatabase());
+    url.username = 'leaf';
+    const { rows } = await this.query("SELECT 1 FROM pg_roles WHERE rolname = 'leaf'");
+    if (rows.length === 0) await this.query('CREATE ROLE leaf LOGIN');
+    await this.query(`ALTER DATABASE ${url.pathname.slice(1)} OWNER TO leaf`);
+    return url.href;
+  }
+
+  lockTable(table: string): string[] {
+    return ['BEGIN', `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`];
+  }
+
+  async turnReadOnly(): Promise<void> {
+    await this.query('ALTER SYSTEM SET default_transaction_read_only = on');
+    await this.query('SELECT pg_reload_conf()');
+  }
+
+  async open(database: string): Promise<AdminSession> {
+    const client = await connectPostgres(this.port, database);
+    return {
+      query: async (sql) => (await client.query(sql)).rows as Record<string, unknown>[],
+      close: () => client.end(),
+    };
+  }
+
   protected override command(): string[] {
     const settings = {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
       shared_buffers: '16MB',
       max_connections: '100',
+      // A standby comes back at once to a primary that was away; the default is 5 s.
+      wal_retrieve_retry_interval: '100ms',
       // In the data directory, which is removed, and not in /dev/shm.
       dynamic_shared_memory_type: 'mmap',
     };
@@ -51,21 +83,27 @@ export class PostgresServer extends PrivateServer {
 
   /** One statement over a connection of its own. */
   async query(sql: string): Promise<QueryResult> {
-    const client = new Client({
-      host: '127.0.0.1',
-      port: this.port,
-      user: 'postgres',
-      database: 'postgres',
-      connectionTimeoutMillis: CONNECT_LIMIT_MS,
-    });
-    // Without a listener, a connection that breaks ends this process.
-    client.on('error', () => undefined);
+    const client = await connectPostgres(this.port, 'postgres');
     try {
-      await client.connect();
       return await client.query(sql);
     } finally {
       await client.end();
     }
+  }
+}
+
+/** As the administrator. */
+export async function connectPostgres(port: number, database: string): Promise<Client> {
+  const options = { host: '127.0.0.1', user: 'postgres', connectionTimeoutMillis: CONNECT_LIMIT_MS };
+  const client = new Client({ ...options, port, database });
+  // Without a listener, a connection that breaks ends this process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end();
+    throw error;
   }
 }
 

@@ -169,21 +169,6 @@ export abstract class PrivateServer {
   }
 }
 
-/** A primary and its replica. A replica that has been promoted is the primary; the pair has no replica until `rejoin`. */
-export interface DatabasePair {
-  readonly primary: PrivateServer;
-  readonly replica: PrivateServer;
-  /** Resolves when the replica has all that the primary has. */
-  waitForReplica(): Promise<void>;
-  /** From now on the replica gets no update, and nobody is told. */
-  stopReplication(): Promise<void>;
-  /** Makes the replica the primary, once it has applied all that it received. The old primary has been killed. */
-  promote(): Promise<void>;
-  /** Makes a new replica from the data of the primary. */
-  rejoin(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /**
  * The command line that runs `words` as `account` when we are root, and that the kernel kills when this process ends,
  * however it ends. The pid stays the one of the spawned process.
