@@ -6,13 +6,15 @@ import { History } from './history/history';
 import { Judge } from './history/judge';
 import { Load } from './load/load';
 import { Books } from './load/recorder';
-import { KINDS, type Round, rounds } from './schedule';
+import { kindsOf, type Round, rounds } from './schedule';
+import type { DatabaseKind } from './world/database';
 import { World } from './world/world';
 
 export interface ChaosOptions {
+  readonly database: DatabaseKind;
   readonly seed: number;
   readonly minutes: number;
-  /** The kinds of faults; all of them when left out. */
+  /** The kinds of faults; all that there are with this database when left out. */
   readonly kinds?: readonly string[];
   /** Others use this machine at the same time: refusals for want of time are no surprise then. */
   readonly busy: boolean;
@@ -27,6 +29,8 @@ export interface ChaosOptions {
 export interface ChaosOutcome {
   readonly books: Books;
   readonly durationMs: number;
+  /** Changes of tags that were made, by what was done. */
+  readonly tagChanges: Readonly<Record<string, number>>;
   readonly rounds: number;
   /** Kinds that were wanted and that this machine does not allow. */
   readonly impossible: readonly string[];
@@ -43,7 +47,7 @@ const PROGRESS_MS = 10_000;
 const RECOVERY_LIMIT_MS = 120_000;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
-  const world = await World.start(options.serverFile, options.folder);
+  const world = await World.start(options.database, options.serverFile, options.folder);
   try {
     return await new ChaosRun(world, options).play();
   } finally {
@@ -63,12 +67,12 @@ class ChaosRun {
     private readonly options: ChaosOptions,
   ) {
     this.books = new Books(new History(), new Judge(options.busy));
-    this.load = new Load(world, this.books);
+    this.load = new Load(world, this.books, options.seed);
   }
 
   async play(): Promise<ChaosOutcome> {
-    const { seed, minutes } = this.options;
-    const wanted = this.options.kinds ?? KINDS;
+    const { database, seed, minutes } = this.options;
+    const wanted = this.options.kinds ?? kindsOf(database);
     const possible = wanted.filter((kind) => this.world.disks.size > 0 || !kind.startsWith('disk-'));
     const end = minutes * 60_000;
     let played = 0;
@@ -86,6 +90,7 @@ class ChaosRun {
     return {
       books: this.books,
       durationMs,
+      tagChanges: this.load.tagChanger.made,
       rounds: played,
       impossible: wanted.filter((kind) => !possible.includes(kind)),
       failedStarts: this.world.servers.reduce((sum, { failedStarts }) => sum + failedStarts, 0),

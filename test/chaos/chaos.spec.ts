@@ -3,6 +3,7 @@ import { runChaos } from './chaos-run';
 import { describe as tell, folderOf, writeReports } from './report/reports';
 import { summarize } from './report/summary';
 
+const DATABASE = 'mariadb';
 const SEED = Number(process.env.LEAF_TEST_CHAOS_SEED ?? 20_261);
 const MINUTES = Number(process.env.LEAF_TEST_CHAOS_MINUTES ?? 3);
 /** Start and end of the world, and a last recovery, on a machine that does much else. */
@@ -14,10 +15,18 @@ it(
   'gives no ID twice, refuses for known reasons only and recovers, whatever fault of a seed comes next',
   async () => {
     await ensureBuilt();
-    const folder = folderOf(SEED);
+    const folder = folderOf(DATABASE, SEED);
     const say = (): void => undefined;
-    const outcome = await runChaos({ seed: SEED, minutes: MINUTES, busy: true, serverFile: SERVER_FILE, folder, say });
-    const summary = summarize(SEED, outcome);
+    const outcome = await runChaos({
+      database: DATABASE,
+      seed: SEED,
+      minutes: MINUTES,
+      busy: true,
+      serverFile: SERVER_FILE,
+      folder,
+      say,
+    });
+    const summary = summarize(DATABASE, SEED, outcome);
     writeReports(folder, summary, outcome);
     process.stdout.write(`${tell(summary)}\nnpm run chaos -- --busy --seed ${SEED} --minutes ${MINUTES}\n`);
     const { duplicates, descents, unexpected, stuck } = summary;
@@ -28,6 +37,7 @@ it(
       stuck: undefined,
     });
     expect(summary.faults).toBeGreaterThanOrEqual(LEAST_FAULTS);
+    expect(Object.values(summary.tagChanges)).not.toContain(0);
     expect(summary.receipts).toBeGreaterThan(1000 * MINUTES);
   },
   (MINUTES + AROUND_MINUTES) * 60_000,

@@ -1,4 +1,4 @@
-import { KINDS, type Round, rounds } from './schedule';
+import { KINDS, kindsOf, type Round, rounds } from './schedule';
 
 function take(seed: number, count: number, kinds = KINDS): Round[] {
   const all = rounds(seed, kinds);
@@ -33,6 +33,12 @@ describe('the schedule of a seed', () => {
       expect(second!.parts.filter((part) => first.parts.includes(part))).toEqual([]);
       expect(offsetMs).toBeLessThanOrEqual(first.holdMs);
     }
+  });
+
+  it('has faults of the pooler where there is one, and all others on each database', () => {
+    const only = KINDS.filter((kind) => !kindsOf('mariadb').includes(kind));
+    expect(kindsOf('postgres')).toEqual(KINDS);
+    expect(only).toEqual(['pooler-kill', 'pooler-suspend']);
   });
 
   it('keeps to the kinds that are asked for', () => {

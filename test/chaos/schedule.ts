@@ -1,24 +1,35 @@
 import { SeededRandom } from '../simulation/seeded-random';
 import { CLOCK_FAULTS } from './faults/clock-faults';
+import { DATABASE_FAULTS, POOLER_FAULTS } from './faults/database-faults';
 import { DISK_FAULTS } from './faults/disk-faults';
 import { EDGE_FAULTS } from './faults/edge-faults';
 import type { Draw, Plan } from './faults/fault';
-import { FLEET_FAULTS, LOST_HISTORY } from './faults/fleet-faults';
+import { LOST_HISTORY, ZOOKEEPER_FAULTS } from './faults/fleet-faults';
 import { OPERATOR_FAULTS } from './faults/operator-faults';
 import { SERVER_FAULTS } from './faults/server-faults';
+import type { DatabaseKind } from './world/database';
 
 /** Every kind of fault, by the parts that they break. */
 const DRAWS: readonly Draw[] = [
   ...SERVER_FAULTS,
   ...CLOCK_FAULTS,
   ...EDGE_FAULTS,
-  ...FLEET_FAULTS,
+  ...DATABASE_FAULTS,
+  ...ZOOKEEPER_FAULTS,
   ...LOST_HISTORY,
   ...DISK_FAULTS,
   ...OPERATOR_FAULTS,
+  ...POOLER_FAULTS,
 ];
 
 export const KINDS: readonly string[] = DRAWS.map(kindOf);
+
+const OF_POOLER = POOLER_FAULTS.map(kindOf);
+
+/** The kinds of faults that there are with this database. */
+export function kindsOf(database: DatabaseKind): readonly string[] {
+  return database === 'postgres' ? KINDS : KINDS.filter((kind) => !OF_POOLER.includes(kind));
+}
 
 /** Share of the rounds in which a second fault begins while the first one lasts. */
 const PAIRS = 0.25;

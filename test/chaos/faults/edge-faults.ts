@@ -47,6 +47,8 @@ const BREAKS: readonly Break[] = [
   { name: 'cut', holdMs: [1500, 3500], apply: (proxy) => proxy.refuse() },
   { name: 'blackhole', holdMs: [1500, 3500], apply: (proxy) => proxy.blackhole() },
   { name: 'delay', holdMs: [2000, 4000], apply: (proxy) => proxy.delay(DELAY_MS) },
+  // Those that are open stay dead, also after the end.
+  { name: 'dead', holdMs: [2000, 4000], apply: (proxy) => void proxy.loseConnections() },
 ];
 
 function broken(edge: Edge, { name, holdMs: [least, most], apply }: Break): Draw {

@@ -24,16 +24,25 @@ export interface Plan {
   readonly arm: (world: World) => Fault;
 }
 
+/** What a call asked for, and whom. */
+export interface Call {
+  /** Undefined: a client of all servers. */
+  readonly server: LeafProcess | undefined;
+  readonly mode: Mode;
+  /** In segment mode. */
+  readonly tag: string | undefined;
+}
+
 /** A fault in a world. */
 export interface Fault {
   begin(): Promise<void>;
   end(): Promise<void>;
   /**
-   * What a caller of `server` may get in place of IDs; of a client of all servers when undefined.
+   * What a caller may get in place of IDs.
    *
    * @param others the faults that last at the same time
    */
-  expected(server: LeafProcess | undefined, mode: Mode, others: readonly Plan[]): readonly Code[];
+  expected(call: Call, others: readonly Plan[]): readonly Code[];
 }
 
 /** Draws a fault of one kind. */

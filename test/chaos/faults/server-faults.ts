@@ -3,6 +3,7 @@ import { until } from '../../support/until';
 import { HORIZON_MS } from '../world/world';
 import type { LeafProcess } from '../world/leaf-process';
 import {
+  type Call,
   type Code,
   type Draw,
   duration,
@@ -24,7 +25,7 @@ export class ServerFault implements Fault {
     readonly end: () => Promise<void>,
   ) {}
 
-  expected(server: LeafProcess | undefined, mode: Mode): readonly Code[] {
+  expected({ server, mode }: Call): readonly Code[] {
     return server === this.server ? this.codes[mode] : [];
   }
 }

@@ -9,7 +9,7 @@ function plan(kind: string): Plan {
 const fault: Fault = {
   begin: () => Promise.resolve(),
   end: () => Promise.resolve(),
-  expected: (_server, mode) => (mode === 'segment' ? ['LEAF_SEGMENT_UNAVAILABLE'] : []),
+  expected: ({ mode }) => (mode === 'segment' ? ['LEAF_SEGMENT_UNAVAILABLE'] : []),
 };
 
 /** From 10 s to 20 s of the run, all well again at 22 s. */
@@ -22,7 +22,13 @@ function judge(busy = false): Judge {
 
 function verdict(failure: Partial<Failure>, busy = false): Tally | undefined {
   const one = judge(busy);
-  const call = { server: undefined, caller: 'x', mode: 'segment', code: 'LEAF_SEGMENT_UNAVAILABLE' } as const;
+  const call = {
+    server: undefined,
+    caller: 'x',
+    mode: 'segment',
+    tag: 'order',
+    code: 'LEAF_SEGMENT_UNAVAILABLE',
+  } as const;
   one.note({ ...call, startedAt: 15_000, endedAt: 15_100, ...failure });
   return one.all()[0];
 }
@@ -51,9 +57,9 @@ describe('a refusal', () => {
 
   it('is judged by what else lasts at the time', () => {
     const one = judge();
-    const expected: Fault['expected'] = (_server, _mode, others) => (others.length > 0 ? ['LEAF_NOT_READY'] : []);
+    const expected: Fault['expected'] = (_call, others) => (others.length > 0 ? ['LEAF_NOT_READY'] : []);
     const [first] = one.records;
-    const call = { server: undefined, caller: 'x', mode: 'snowflake', code: 'LEAF_NOT_READY' } as const;
+    const call = { server: undefined, caller: 'x', mode: 'snowflake', tag: undefined, code: 'LEAF_NOT_READY' } as const;
     one.records.push({ ...first!, plan: plan('emptied'), fault: { ...fault, expected }, beganAt: 12_000 });
     one.note({ ...call, startedAt: 15_000, endedAt: 15_100 });
     one.records.shift();

@@ -1,13 +1,10 @@
-import type { LeafProcess } from '../world/leaf-process';
+import type { Call } from '../faults/fault';
 import type { FaultRecord } from './fault-record';
 import type { Mode } from './history';
 
 /** A call that gave no ID. Times are milliseconds since the run began. */
-export interface Failure {
-  /** Undefined: a client of all servers. */
-  readonly server: LeafProcess | undefined;
+export interface Failure extends Call {
   readonly caller: string;
-  readonly mode: Mode;
   readonly code: string;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -57,11 +54,11 @@ export class Judge {
   }
 
   note(failure: Failure): void {
-    const { caller, mode, code, server, startedAt } = failure;
+    const { caller, mode, code, startedAt } = failure;
     const around = this.around(failure, GRACE_MS);
     const explains = ({ fault, plan }: FaultRecord): boolean => {
       const others = around.map((record) => record.plan).filter((other) => other !== plan);
-      return fault.expected(server, mode, others).includes(code);
+      return fault.expected(failure, others).includes(code);
     };
     const expected = this.anyTime.includes(code) || around.some(explains);
     const within = this.around(failure, 0);

@@ -9,7 +9,15 @@ import type { IdRange, Recorder } from './recorder';
 const OPTIONS = { minSize: 50, maxSize: 10_000, durationMs: 1000 };
 const MANY = 30;
 
-type Ask = (client: LeafClient, round: number) => Promise<{ readonly space: string; readonly ranges: IdRange[] }>;
+interface Question {
+  /** In segment mode. */
+  readonly tag: string | undefined;
+  /** Whose IDs must all differ. */
+  readonly space: string;
+  readonly ranges: () => Promise<IdRange[]>;
+}
+
+type Ask = (client: LeafClient, round: number) => Question;
 
 /** An application: a `LeafClient` of several servers, called at a steady pace whether or not it answers. */
 export class FleetClient {
@@ -47,31 +55,34 @@ export class FleetClient {
 
   private async call(round: number): Promise<void> {
     const startedAt = this.recorder.now();
+    const { tag, space, ranges } = this.ask(this.client, round);
     try {
-      const { space, ranges } = await this.ask(this.client, round);
-      this.recorder.answered(space, ranges, startedAt);
+      this.recorder.answered(space, await ranges(), startedAt);
     } catch (error) {
-      this.recorder.failed(error instanceof LeafError ? error.code : String(error), startedAt);
+      this.recorder.failed(error instanceof LeafError ? error.code : String(error), startedAt, tag);
     }
   }
 }
 
 /** Single IDs, batches and ranges of every tag in turn. */
-export function segmentCalls(tags: ReadonlySet<string>): Ask {
-  return async (client, round) => {
-    const all = [...tags];
-    const tag = all[round % all.length]!;
-    const space = `tag ${tag}`;
-    if (round % 10 === 1) return { space, ranges: runsOf(await client.nextIds(tag, MANY)) };
-    if (round % 10 === 6) return { space, ranges: await client.nextRanges(tag, MANY) };
-    return { space, ranges: runsOf([await client.nextId(tag)]) };
+export function segmentCalls(tags: readonly string[]): Ask {
+  return (client, round) => {
+    const tag = tags[round % tags.length]!;
+    const ranges = async (): Promise<IdRange[]> => {
+      // No multiples of the number of tags: each of them is asked for in each way.
+      if (round % 9 === 1) return runsOf(await client.nextIds(tag, MANY));
+      if (round % 11 === 6) return client.nextRanges(tag, MANY);
+      return runsOf([await client.nextId(tag)]);
+    };
+    return { tag, space: `tag ${tag}`, ranges };
   };
 }
 
 /** @param registry that of all servers: worker IDs of another one may be the same */
 export function snowflakeCalls(registry: string): Ask {
-  return async (client, round) => ({
+  return (client, round) => ({
+    tag: undefined,
     space: `snowflake ${registry}`,
-    ranges: runsOf(await client.snowflakes(1 + (round % MANY))),
+    ranges: async () => runsOf(await client.snowflakes(1 + (round % MANY))),
   });
 }

@@ -1,7 +1,9 @@
+import { SeededRandom } from '../../simulation/seeded-random';
 import type { World } from '../world/world';
 import { FleetClient, segmentCalls, snowflakeCalls } from './fleet-client';
 import { type Books, Recorder } from './recorder';
 import { ServerCaller } from './server-caller';
+import { TagChanger } from './tag-changer';
 
 /** Between two calls of one caller. */
 const CLIENT_PACE_MS = 20;
@@ -11,11 +13,13 @@ const CLIENT_REGISTRY = 'zk_normal';
 
 /** All callers of a run. */
 export class Load {
+  readonly tagChanger: TagChanger;
   private readonly clients: FleetClient[] = [];
   private readonly callers: ServerCaller[] = [];
 
-  constructor(world: World, books: Books) {
+  constructor(world: World, books: Books, seed: number) {
     const { servers, tags } = world;
+    this.tagChanger = new TagChanger(world, books, new SeededRandom(seed));
     for (let i = 0; i < SEGMENT_CLIENTS; i++) {
       const recorder = new Recorder(books, `client ${i + 1}`, 'segment', undefined);
       this.clients.push(new FleetClient(servers, recorder, segmentCalls(tags), CLIENT_PACE_MS));
@@ -37,6 +41,6 @@ export class Load {
   }
 
   async end(): Promise<void> {
-    await Promise.all([...this.clients, ...this.callers].map((caller) => caller.end()));
+    await Promise.all([this.tagChanger, ...this.clients, ...this.callers].map((caller) => caller.end()));
   }
 }

@@ -2,6 +2,7 @@ import type { History, Mode } from '../history/history';
 import type { Judge } from '../history/judge';
 import { Slots } from '../history/slots';
 import type { LeafProcess } from '../world/leaf-process';
+import { isOfPassingTag } from './passing-tags';
 
 export interface IdRange {
   readonly from: bigint;
@@ -57,10 +58,12 @@ export class Recorder {
     this.lastAnswerAt = startedAt;
   }
 
-  failed(code: string, startedAt: number): void {
+  /** @param tag the one that was asked for; undefined in snowflake mode */
+  failed(code: string, startedAt: number, tag: string | undefined): void {
+    if (isOfPassingTag(tag, code)) return;
     const { name, mode, server } = this;
     this.slots.add(startedAt, false);
-    this.books.judge.note({ server, caller: name, mode, code, startedAt, endedAt: this.now() });
+    this.books.judge.note({ server, caller: name, mode, tag, code, startedAt, endedAt: this.now() });
   }
 
   disorder(what: string): void {

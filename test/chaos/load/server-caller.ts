@@ -15,6 +15,8 @@ const RANGE = 50;
 
 interface Wanted {
   readonly path: string;
+  /** In segment mode. */
+  readonly tag: string | undefined;
   /** Whose IDs must all differ. */
   readonly space: string;
   readonly read: (body: string) => IdRange[];
@@ -31,7 +33,7 @@ export class ServerCaller {
   constructor(
     private readonly server: LeafProcess,
     readonly recorder: Recorder,
-    private readonly tags: ReadonlySet<string>,
+    private readonly tags: readonly string[],
     paceMs: number,
   ) {
     this.done = this.run(paceMs);
@@ -54,29 +56,29 @@ export class ServerCaller {
   }
 
   private wantedSegment(round: number): Wanted {
-    const tags = [...this.tags];
-    const tag = tags[round % tags.length]!;
+    const tag = this.tags[round % this.tags.length]!;
     const space = `tag ${tag}`;
-    switch (round % 5) {
+    // No multiple of the number of tags: each of them is asked for in each way.
+    switch (round % 7) {
       case 1:
-        return { space, path: `/api/segment/batch/${tag}?size=${BATCH}`, read: readBatch };
+        return { tag, space, path: `/api/segment/batch/${tag}?size=${BATCH}`, read: readBatch };
       case 3:
-        return { space, path: `/api/segment/range/${tag}?size=${RANGE}`, read: readRanges };
+        return { tag, space, path: `/api/segment/range/${tag}?size=${RANGE}`, read: readRanges };
       default:
-        return { space, path: `/api/segment/get/${tag}`, read: readOne };
+        return { tag, space, path: `/api/segment/get/${tag}`, read: readOne };
     }
   }
 
   /** Worker IDs are those of one registry: IDs of another one may be the same. */
   private wantedSnowflake(round: number): Wanted {
-    const space = `snowflake ${this.server.registry}`;
-    if (round % 2 === 0) return { space, path: '/api/snowflake/get/chaos', read: readOne };
-    return { space, path: `/api/snowflake/batch/chaos?size=${SNOWFLAKE_BATCH}`, read: readBatch };
+    const common = { tag: undefined, space: `snowflake ${this.server.registry}` };
+    if (round % 2 === 0) return { ...common, path: '/api/snowflake/get/chaos', read: readOne };
+    return { ...common, path: `/api/snowflake/batch/chaos?size=${SNOWFLAKE_BATCH}`, read: readBatch };
   }
 
-  private book({ space, read }: Wanted, reply: Reply, startedAt: number): void {
+  private book({ tag, space, read }: Wanted, reply: Reply, startedAt: number): void {
     if ('fault' in reply || reply.status !== 200) {
-      this.recorder.failed('fault' in reply ? reply.fault : codeOf(reply), startedAt);
+      this.recorder.failed('fault' in reply ? reply.fault : codeOf(reply), startedAt, tag);
       return;
     }
     const ranges = read(reply.body);
@@ -107,7 +109,8 @@ export function readRanges(body: string): IdRange[] {
   return ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) }));
 }
 
-function codeOf({ status, body }: { readonly status: number; readonly body: string }): string {
+/** The code of a problem, or the status of another refusal. */
+export function codeOf({ status, body }: { readonly status: number; readonly body: string }): string {
   try {
     return (JSON.parse(body) as { code?: string }).code ?? String(status);
   } catch {

@@ -1,8 +1,6 @@
-import { percent, rowsOf } from './tables';
+import type { DatabaseKind } from '../world/database';
 import type { Summary } from './summary';
-
-const BEGIN = '<!-- chaos run: begin -->';
-const END = '<!-- chaos run: end -->';
+import { changesOf, percent, rowsOf } from './tables';
 
 /** The summary of a run for docs/reliability.md. */
 export function markdownOf(summary: Summary): string {
@@ -13,7 +11,7 @@ export function markdownOf(summary: Summary): string {
     `Seed ${seed}, ${date.slice(0, 10)}: ${Math.round(seconds / 60)} minutes, **${faults} faults, ${grouped(calls)} calls, ${grouped(ids)} IDs: ` +
       `${duplicates.length} duplicates, ${descents.length} out of order, ${unexpected.length} unexpected refusals.** ` +
       `Of the calls of clients ${percent(segment)} in segment mode (outages that outlast the buffers left out) and ` +
-      `${percent(snowflake)} in snowflake mode were answered.`,
+      `${percent(snowflake)} in snowflake mode were answered. Changes of tags meanwhile: ${changesOf(summary)}.`,
     '',
     line(header),
     line(header.map((_, column) => (column === 0 || column === header.length - 1 ? '---' : '---:'))),
@@ -21,11 +19,12 @@ export function markdownOf(summary: Summary): string {
   ].join('\n');
 }
 
-/** `document` with the table between its two marks replaced. */
-export function withTable(document: string, table: string): string {
-  const [begin, end] = [document.indexOf(BEGIN), document.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`The document has no ${BEGIN} … ${END}`);
-  return `${document.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${document.slice(end)}`;
+/** `document` with the table between the two marks of the database replaced. */
+export function withTable(document: string, database: DatabaseKind, table: string): string {
+  const [opening, closing] = [`<!-- chaos run on ${database}: begin -->`, `<!-- chaos run on ${database}: end -->`];
+  const [begin, end] = [document.indexOf(opening), document.indexOf(closing)];
+  if (begin < 0 || end < begin) throw new Error(`The document has no ${opening} … ${closing}`);
+  return `${document.slice(0, begin + opening.length)}\n\n${table}\n\n${document.slice(end)}`;
 }
 
 function code(codes: string): string {

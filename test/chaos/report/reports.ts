@@ -4,16 +4,17 @@ import { formatTable } from '../../../bench/report/table';
 import type { ChaosOutcome } from '../chaos-run';
 import { markdownOf, withTable } from './markdown';
 import type { Summary } from './summary';
-import { percent, rowsOf } from './tables';
+import { changesOf, percent, rowsOf } from './tables';
+import type { DatabaseKind } from '../world/database';
 import { targetsOf } from './targets';
 import { drawTimeline } from './timeline-svg';
 
 const REPORT = 'report.json';
 const DOCUMENT = 'docs/reliability.md';
 
-/** Where the reports and logs of a seed are, in the directory of this repository. */
-export function folderOf(seed: number): string {
-  const folder = join(process.cwd(), 'node_modules/.cache/leaf-chaos', String(seed));
+/** Where the reports and logs of a database and seed are, in the directory of this repository. */
+export function folderOf(database: DatabaseKind, seed: number): string {
+  const folder = join(process.cwd(), 'node_modules/.cache/leaf-chaos', database, String(seed));
   mkdirSync(folder, { recursive: true });
   return folder;
 }
@@ -26,7 +27,7 @@ export function writeReports(folder: string, summary: Summary, outcome: ChaosOut
     return { kind, detail, holdMs, paired, beganAt, endedAt, recoveredAt, recoveryMs, lastTrouble };
   });
   writeFileSync(join(folder, REPORT), `${JSON.stringify({ ...summary, records }, undefined, 2)}\n`);
-  writeFileSync(join(folder, 'timeline.svg'), drawTimeline(outcome, `Seed ${summary.seed}`));
+  writeFileSync(join(folder, 'timeline.svg'), drawTimeline(outcome, `${summary.database}, seed ${summary.seed}`));
   writeFileSync(join(folder, 'summary.md'), `${markdownOf(summary)}\n`);
 }
 
@@ -35,13 +36,14 @@ export function writeReports(folder: string, summary: Summary, outcome: ChaosOut
  *
  * @throws Error when no run of this seed has been kept
  */
-export function writeDocument(seed: number): string {
-  const file = join(folderOf(seed), REPORT);
-  if (!existsSync(file)) throw new Error(`No run of seed ${seed} is kept. First: npm run chaos -- --seed ${seed}`);
+export function writeDocument(database: DatabaseKind, seed: number): string {
+  const file = join(folderOf(database, seed), REPORT);
+  const command = `npm run chaos -- --database ${database} --seed ${seed}`;
+  if (!existsSync(file)) throw new Error(`No run of seed ${seed} on ${database} is kept. First: ${command}`);
   const summary = JSON.parse(readFileSync(file, 'utf8')) as Summary;
-  writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), markdownOf(summary)));
+  writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), database, markdownOf(summary)));
   const { date, seconds, faults } = summary;
-  return `${DOCUMENT} has the table of the run of ${date} now: ${Math.round(seconds)} s, ${faults} faults.`;
+  return `${DOCUMENT} has the table of the run of ${date} on ${database} now: ${Math.round(seconds)} s, ${faults} faults.`;
 }
 
 /** The summary of a run for a terminal. */
@@ -53,6 +55,7 @@ export function describe(summary: Summary): string {
     formatTable(header, rows),
     '',
     `${faults} faults, ${calls} calls, ${ids} IDs; ${failedStarts} starts failed and were repeated`,
+    `tags: ${changesOf(summary)}`,
     `${duplicates.length} duplicates, ${descents.length} out of order, ${unexpected.length} unexpected refusals`,
     `answered: segment ${percent(segment)} (outages that outlast the buffers left out), snowflake ${percent(snowflake)}`,
     ...targetsOf(summary),

@@ -2,6 +2,7 @@ import type { ChaosOutcome } from '../chaos-run';
 import type { FaultRecord } from '../history/fault-record';
 import type { Duplicate } from '../history/history';
 import { PLUS, type Tally } from '../history/judge';
+import type { DatabaseKind } from '../world/database';
 import { availability, type Share, type Slots } from '../history/slots';
 
 /** Shares are from 0 to 1. */
@@ -20,6 +21,7 @@ export interface KindSummary {
 }
 
 export interface Summary {
+  readonly database: DatabaseKind;
   readonly seed: number;
   readonly date: string;
   readonly seconds: number;
@@ -27,6 +29,8 @@ export interface Summary {
   readonly faults: number;
   readonly ids: string;
   readonly receipts: number;
+  /** Changes of tags that were made, by what was done. */
+  readonly tagChanges: Readonly<Record<string, number>>;
   readonly calls: number;
   readonly duplicates: readonly Duplicate[];
   readonly descents: readonly string[];
@@ -49,8 +53,8 @@ interface Window {
   readonly to: number;
 }
 
-export function summarize(seed: number, outcome: ChaosOutcome): Summary {
-  const { books, durationMs, rounds, failedStarts, impossible, stuck } = outcome;
+export function summarize(database: DatabaseKind, seed: number, outcome: ChaosOutcome): Summary {
+  const { books, durationMs, rounds, tagChanges, failedStarts, impossible, stuck } = outcome;
   const { history, judge, clients } = books;
   const duplicates = history.duplicates();
   const tallies = judge.all();
@@ -61,6 +65,7 @@ export function summarize(seed: number, outcome: ChaosOutcome): Summary {
   const long = judge.records.filter(({ plan }) => plan.outlastsBuffers).map((record) => windowOf(record, durationMs));
   const calls = Object.values({ ...clients }).concat(Object.values(books.callers));
   return {
+    database,
     seed,
     date: new Date().toISOString(),
     seconds: Math.round(durationMs / 1000),
@@ -68,6 +73,7 @@ export function summarize(seed: number, outcome: ChaosOutcome): Summary {
     faults: judge.records.length,
     ids: String(history.ids),
     receipts: history.receipts,
+    tagChanges,
     calls: calls.reduce((sum, slots) => sum + count(slots.between(0, Infinity)), 0),
     duplicates,
     descents: history.descents,

@@ -16,6 +16,13 @@ export function rowsOf({ kinds, pairs }: Summary): string[][] {
   return [HEADER, ...[...kinds, pairs].filter(({ faults }) => faults > 0).map(row)];
 }
 
+/** What was done to tags, and how often. */
+export function changesOf({ tagChanges }: Summary): string {
+  return Object.entries(tagChanges)
+    .map(([change, times]) => `${change} ${times}`)
+    .join(', ');
+}
+
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -11,7 +11,7 @@ const TICK_S = 30;
 const LEGEND =
   'Bars: faults, dark while they last, light until every edge serves again. Below: calls answered, by second.';
 /** Lanes from top to bottom: what all servers stand on first. */
-const ORDER = ['database', 'zookeeper', 'tags', 'server', 'clock', 'disk', 'client'];
+const ORDER = ['database', 'pooler', 'zookeeper', 'server', 'clock', 'disk', 'client'];
 const COLOURS = { fault: '#b3261e', recovery: '#f2b8b5', answered: '#2e7d32', grid: '#dddddd', text: '#333333' };
 
 /** A picture of a run: its faults over time, and what callers noticed of them. */

@@ -8,9 +8,10 @@ import { until } from '../../support/until';
 import { startEnsemble, type ZookeeperEnsemble } from '../../support/zookeeper';
 import { requireZookeeperClient } from '../../support/zookeeper-client';
 import { DataDirectory } from './data-directory';
-import { Database, TAGS } from './database';
+import { Database, type DatabaseKind, PASSING_TAGS, TAGS } from './database';
 import { Disk, unmountLeftBehind } from './disk';
 import { closeEdges, openEdges } from './edges';
+import { Gate } from './gate';
 import { LeafProcess, type RegistryKind } from './leaf-process';
 import { ServerClock } from './server-clock';
 import { emptyRegistries } from './zookeeper-nodes';
@@ -67,7 +68,9 @@ export class World {
   /** By the name of the server; none where they are not possible. */
   readonly disks = new Map<string, Disk>();
   /** Those that callers ask for. */
-  readonly tags = new Set<string>(TAGS);
+  readonly tags: readonly string[] = [...TAGS, ...PASSING_TAGS];
+  /** What changes tags passes here: closed by faults that would lose such a change. */
+  readonly tagChanges = new Gate();
 
   private constructor(
     private readonly directory: string,
@@ -75,12 +78,12 @@ export class World {
     readonly ensemble: ZookeeperEnsemble,
   ) {}
 
-  static async start(serverFile: string, logs: string): Promise<World> {
+  static async start(kind: DatabaseKind, serverFile: string, logs: string): Promise<World> {
     await removeLeftBehind();
     const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
     await mkdir(logs, { recursive: true });
     await requireZookeeperClient();
-    const [database, ensemble] = await Promise.all([Database.start(), startEnsemble(ENSEMBLE)]);
+    const [database, ensemble] = await Promise.all([Database.start(kind), startEnsemble(ENSEMBLE)]);
     const world = new World(directory, database, ensemble);
     try {
       const disks = await Disk.isPossible(directory);
@@ -116,7 +119,7 @@ export class World {
     const name = 'abcde'.charAt(this.servers.length);
     const port = await freePort();
     const zookeeperPorts = registry.startsWith('zk_') ? this.ensemble.servers.map((server) => server.port) : [];
-    const edges = await openEdges(HOST, port, this.database.port, zookeeperPorts);
+    const edges = await openEdges(HOST, port, this.database.portFor(registry), zookeeperPorts);
     const home = join(this.directory, name);
     const directory = join(home, 'data');
     await mkdir(directory, { recursive: true });
