@@ -119,6 +119,18 @@ export const MUTATIONS = [
     sign: /● .*never issues an ID twice, even when the storage goes backwards/,
   },
   {
+    rule: 'segment: an allocation does not look at what a deleted tag of the name had given',
+    edits: [
+      {
+        file: 'libs/persistence/src/mysql/mysql-segment-store.ts',
+        find: 'const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;',
+        replace: 'const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT 0 ${DELETED}), 0))`;',
+      },
+    ],
+    prove: ['chaos', '--kinds', 'client-delay', '--minutes', '1', '--seed', '1', '--busy'],
+    sign: /[1-9]\d* duplicates, \d+ out of order/,
+  },
+  {
     rule: 'segment: a promoted replica goes unnoticed',
     edits: [
       {
