@@ -205,7 +205,12 @@ export class Database {
 
   private async hold(statements: readonly string[]): Promise<() => Promise<void>> {
     const session = await this.pair.primary.open(this.main.name);
-    for (const sql of statements) await session.query(sql);
+    try {
+      for (const sql of statements) await session.query(sql);
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
     return () => session.close();
   }
 }
