@@ -48,6 +48,14 @@ describe('a refusal', () => {
     expect(verdict({ code: 'LEAF_INTERNAL' })).toMatchObject({ during: 'database-kill', expected: false });
   });
 
+  it('of a tag that comes and goes is expected while any fault lasts, and at no other time', () => {
+    const refusal = { server: undefined, tag: 'passing-1', code: 'LEAF_SERVERS_UNAVAILABLE' };
+    expect(verdict(refusal)).toMatchObject({ expected: true });
+    expect(verdict({ ...refusal, tag: 'order' })).toMatchObject({ expected: false });
+    expect(verdict({ ...refusal, startedAt: 1, endedAt: 2 })).toMatchObject({ during: 'calm', expected: false });
+    expect(verdict({ ...refusal, code: 'LEAF_INTERNAL' })).toMatchObject({ expected: false });
+  });
+
   it('for want of time is expected at any time on a busy machine, and a fault of Leaf is not', () => {
     expect(verdict({ startedAt: 1, endedAt: 2 }, true)).toMatchObject({ expected: true });
     for (const code of ['LEAF_INTERNAL', 'LEAF_LEASE_LOST', 'LEAF_STORE_BACKWARDS', 'LEAF_CLOCK_BACKWARDS', 'reset']) {

@@ -1,6 +1,7 @@
 import type { Call } from '../faults/fault';
 import type { FaultRecord } from './fault-record';
 import type { Mode } from './history';
+import { isBare } from './passing-tags';
 
 /** A call that gave no ID. Times are milliseconds since the run began. */
 export interface Failure extends Call {
@@ -10,11 +11,13 @@ export interface Failure extends Call {
   readonly endedAt: number;
 }
 
-/** How often callers of one sort got one code while one kind of fault lasted. */
+/** How often callers of one sort got one code for one tag while one kind of fault lasted. */
 export interface Tally {
   readonly during: string;
   readonly caller: string;
   readonly mode: Mode;
+  /** In segment mode. */
+  readonly tag: string | undefined;
   readonly code: string;
   readonly expected: boolean;
   count: number;
@@ -54,20 +57,21 @@ export class Judge {
   }
 
   note(failure: Failure): void {
-    const { caller, mode, code, startedAt } = failure;
+    const { caller, mode, tag, code, startedAt } = failure;
     const around = this.around(failure, GRACE_MS);
     const explains = ({ fault, plan }: FaultRecord): boolean => {
       const others = around.map((record) => record.plan).filter((other) => other !== plan);
       return fault.expected(failure, others).includes(code);
     };
-    const expected = this.anyTime.includes(code) || around.some(explains);
+    const isExplained = around.some(explains) || (around.length > 0 && isBare(tag, code));
+    const expected = this.anyTime.includes(code) || isExplained;
     const within = this.around(failure, 0);
     const causes = within.length > 0 ? within : around;
     const during = causes.map(({ plan }) => plan.kind).join(PLUS) || 'calm';
-    const key = [during, caller, mode, code, expected].join('|');
+    const key = [during, caller, mode, tag, code, expected].join('|');
     const tally = this.tallies.get(key);
     if (tally !== undefined) tally.count++;
-    else this.tallies.set(key, { during, caller, mode, code, expected, count: 1, atMs: Math.round(startedAt) });
+    else this.tallies.set(key, { during, caller, mode, tag, code, expected, count: 1, atMs: Math.round(startedAt) });
   }
 
   all(): Tally[] {

@@ -57,7 +57,7 @@ export class FleetClient {
     const startedAt = this.recorder.now();
     const { tag, space, ranges } = this.ask(this.client, round);
     try {
-      this.recorder.answered(space, await ranges(), startedAt);
+      this.recorder.answered(space, await ranges(), startedAt, tag);
     } catch (error) {
       this.recorder.failed(error instanceof LeafError ? error.code : String(error), startedAt, tag);
     }

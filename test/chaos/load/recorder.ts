@@ -1,8 +1,8 @@
 import type { History, Mode } from '../history/history';
 import type { Judge } from '../history/judge';
+import { isGone, isPassing } from '../history/passing-tags';
 import { Slots } from '../history/slots';
 import type { LeafProcess } from '../world/leaf-process';
-import { isOfPassingTag } from './passing-tags';
 
 export interface IdRange {
   readonly from: bigint;
@@ -50,19 +50,23 @@ export class Recorder {
     return this.books.now();
   }
 
-  /** IDs came, in this order. */
-  answered(space: string, ranges: readonly IdRange[], startedAt: number): void {
+  /**
+   * IDs came, in this order.
+   *
+   * @param tag the one that was asked for; undefined in snowflake mode
+   */
+  answered(space: string, ranges: readonly IdRange[], startedAt: number, tag: string | undefined): void {
     const at = this.now();
     for (const { from, to } of ranges) this.books.history.add(space, { from, to, caller: this.index, at });
-    this.slots.add(startedAt, true);
+    if (!isPassing(tag)) this.slots.add(startedAt, true);
     this.lastAnswerAt = startedAt;
   }
 
   /** @param tag the one that was asked for; undefined in snowflake mode */
   failed(code: string, startedAt: number, tag: string | undefined): void {
-    if (isOfPassingTag(tag, code)) return;
+    if (isGone(tag, code)) return;
     const { name, mode, server } = this;
-    this.slots.add(startedAt, false);
+    if (!isPassing(tag)) this.slots.add(startedAt, false);
     this.books.judge.note({ server, caller: name, mode, tag, code, startedAt, endedAt: this.now() });
   }
 

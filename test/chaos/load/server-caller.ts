@@ -83,7 +83,7 @@ export class ServerCaller {
     }
     const ranges = read(reply.body);
     for (const range of ranges) this.checkOrder(space, range);
-    this.recorder.answered(space, ranges, startedAt);
+    this.recorder.answered(space, ranges, startedAt, tag);
   }
 
   /** One server gives the IDs of a tag in ascending order, over restarts too; likewise one worker. */
