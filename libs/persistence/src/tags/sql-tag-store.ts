@@ -15,6 +15,7 @@ interface StoredRow extends SettingColumns {
   readonly biz_tag: string;
   /** Decimal: JavaScript numbers are exact to 2^53 only. */
   readonly max_id: string;
+  /** Text on MySQL, where COALESCE makes it a BIGINT. */
   readonly step: number | string;
   readonly description: string | null;
   /** Unix seconds. */
