@@ -1,4 +1,4 @@
-import { codeOf } from '@leaf/core';
+import { codeOf, messageOf } from '@leaf/core';
 
 /** What a database's error says about the statement that met it. */
 export interface DatabaseFault {
@@ -43,11 +43,15 @@ const UNWRITABLE = { again: 'never', hint: 'the table has no place for some of i
 const BUSY = { again: 'soon', busy: true, hint: 'another process writes to the file' } as const;
 const FULL = { again: 'later', hint: 'make room on the disk of the database' } as const;
 
+/** The storage engine's own error in that of a COMMIT: Group Replication aborted the transaction for that of another member. */
+const DEADLOCK_AT_COMMIT = /^Got error 149\b/;
+
 /** By the code that the driver gives: mysql2's names, PostgreSQL's SQLSTATE, SQLite's names, Node's. */
 const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   ER_LOCK_DEADLOCK: SOON,
   ER_CHECKREAD: SOON,
-  ER_STATEMENT_TIMEOUT: { again: 'later', hint: 'no answer in time; the statement was cancelled' },
+  // Group Replication found that another member had changed the same row.
+  ER_TRANSACTION_ROLLBACK_DURING_COMMIT: SOON,
   ER_LOCK_WAIT_TIMEOUT: { again: 'soon', hint: 'another transaction holds the row of the tag; it is repeated' },
   PROTOCOL_CONNECTION_LOST: AWAY,
   PROTOCOL_SEQUENCE_TIMEOUT: {
@@ -107,7 +111,9 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
 
 /** What is known of an error's code; undefined for an unknown one, which is tried again later all the same. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
-  return FAULTS[codeOf(error) ?? ''];
+  const code = codeOf(error) ?? '';
+  if (code === 'ER_ERROR_DURING_COMMIT') return DEADLOCK_AT_COMMIT.test(messageOf(error)) ? SOON : undefined;
+  return FAULTS[code];
 }
 
 /** The same of an error or whatever caused it. */
