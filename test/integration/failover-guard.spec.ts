@@ -3,10 +3,12 @@ import {
   createSegmentStore,
   createTagStore,
   type DatabaseTarget,
+  FIXED_WORKERS,
   type LeafDataSource,
   parseDatabaseUrl,
+  SqlWorkerStore,
 } from '@leaf/persistence';
-import { connect, FAILOVER } from '../contract/sql-stores';
+import { connect, FAILOVER, lazily } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
 import type { PrivateServer } from '../support/private-server';
@@ -187,6 +189,28 @@ it('a MariaDB server that is another one by its server_id is noticed', async () 
     expect(messages).toEqual([expect.stringContaining('server_id 4711')]);
     await dataSource.destroy();
   } finally {
+    await server.stop();
+  }
+});
+
+it('a MariaDB server outside of its Galera cluster gives no IDs and no worker IDs', async () => {
+  const server = await startMariadb(['--wsrep-on=OFF', '--wsrep-cluster-address=gcomm://127.0.0.1:1']);
+  const dataSource = await connect(parseDatabaseUrl(await server.createDatabase()));
+  const store = createSegmentStore(dataSource, FAILOVER);
+  const workers = new SqlWorkerStore(lazily(dataSource.target), FIXED_WORKERS);
+  try {
+    const outside = expect.stringContaining('wsrep_on=ON') as string;
+    await expect(store.allocate('leaf-segment-test', 1)).rejects.toMatchObject({
+      code: 'LEAF_STORE_UNAVAILABLE',
+      message: outside,
+    });
+    await expect(workers.readRegistry()).rejects.toMatchObject({
+      code: 'LEAF_REGISTRY_UNREACHABLE',
+      cause: { message: outside },
+    });
+  } finally {
+    await workers.close();
+    await dataSource.destroy();
     await server.stop();
   }
 });

@@ -9,18 +9,21 @@ export interface FailoverOptions {
 
 /** What the database says of itself. */
 export interface ServerIdentity {
-  /** Differs from server to server, or, where a promotion makes a new history, from history to history. */
+  /**
+   * The name of the copy of the data: of the cluster where each node has what was committed on any other, else of the
+   * server, or, where a promotion makes a new history, of the history.
+   */
   readonly server: string;
-  /** SQL that gives `server` on the server that carries it out. */
+  /**
+   * SQL that gives `server` on the server that carries it out; NULL when that server is not what it was when it was
+   * asked, for example outside of its cluster.
+   */
   readonly expression: string;
-  /** Every node holds what was committed on any other: there is nothing to guard against. */
-  readonly multiPrimary: boolean;
-  /** SQL that gives the name of the copy of the data: of the cluster where every node is current, else of the server. */
-  readonly origin: string;
 }
 
 /** How a dialect writes the statements of the guard; their parameters in this order. */
 export interface GuardDialect {
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` for a server outside of the cluster that it is configured for */
   readonly askIdentity: (statement: Statement) => Promise<ServerIdentity>;
   /** server, largest; leaves a record that is there */
   readonly insertRecord: string;
@@ -60,7 +63,7 @@ const MOVE_LIMIT_MS = 60_000;
  * without ever having received the record of the one between.
  */
 export class FailoverGuard {
-  /** SQL that gives the name of the server; undefined while, and where, there is nothing to compare. */
+  /** SQL that gives the name of the copy of the data; undefined until it was asked, and while the guard is off. */
   expression: string | undefined;
 
   private started = false;
@@ -108,11 +111,9 @@ export class FailoverGuard {
   private async start(): Promise<void> {
     if (this.options.gapSteps > 0) {
       const statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
-      const { server, expression, multiPrimary } = await this.dialect.askIdentity(statement);
-      if (!multiPrimary) {
-        await statement(this.dialect.insertRecord, [server, 1]);
-        this.expression = expression;
-      }
+      const { server, expression } = await this.dialect.askIdentity(statement);
+      await statement(this.dialect.insertRecord, [server, 1]);
+      this.expression = expression;
     }
     this.started = true;
   }
@@ -126,7 +127,8 @@ export class FailoverGuard {
 
   /** @returns what there is to tell */
   private async amend(statement: Statement, size: number): Promise<string | undefined> {
-    const { server } = await this.dialect.askIdentity(statement);
+    const { server, expression } = await this.dialect.askIdentity(statement);
+    this.expression = expression;
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
     if (record === undefined) {
       await statement(this.dialect.insertRecord, [server, size]);

@@ -1,5 +1,7 @@
-import type { GuardDialect, ServerIdentity } from './failover-guard';
+import { askMembership, MEMBERSHIP, STANDALONE } from '../mysql/group-replication';
+import { askNode, NODE } from '../mysql/galera';
 import type { Statement } from '../sql-database';
+import type { GuardDialect, ServerIdentity } from './failover-guard';
 
 interface Variable {
   readonly Variable_name: string;
@@ -13,27 +15,17 @@ async function askIdentity(statement: Statement): Promise<ServerIdentity> {
   const names = VARIABLES.map((name) => `'${name}'`).join(', ');
   const rows = await statement<Variable[]>(`SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names})`);
   const values = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
-  const uuid = values.get('server_uuid');
-  const expression = uuid === undefined ? "CONCAT('server_id ', @@global.server_id)" : '@@global.server_uuid';
-  const cluster = clusterOf(values, expression);
-  return {
-    server: uuid ?? `server_id ${values.get('server_id') ?? ''}`,
-    expression,
-    multiPrimary: cluster !== undefined,
-    origin: cluster ?? expression,
-  };
-}
-
-/**
- * SQL that gives the name of a cluster whose nodes are all current; undefined where there is none. An asynchronous
- * replica of a Galera cluster has its name, too, but is not part of it.
- */
-function clusterOf(values: ReadonlyMap<string, string>, server: string): string | undefined {
-  if (values.get('wsrep_on') === 'ON') {
-    return `IF(@@global.wsrep_on, CONCAT('galera ', @@global.wsrep_cluster_name), ${server})`;
+  if (values.has('tidb_server_memory_limit')) return { server: 'tidb', expression: "'tidb'" };
+  if ((values.get('group_replication_group_name') ?? '') !== '') {
+    return { server: await askMembership(statement), expression: MEMBERSHIP };
   }
-  if ((values.get('group_replication_group_name') ?? '') !== '') return '@@global.group_replication_group_name';
-  return values.has('tidb_server_memory_limit') ? "'tidb'" : undefined;
+  const uuid = values.get('server_uuid');
+  if (uuid !== undefined) return { server: uuid, expression: STANDALONE };
+  if (values.has('wsrep_on')) return { server: await askNode(statement), expression: NODE };
+  return {
+    server: `server_id ${values.get('server_id') ?? ''}`,
+    expression: "CONCAT('server_id ', @@global.server_id)",
+  };
 }
 
 export const MYSQL_GUARD: GuardDialect = {

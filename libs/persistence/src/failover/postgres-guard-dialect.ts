@@ -7,7 +7,7 @@ const EXPRESSION = `(SELECT system_identifier FROM pg_control_system())
 
 async function askIdentity(statement: Statement): Promise<ServerIdentity> {
   const [row] = await statement<{ server: string }[]>(`SELECT ${EXPRESSION} AS server`);
-  return { server: row?.server ?? '', expression: EXPRESSION, multiPrimary: false, origin: EXPRESSION };
+  return { server: row?.server ?? '', expression: EXPRESSION };
 }
 
 export const POSTGRES_GUARD: GuardDialect = {

@@ -11,7 +11,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf/core';
-import type { SqlParameter } from '../sql-database';
+import type { SqlDatabase, SqlParameter } from '../sql-database';
 import { RegistryDatabase, type WorkerDatabase } from './worker-database';
 import { type RowWrite, WORKER_DIALECTS, type WorkerDialect } from './worker-dialect';
 import { leaseText, storedWorker, versionOf, workerOf, type WorkerRow } from './worker-row';
@@ -190,11 +190,16 @@ export class SqlWorkerStore extends WorkerStore {
   }
 
   /** Rows, and the origin they were read from, in one statement. */
-  private query<Row>(columns: string, from: string, parameters: SqlParameter[]): Promise<Row[]> {
+  private query<Row extends { readonly origin: string | null }>(
+    columns: string,
+    from: string,
+    parameters: SqlParameter[],
+  ): Promise<Row[]> {
     return this.database.run((access) =>
-      this.withOrigin(access, (origin) => {
+      this.withOrigin(access, async (origin) => {
         const sql = `SELECT ${columns} FROM (SELECT ${origin} AS origin) AS here ${from}`;
-        return access.run(this.dialect.text(sql), parameters);
+        const rows = await access.run<Row[]>(this.dialect.text(sql), parameters);
+        return rows.some((row) => row.origin === null) ? undefined : rows;
       }),
     );
   }
@@ -202,20 +207,32 @@ export class SqlWorkerStore extends WorkerStore {
   /** @param statement gets the condition on the origin, and has to pass its parameter */
   private write(key: string, statement: (isOrigin: string) => Omit<RowWrite, 'key'>): Promise<readonly unknown[]> {
     return this.database.write((access) =>
-      this.withOrigin(access, (origin) =>
-        this.dialect.write(access, { ...statement(this.dialect.isOrigin(origin)), key }, origin),
-      ),
+      this.withOrigin(access, async (origin) => {
+        const write = { ...statement(this.dialect.isOrigin(origin)), key };
+        const written = await this.dialect.write(access, write, origin);
+        if (written.length > 0) return written;
+        const [row] = await access.run<{ origin: string | null }[]>(`SELECT ${origin} AS origin`, []);
+        return row?.origin === null ? undefined : written;
+      }),
     );
   }
 
-  /** After a failure another server may answer, with other variables: the origin is asked again. */
-  private async withOrigin<T>(
-    access: Parameters<WorkerDialect['askOrigin']>[0],
-    act: (origin: string) => Promise<T>,
-  ): Promise<T> {
+  /**
+   * Asks for the origin again after a failure, when another server may answer, and when `act` gives undefined: the server
+   * is not what it was when it was asked.
+   */
+  private async withOrigin<T>(access: SqlDatabase, act: (origin: string) => Promise<T | undefined>): Promise<T> {
     try {
       this.origin ??= await this.dialect.askOrigin(access);
-      return await act(this.origin);
+      const answer = await act(this.origin);
+      if (answer !== undefined) return answer;
+      this.origin = await this.dialect.askOrigin(access);
+      const second = await act(this.origin);
+      if (second !== undefined) return second;
+      throw new LeafError(
+        'LEAF_STORE_UNAVAILABLE',
+        `${this.description} joined or left a cluster meanwhile; ask again.`,
+      );
     } catch (error) {
       this.origin = undefined;
       throw error;

@@ -17,7 +17,10 @@ export interface RowWrite {
 export interface WorkerDialect {
   /** The statement as the driver wants it. */
   readonly text: (sql: string) => string;
-  /** SQL that evaluates, on the server that executes it, to the name of its copy of the data. */
+  /**
+   * SQL that evaluates, on the server that executes it, to the name of its copy of the data; to NULL once the server is
+   * not what it was when it was asked.
+   */
   readonly askOrigin: (access: SqlDatabase) => Promise<string>;
   /** A condition with one parameter: this copy of the data executes the write. */
   readonly isOrigin: (origin: string) => string;
@@ -58,15 +61,15 @@ const SQLITE: WorkerDialect = {
 
 const MYSQL: WorkerDialect = {
   text: unchanged,
-  askOrigin: async (access) => (await MYSQL_GUARD.askIdentity((sql) => access.run(sql, []))).origin,
+  askOrigin: async (access) => (await MYSQL_GUARD.askIdentity((sql) => access.run(sql, []))).expression,
   // A variable of the session: statement-based replication carries over its value, not its expression.
-  isOrigin: () => '@leaf_origin = ?',
+  isOrigin: () => '@leaf_server = ?',
   integer: 'CAST(? AS SIGNED)',
   insert: 'INSERT IGNORE',
   onConflict: '',
   write: async (access, { sql, parameters }, origin) => {
     const statements = [
-      { sql: `SET @leaf_origin = ${origin}`, parameters: [] },
+      { sql: `SET @leaf_server = ${origin}`, parameters: [] },
       { sql, parameters },
     ];
     const answers = (await access.runTogether(statements)) as readonly { affectedRows: number; insertId: number }[];
@@ -80,7 +83,7 @@ const MYSQL: WorkerDialect = {
 
 const POSTGRES: WorkerDialect = {
   text: numbered,
-  askOrigin: async (access) => (await POSTGRES_GUARD.askIdentity((sql) => access.run(sql, []))).origin,
+  askOrigin: async (access) => (await POSTGRES_GUARD.askIdentity((sql) => access.run(sql, []))).expression,
   isOrigin: (origin) => `(${origin}) = ?`,
   integer: 'CAST(? AS bigint)',
   insert: 'INSERT',
