@@ -1,15 +1,37 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { codeOf, LeafError, messageOf } from '@leaf/core';
+import { MIGRATIONS_TABLE } from './data-source-options';
+import { databaseFault } from './database-faults';
 import type { DatabaseTarget } from './database-url';
+import { MYSQL_GUARD } from './failover/mysql-guard-dialect';
+import { otherSchemaMember } from './mysql/group-replication';
+import type { Statement } from './sql-database';
 
 /** Names the lock that lets one server at a time change the schema; PostgreSQL wants a number. */
 const LOCK = 'leaf_migrations';
 const LOCK_NUMBER = 0x1eaf;
 
-/** Another server is at it. */
+/**
+ * As TypeORM makes it, but each migration is recorded once, and the statement is harmless when another node of a cluster
+ * has carried it out already.
+ */
+const MYSQL_MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
+  id int NOT NULL AUTO_INCREMENT,
+  timestamp bigint NOT NULL,
+  name varchar(255) NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE KEY uk_name (name)
+) ENGINE=InnoDB`;
+
+/** What a change of the schema meets that another server is carrying out at the same time. */
+const CARRIED_OUT_ELSEWHERE = new Set(['ER_TABLE_EXISTS_ERROR', 'ER_DUP_FIELDNAME', 'ER_DUP_ENTRY']);
+
+/** Another server changes the schema, or has to. */
 export class MigrationsLocked extends Error {}
 
 /**
- * Brings the schema up to date. A new, empty table of tags gets a first one to try.
+ * Brings the schema up to date. A new, empty table of tags gets a first one to try. Idempotent, and safe while other
+ * servers do the same on any node of the database.
  *
  * @param firstTag left out: none
  * @throws MigrationsLocked when another server is doing so; try again
@@ -19,41 +41,88 @@ export async function migrate(
   { dialect }: Pick<DatabaseTarget, 'dialect'>,
   firstTag: string | undefined,
 ): Promise<void> {
-  if (dialect === 'sqlite') return bringUpToDate(dataSource, firstTag);
   const runner = dataSource.createQueryRunner();
-  try {
-    if (!(await tryLock(runner, dialect))) throw new MigrationsLocked('another server is changing the schema');
-    try {
-      await bringUpToDate(dataSource, firstTag);
-    } finally {
-      await unlock(runner, dialect);
+  const executor = new MigrationExecutor(dataSource, runner);
+  const bringUpToDate = async (): Promise<void> => {
+    const done = await executor.executePendingMigrations();
+    if (firstTag !== undefined && done.some(({ name }) => name.startsWith('CreateLeafTables'))) {
+      await insertFirstTag(runner, firstTag);
     }
+  };
+  try {
+    if ((await executor.getPendingMigrations()).length === 0) return;
+    if (dialect === 'mysql') await onMysql(runner, bringUpToDate);
+    else if (dialect === 'postgres') await onPostgres(runner, bringUpToDate);
+    else await bringUpToDate();
   } finally {
     await runner.release();
   }
 }
 
-async function bringUpToDate(dataSource: DataSource, firstTag: string | undefined): Promise<void> {
-  const done = await dataSource.runMigrations();
-  if (firstTag === undefined || !done.some(({ name }) => name.startsWith('CreateLeafTables'))) return;
-  const some = await dataSource.query<unknown[]>('SELECT 1 FROM leaf_alloc LIMIT 1');
+async function insertFirstTag(runner: QueryRunner, firstTag: string): Promise<void> {
+  const some = (await runner.query('SELECT 1 FROM leaf_alloc LIMIT 1')) as unknown[];
   if (some.length > 0) return;
-  await dataSource.query(
+  await runner.query(
     `INSERT INTO leaf_alloc (biz_tag, max_id, step, description)
      VALUES ('${firstTag}', 1, 2000, 'Test leaf Segment Mode Get Id')`,
   );
 }
 
-async function tryLock(runner: QueryRunner, dialect: 'mysql' | 'postgres'): Promise<boolean> {
-  const [sql, key] =
-    dialect === 'mysql'
-      ? ['SELECT GET_LOCK(?, 0) AS taken', LOCK]
-      : ['SELECT pg_try_advisory_lock($1)::int AS taken', LOCK_NUMBER];
-  const [row] = (await runner.query(sql, [key])) as { readonly taken: number | string | null }[];
-  return Number(row?.taken) === 1;
+/**
+ * GET_LOCK locks one node. In Group Replication one member alone changes the schema; Galera carries out each change on
+ * all nodes at one place in their common order, so that the second server of two is refused by what the first has done.
+ */
+async function onMysql(runner: QueryRunner, bringUpToDate: () => Promise<void>): Promise<void> {
+  await assertSchemaMember(runner);
+  const [row] = (await runner.query('SELECT GET_LOCK(?, 0) AS taken', [LOCK])) as { taken: number | string | null }[];
+  if (Number(row?.taken) !== 1) throw locked();
+  try {
+    await runner.query(MYSQL_MIGRATIONS_TABLE);
+    await bringUpToDate();
+  } catch (error) {
+    if (CARRIED_OUT_ELSEWHERE.has(codeOf(error) ?? '') || databaseFault(error)?.again === 'soon') throw locked(error);
+    throw error;
+  } finally {
+    await runner.query('SELECT RELEASE_LOCK(?)', [LOCK]);
+  }
 }
 
-async function unlock(runner: QueryRunner, dialect: 'mysql' | 'postgres'): Promise<void> {
-  if (dialect === 'mysql') await runner.query('SELECT RELEASE_LOCK(?)', [LOCK]);
-  else await runner.query('SELECT pg_advisory_unlock($1)', [LOCK_NUMBER]);
+/** @throws MigrationsLocked on a member of a group that must not change the schema */
+async function assertSchemaMember(runner: QueryRunner): Promise<void> {
+  const statement: Statement = (sql, parameters) => runner.query(sql, parameters);
+  const [group] = await statement<{ Value: string }[]>("SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'");
+  if (group === undefined || group.Value === '') return;
+  let other: string | undefined;
+  try {
+    await MYSQL_GUARD.askIdentity(statement);
+    other = await otherSchemaMember(statement);
+  } catch (error) {
+    // It may be about to join its group.
+    throw error instanceof LeafError ? new MigrationsLocked(error.message, { cause: error }) : error;
+  }
+  if (other === undefined) return;
+  throw new MigrationsLocked(
+    `the schema is not up to date, and in this group only the member ${other} may change it (the ONLINE primary with the lowest member_id). Start one server of Leaf with a URL of that member; the others wait for it`,
+  );
+}
+
+/** The lock ends with the transaction: behind a pooler, the next statement may be in another session. */
+async function onPostgres(runner: QueryRunner, bringUpToDate: () => Promise<void>): Promise<void> {
+  await runner.startTransaction();
+  try {
+    const [row] = (await runner.query('SELECT pg_try_advisory_xact_lock($1)::int AS taken', [LOCK_NUMBER])) as {
+      taken: number;
+    }[];
+    if (row?.taken !== 1) throw locked();
+    await bringUpToDate();
+    await runner.commitTransaction();
+  } catch (error) {
+    await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  }
+}
+
+function locked(cause: unknown = undefined): MigrationsLocked {
+  const because = cause === undefined ? '' : `: ${messageOf(cause)}`;
+  return new MigrationsLocked(`another server is changing the schema${because}`, { cause });
 }
