@@ -46,12 +46,15 @@ const NOT_UP_YET = new Set([
   'EAI_AGAIN',
   'PROTOCOL_CONNECTION_LOST',
   'PROTOCOL_SEQUENCE_TIMEOUT',
+  'ER_LOCK_WAIT_TIMEOUT',
+  'ER_QUERY_TIMEOUT',
+  '55P03',
   '57014',
   '57P03',
 ]);
-/** The same from the driver of PostgreSQL, which gives it no code. */
+/** The same from drivers that give it no code. */
 const NOT_IN_TIME =
-  /^(timeout expired|timeout exceeded when trying to connect|Connection terminated due to connection timeout|Query read timeout)$/;
+  /^(timeout expired|timeout exceeded when trying to connect|Connection terminated due to connection timeout|Query read timeout)$|max_statement_time exceeded/;
 
 /**
  * Opens the database and brings its schema up to date; safe when several servers do so at once. A database server that
