@@ -25,10 +25,11 @@ it('a description that an old table has no characters for is refused as bad inpu
 });
 
 it('a step is a number where the driver gives text', async () => {
-  const { tags, execute, close } = await tagFixture(await server.createDatabase(), () => Promise.resolve());
+  const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());
+  const { tags } = fixture;
   await tags.create({ tag: 'order', step: 7 });
-  await execute('ALTER TABLE leaf_alloc MODIFY step bigint NOT NULL');
+  await fixture.execute('ALTER TABLE leaf_alloc MODIFY step bigint NOT NULL');
   expect(await tags.find('order')).toMatchObject({ step: 7 });
   expect((await tags.change('order', { step: 8 })).after).toMatchObject({ step: 8 });
-  await close();
+  await fixture.close();
 });

@@ -1,5 +1,6 @@
 import { type MariadbServer, startMariadb } from './mariadb';
 import type { DatabasePair } from './database-pair';
+import { joined, ServerPair } from './server-pair';
 import { until } from './until';
 
 /** Longer than any test: a primary that waits in vain must not go on alone. */
@@ -20,32 +21,15 @@ export async function startMariadbPair({ semiSync }: { semiSync: boolean }): Pro
   await primary.query(
     `CREATE USER ${USER}@'127.0.0.1'; GRANT REPLICATION SLAVE ON *.* TO ${USER}@'127.0.0.1'; SET GLOBAL read_only = 0`,
   );
-  const pair = new MariadbPair(primary, semiSync);
-  try {
-    await pair.rejoin();
-    return pair;
-  } catch (error) {
-    await pair.stop();
-    throw error;
-  }
+  return joined(new MariadbPair(primary, semiSync));
 }
 
-export class MariadbPair implements DatabasePair {
-  private standby: MariadbServer | undefined;
-  private readonly gone: MariadbServer[] = [];
-
+export class MariadbPair extends ServerPair<MariadbServer> implements DatabasePair {
   constructor(
-    private current: MariadbServer,
+    primary: MariadbServer,
     private readonly semiSync: boolean,
-  ) {}
-
-  get primary(): MariadbServer {
-    return this.current;
-  }
-
-  get replica(): MariadbServer {
-    if (this.standby === undefined) throw new Error('The pair has no replica: rejoin() makes one');
-    return this.standby;
+  ) {
+    super(primary);
   }
 
   async waitForReplica(): Promise<void> {
@@ -65,9 +49,7 @@ export class MariadbPair implements DatabasePair {
     // After stopReplication nobody applies what was received, and nothing was received that is not applied.
     if (status?.Slave_SQL_Running === 'Yes') await applied(replica, String(status.Gtid_IO_Pos));
     await replica.query('STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0');
-    this.gone.push(this.current);
-    this.current = replica;
-    this.standby = undefined;
+    this.exchange();
   }
 
   /** The new replica has the server_id of the old primary, as when that machine returns. */
@@ -92,12 +74,6 @@ export class MariadbPair implements DatabasePair {
     );
     // A primary that begins to wait for its replica in the midst of commits is now and then stuck for good.
     if (this.semiSync) await primary.withoutCommits(() => this.turnSemiSyncOn());
-  }
-
-  async stop(): Promise<void> {
-    await this.standby?.stop();
-    await this.current.stop();
-    await this.dropGone();
   }
 
   /** Only once the replica is there, and only on the primary: whoever has it on waits for a replica at each commit. */
@@ -126,10 +102,6 @@ export class MariadbPair implements DatabasePair {
   private async describe(): Promise<string> {
     const primary = await this.primary.query("SHOW STATUS LIKE 'Rpl_semi_sync_master%'");
     return JSON.stringify({ primary, replica: await this.replica.query('SHOW SLAVE STATUS') });
-  }
-
-  private async dropGone(): Promise<void> {
-    for (const server of this.gone.splice(0)) await server.stop();
   }
 }
 

@@ -14,8 +14,8 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
 
   constructor(
     directory: string,
-    private readonly program: readonly string[],
-    private readonly options: readonly string[] = [],
+    protected readonly program: readonly string[],
+    protected readonly options: readonly string[] = [],
   ) {
     super(directory);
   }
@@ -117,21 +117,29 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
 
 /** `options` are added to the command line of the server. */
 export async function startMariadb(options: readonly string[] = []): Promise<MariadbServer> {
-  const mariadbd = await requireBinary('mariadbd', ['/usr/sbin', '/usr/local/sbin'], PACKAGE);
-  const install = await requireBinary('mariadb-install-db', ['/usr/bin', '/usr/local/bin'], PACKAGE);
-  const { stdout } = await run(mariadbd, ['--no-defaults', '--version']);
-  const version = /Ver (\S+)/.exec(stdout)?.[1] ?? 'unknown';
-  const directory = await copyOfTemplate(`mariadb-${version.replaceAll(/[^\w.]/g, '-')}`, undefined, (data) =>
-    run(install, [
-      '--no-defaults',
-      ...(isRoot() ? ['--user=root'] : []),
-      `--datadir=${data}`,
-      '--auth-root-authentication-method=normal',
-      '--skip-test-db',
-      '--innodb-log-file-size=16M',
-    ]),
-  );
-  const server = new MariadbServer(directory, await guarded([mariadbd]), options);
+  const { directory, program } = await mariadbTemplate();
+  const server = new MariadbServer(directory, await guarded([program]), options);
   await server.start();
   return server;
+}
+
+/** A new directory with data that belongs to `account`, and the server that runs on it. */
+export async function mariadbTemplate(
+  account?: string,
+): Promise<{ readonly directory: string; readonly program: string }> {
+  const program = await requireBinary('mariadbd', ['/usr/sbin', '/usr/local/sbin'], PACKAGE);
+  const install = await requireBinary('mariadb-install-db', ['/usr/bin', '/usr/local/bin'], PACKAGE);
+  const { stdout } = await run(program, ['--no-defaults', '--version']);
+  const version = /Ver (\S+)/.exec(stdout)?.[1] ?? 'unknown';
+  const name = ['mariadb', version.replaceAll(/[^\w.]/g, '-'), ...(account === undefined ? [] : [account])].join('-');
+  const directory = await copyOfTemplate(name, account, async (data) => {
+    const options = ['--auth-root-authentication-method=normal', '--skip-test-db', '--innodb-log-file-size=16M'];
+    const user = isRoot() && account === undefined ? ['--user=root'] : [];
+    const [command = '', ...words] = await guarded(
+      [install, '--no-defaults', ...user, `--datadir=${data}`, ...options],
+      account,
+    );
+    await run(command, words);
+  });
+  return { directory, program };
 }

@@ -1,38 +1,28 @@
 import { type PostgresServer, startPostgres, startStandby } from './postgres';
 import type { DatabasePair } from './database-pair';
+import { joined, ServerPair } from './server-pair';
 import { until } from './until';
+
+interface PairOptions {
+  readonly synchronous: boolean;
+  /** The folder of the programs; left out: those of the system. */
+  readonly programs?: string;
+}
 
 /**
  * A primary and a standby that streams from it. With `synchronous` a commit is answered only once the standby has it on
  * disk; without, what is under way at a kill is lost.
  */
-export async function startPostgresPair({ synchronous }: { synchronous: boolean }): Promise<PostgresPair> {
-  const pair = new PostgresPair(await startPostgres(), synchronous);
-  try {
-    await pair.rejoin();
-    return pair;
-  } catch (error) {
-    await pair.stop();
-    throw error;
-  }
+export async function startPostgresPair({ synchronous, programs }: PairOptions): Promise<PostgresPair> {
+  return joined(new PostgresPair(await startPostgres(programs), synchronous));
 }
 
-export class PostgresPair implements DatabasePair {
-  private standby: PostgresServer | undefined;
-  private readonly gone: PostgresServer[] = [];
-
+export class PostgresPair extends ServerPair<PostgresServer> implements DatabasePair {
   constructor(
-    private current: PostgresServer,
+    primary: PostgresServer,
     private readonly synchronous: boolean,
-  ) {}
-
-  get primary(): PostgresServer {
-    return this.current;
-  }
-
-  get replica(): PostgresServer {
-    if (this.standby === undefined) throw new Error('The pair has no replica: rejoin() makes one');
-    return this.standby;
+  ) {
+    super(primary);
   }
 
   async waitForReplica(): Promise<void> {
@@ -55,9 +45,7 @@ export class PostgresPair implements DatabasePair {
     // A copy of the primary has this setting too, and would wait at each commit for a standby that it does not have.
     await setSynchronous(replica, false);
     if (!(await holds(replica, 'pg_promote()'))) throw new Error('The standby was not promoted in time');
-    this.gone.push(this.current);
-    this.current = replica;
-    this.standby = undefined;
+    this.exchange();
   }
 
   async rejoin(): Promise<void> {
@@ -72,16 +60,6 @@ export class PostgresPair implements DatabasePair {
       ),
     );
     await this.waitForReplica();
-  }
-
-  async stop(): Promise<void> {
-    await this.standby?.stop();
-    await this.current.stop();
-    await this.dropGone();
-  }
-
-  private async dropGone(): Promise<void> {
-    for (const server of this.gone.splice(0)) await server.stop();
   }
 }
 

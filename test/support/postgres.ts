@@ -15,8 +15,10 @@ export class PostgresServer extends PrivateServer implements DatabaseServer {
   readonly identity = `(SELECT system_identifier FROM pg_control_system())
     || ' timeline ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
 
+  /** @param programs the folder of `postgres`, `initdb` and the others */
   constructor(
     directory: string,
+    readonly programs: string,
     private readonly program: readonly string[],
   ) {
     super(directory);
@@ -107,39 +109,37 @@ export async function connectPostgres(port: number, database: string): Promise<C
   }
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
-  const initdb = await postgresProgram('initdb');
-  const postgres = await postgresProgram('postgres');
-  const { stdout } = await run(postgres, ['--version']);
+/** @param programs left out: those of the system */
+export async function startPostgres(programs?: string): Promise<PostgresServer> {
+  const folder = programs ?? (await systemPrograms());
+  const { stdout } = await run(join(folder, 'postgres'), ['--version']);
   const version = /\d[\w.]*/.exec(stdout)?.[0] ?? 'unknown';
   const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
-  return started(
-    await copyOfTemplate(`postgres-${version}`, ACCOUNT, (data) =>
-      runAsAccount([initdb, '-D', data, ...options], data),
-    ),
+  const directory = await copyOfTemplate(`postgres-${version}`, ACCOUNT, (data) =>
+    runAsAccount([join(folder, 'initdb'), '-D', data, ...options], data),
   );
+  return started(directory, folder);
 }
 
 /** A standby that streams from `primary`, of which it is a copy. */
-export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
-  const copy = await postgresProgram('pg_basebackup');
-  const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres'];
+export async function startStandby({ port, programs }: PostgresServer): Promise<PostgresServer> {
+  const source = ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres'];
   const options = ['--write-recovery-conf', '--wal-method=stream', '--checkpoint=fast', '--no-sync'];
-  return started(
-    await serverDirectory(ACCOUNT, (data) => runAsAccount([copy, '-D', data, ...source, ...options], data)),
-  );
+  const copy = (data: string): Promise<void> =>
+    runAsAccount([join(programs, 'pg_basebackup'), '-D', data, ...source, ...options], data);
+  return started(await serverDirectory(ACCOUNT, copy), programs);
 }
 
-async function started(directory: string): Promise<PostgresServer> {
-  const server = new PostgresServer(directory, await guarded([await postgresProgram('postgres')], ACCOUNT));
+async function started(directory: string, programs: string): Promise<PostgresServer> {
+  const server = new PostgresServer(directory, programs, await guarded([join(programs, 'postgres')], ACCOUNT));
   await server.start();
   return server;
 }
 
-/** All of one installation: `initdb` tells which. */
-async function postgresProgram(name: string): Promise<string> {
+/** All of one installation, with which its account comes: `initdb` tells which. */
+export async function systemPrograms(): Promise<string> {
   const found = await requireBinary('initdb', ['/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'], 'postgresql');
-  return join(dirname(await realpath(found)), name);
+  return dirname(await realpath(found));
 }
 
 async function runAsAccount(words: readonly string[], data: string): Promise<void> {

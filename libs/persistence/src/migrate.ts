@@ -122,7 +122,7 @@ async function onPostgres(runner: QueryRunner, bringUpToDate: () => Promise<void
   }
 }
 
-function locked(cause: unknown = undefined): MigrationsLocked {
+function locked(cause?: unknown): MigrationsLocked {
   const because = cause === undefined ? '' : `: ${messageOf(cause)}`;
   return new MigrationsLocked(`another server is changing the schema${because}`, { cause });
 }

@@ -26,7 +26,7 @@ export const MEMBERSHIP = `(SELECT CONCAT('group ', SUBSTRING_INDEX(NULLIF(stats
 interface SchemaMember {
   readonly member_host: string;
   readonly member_port: number;
-  readonly here: number;
+  readonly here: number | string;
 }
 
 /** The member that changes the schema: in single-primary mode the primary, else the primary with the lowest ID. */
@@ -72,7 +72,7 @@ async function readable<Rows>(rows: Promise<Rows>): Promise<Rows> {
 }
 
 /** The registry shows the cause, the segments show the message. */
-function unavailable(message: string, cause: unknown = undefined): LeafError {
+function unavailable(message: string, cause?: unknown): LeafError {
   return new LeafError('LEAF_STORE_UNAVAILABLE', message, {
     cause: new Error(message, { cause }),
     retryAfterMs: 1000,

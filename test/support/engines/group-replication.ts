@@ -1,0 +1,98 @@
+import { freePort } from '../free-port';
+import { until } from '../until';
+import { guarded } from '../private-server';
+import { MysqlServer, mysqlFiles } from './mysql';
+
+const GROUP = '5ca1ab1e-0000-4000-8000-000000000001';
+const MEMBERS = 3;
+
+/** A member of a group, which joins it by itself when it is started again, if told to. */
+export class Member extends MysqlServer {
+  startOnBoot = false;
+
+  protected override command(): string[] {
+    return [
+      ...super.command(),
+      `--report-port=${this.port}`,
+      `--loose-group-replication-start-on-boot=${this.startOnBoot ? 'ON' : 'OFF'}`,
+    ];
+  }
+
+  async isOnline(): Promise<boolean> {
+    const [row] = await this.query(
+      "SELECT COUNT(*) AS online FROM performance_schema.replication_group_members WHERE member_state = 'ONLINE'",
+    );
+    return Number(row?.online) === MEMBERS;
+  }
+
+  /** @param first makes the group; the others join it */
+  async join(first: boolean): Promise<void> {
+    const bootstrap = (value: string): Promise<unknown> =>
+      this.query(`SET GLOBAL group_replication_bootstrap_group = ${value}`);
+    await this.query("CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery'");
+    if (first) await bootstrap('ON');
+    await this.query('START GROUP_REPLICATION');
+    if (first) await bootstrap('OFF');
+  }
+}
+
+/** MySQL Group Replication: three members, every one of which takes writes. */
+export class ReplicationGroup {
+  private constructor(readonly members: readonly Member[]) {}
+
+  static async start(): Promise<ReplicationGroup> {
+    const ports = await Promise.all(Array.from({ length: MEMBERS }, freePort));
+    const members = await Promise.all(ports.map((_, index) => makeMember(ports, index)));
+    const group = new ReplicationGroup(members);
+    try {
+      await Promise.all(members.map((member) => member.start()));
+      for (const [index, member] of members.entries()) await member.join(index === 0);
+      for (const member of members) member.startOnBoot = true;
+      await group.complete();
+      return group;
+    } catch (error) {
+      await group.stop();
+      throw error;
+    }
+  }
+
+  /** Resolves when every member sees all of them ONLINE. */
+  async complete(): Promise<void> {
+    for (const member of this.members) await until('members that are ONLINE', () => member.isOnline());
+  }
+
+  /** @returns the URL of the database on each member */
+  async createDatabase(): Promise<string[]> {
+    const [first, ...others] = this.members;
+    const url = (await first?.createDatabase()) ?? '';
+    const name = new URL(url).pathname.slice(1);
+    for (const member of others) {
+      await until('database', async () => (await member.query(`SHOW DATABASES LIKE '${name}'`)).length > 0);
+    }
+    return this.members.map(({ port }) => url.replace(/:\d+\//, `:${port}/`));
+  }
+
+  async stop(): Promise<void> {
+    for (const member of this.members) await member.stop();
+  }
+}
+
+async function makeMember(ports: readonly number[], index: number): Promise<Member> {
+  const { directory, words } = await mysqlFiles();
+  const settings = {
+    'group-name': GROUP,
+    'local-address': `127.0.0.1:${ports[index] ?? 0}`,
+    'group-seeds': ports.map((port) => `127.0.0.1:${port}`).join(','),
+    'single-primary-mode': 'OFF',
+    'enforce-update-everywhere-checks': 'ON',
+  };
+  return new Member(directory, await guarded(words), [
+    `--server-id=${index + 1}`,
+    '--log-bin=bin',
+    '--gtid-mode=ON',
+    '--enforce-gtid-consistency=ON',
+    '--report-host=127.0.0.1',
+    '--plugin-load-add=group_replication.so',
+    ...Object.entries(settings).map(([name, value]) => `--loose-group-replication-${name}=${value}`),
+  ]);
+}
