@@ -24,7 +24,7 @@ export interface Engine {
 
 export interface Disturbance<E extends Engine> {
   readonly name: string;
-  readonly disturb: (engine: E) => Promise<unknown>;
+  readonly disturb: (engine: E, load: FleetLoad) => Promise<unknown>;
 }
 
 export interface EngineSuite<E extends Engine> {
@@ -74,7 +74,7 @@ export function engineSuite<E extends Engine>({ name, start, disturbances }: Eng
       for (const [index, { disturb }] of disturbances.entries()) {
         await load.killServer(index % SERVERS);
         await load.progress();
-        await disturb(engine);
+        await disturb(engine, load);
         await load.progress();
       }
     } finally {

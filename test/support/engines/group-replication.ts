@@ -9,11 +9,14 @@ const MEMBERS = 3;
 /** A member of a group, which joins it by itself when it is started again, if told to. */
 export class Member extends MysqlServer {
   startOnBoot = false;
+  /** Whether it has the plugin; without, its options mean nothing. */
+  installed = false;
 
   protected override command(): string[] {
     return [
       ...super.command(),
       `--report-port=${this.port}`,
+      ...(this.installed ? ['--plugin-load-add=group_replication.so'] : []),
       `--loose-group-replication-start-on-boot=${this.startOnBoot ? 'ON' : 'OFF'}`,
     ];
   }
@@ -36,16 +39,23 @@ export class Member extends MysqlServer {
   }
 }
 
-/** MySQL Group Replication: three members, every one of which takes writes. */
+/** MySQL Group Replication: three members, every one of which takes writes; the first one may change the schema. */
 export class ReplicationGroup {
-  private constructor(readonly members: readonly Member[]) {}
+  private constructor(readonly members: Member[]) {}
+
+  /** Members that are not started yet. */
+  static async prepare(): Promise<ReplicationGroup> {
+    const ports = await Promise.all(Array.from({ length: MEMBERS }, freePort));
+    return new ReplicationGroup(await Promise.all(ports.map((_, index) => makeMember(ports, index))));
+  }
 
   static async start(): Promise<ReplicationGroup> {
-    const ports = await Promise.all(Array.from({ length: MEMBERS }, freePort));
-    const members = await Promise.all(ports.map((_, index) => makeMember(ports, index)));
-    const group = new ReplicationGroup(members);
+    const group = await ReplicationGroup.prepare();
+    const { members } = group;
+    for (const member of members) member.installed = true;
     try {
       await Promise.all(members.map((member) => member.start()));
+      await group.sortByUuid();
       for (const [index, member] of members.entries()) await member.join(index === 0);
       for (const member of members) member.startOnBoot = true;
       await group.complete();
@@ -72,6 +82,15 @@ export class ReplicationGroup {
     return this.members.map(({ port }) => url.replace(/:\d+\//, `:${port}/`));
   }
 
+  private async sortByUuid(): Promise<void> {
+    const uuids = new Map<Member, string>();
+    for (const member of this.members) {
+      const [row] = await member.query('SELECT @@server_uuid AS uuid');
+      uuids.set(member, String(row?.uuid));
+    }
+    this.members.sort((a, b) => ((uuids.get(a) ?? '') < (uuids.get(b) ?? '') ? -1 : 1));
+  }
+
   async stop(): Promise<void> {
     for (const member of this.members) await member.stop();
   }
@@ -92,7 +111,6 @@ async function makeMember(ports: readonly number[], index: number): Promise<Memb
     '--gtid-mode=ON',
     '--enforce-gtid-consistency=ON',
     '--report-host=127.0.0.1',
-    '--plugin-load-add=group_replication.so',
     ...Object.entries(settings).map(([name, value]) => `--loose-group-replication-${name}=${value}`),
   ]);
 }
