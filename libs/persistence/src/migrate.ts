@@ -43,19 +43,33 @@ export async function migrate(
 ): Promise<void> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
-  const bringUpToDate = async (): Promise<void> => {
-    const done = await executor.executePendingMigrations();
-    if (firstTag !== undefined && done.some(({ name }) => name.startsWith('CreateLeafTables'))) {
-      await insertFirstTag(runner, firstTag);
-    }
-  };
+  const bringUpToDate = (): Promise<void> => runPending(executor, runner, firstTag);
   try {
     if ((await executor.getPendingMigrations()).length === 0) return;
     if (dialect === 'mysql') await onMysql(runner, bringUpToDate);
     else if (dialect === 'postgres') await onPostgres(runner, bringUpToDate);
-    else await bringUpToDate();
+    else await inTransaction(runner, bringUpToDate);
   } finally {
     await runner.release();
+  }
+}
+
+/** The tables of a migration are there, with the first tag, before it is recorded: until then it can be done again. */
+async function runPending(
+  executor: MigrationExecutor,
+  runner: QueryRunner,
+  firstTag: string | undefined,
+): Promise<void> {
+  for (const migration of await executor.getPendingMigrations()) {
+    const { instance } = migration;
+    if (instance !== undefined && firstTag !== undefined && migration.name.startsWith('CreateLeafTables')) {
+      const up = async (): Promise<void> => {
+        await instance.up(runner);
+        await insertFirstTag(runner, firstTag);
+      };
+      migration.instance = { up, down: () => instance.down(runner) };
+    }
+    await executor.executeMigration(migration);
   }
 }
 
@@ -66,6 +80,17 @@ async function insertFirstTag(runner: QueryRunner, firstTag: string): Promise<vo
     `INSERT INTO leaf_alloc (biz_tag, max_id, step, description)
      VALUES ('${firstTag}', 1, 2000, 'Test leaf Segment Mode Get Id')`,
   );
+}
+
+async function inTransaction(runner: QueryRunner, work: () => Promise<void>): Promise<void> {
+  await runner.startTransaction();
+  try {
+    await work();
+    await runner.commitTransaction();
+  } catch (error) {
+    await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  }
 }
 
 /**
@@ -107,19 +132,14 @@ async function assertSchemaMember(runner: QueryRunner): Promise<void> {
 }
 
 /** The lock ends with the transaction: behind a pooler, the next statement may be in another session. */
-async function onPostgres(runner: QueryRunner, bringUpToDate: () => Promise<void>): Promise<void> {
-  await runner.startTransaction();
-  try {
-    const [row] = (await runner.query('SELECT pg_try_advisory_xact_lock($1)::int AS taken', [LOCK_NUMBER])) as {
+function onPostgres(runner: QueryRunner, bringUpToDate: () => Promise<void>): Promise<void> {
+  return inTransaction(runner, async () => {
+    const rows = (await runner.query('SELECT pg_try_advisory_xact_lock($1)::int AS taken', [LOCK_NUMBER])) as {
       taken: number;
     }[];
-    if (row?.taken !== 1) throw locked();
+    if (rows[0]?.taken !== 1) throw locked();
     await bringUpToDate();
-    await runner.commitTransaction();
-  } catch (error) {
-    await runner.rollbackTransaction().catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 function locked(cause?: unknown): MigrationsLocked {
