@@ -9,7 +9,7 @@ import { ensureBuilt } from '../support/build';
 import { failNextWrite } from '../support/lost-answers';
 import { WorkerTables } from '../support/worker-databases';
 import { FleetLoad, TAG } from './fleet-load';
-import { recordLoad, recordVersion } from './results';
+import { recordEngine, recordLoad } from './results';
 
 const STARTS = 6;
 const ROUNDS = 5;
@@ -39,7 +39,7 @@ export function engineSuite<E extends Engine>({ name, start, disturbances }: Eng
   let engine: E;
   beforeAll(async () => {
     [engine] = await Promise.all([start(), ensureBuilt()]);
-    recordVersion(name, engine.version);
+    recordEngine(name, engine.version);
   });
   afterAll(() => engine.stop());
 
@@ -79,7 +79,7 @@ export function engineSuite<E extends Engine>({ name, start, disturbances }: Eng
       }
     } finally {
       const count = await load.end();
-      recordLoad(name, { ...count, disturbances: ['kill -9 of a server', ...disturbances.map((each) => each.name)] });
+      recordLoad({ ...count, disturbances: ['kill -9 of a server', ...disturbances.map((each) => each.name)] });
       expect(count).toMatchObject({ duplicates: 0 });
     }
   });

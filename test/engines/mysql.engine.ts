@@ -1,9 +1,13 @@
+import { failoverContract } from '../fault/failover.contract';
 import { startMysql } from '../support/engines/mysql';
+import { startMysqlPair } from '../support/engines/mysql-pair';
 import { engineSuite } from './engine-suite';
 import { singleServer } from './single-server';
 
 engineSuite({
-  name: 'MySQL',
+  name: 'MySQL, alone and as a pair with GTIDs',
   start: async () => singleServer(await startMysql()),
   disturbances: [{ name: 'kill -9 and restart of the database', disturb: ({ server }) => server.restart() }],
 });
+
+failoverContract('MySQL', { start: startMysql, startPair: (semiSync) => startMysqlPair({ semiSync }) });

@@ -1,10 +1,17 @@
+import { failoverContract } from '../fault/failover.contract';
 import { postgres18 } from '../support/engines/postgres-18';
 import { startPostgres } from '../support/postgres';
+import { startPostgresPair } from '../support/postgres-pair';
 import { engineSuite } from './engine-suite';
 import { singleServer } from './single-server';
 
 engineSuite({
-  name: 'PostgreSQL',
+  name: 'PostgreSQL, alone and as a pair',
   start: async () => singleServer(await startPostgres(await postgres18())),
   disturbances: [{ name: 'kill -9 and restart of the database', disturb: ({ server }) => server.restart() }],
+});
+
+failoverContract('PostgreSQL', {
+  start: async () => startPostgres(await postgres18()),
+  startPair: async (synchronous) => startPostgresPair({ synchronous, programs: await postgres18() }),
 });

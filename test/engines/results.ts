@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ROOT } from '../support/build';
 import type { LoadCount } from './fleet-load';
 
@@ -9,37 +9,28 @@ export interface LoadResult extends LoadCount {
   readonly disturbances: readonly string[];
 }
 
-/** What a run says of one engine beside its tests; the reporter adds those. */
+/** What a test file says of its engine; the reporter adds the count of its tests. */
 interface EngineResult {
-  readonly version?: string;
+  readonly engine: string;
+  readonly version: string;
   readonly load?: LoadResult;
-  readonly notes?: readonly string[];
 }
 
-/** Begins the result of an engine anew. */
-export function recordVersion(engine: string, version: string): void {
+/** Begins the result of this test file anew. */
+export function recordEngine(engine: string, version: string): void {
   mkdirSync(FOLDER, { recursive: true });
-  write(engine, { version });
+  write({ engine, version });
 }
 
-export function recordLoad(engine: string, load: LoadResult): void {
-  write(engine, { ...read(engine), load });
+export function recordLoad(load: LoadResult): void {
+  write({ ...(JSON.parse(readFileSync(fileOfTest(), 'utf8')) as EngineResult), load });
 }
 
-/** A measured limit of the engine. */
-export function recordNote(engine: string, note: string): void {
-  const result = read(engine);
-  write(engine, { ...result, notes: [...(result.notes ?? []), note] });
+function write(result: EngineResult): void {
+  writeFileSync(fileOfTest(), `${JSON.stringify(result, undefined, 2)}\n`);
 }
 
-function fileOf(engine: string): string {
-  return join(FOLDER, `${engine}.json`);
-}
-
-function read(engine: string): EngineResult {
-  return JSON.parse(readFileSync(fileOf(engine), 'utf8')) as EngineResult;
-}
-
-function write(engine: string, result: EngineResult): void {
-  writeFileSync(fileOf(engine), `${JSON.stringify(result, undefined, 2)}\n`);
+function fileOfTest(): string {
+  const name = basename(expect.getState().testPath ?? '', '.engine.ts');
+  return join(FOLDER, `${name}.json`);
 }

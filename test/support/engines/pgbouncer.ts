@@ -20,7 +20,7 @@ export class PgBouncer extends PrivateServer {
   }
 
   get version(): Promise<string> {
-    return this.ask('SHOW VERSION').then(({ rows }) => String((rows[0] as { version: string }).version));
+    return this.ask('SHOW VERSION').then(({ rows }) => (rows[0] as { version: string }).version);
   }
 
   async createDatabase(): Promise<string> {

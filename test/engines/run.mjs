@@ -1,0 +1,45 @@
+// npm run test:engines [-- --write-docs] [options of jest]: runs the tests on engines that the ordinary tests do not have.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+const folder = join(root, 'node_modules/.cache/leaf-engines/results');
+const document = join(root, 'docs/operations/databases.md');
+const [begin, end] = ['<!-- engines: begin -->', '<!-- engines: end -->'];
+
+const words = process.argv.slice(2);
+const options = words.filter((word) => word !== '--write-docs');
+const jest = ['node_modules/jest/bin/jest.js', '--config', 'jest.engines.config.js', ...options];
+const { status } = spawnSync(process.execPath, jest, { cwd: root, stdio: 'inherit' });
+if (status === 0 && words.includes('--write-docs')) writeTable();
+process.exitCode = status ?? 1;
+
+/** The newest result of each engine. */
+function writeTable() {
+  mkdirSync(folder, { recursive: true });
+  const names = readdirSync(folder).filter((name) =>
+    existsSync(join(root, 'test/engines', name.replace('.json', '.engine.ts'))),
+  );
+  const results = names.sort().map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
+  const incomplete = results.filter(({ failed }) => failed !== 0);
+  if (incomplete.length > 0) {
+    throw new Error(`No whole run without failures of: ${incomplete.map(({ engine }) => engine).join(', ')}`);
+  }
+  const lines = [
+    '| engine | version | day | tests passed | IDs under load | duplicates | calls refused meanwhile | what happened meanwhile |',
+    '|---|---|---|---:|---:|---:|---:|---|',
+    ...results.map(
+      ({ engine, version, date, passed, load }) =>
+        `| ${[engine, version, date, passed, ...numbers(load), load.disturbances.join('; ')].join(' | ')} |`,
+    ),
+  ];
+  const text = readFileSync(document, 'utf8');
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${document} has no ${begin} … ${end}`);
+  writeFileSync(document, `${text.slice(0, from + begin.length)}\n\n${lines.join('\n')}\n\n${text.slice(to)}`);
+}
+
+function numbers({ ids, duplicates, refused }) {
+  return [ids, duplicates, refused].map((value) => value.toLocaleString('en-GB'));
+}
