@@ -44,7 +44,8 @@ engineSuite({
 });
 
 it('keeps no lock of the migrations, whichever session a statement runs in', async () => {
-  const { pair, pooler, stop } = await start();
+  const engine = await start();
+  const { pair, pooler } = engine;
   try {
     for (let round = 0; round < 10; round++) {
       const target = parseDatabaseUrl(await pooler.createDatabase());
@@ -57,6 +58,6 @@ it('keeps no lock of the migrations, whichever session a statement runs in', asy
       expect(rows).toEqual([]);
     }
   } finally {
-    await stop();
+    await engine.stop();
   }
 });

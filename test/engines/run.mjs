@@ -22,14 +22,14 @@ function writeTable() {
     existsSync(join(root, 'test/engines', name.replace('.json', '.engine.ts'))),
   );
   const results = names.sort().map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
-  const incomplete = results.filter(({ failed }) => failed !== 0);
-  if (incomplete.length > 0) {
-    throw new Error(`No whole run without failures of: ${incomplete.map(({ engine }) => engine).join(', ')}`);
+  const whole = results.filter(({ failed }) => failed === 0);
+  for (const { engine } of results.filter((result) => !whole.includes(result))) {
+    console.log(`Left out of the table, since its last run failed or was not whole: ${engine}`);
   }
   const lines = [
     '| engine | version | day | tests passed | IDs under load | duplicates | calls refused meanwhile | what happened meanwhile |',
     '|---|---|---|---:|---:|---:|---:|---|',
-    ...results.map(
+    ...whole.map(
       ({ engine, version, date, passed, load }) =>
         `| ${[engine, version, date, passed, ...numbers(load), load.disturbances.join('; ')].join(' | ')} |`,
     ),
