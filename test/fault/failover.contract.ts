@@ -1,5 +1,6 @@
 import { GAP_STEPS, type Instance, OPTIONS, Valve, World } from '../support/failover-world';
-import type { DatabasePair, PrivateServer } from '../support/private-server';
+import type { DatabasePair } from '../support/database-pair';
+import type { PrivateServer } from '../support/private-server';
 import { until } from '../support/until';
 
 const ROUNDS = 3;
