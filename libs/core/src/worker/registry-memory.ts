@@ -37,6 +37,14 @@ export function isSameHistory(before: RegistryHistory, now: RegistryHistory): bo
   return !isOther(before.origin, now.origin) && !isOther(before.began, now.began);
 }
 
+/** Whether the registry has answered with the history `before`, even where no generation has begun yet. */
+export function isAnswerOf(before: RegistryHistory, { document, origin }: StoredRegistry): boolean {
+  return document !== undefined && isSameHistory(before, { ...document, origin });
+}
+
+/** Gets every answer of the registry, even one that is refused afterwards. */
+export type AnswerListener = (answer: StoredRegistry) => Promise<void> | void;
+
 function isOther<T>(before: T | undefined, now: T | undefined): boolean {
   return before !== undefined && now !== undefined && before !== now;
 }
@@ -66,11 +74,13 @@ export class RegistryMemory {
   /**
    * Reads the document, and begins a generation where there has to be one.
    *
+   * @param onAnswer called before the answer is checked
    * @throws LeafError `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`, or what the store throws
    */
-  async open(): Promise<OpenRegistry> {
+  async open(onAnswer?: AnswerListener): Promise<OpenRegistry> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const stored = await this.store.readRegistry();
+      await onAnswer?.(stored);
       const { document, origin } = stored;
       if (document === undefined) await this.refuseRivals();
       else this.assertSame(document);
@@ -107,9 +117,9 @@ export class RegistryMemory {
   }
 
   /** Records that `workerId` was given by the store's numbering. */
-  async raiseHighest(workerId: number): Promise<void> {
+  async raiseHighest(workerId: number, onAnswer: AnswerListener): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { stored, document } = await this.open();
+      const { stored, document } = await this.open(onAnswer);
       if (document.highest >= workerId) return;
       if (await this.store.writeRegistry(stored, { ...document, highest: workerId })) return;
     }

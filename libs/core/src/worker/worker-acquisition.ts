@@ -1,12 +1,13 @@
 import { LeafError } from '../errors/leaf-error';
+import type { ClaimContext } from './claim-context';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
-import { isSameHistory, type OpenRegistry } from './registry-memory';
+import { isAnswerOf, isSameHistory, type OpenRegistry } from './registry-memory';
 import type { WorkerRegistryOptions, WorkerRegistryParts } from './registry-options';
-import { type ClaimContext, WorkerClaim } from './worker-claim';
+import { WorkerClaim } from './worker-claim';
 import { attemptsOf, type FileRecord, withAttempt } from './worker-file';
 import type { Choice } from './worker-policy';
-import type { StoredWorker } from './worker-store';
+import type { StoredRegistry, StoredWorker } from './worker-store';
 
 /** What an acquisition is made from. */
 export interface AcquisitionContext {
@@ -60,8 +61,7 @@ export class WorkerAcquisition {
   private async settled(): Promise<OpenRegistry> {
     const { claims, holder, wait } = this.context;
     for (;;) {
-      const registry = await claims.memory.open();
-      if (!this.isOfFile(registry)) await this.disprove();
+      const registry = await claims.memory.open((answer) => this.compareFile(answer));
       if (registry.document.floor !== undefined) return registry;
       const left = await claims.memory.settle(registry, () => claims.compareClock(holder));
       // The wait may end early: another server may have watched longer.
@@ -69,11 +69,11 @@ export class WorkerAcquisition {
     }
   }
 
-  private isOfFile({ document }: OpenRegistry): boolean {
+  private async compareFile(answer: StoredRegistry): Promise<void> {
     const { fileRecord } = this;
-    if (fileRecord?.registry !== this.context.claims.description) return true;
+    if (fileRecord?.registry !== this.context.claims.description) return;
     const { registryId: id, generation, origin, began } = fileRecord;
-    return isSameHistory({ id, generation, origin, began }, document);
+    if (!isAnswerOf({ id, generation, origin, began }, answer)) await this.disprove();
   }
 
   /** What the registry has answered counts more than the file, in this start and the next. */
@@ -116,11 +116,12 @@ export class WorkerAcquisition {
       if (found !== undefined) await this.hasChanged(found);
       return undefined;
     }
-    const { document } = await claims.memory.open();
-    if (!isSameHistory(document, registry.document)) return undefined;
     this.assertFits(stored);
     const { workerId, record } = stored;
-    if (claims.exclusive && !options.remembers) await claims.memory.raiseHighest(workerId);
+    const onAnswer = (answer: StoredRegistry): Promise<void> => this.compareFile(answer);
+    if (claims.exclusive && !options.remembers) await claims.memory.raiseHighest(workerId, onAnswer);
+    const { document } = await claims.memory.open(onAnswer);
+    if (!isSameHistory(document, registry.document)) return undefined;
     const isGivenAgain = recorded === 0 && workerId <= registry.document.highest;
     const floor = isGivenAgain ? this.floorOfRemoved(least) : least;
     const start = { workerId, floor, stored, registry: document, before: undefined, ceiling: record.ceiling };

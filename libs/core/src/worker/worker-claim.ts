@@ -1,41 +1,11 @@
-import type { Clock } from '../clock/clock';
 import { LeafError, reasonOf } from '../errors/leaf-error';
+import type { ClaimContext, ClaimStart } from './claim-context';
 import { leaseLost, recordContested } from './claim-errors';
 import { formatInstance } from './instance';
 import type { LeaseHolder } from './lease-holder';
-import { isSameHistory, type RegistryHistory, type RegistryMemory } from './registry-memory';
-import { attemptsOf, type FileRecord, type WorkerFile, withAttempt } from './worker-file';
-import type { StoredWorker, WorkerRecord, WorkerStore } from './worker-store';
-
-/** What every claim of one server shares. */
-export interface ClaimContext {
-  /** The registry as an operator knows it. */
-  readonly description: string;
-  readonly layout: string;
-  readonly store: WorkerStore;
-  readonly memory: RegistryMemory;
-  readonly file: WorkerFile | undefined;
-  readonly clock: Clock;
-  /** Largest offset between the clocks of two servers, in milliseconds. */
-  readonly maxClockOffsetMs: number;
-  /** Whether a record belongs to one `ip:port`: finding another's lease in it means that a twin is up. */
-  readonly exclusive: boolean;
-  /** @throws LeafError `LEAF_CLOCK_OFFSET` when our clock is not as those of others */
-  readonly compareClock: (holder: LeaseHolder) => Promise<unknown>;
-}
-
-/** What a claim begins with. */
-export interface ClaimStart {
-  readonly workerId: number;
-  readonly floor: number;
-  readonly ceiling: number;
-  /** The registry that gave it. */
-  readonly registry: RegistryHistory;
-  /** Undefined when the file stands in: the registry has not confirmed it yet. */
-  readonly stored: StoredWorker | undefined;
-  /** The file of the process before. */
-  readonly before: FileRecord | undefined;
-}
+import { isAnswerOf, isSameHistory, type OpenRegistry, type RegistryHistory } from './registry-memory';
+import { attemptsOf, type FileRecord, withAttempt } from './worker-file';
+import type { StoredWorker, WorkerRecord } from './worker-store';
 
 /** A write may lose a race now and then, not every time. */
 const ATTEMPTS = 10;
@@ -111,18 +81,17 @@ export class WorkerClaim {
       this.degradedReason = undefined;
       store.announce(this.holder.instance, this.workerId);
     } catch (error) {
-      if (codeOf(error) === 'LEAF_LEASE_LOST') await file?.write(this.fileRecord('lost')).catch(() => undefined);
+      const state = isLost(error) ? 'lost' : this.state();
       // A server whose ceiling has passed was suspended, and may have been replaced.
-      const standsIn =
-        codeOf(error) === 'LEAF_REGISTRY_UNREACHABLE' && file !== undefined && clock.now() <= this.ceiling;
+      const standsIn = isUnreachable(error) && file !== undefined && state === 'held' && clock.now() <= this.ceiling;
       if (!standsIn) {
         // The next start has to know how many writes may still be applied.
-        if (codeOf(error) !== 'LEAF_LEASE_LOST') await file?.write(this.fileRecord('held')).catch(() => undefined);
+        await file?.write(this.fileRecord(state)).catch(() => undefined);
         throw error;
       }
       this.degradedReason = reasonOf(error);
     }
-    await file?.write({ ...this.fileRecord('held'), ceiling });
+    await file?.write({ ...this.fileRecord(this.state()), ceiling });
     this.ceiling = ceiling;
     return true;
   }
@@ -134,7 +103,7 @@ export class WorkerClaim {
    */
   async release(ceiling: number): Promise<void> {
     const { file } = this.context;
-    let state: FileRecord['state'] = 'held';
+    let state = this.state();
     try {
       const stored = this.stored ?? (await this.readOwn());
       if (stored !== undefined) {
@@ -142,7 +111,7 @@ export class WorkerClaim {
         state = 'released';
       }
     } catch (error) {
-      if (codeOf(error) === 'LEAF_LEASE_LOST') state = 'lost';
+      if (isLost(error)) state = 'lost';
       throw error;
     } finally {
       await file?.write({ ...this.fileRecord(state), ceiling });
@@ -162,6 +131,7 @@ export class WorkerClaim {
       if (this.stored === undefined) continue;
       this.confirmed = this.stored.record.write;
       this.confirmedCeiling = this.stored.record.ceiling;
+      this.holder.disproved = false;
       await this.settle();
       return true;
     }
@@ -174,10 +144,10 @@ export class WorkerClaim {
    * @returns undefined when another worker has to be acquired
    */
   private async recover(ceiling: number, attempts = ATTEMPTS): Promise<StoredWorker | undefined> {
-    const { store, memory } = this.context;
+    const { store } = this.context;
     const current = await store.read(this.workerId, this.holder.instance);
     // After the record: history that is lost between the two reads explains a record that is behind.
-    const open = await memory.open();
+    const open = await this.open();
     const changed = !isSameHistory(this.registry, open.document);
     const relation = this.relationOf(current?.record);
     if (!changed) {
@@ -204,6 +174,13 @@ export class WorkerClaim {
     this.registrations++;
     this.unsettled = open.document.floor === undefined;
     return registered;
+  }
+
+  /** Once the registry has answered with another history, no file stands in until it has confirmed the claim again. */
+  private open(): Promise<OpenRegistry> {
+    return this.context.memory.open((answer) => {
+      if (!isAnswerOf(this.registry, answer)) this.holder.disproved = true;
+    });
   }
 
   /** The process before us, whose file we started from, may have recorded more than it could write to the file. */
@@ -240,7 +217,7 @@ export class WorkerClaim {
     if (!this.unsettled) return;
     const { memory, compareClock } = this.context;
     try {
-      this.unsettled = (await memory.settle(await memory.open(), () => compareClock(this.holder))) > 0;
+      this.unsettled = (await memory.settle(await this.open(), () => compareClock(this.holder))) > 0;
     } catch {
       // The record is written all the same; the next report tries again.
     }
@@ -266,6 +243,10 @@ export class WorkerClaim {
     throw this.unreachable(`was written by others ${ATTEMPTS} times in a row`);
   }
 
+  private state(): FileRecord['state'] {
+    return this.holder.disproved ? 'lost' : 'held';
+  }
+
   private fileRecord(state: FileRecord['state']): FileRecord {
     const { description, layout } = this.context;
     const { holder, workerId, ceiling, registry, confirmed, before } = this;
@@ -289,6 +270,10 @@ export class WorkerClaim {
   }
 }
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof LeafError ? error.code : undefined;
+function isLost(error: unknown): boolean {
+  return error instanceof LeafError && error.code === 'LEAF_LEASE_LOST';
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
 }

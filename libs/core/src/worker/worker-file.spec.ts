@@ -130,4 +130,77 @@ describe('The worker file', () => {
     await expect(again.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
     expect(again.workerId).toBeUndefined();
   });
+
+  describe('of a registry that was emptied', () => {
+    const other = { instance: { ip: '10.0.0.8' }, layout: 'another layout' };
+
+    it('does not stand in once a start was refused because of another layout', async () => {
+      const store = new InMemoryWorkerStore(workers);
+      await new LeaseRig(clock, store, { file }).start();
+      workers.wipe();
+      const two = await new LeaseRig(clock, new InMemoryWorkerStore(workers), other).start();
+      expect(two.workerId).toBe(0);
+      const refused = new LeaseRig(clock, store, { file });
+      await expect(refused.start()).rejects.toMatchObject({ code: 'LEAF_LAYOUT_MISMATCH' });
+      store.line = 'down';
+      const next = new LeaseRig(clock, store, { file });
+      await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    });
+
+    it('does not stand in, for this process or the next, once a report was refused because of another layout', async () => {
+      const store = new InMemoryWorkerStore(workers);
+      const one = await new LeaseRig(clock, store, { file }).start();
+      workers.wipe();
+      const two = new LeaseRig(clock, new InMemoryWorkerStore(workers), other);
+      const acquired = two.lease.acquire();
+      await pass([one], clock, REPORT_MS);
+      expect(one.failures).toMatchObject([{ code: 'LEAF_LAYOUT_MISMATCH' }]);
+      store.line = 'down';
+      for (let left = FIXED_GRACE_MS; left > 0; left -= REPORT_MS) await pass([one], clock, REPORT_MS);
+      await acquired;
+      expect(two.workerId).toBe(0);
+      expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
+      const next = new LeaseRig(clock, store, { file });
+      await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    });
+
+    it('does not stand in until the worker ID is registered again', async () => {
+      const store = new InMemoryWorkerStore(workers);
+      const one = await new LeaseRig(clock, store, { file }).start();
+      workers.wipe();
+      store.create = (...made) => {
+        store.line = 'down';
+        return InMemoryWorkerStore.prototype.create.apply(store, made);
+      };
+      const two = new LeaseRig(clock, new InMemoryWorkerStore(workers), { instance: { ip: '10.0.0.8' } });
+      const acquired = two.lease.acquire();
+      for (let left = FIXED_GRACE_MS + REPORT_MS; left > 0; left -= REPORT_MS) await pass([one], clock, REPORT_MS);
+      await acquired;
+      expect(two.workerId).toBe(0);
+      expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
+    });
+
+    it('stands in again once the worker ID is registered again', async () => {
+      const store = new InMemoryWorkerStore(workers);
+      const one = await new LeaseRig(clock, store, { file }).start();
+      workers.wipe();
+      await pass([one], clock, REPORT_MS);
+      expect(one.registeredAgain).toEqual([0]);
+      store.line = 'down';
+      await pass([one], clock, 2 * FIXED_GRACE_MS);
+      expect(one.ids.tryNext()).toBeDefined();
+    });
+
+    it('does not stand in for a registry that had no document when it was last reached', async () => {
+      const store = new InMemoryWorkerStore(workers);
+      await new LeaseRig(clock, store, { file }).start();
+      workers.wipe();
+      store.writeRegistry = (...written) => {
+        store.line = 'down';
+        return InMemoryWorkerStore.prototype.writeRegistry.apply(store, written);
+      };
+      const again = new LeaseRig(clock, store, { file });
+      await expect(again.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    });
+  });
 });

@@ -1,5 +1,6 @@
 import { LeafError } from '../errors/leaf-error';
 import { refuseFaults } from '../options';
+import type { ClaimContext } from './claim-context';
 import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';
@@ -7,7 +8,7 @@ import type { LeaseHolder, Wait } from './lease-holder';
 import { RegistryMemory } from './registry-memory';
 import { optionFaults, type WorkerRegistryOptions, type WorkerRegistryParts } from './registry-options';
 import { WorkerAcquisition } from './worker-acquisition';
-import type { ClaimContext, WorkerClaim } from './worker-claim';
+import type { WorkerClaim } from './worker-claim';
 import type { WorkerUsage } from './worker-policy';
 import type { Peer, StoredWorker } from './worker-store';
 
