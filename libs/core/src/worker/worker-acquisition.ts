@@ -32,9 +32,14 @@ const ROUNDS = 200;
 /** One try to get a worker ID from the store, under rules R2, R3, R5 and R8. */
 export class WorkerAcquisition {
   private fileRecord: FileRecord | undefined;
+  /** How far the wall clock was ahead of the monotonic clock when it was compared with others. */
+  private readonly lead: number;
 
+  /** Begin it right after the comparison of clocks. */
   constructor(private readonly context: AcquisitionContext) {
+    const { clock } = context.parts;
     this.fileRecord = context.found;
+    this.lead = clock.now() - clock.monotonic();
   }
 
   async run(): Promise<WorkerClaim> {
@@ -87,14 +92,14 @@ export class WorkerAcquisition {
 
   private choices(): AsyncIterable<Choice> {
     const { parts, options, claims, holder, clockCompared } = this.context;
-    const { store, policy, clock, random } = parts;
+    const { store, policy, random } = parts;
     const { instance, leaseId } = holder;
     const ofFile = this.fileRecord?.registry === claims.description ? this.fileRecord.workerId : undefined;
     const { maxWorkerId } = options;
     return policy.choices({
       ...{ store, instance, leaseId, maxWorkerId, clockCompared, random },
       previous: holder.previous ?? ofFile,
-      now: clock.now(),
+      now: this.now(),
     });
   }
 
@@ -160,10 +165,10 @@ export class WorkerAcquisition {
    * @returns false when the record has changed meanwhile and has to be read again
    */
   private async untilPassed(floor: number, found: StoredWorker | undefined): Promise<boolean> {
-    const { parts, options, claims, wait } = this.context;
+    const { options, claims, wait } = this.context;
     const longestMs = options.horizonMs + (found !== undefined && claims.exclusive ? claims.maxClockOffsetMs : 0);
     for (;;) {
-      const left = floor - parts.clock.now();
+      const left = floor - this.now();
       if (left < 0) return true;
       if (left > longestMs) throw clockBehind(claims.description, floor, left, longestMs);
       await wait(Math.min(left + 1, POLL_MS), reserved(claims.description, left));
@@ -171,12 +176,18 @@ export class WorkerAcquisition {
     }
   }
 
+  /** R10: Unix ms. A step ahead since the clock was compared does not make the ceiling of another server pass. */
+  private now(): number {
+    const { clock } = this.context.parts;
+    return Math.min(clock.now(), Math.floor(this.lead + clock.monotonic()));
+  }
+
   /** The Java service writes the current time every 3 s: only waiting shows whether it still runs (R8). */
   private async isQuiet(found: StoredWorker | undefined): Promise<boolean> {
-    const { parts, claims, wait } = this.context;
+    const { claims, wait } = this.context;
     if (found === undefined || !claims.exclusive) return true;
     const { leaseId, free, ceiling } = found.record;
-    if (leaseId !== undefined || free || parts.clock.now() - ceiling > 2 * FOREIGN_WATCH_MS) return true;
+    if (leaseId !== undefined || free || this.now() - ceiling > 2 * FOREIGN_WATCH_MS) return true;
     await wait(FOREIGN_WATCH_MS, reserved(claims.description, FOREIGN_WATCH_MS));
     return !(await this.hasChanged(found));
   }

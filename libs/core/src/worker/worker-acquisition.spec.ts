@@ -1,0 +1,66 @@
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/in-memory-worker-store';
+import { LeaseRig, REPORT_MS } from '../../../../test/support/lease-rig';
+import { FakeClock } from '../clock/fake-clock';
+import type { StoredRegistry } from './worker-store';
+
+const START = 1_700_000_000_000;
+const HOUR = 3_600_000;
+
+/** The clock of the server steps ahead while the registry answers for the first time. */
+class SteppingStore extends InMemoryWorkerStore {
+  stepMs = 0;
+
+  constructor(
+    workers: InMemoryWorkers,
+    private readonly clock: FakeClock,
+  ) {
+    super(workers);
+  }
+
+  override async readRegistry(): Promise<StoredRegistry> {
+    this.clock.step(this.stepMs);
+    this.stepMs = 0;
+    return super.readRegistry();
+  }
+}
+
+describe('A clock that steps ahead after it was compared', () => {
+  let workers: InMemoryWorkers;
+  let clock: FakeClock;
+  let stepped: FakeClock;
+
+  beforeEach(() => {
+    workers = new InMemoryWorkers();
+    clock = new FakeClock(START);
+  });
+
+  async function pass(ms: number): Promise<void> {
+    await clock.advance(ms);
+    await stepped.advance(ms);
+  }
+
+  it('does not shorten the wait for the ceiling of a running server with the same address', async () => {
+    const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers)).start();
+    stepped = new FakeClock(clock.now());
+    const two = new LeaseRig(stepped, new InMemoryWorkerStore(workers));
+    const acquired = two.lease.acquire();
+    const refused = expect(acquired).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
+    await pass(REPORT_MS / 3);
+    stepped.step(HOUR);
+    await pass(REPORT_MS / 3);
+    expect(two.tenures).toEqual([]);
+    await one.report();
+    await pass(REPORT_MS / 3);
+    await refused;
+    expect(one.ids.tryNext()).toBeDefined();
+  });
+
+  it('does not make a worker of a pool look expired', async () => {
+    await new LeaseRig(clock, new InMemoryWorkerStore(workers), { policy: 'pool', maxWorkerId: 0 }).start();
+    stepped = new FakeClock(clock.now());
+    const store = new SteppingStore(workers, stepped);
+    store.stepMs = 2 * HOUR;
+    const two = new LeaseRig(stepped, store, { policy: 'pool', maxWorkerId: 0 });
+    await expect(two.lease.acquire()).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+  });
+});
