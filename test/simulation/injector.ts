@@ -31,13 +31,14 @@ export function inject(world: WorldParts, fault: Fault): void {
     case 'machine suspended':
       touch(now + ms);
       for (const { process, clock } of kind === 'pause' ? [place] : host.places) {
-        if (process?.alive) clock.freeze({ ms, suspended: kind !== 'pause', step: 0 });
+        if (!process?.alive) continue;
+        clock.freeze({ ms, suspended: kind !== 'pause', step: 0 });
+        // It may have been frozen already.
+        touch(clock.local);
       }
       break;
     case 'pause inside a call':
-      place.clock.freezeAtRead(by, { ms, suspended: false, step: 0 }, world.random.chance(0.5));
-      // It begins when the clock is read.
-      touch(now + ms + 2 * world.conditions.reportMs + by * world.conditions.askMs);
+      place.clock.freezeAtRead(by, { ms, suspended: false, step: 0 }, world.random.chance(0.5), touch);
       break;
     case 'clock step':
       host.isWrong = true;

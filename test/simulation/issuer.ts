@@ -14,7 +14,7 @@ export interface Issuer {
   stoodIn: boolean;
   /**
    * It held when history was lost, something kept it from the registry, and it had not registered again when the grace
-   * ended.
+   * ended; or it took over after the grace from the file of such a one, before the registry was reached again.
    */
   missedGrace: boolean;
   /** Its data directory was copied, or is a copy. */

@@ -54,6 +54,8 @@ export class Ledger {
   private readonly replaced = new Map<string, number>();
   private readonly recorded = new Map<string, number>();
   private readonly filed = new Map<string, number>();
+  /** Number of the newest write, by lease and worker. */
+  private readonly newestWrites = new Map<string, number>();
   private readonly highest = new Map<string, number>();
 
   /**
@@ -90,9 +92,14 @@ export class Ledger {
     return this.replaced.get(keyOf(leaseId, workerId)) ?? 0;
   }
 
-  wrote(before: StoredWorker | undefined, { workerId, record }: StoredWorker): void {
-    const { leaseId, ceiling } = record;
+  /** @param isLate it was sent before the registry was emptied */
+  wrote(before: StoredWorker | undefined, { workerId, record }: StoredWorker, isLate: boolean): void {
+    const { leaseId, write, ceiling } = record;
     const key = keyOf(leaseId ?? '', workerId);
+    const newestWrite = this.newestWrites.get(key) ?? 0;
+    // The registry has lost the newer writes. Newcomers issue above its floor, whatever this record says.
+    if (isLate && write < newestWrite) return;
+    this.newestWrites.set(key, Math.max(newestWrite, write));
     const what = (): string => `${leaseId} records ${sinceStart(ceiling)} for worker ${workerId}`;
     if (
       before !== undefined &&

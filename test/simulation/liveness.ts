@@ -49,14 +49,14 @@ export class Liveness {
   }
 
   /** R9: the next reports lower a reservation that is too far ahead. */
-  private checkCeiling(place: SimPlace, { name, issuer }: SimProcess): void {
+  private checkCeiling(place: SimPlace, { name, issuer, discarded }: SimProcess): void {
     const { scheduler, conditions, ledger, server } = this.world;
     if (issuer === undefined || conditions.strategy === 'local') return;
     const quiet = scheduler.now - Math.max(place.touchedUntil, issuer.acquiredAt);
     if (quiet < 5 * conditions.reportMs || place.machine.isWrong) return;
     const record = server.read(issuer.workerId)?.record;
     if (record?.leaseId !== name) return;
-    const issued = ledger.highestOf(name, issuer.workerId);
+    const issued = Math.max(discarded, ledger.highestOf(name, issuer.workerId));
     const least = Math.max(issuer.floor, ledger.replacedBy(name, issuer.workerId));
     const most = Math.max(issued, least, place.clock.shown + conditions.horizonMs);
     if (record.ceiling <= most) return;
@@ -77,8 +77,8 @@ export class Liveness {
     return process?.issuer === undefined && this.world.hosts.some(({ isWrong }) => isWrong);
   }
 
-  private mayRefuse({ host, clock, machine, process }: SimPlace, refusal: LeafError | undefined): boolean {
-    const { conditions, hosts, ledger } = this.world;
+  private mayRefuse({ host, clock, machine, process, askedAt }: SimPlace, refusal: LeafError | undefined): boolean {
+    const { conditions, hosts, ledger, scheduler } = this.world;
     if (conditions.twins && host <= 1) return true;
     if (conditions.layouts) return true;
     if (process?.lost !== undefined) return true;
@@ -86,9 +86,11 @@ export class Liveness {
     if (ledger.clocksApart && process?.issuer === undefined) return true;
     // It has issued or reserved times in the future.
     const reserved = conditions.horizonMs + conditions.maxClockOffsetMs;
-    if (machine.ahead > 0 && clock.shown <= machine.ahead + reserved) return true;
+    // Without a refusal, at the end of a world: what counts is whether it may have refused when it was asked last.
+    const shown = refusal === undefined ? clock.shown - (scheduler.now - askedAt) : clock.shown;
+    if (machine.ahead > 0 && shown <= machine.ahead + reserved) return true;
     // In a pool, a server whose clock was ahead leaves records that nobody can take yet.
-    const left = hosts.some(({ ahead }) => ahead > 0 && clock.shown <= ahead + reserved);
+    const left = hosts.some(({ ahead }) => ahead > 0 && shown <= ahead + reserved);
     return conditions.strategy === 'pool' && left && refusal?.code === 'LEAF_WORKERS_USED_UP';
   }
 }

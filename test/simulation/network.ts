@@ -19,6 +19,8 @@ export class Line {
   cutUntil = 0;
   /** True milliseconds of the newest exchange that failed. */
   failedAt = -1;
+  /** True milliseconds of the newest answer. */
+  answeredAt = -1;
 }
 
 /** A process, as the network sees it. */
@@ -77,8 +79,12 @@ export class Network {
             () => {
               // An answer after the time-out is dropped.
               timeOut.cancelled = true;
-              if (fate === 'crash at an answer') caller.crash();
-              else resolve(result);
+              if (fate === 'crash at an answer') {
+                caller.crash();
+                return;
+              }
+              caller.line.answeredAt = scheduler.now;
+              resolve(result);
             },
             caller,
           );

@@ -109,12 +109,17 @@ export class SimClock extends Clock {
     this.step(step);
   }
 
-  /** Freezes the process at the `reads`-th reading of the wall clock from now: before it is taken, or just after. */
-  freezeAtRead(reads: number, freeze: Freeze, after: boolean): void {
+  /**
+   * Freezes the process at the `reads`-th reading of the wall clock from now: before it is taken, or just after.
+   *
+   * @param onFrozen gets the true time at which it goes on
+   */
+  freezeAtRead(reads: number, freeze: Freeze, after: boolean, onFrozen: (until: number) => void): void {
     this.readsLeft = reads;
     this.freezing = () => {
       const before = this.wall;
       this.freeze(freeze);
+      onFrozen(this.local);
       return after ? before : this.wall;
     };
   }

@@ -48,6 +48,8 @@ export interface Surroundings {
   readonly note: Note | undefined;
   storeOf(process: SimProcess): WorkerStore;
   timeSources(): TimeSource[];
+  /** History was lost and the grace has ended since this line was last answered. */
+  missedGrace(line: Line): boolean;
   /** The process has ended, by a stop or a crash. */
   ended(process: SimProcess): void;
   /** The process was asked for IDs, and issued or refused them. */
@@ -69,6 +71,8 @@ export class SimProcess implements Caller {
   readonly startedAt: number;
   private readonly lease: WorkerLease;
   private readonly ids: SnowflakeGenerator;
+  /** Unix milliseconds of the newest IDs that a failed call has claimed and not given; 0 for none. */
+  discarded = 0;
   private newest = -1n;
   private busy = false;
   private acquiredOnce = false;
@@ -181,9 +185,11 @@ export class SimProcess implements Caller {
     this.acquiredOnce = true;
     around.tally.acquired++;
     this.note(() => `holds worker ${workerId} from ${sinceStart(floor)} to ${sinceStart(this.lease.ceiling)}`);
+    const stoodIn = this.goesByDisk();
     this.issuer = {
       ...{ name: this.name, host: place.host, instance: formatInstance(place.instance), leaseId: this.name },
-      ...{ workerId, floor, acquiredAt: around.scheduler.now, stoodIn: this.goesByDisk(), missedGrace: false },
+      ...{ workerId, floor, acquiredAt: around.scheduler.now, stoodIn },
+      missedGrace: stoodIn && around.missedGrace(place.line),
       copied: () => place.copied,
     };
   }
@@ -230,6 +236,7 @@ export class SimProcess implements Caller {
     try {
       for (const { from, to } of await this.ids.takeRanges(count)) if (this.alive) this.given(from, to);
     } catch (error) {
+      this.discarded = Math.max(0, this.ids.lastTimestamp);
       this.failed('take', error);
     }
     this.busy = false;

@@ -9,7 +9,8 @@ import {
 
 /** What may be checked at every write that is applied. */
 export interface WriteListener {
-  wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker): void;
+  /** @param isLate it was sent before the registry was emptied */
+  wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void;
   floorWritten(document: RegistryDocument): void;
 }
 
@@ -66,14 +67,14 @@ export class SimServer {
 
   create(
     writer: string,
-    { origin }: StoredRegistry,
+    { origin, document }: StoredRegistry,
     record: WorkerRecord,
     workerId: number | undefined,
   ): StoredWorker | undefined {
     const number = workerId ?? this.next++;
     if (this.records.has(number) || origin !== String(this.origin)) return undefined;
     this.next = Math.max(this.next, number + 1);
-    return this.put(writer, number, record);
+    return this.put(writer, number, record, document?.id !== this.document?.id);
   }
 
   replace(writer: string, { workerId, version }: StoredWorker, record: WorkerRecord): StoredWorker | undefined {
@@ -110,11 +111,11 @@ export class SimServer {
     this.next = this.first;
   }
 
-  private put(writer: string, workerId: number, record: WorkerRecord): StoredWorker {
+  private put(writer: string, workerId: number, record: WorkerRecord, isLate = false): StoredWorker {
     const before = this.records.get(workerId);
     const stored = { workerId, record, version: String(++this.versions) };
     this.records.set(workerId, stored);
-    this.listener.wrote(writer, before, stored);
+    this.listener.wrote(writer, before, stored, isLate);
     return stored;
   }
 }

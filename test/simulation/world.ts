@@ -139,6 +139,11 @@ export class World implements Surroundings, WriteListener, WorldParts {
     place.processes.push(place.process);
   }
 
+  missedGrace({ answeredAt }: Line): boolean {
+    const { lossAt, server } = this;
+    return lossAt !== undefined && answeredAt < lossAt && server.registry().document?.floor !== undefined;
+  }
+
   ended(process: SimProcess): void {
     const place = this.places.find((each) => each.process === process);
     if (place === undefined) return;
@@ -155,10 +160,10 @@ export class World implements Surroundings, WriteListener, WorldParts {
     if (place !== undefined) this.liveness.asked(place, process, refusal);
   }
 
-  wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker): void {
+  wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void {
     const { scheduler, ledger, conditions, leaseWrites, lossAt } = this;
     const { leaseId = '', free } = after.record;
-    if (writer === leaseId) ledger.wrote(before, after);
+    if (writer === leaseId) ledger.wrote(before, after, isLate);
     else if (free && before !== undefined && !before.record.free) {
       const age = scheduler.now - (this.workerWrites.get(after.workerId) ?? 0);
       const what = `${writer} frees worker ${after.workerId}, which ${leaseId} wrote ${Math.round(age)} ms ago`;
