@@ -14,8 +14,8 @@ export interface PeriodicTaskSnapshot {
 }
 
 /**
- * A job that comes round again and again: runs never overlap, failures are kept and reported instead of thrown into a
- * timer, and a stop waits for the run that is under way. Whoever owns a timer calls {@link run}.
+ * A periodic job: runs never overlap, failures are kept and reported instead of thrown, and a stop waits for the run
+ * under way. It has no timer of its own; call {@link run}.
  */
 export class PeriodicTask {
   private current: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class PeriodicTask {
     };
   }
 
-  /** Who listens must not break the job by throwing. */
+  /** A listener that throws must not break the job. */
   private tell(error: unknown): void {
     try {
       this.onError(error);

@@ -31,7 +31,7 @@ export class LeafError extends Error {
     return ERROR_CATALOGUE[this.code].title;
   }
 
-  /** Whether the same call may succeed later without anybody changing a setting or a row. */
+  /** Whether the same call may succeed later without a change of a setting or a row. */
   get retryable(): boolean {
     return RETRYABLE.has(this.code);
   }

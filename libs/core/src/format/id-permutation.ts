@@ -18,9 +18,8 @@ export interface IdPermutationOptions {
  * A secret order of the numbers below a bound: every number becomes exactly one other, and back.
  *
  * It is the generalised Feistel network with cycle walking of Black and Rogaway, "Ciphers with Arbitrary Finite Domains"
- * (CT-RSA 2002), with AES-256 as its round function. Obfuscation, not encryption: it hides how many IDs there are and
- * which came first from those who see some of them. It does not stop anybody from trying numbers, and in a small range
- * most numbers are IDs.
+ * (CT-RSA 2002), with AES-256 as its round function. Obfuscation, not encryption: a few IDs do not show
+ * how many there are, nor which came first. It does not prevent guessing: in a small range most numbers are IDs.
  */
 export class IdPermutation {
   readonly below: bigint;

@@ -18,7 +18,7 @@ const REFUSAL_MS = 1000;
  * The double buffer of one tag (Meituan's Leaf): IDs come from `current`; once its prefetch share is used, one load in
  * the background fetches the next segment; a switch costs nothing.
  *
- * - *serving*: `current` has IDs; a load may be under way, failing and retrying without anybody noticing.
+ * - *serving*: `current` has IDs; a load may be under way, failing and retrying without callers noticing.
  * - *waiting*: both are used up; callers wait for the one allocation under way, up to the wait limit.
  * - *retired*: for good; every call is refused.
  *

@@ -25,7 +25,7 @@ import { pausedTag, stopping, unknownTag } from './tag-refusals';
 const PRELOAD_WIDTH = 4;
 /** Tags that are looked at without a pause. */
 const PAGE = 1000;
-/** When to ask for a paused tag again; nobody knows how long the pause lasts. */
+/** `Retry-After` of a paused tag: the length of the pause is not known. */
 const PAUSED_RETRY_MS = 5000;
 
 /** The tags of one store, each with its {@link DoubleBuffer}. */
@@ -112,7 +112,7 @@ export class SegmentIdGenerator {
     return begun;
   }
 
-  /** The store has the tag from now on: no earlier answer says otherwise. */
+  /** The store has the tag from now on: earlier lookups that did not find it no longer count. */
   add(tag: string): void {
     if (this.closed === undefined && !this.paused.has(tag)) this.admit(tag);
   }

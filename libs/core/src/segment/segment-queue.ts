@@ -22,7 +22,7 @@ export class SegmentQueue {
     return sum;
   }
 
-  /** IDs handed out. Counted without a cost to whoever takes one. */
+  /** IDs handed out: computed, so that taking an ID costs nothing more. */
   get issued(): number {
     return this.received - this.buffered;
   }

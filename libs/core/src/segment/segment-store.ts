@@ -40,8 +40,8 @@ export abstract class SegmentStore {
 
   /**
    * Takes the next `size` IDs of a tag, or as many as the row's step says when `size` is undefined, and raises `max_id`
-   * past them in the same atomic statement. The range lies above what a deleted tag of this name had come to, whoever
-   * inserted the row.
+   * past them in the same atomic statement. The range lies above all IDs of a deleted tag of this name, even when the row
+   * was inserted by hand.
    *
    * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_TAG_EXHAUSTED` when they would pass the last ID of the tag (nothing is taken then),
    *   `LEAF_TAG_ROW_INVALID` when the row makes no sense, `LEAF_STORE_UNAVAILABLE`
@@ -49,7 +49,7 @@ export abstract class SegmentStore {
   abstract allocate(tag: string, size: number | undefined): Promise<Allocation>;
 
   /**
-   * Gives a range back: lowers `max_id` from `to + 1` to `from`, only if nobody has allocated since.
+   * Gives a range back: lowers `max_id` from `to + 1` to `from`, only if no range was allocated since.
    *
    * @returns whether the row was changed
    */

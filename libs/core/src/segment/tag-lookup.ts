@@ -5,8 +5,8 @@ import { segmentUnavailable } from './unavailable';
 import { UnknownTags } from './unknown-tags';
 
 /**
- * Asks the store for a tag that is not known yet: once for all who want to know meanwhile, and not again at once for one
- * that it does not have.
+ * Looks up an unknown tag in the store. Concurrent calls share one query, and a tag that does not exist is not looked up
+ * again at once.
  */
 export class TagLookup {
   private readonly running = new Map<string, Promise<TagEntry | undefined>>();

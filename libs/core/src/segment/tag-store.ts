@@ -40,7 +40,7 @@ export function fitsDescription(text: string): boolean {
 }
 
 /**
- * The tags for those who look after them. Every change is one transaction. Faults of the store itself reject with
+ * Administration of the tags. Every change is one transaction. Faults of the store itself reject with
  * `LEAF_STORE_UNAVAILABLE`.
  */
 export abstract class TagStore {

@@ -5,7 +5,7 @@ const NOT_FOUND_MS = 1000;
 /** So many unknown tags are kept in mind; more are forgotten, oldest first. */
 const NOT_FOUND_KEPT = 10_000;
 
-/** Tags that the store did not have a moment ago: whoever asks for them again and again does not reach the store. */
+/** Tags that the store did not have a moment ago: repeated calls for them do not reach the store. */
 export class UnknownTags {
   private readonly until = new Map<string, number>();
 

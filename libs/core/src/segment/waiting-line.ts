@@ -7,7 +7,7 @@ export type WaitEnd = 'woken' | 'late' | 'displaced';
 const ROOM = 256;
 /** Once there were more, the line counts as crowded for this time, in milliseconds. */
 const CROWDED_MS = 1000;
-/** In a crowded line whoever has waited this long gives way to newer calls, in milliseconds. */
+/** In a crowded line, calls that have waited this long give way to newer ones, in milliseconds. */
 const PATIENCE_MS = 10;
 
 interface Waiter {
@@ -30,7 +30,7 @@ export class WaitingLine {
     private readonly waitMs: number,
   ) {}
 
-  /** Whether nobody waits, and a new line would do as well. */
+  /** Whether no call waits, and a new line would do as well. */
   get calm(): boolean {
     return this.waiters === undefined && this.watchers === undefined && this.clock.monotonic() >= this.crowdedUntil;
   }

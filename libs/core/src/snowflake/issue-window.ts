@@ -16,7 +16,7 @@ export interface IssueWindow {
   readonly tenure: Tenure | undefined;
   /** Unix milliseconds: no ID carries a later timestamp. */
   readonly ceiling: number;
-  /** Past this time the window wants to be extended. */
+  /** Unix milliseconds from which on the window should be extended. */
   readonly renewAfter: number;
   /** Why nothing is issued while there is no tenure. */
   readonly refusal: LeafError;

@@ -22,7 +22,7 @@ export interface HoldState {
   readonly now: number;
 }
 
-/** The error for a caller who cannot have an ID. */
+/** The error of a call that gets no ID. */
 export function refusalOf(hold: Hold, { window, layout, timestamp, now }: HoldState): LeafError {
   const { tenure, ceiling, refusal } = window;
   if (hold === 'no-tenure' || tenure === undefined) return refusal;

@@ -95,7 +95,7 @@ export class SnowflakeGenerator {
   tryRange(count: number): IdRange | undefined {
     if (!this.claim()) return undefined;
     if (this.maxSequence - this.sequence + 1 < count) {
-      // Nobody has seen it: the next claim may have it.
+      // It was not returned: the next claim may use it.
       this.sequence--;
       return undefined;
     }
@@ -152,7 +152,7 @@ export class SnowflakeGenerator {
     return ranges;
   }
 
-  /** Why the next ID could not be issued now; undefined when it could, soon at least. Changes nothing. */
+  /** Why no ID can be issued now; undefined when one can, or can soon. Changes nothing. */
   refusal(): LeafError | undefined {
     const now = this.clock.now();
     const decision = this.decide(now);
@@ -175,12 +175,12 @@ export class SnowflakeGenerator {
     };
   }
 
-  /** Moves to the next (timestamp, sequence), or says in `hold` why there is none. */
+  /** Moves to the next (timestamp, sequence), or sets `hold` to the reason why there is none. */
   private claim(): boolean {
     const now = this.clock.now();
     if (now !== this.tick || this.sequence >= this.maxSequence || this.window.tenure !== this.tenure) {
       this.countStep(this.timestamp - now);
-      // Also while the floor is waited for: when the clock passes it, there shall be time to issue with.
+      // Also while waiting for the floor, so that there is reserved time left when the clock passes it.
       if (now > this.window.renewAfter && this.window.tenure !== undefined) void this.window.renew();
       const decision = this.decide(now);
       if (decision < 0) {

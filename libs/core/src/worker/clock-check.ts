@@ -13,7 +13,7 @@ export interface ClockCheckOptions {
 export interface ClockCheck {
   readonly asked: number;
   readonly answered: number;
-  /** How far our clock is ahead of the median of those that answered, in milliseconds; undefined when nobody did. */
+  /** How far our clock is ahead of the median of those that answered, in milliseconds; undefined when none did. */
   readonly offsetMs: number | undefined;
 }
 

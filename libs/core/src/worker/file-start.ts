@@ -44,6 +44,6 @@ function cannotStandIn(record: FileRecord | undefined, registry: string, layout:
   if (record.registryId === '') return 'an earlier version wrote it, without the ID of the registry';
   if (record.layout !== layout) return `it records the layout ${record.layout}, this server uses ${layout}`;
   if (record.state === 'released') return 'the worker ID was given back at the last stop';
-  if (record.state === 'lost') return 'the worker ID was lost to another server';
+  if (record.state === 'lost') return 'the worker ID may belong to another server by now';
   return undefined;
 }

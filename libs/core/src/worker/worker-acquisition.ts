@@ -103,7 +103,7 @@ export class WorkerAcquisition {
     });
   }
 
-  /** @returns undefined when the record went to somebody else, or history has changed meanwhile */
+  /** @returns undefined when another server took the record, or history has changed meanwhile */
   private async attempt(choice: Choice, registry: OpenRegistry): Promise<WorkerClaim | undefined> {
     const { claims, holder, options } = this.context;
     const found = 'take' in choice ? choice.take : undefined;
@@ -112,7 +112,7 @@ export class WorkerAcquisition {
     const isLeftBehind = found?.record.leaseId === holder.leaseId && !found.record.free && adopted === undefined;
     if (isLeftBehind && !claims.exclusive) return undefined;
     const recorded = adopted ?? found?.record.ceiling ?? 0;
-    // R2: whoever acquires issues only above what it has read.
+    // R2: the new holder issues only above what it has read.
     const least = Math.max(recorded, registry.document.floor ?? 0, this.fileRecord?.ceiling ?? 0, holder.newest());
     if (!(await this.untilPassed(least, found)) || !(await this.isQuiet(found))) return undefined;
     await this.announceAttempt();

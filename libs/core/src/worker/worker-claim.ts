@@ -15,7 +15,7 @@ const ATTEMPTS = 10;
  *
  * A record carries the lease ID of its holder and the number of the write, so that reading back tells four cases:
  * *ours*, *behind* (ours, but from before a write that was confirmed), *gone*, and *another's*. The last three are
- * final when the registry remembers everything: a twin has written, or somebody has changed records by hand (R7). When
+ * final when the registry remembers everything: a twin has written, or records were changed by hand (R7). When
  * its ID or generation is a new one, history was lost: a holder whose ceiling has not passed registers again, by a
  * create or by a replace that only raises (R5); any other has to acquire again. So has a holder in a pool that finds
  * another's lease: it was cut off until its ceiling had passed.
@@ -70,7 +70,7 @@ export class WorkerClaim {
    */
   async extend(ceiling: number): Promise<boolean> {
     const { file, store, clock } = this.context;
-    // R9: from here on nobody issues above it, and the record may say so even if no answer does.
+    // R9: from here on no ID lies above it: the record may have been lowered even if the answer is lost.
     this.ceiling = Math.min(this.ceiling, ceiling);
     try {
       if (!(await this.record(ceiling))) {
@@ -152,7 +152,7 @@ export class WorkerClaim {
     const relation = this.relationOf(current?.record);
     if (!changed) {
       if (relation === 'ours') return this.adopted(current);
-      // A pool gives a worker to somebody else once its ceiling has passed.
+      // A pool gives a worker to another server once its ceiling has passed.
       if (relation === 'another' && !this.context.exclusive) return undefined;
       throw this.lost(relation);
     }

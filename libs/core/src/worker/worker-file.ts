@@ -23,7 +23,7 @@ export interface FileRecord {
   readonly attempted: number;
   /** Lease IDs of the acquisitions of unknown outcome since the last confirmed one, separated by spaces. */
   readonly attempt: string | undefined;
-  /** Only `held` proves that the registry gave the worker ID to nobody else. */
+  /** Only `held` proves that the registry gave the worker ID to no other server. */
   readonly state: 'held' | 'released' | 'lost';
 }
 

@@ -39,7 +39,7 @@ export interface WorkerLeaseEvents {
    * The registry has lost its history, or a pool has given the worker to another server; another worker ID is acquired.
    */
   readonly onHistoryLost: (workerId: number) => void;
-  /** The worker ID belongs to somebody else. */
+  /** The worker ID belongs to another server. */
   readonly onLost: (error: LeafError) => void;
 }
 
@@ -52,7 +52,7 @@ const RENEW_PAUSE_MS = 500;
  * ```
  * acquiring ──► held ──► lost          a twin has the worker: final
  *     ▲           │ └──► released      final
- *     └───────────┘ somebody else has the worker: history was lost, or a pool gave it away
+ *     └───────────┘ another server has the worker: history was lost, or a pool gave it away
  * ```
  *
  * R1: the ceiling rises only after it was recorded. R2: the floor is the ceiling that the acquisition replaced. R3: a

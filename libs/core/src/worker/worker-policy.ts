@@ -34,9 +34,9 @@ export interface GraceOptions {
   readonly maxClockOffsetMs: number;
 }
 
-/** Decides who may take which record. It writes nothing, and is asked again when other servers took all its choices. */
+/** Decides which server may take which record. Writes nothing; asked again when other servers took all its choices. */
 export abstract class WorkerPolicy {
-  /** Whether a record belongs to one `ip:port`: one that somebody else holds shows a running twin. */
+  /** Whether a record belongs to one `ip:port`: one that another process holds shows a running twin. */
   abstract readonly exclusive: boolean;
 
   /** How long newcomers wait in a new generation, in milliseconds. */

@@ -3,7 +3,7 @@ import type { RegistryDocument } from './registry-document';
 
 /** What is recorded about one worker ID. */
 export interface WorkerRecord {
-  /** Who holds the worker ID, or held it last. */
+  /** The current holder of the worker ID, or the last one. */
   readonly instance: Instance;
   /** Random, one for each start of a server; undefined in records that the Java service has written. */
   readonly leaseId: string | undefined;
@@ -11,7 +11,7 @@ export interface WorkerRecord {
   readonly write: number;
   /** Unix milliseconds: no ID of this worker carries a later timestamp. */
   readonly ceiling: number;
-  /** Released or reclaimed: nobody holds it. */
+  /** Released or reclaimed: no server holds it. */
   readonly free: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface WorkerRecord {
 export interface StoredWorker {
   readonly workerId: number;
   readonly record: WorkerRecord;
-  /** What the store compares at the next write. Opaque to everybody else. */
+  /** What the store compares at the next write. Opaque to callers. */
   readonly version: string;
 }
 
@@ -31,7 +31,7 @@ export interface StoredRegistry {
    * confirmed writes.
    */
   readonly origin: string;
-  /** What the store compares at the next write of the document. Opaque to everybody else. */
+  /** What the store compares at the next write of the document. Opaque to callers. */
   readonly version: string;
 }
 
@@ -52,7 +52,7 @@ export interface Peer {
 
 /**
  * Keeps the records of workers, and one document about the registry, each with a version. It knows no lease, no clock
- * and no policy: who may take which record is decided above it.
+ * and no policy: the layer above decides which server may take which record.
  *
  * Every write is a compare-and-set on what was read: of two writes from one version, one fails. A rejection means that
  * the outcome is unknown: the write may have been applied, or may yet be; only reading back tells. An implementation
