@@ -1,13 +1,14 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeClock, LeafError, type RegistryDocument, type StoredRegistry, type WorkerRecord } from '@leaf/core';
+import { FakeClock, type RegistryDocument, type StoredRegistry, type WorkerRecord } from '@leaf/core';
 import { PropertiesWorkerFile } from '../../libs/registry/src/file/properties-worker-file';
 import { PLAIN, SEQUENTIAL } from '../../libs/registry/src/stores/zookeeper/node-layout';
 import { formatToken, parseToken } from '../../libs/registry/src/stores/zookeeper/token';
 import { ZookeeperFault } from '../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import type { ZookeeperWorkerStore } from '../../libs/registry/src/stores/zookeeper/zookeeper-store';
 import { inTime, givenTwice, LeaseRig, REPORT_MS, pass } from '../support/lease-rig';
+import { recovered } from '../support/recovered';
 import { until } from '../support/until';
 import { startZookeeper, type ZookeeperServer } from '../support/zookeeper';
 import { requireZookeeperClient } from '../support/zookeeper-client';
@@ -38,18 +39,6 @@ function open(): LossySession {
   return session;
 }
 
-/** After ZooKeeper was away, the first calls may fail. */
-function eventually<T>(act: () => Promise<T>): Promise<T> {
-  return until('an answer', async () => {
-    try {
-      return { answer: await act() };
-    } catch (error) {
-      if (error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE') return undefined;
-      throw error;
-    }
-  }).then(({ answer }) => answer);
-}
-
 describe.each([
   ['the nodes of the Java service', SEQUENTIAL],
   ['a pool', PLAIN],
@@ -78,7 +67,7 @@ describe.each([
     id: string,
   ): Promise<[StoredRegistry, Awaited<ReturnType<typeof store.read>>]> {
     for (let n = 0; n < 6; n++)
-      await eventually(async () => store.writeRegistry(await store.readRegistry(), documentOf(id)));
+      await recovered(async () => store.writeRegistry(await store.readRegistry(), documentOf(id)));
     const registry = await store.readRegistry();
     let stored = await store.create(registry, recordOf(id, 1), 3);
     for (let n = 2; n < 7; n++) stored = await store.replace(stored!, recordOf(id, n));
@@ -91,9 +80,9 @@ describe.each([
     await server.empty();
     const [, theirs] = await fill(other, 'b');
     expect(parseToken(theirs!.version).version).toBe(parseToken(stored!.version).version);
-    expect(await eventually(() => store.replace(stored!, recordOf('a', 7)))).toBeUndefined();
-    expect(await eventually(() => store.create(registry, recordOf('a', 8), 4))).toBeUndefined();
-    expect(await eventually(() => store.writeRegistry(registry, documentOf('a')))).toBe(false);
+    expect(await recovered(() => store.replace(stored!, recordOf('a', 7)))).toBeUndefined();
+    expect(await recovered(() => store.create(registry, recordOf('a', 8), 4))).toBeUndefined();
+    expect(await recovered(() => store.writeRegistry(registry, documentOf('a')))).toBe(false);
     expect(await other.list()).toEqual([theirs]);
     expect((await other.readRegistry()).document?.id).toBe('b');
   });
@@ -133,7 +122,7 @@ describe('servers on a ZooKeeper that was emptied', () => {
     const { workerId } = a;
     await server.empty();
     const b = pooled('10.0.0.2');
-    const acquiring = eventually(() => b.lease.acquire());
+    const acquiring = recovered(() => b.lease.acquire());
     await until('the wait of the newcomer', () => clock.sleeping > 0);
     for (let n = 0; b.workerId === undefined && n < 20; n++) {
       // By the clock of the test, ZooKeeper is back at once.
@@ -165,7 +154,7 @@ describe('servers on a ZooKeeper that was emptied', () => {
     file.close();
     await server.empty();
     const [b] = make('h2', '10.0.0.9');
-    await eventually(() => b.start());
+    await recovered(() => b.start());
     expect(b.workerId).toBe(a.workerId);
     const [again, line, againFile] = make('h1', '10.0.0.7');
     line.down = true;

@@ -51,17 +51,22 @@ describe('requests that wait for a database', () => {
   beforeAll(async () => (mariadb = await startMariadb()));
   afterAll(() => mariadb.stop());
 
-  it('beyond the limit are refused at once, and served again when it answers', async () => {
+  /** Its database no longer answers. */
+  async function startStuck(maxInFlight: number): Promise<{ port: number; proxy: TcpProxy }> {
     const proxy = await TcpProxy.start(mariadb.port);
     closers.push(() => proxy.stop());
-    const url = (await mariadb.createDatabase()).replace(`:${mariadb.port}/`, `:${proxy.port}/`);
     const port = await start({
-      LEAF_DATABASE_URL: url,
+      LEAF_DATABASE_URL: (await mariadb.createDatabase()).replace(`:${mariadb.port}/`, `:${proxy.port}/`),
       LEAF_LOCAL_WORKERS: '{"*":0}',
-      LEAF_MAX_IN_FLIGHT: '20',
+      LEAF_MAX_IN_FLIGHT: String(maxInFlight),
       LEAF_SEGMENT_WAIT_MS: '60000',
     });
     proxy.blackhole();
+    return { port, proxy };
+  }
+
+  it('beyond the limit are refused at once, and served again when it answers', async () => {
+    const { port, proxy } = await startStuck(20);
     const waiting = Array.from({ length: 20 }, () => call(port, `/api/segment/get/${TAG}`));
     await until('as many as may wait', async () => (await metric(port, 'leaf_requests_in_flight')) === 20);
 
@@ -75,12 +80,12 @@ describe('requests that wait for a database', () => {
     await expectReachable(port);
     expect(await text(port, '/api/snowflake/get/order')).toMatch(/^[1-9]\d*$/);
 
-    // Whoever asks again on a connection that was just told to stay away is told so again, later.
+    // A client that ignores Retry-After gets its next refusal later.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     closers.push(() => agent.destroy());
     expect(problemCode(await call(port, BATCH, { agent }))).toBe('LEAF_OVERLOADED');
     let again = 0;
-    // When the machine stands still meanwhile, it has stayed away long enough.
+    // If the machine stands still meanwhile, the client has waited long enough.
     await until('a refusal that comes later', async () => {
       const askedAt = performance.now();
       expect(problemCode(await call(port, BATCH, { agent }))).toBe('LEAF_OVERLOADED');
@@ -98,16 +103,7 @@ describe('requests that wait for a database', () => {
   });
 
   it('whose client is gone do not count any more, pipelined ones included', async () => {
-    const proxy = await TcpProxy.start(mariadb.port);
-    closers.push(() => proxy.stop());
-    const url = (await mariadb.createDatabase()).replace(`:${mariadb.port}/`, `:${proxy.port}/`);
-    const port = await start({
-      LEAF_DATABASE_URL: url,
-      LEAF_LOCAL_WORKERS: '{"*":0}',
-      LEAF_MAX_IN_FLIGHT: '6',
-      LEAF_SEGMENT_WAIT_MS: '60000',
-    });
-    proxy.blackhole();
+    const { port, proxy } = await startStuck(6);
     const client = connect(port, '127.0.0.1');
     client.write(`GET /api/segment/get/${TAG} HTTP/1.1\r\nhost: leaf\r\n\r\n`.repeat(6));
     await until('as many as may wait', async () => (await metric(port, 'leaf_requests_in_flight')) === 6);

@@ -1,3 +1,4 @@
+import { closeAll } from '../support/close-all';
 import { GAP_STEPS, type Instance, OPTIONS, Valve, World } from '../support/failover-world';
 import type { DatabasePair } from '../support/database-pair';
 import type { PrivateServer } from '../support/private-server';
@@ -34,17 +35,7 @@ export function failoverContract(database: string, { start, startPair }: Failove
     /** What the test opened; closed last one first. */
     const opened: (() => unknown)[] = [];
 
-    afterEach(async () => {
-      const problems: unknown[] = [];
-      for (let close = opened.pop(); close !== undefined; close = opened.pop()) {
-        try {
-          await close();
-        } catch (error) {
-          problems.push(error);
-        }
-      }
-      expect(problems).toEqual([]);
-    });
+    afterEach(() => closeAll(opened));
 
     async function makePair(synchronous: boolean): Promise<{ pair: DatabasePair; world: World }> {
       const pair = await startPair(synchronous);

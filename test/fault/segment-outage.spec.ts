@@ -12,6 +12,7 @@ import {
 import { createSegmentStore, parseDatabaseUrl } from '@leaf/persistence';
 import { clock, connectAsServer, FAILOVER, sqlFixture } from '../contract/sql-stores';
 import type { SegmentStoreFixture } from '../contract/segment-store.contract';
+import { closeAll } from '../support/close-all';
 import { codeOf } from '../support/failover-world';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
@@ -102,16 +103,8 @@ const opened: (() => unknown)[] = [];
 let repair: () => Promise<void> = () => Promise.resolve();
 
 afterEach(async () => {
-  const problems: unknown[] = [];
   await repair();
-  for (let close = opened.pop(); close !== undefined; close = opened.pop()) {
-    try {
-      await close();
-    } catch (error) {
-      problems.push(error);
-    }
-  }
-  expect(problems).toEqual([]);
+  await closeAll(opened);
 });
 
 async function makeWorld(server: PrivateServer, step: number): Promise<World> {

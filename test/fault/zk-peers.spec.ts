@@ -5,6 +5,7 @@ import { parseZookeeperAuth } from '../../libs/registry/src/stores/zookeeper/zoo
 import type { ZookeeperSessionOptions } from '../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import type { ZookeeperWorkerStore } from '../../libs/registry/src/stores/zookeeper/zookeeper-store';
 import { freePort } from '../support/free-port';
+import { recovered } from '../support/recovered';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 import { WorkerProcess } from '../support/worker-processes';
@@ -55,18 +56,6 @@ function open(more: Partial<ZookeeperSessionOptions> = {}, url?: string, hosts =
 
 function throughProxy(): string {
   return database.replace(`:${server.port}`, `:${proxy.port}`);
-}
-
-/** As long as that takes with a connection that breaks. */
-function recovered<T>(act: () => Promise<T>): Promise<T> {
-  return until('an answer', async () => {
-    try {
-      return { answer: await act() };
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== UNREACHABLE.code) throw error;
-      return undefined;
-    }
-  }).then(({ answer }) => answer);
 }
 
 async function list(peers: Readonly<Record<string, string>>): Promise<void> {

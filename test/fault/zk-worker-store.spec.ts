@@ -8,6 +8,7 @@ import type {
 import type { ZookeeperWorkerStore } from '../../libs/registry/src/stores/zookeeper/zookeeper-store';
 import { NAME, openSession, zkStore } from '../contract/zk-stores';
 import { freePort } from '../support/free-port';
+import { recovered } from '../support/recovered';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 import { startZookeeper, type ZookeeperServer } from '../support/zookeeper';
@@ -46,18 +47,6 @@ afterEach(async () => {
 
 function throughProxy(): string {
   return database.replace(`:${server.port}`, `:${proxy.port}`);
-}
-
-/** As long as that takes with a connection that breaks. */
-function recovered<T>(act: () => Promise<T>): Promise<T> {
-  return until('an answer', async () => {
-    try {
-      return { answer: await act() };
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== UNREACHABLE.code) throw error;
-      return undefined;
-    }
-  }).then(({ answer }) => answer);
 }
 
 describe.each([

@@ -7,6 +7,7 @@ import {
   type ZookeeperSessionOptions,
 } from '../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import { freePort } from '../support/free-port';
+import { recovered } from '../support/recovered';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 import { watch } from '../support/watch';
@@ -26,16 +27,9 @@ function make(hosts: string, more: Partial<ZookeeperSessionOptions> = {}): Zooke
   return new ZookeeperSession({ address, ...PATIENT, ...more }, new SystemClock(), systemRandom);
 }
 
-/** The first answer after whatever happened; faults of the connection are what it takes. */
-function recovered<T>(act: () => Promise<T>): Promise<T> {
-  return until('an answer', async () => {
-    try {
-      return { answer: await act() };
-    } catch (error) {
-      if (!/unreachable|unknown-outcome/.test((error as { kind?: string }).kind ?? '')) throw error;
-      return undefined;
-    }
-  }).then(({ answer }) => answer);
+/** The first answer on a connection that may break. */
+function connected<T>(act: () => Promise<T>): Promise<T> {
+  return recovered(act, (error) => /unreachable|unknown-outcome/.test((error as { kind?: string }).kind ?? ''));
 }
 
 /** Makes an ephemeral node of the session, however often that has to be tried. */
@@ -44,7 +38,7 @@ async function announce(session: ZookeeperSession, path: string, data = 'me'): P
     await session.create(path, data, 'ephemeral').catch((error: unknown) => {
       expect(error).toMatchObject({ kind: expect.stringMatching(/unreachable|unknown-outcome|node-exists/) });
     });
-    return (await recovered(() => session.getData(path)))?.ephemeral === 'ours';
+    return (await connected(() => session.getData(path)))?.ephemeral === 'ours';
   });
 }
 
@@ -112,7 +106,7 @@ describe('a session', () => {
       for (const { error } of calls) {
         if (error !== undefined) expect(error).toMatchObject(FAILED);
       }
-      expect(await recovered(() => session.getData('/a'))).toMatchObject({ version: 0 });
+      expect(await connected(() => session.getData('/a'))).toMatchObject({ version: 0 });
     }
   });
 
@@ -123,7 +117,7 @@ describe('a session', () => {
     await expect(lasting.setData('/a', 'x', 0)).rejects.toMatchObject(FAILED);
     await expect(lasting.setData('/a', 'x', 0)).rejects.toMatchObject({ kind: 'unreachable' });
     await server.restart();
-    expect(await recovered(() => lasting.getData('/lasting'))).toMatchObject({ ephemeral: 'ours' });
+    expect(await connected(() => lasting.getData('/lasting'))).toMatchObject({ ephemeral: 'ours' });
     expect(await lasting.setData('/a', 'y', 0)).toBe(1);
     expect(lasting.snapshot().generation).toBe(1);
     await lasting.close();
@@ -135,7 +129,7 @@ describe('a session', () => {
     proxy.blackhole();
     await until('end of the node', async () => (await direct.getData('/up')) === undefined);
     proxy.heal();
-    expect(await recovered(() => session.getData('/a'))).toMatchObject({ version: 0 });
+    expect(await connected(() => session.getData('/a'))).toMatchObject({ version: 0 });
     expect(session.snapshot().generation).toBeGreaterThan(generation);
     await announce(session, '/up', 'again');
     expect(await direct.getData('/up')).toMatchObject({ data: 'again' });
@@ -154,7 +148,7 @@ describe('a session', () => {
     await until('end of the connection', () => !session.snapshot().connected);
     await expect(session.getData('/a')).rejects.toMatchObject({ kind: 'unreachable' });
     await server.resume();
-    expect(await recovered(() => session.getData('/a'))).toMatchObject({ data: '' });
+    expect(await connected(() => session.getData('/a'))).toMatchObject({ data: '' });
     await announce(session, '/again');
   });
 
@@ -251,7 +245,7 @@ describe('the process of the client', () => {
     process.kill(pid, 'SIGSTOP');
     await expect(session.getData('/a')).rejects.toMatchObject({ kind: 'unknown-outcome' });
     await ended(pid);
-    expect(await recovered(() => session.getData('/up'))).toMatchObject({ ephemeral: 'ours' });
+    expect(await connected(() => session.getData('/up'))).toMatchObject({ ephemeral: 'ours' });
     expect(session.snapshot().generation).toBe(1);
   });
 
@@ -265,7 +259,7 @@ describe('the process of the client', () => {
         await expect(session.getData('/a')).rejects.toMatchObject(FAILED);
       }
       proxy.heal();
-      expect(await recovered(() => session.getData('/a'))).toMatchObject({ data: '' });
+      expect(await connected(() => session.getData('/a'))).toMatchObject({ data: '' });
       return (await onlyZookeeperChild()) === pid;
     });
   });
@@ -320,8 +314,8 @@ it('a session of an ensemble finds another server, and goes on as the same one',
   for (let version = 0; version < 2; version++) {
     const leader = await ensemble.leader();
     await leader.kill();
-    expect(await recovered(() => session.getData('/a'))).toMatchObject({ version });
-    expect(await recovered(() => session.setData('/a', 'x', version))).toBe(version + 1);
+    expect(await connected(() => session.getData('/a'))).toMatchObject({ version });
+    expect(await connected(() => session.setData('/a', 'x', version))).toBe(version + 1);
     await leader.restart();
   }
   expect(await session.getData('/up')).toMatchObject({ ephemeral: 'ours' });

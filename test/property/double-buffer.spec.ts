@@ -74,12 +74,14 @@ interface Stage {
   readonly moves: readonly Weighted[];
 }
 
-/** Plays any moves on a stage, lets all calls end, and checks what must hold then. */
+/** Plays any moves on a stage, lets all calls end, and checks what must hold then, always and on this stage. */
 async function always({ servers, tags, start, moves }: Stage, check: (model: SegmentModel) => void): Promise<void> {
   const play = async ({ step, ...options }: SegmentOptions & { step: number }, script: Move[]): Promise<void> => {
     const model = new SegmentModel(servers, tags, step, options, start);
     for (const next of script) await next(model);
     await model.finish();
+    expectUnique(model);
+    expectCounted(model);
     check(model);
   };
   const script = fc.array(fc.oneof(...moves), { maxLength: 70, size: 'max' });
@@ -141,8 +143,6 @@ describe('segment IDs, whatever happens', () => {
   it('double buffers on one row issue each ID once, ascending, keep none back, and account for every one', async () => {
     const moves = [...calls, ...surroundings, restart, crash];
     await always({ servers: 2, tags: ['order'], start: bufferOf('order'), moves }, (model) => {
-      expectUnique(model);
-      expectCounted(model);
       expectAscending(model);
       expectAllSettled(model, REFUSALS);
       expectOneAllocationAtATime(model);
@@ -155,8 +155,6 @@ describe('segment IDs, whatever happens', () => {
   it('a double buffer never issues an ID twice, even when the storage goes backwards', async () => {
     const moves = [...calls, ...surroundings, backwards];
     await always({ servers: 1, tags: ['order'], start: bufferOf('order'), moves }, (model) => {
-      expectUnique(model);
-      expectCounted(model);
       expectAscending(model);
       expectAllSettled(model, ['LEAF_SEGMENT_UNAVAILABLE']);
       expectOneAllocationAtATime(model);
@@ -166,8 +164,6 @@ describe('segment IDs, whatever happens', () => {
   it('generators on one storage share no ID, through refreshes, restarts and crashes', async () => {
     const moves = [...calls, ...surroundings, refresh, restart, crash];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
-      expectUnique(model);
-      expectCounted(model);
       expectAscending(model);
       expectAllSettled(model, REFUSALS);
       expectOneAllocationAtATime(model);
@@ -178,8 +174,6 @@ describe('segment IDs, whatever happens', () => {
   it('generators share no ID when rows are deleted and put back', async () => {
     const moves = [...calls, ...surroundings, refresh, restart, toggleRow];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
-      expectUnique(model);
-      expectCounted(model);
       expect(model.malformed).toEqual([]);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
       expectRowsAhead(model);
@@ -189,8 +183,6 @@ describe('segment IDs, whatever happens', () => {
   it('a generator gives no ID twice when rows are deleted by hand and inserted again at 1', async () => {
     const moves = [...calls, ...surroundings, refresh, refresh, reinsertRow];
     await always({ servers: 1, tags: ['order', 'user'], start: generator, moves }, (model) => {
-      expectUnique(model);
-      expectCounted(model);
       expectAscending(model);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
     });
@@ -199,8 +191,6 @@ describe('segment IDs, whatever happens', () => {
   it('generators share no ID when tags are deleted by the API and inserted again at 1', async () => {
     const moves = [...calls, ...surroundings, refresh, restart, reinsertTag];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
-      expectUnique(model);
-      expectCounted(model);
       expect(model.malformed).toEqual([]);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
     });

@@ -78,6 +78,20 @@ export class BuiltServer {
   }
 }
 
+/** The environment of a server for tests: a free port, nothing inherited but the path of executables. */
+export function serverEnv(directory: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    LEAF_PORT: '0',
+    LEAF_HOST: '127.0.0.1',
+    LEAF_ADVERTISE_HOST: '127.0.0.1',
+    LEAF_DATA_DIR: directory,
+    LEAF_SHUTDOWN_DRAIN_MS: '0',
+    // A machine that stands still for a moment is no overload.
+    LEAF_MAX_LAG_MS: '60000',
+  };
+}
+
 /** The processes and directories of one test file. Whatever happens in a test, `end` leaves none behind. */
 export class BuiltServers {
   private readonly servers: BuiltServer[] = [];
@@ -95,14 +109,8 @@ export class BuiltServers {
       cwd: tmpdir(),
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        PATH: process.env.PATH,
-        LEAF_PORT: '0',
-        LEAF_HOST: '127.0.0.1',
-        LEAF_ADVERTISE_HOST: '127.0.0.1',
-        LEAF_DATA_DIR: directory,
-        LEAF_SHUTDOWN_DRAIN_MS: '0',
-        // A machine that stands still for a moment is no overload, and no outage.
-        LEAF_MAX_LAG_MS: '60000',
+        ...serverEnv(directory),
+        // A machine that stands still for a moment is no outage.
         LEAF_SEGMENT_WAIT_MS: '10000',
         ...env,
       },

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { SERVER_FILE } from './build';
-import { BuiltServer } from './built-server';
+import { BuiltServer, serverEnv } from './built-server';
 import { isRoot } from './private-server';
 import { requireBinary } from './services';
 
@@ -29,16 +29,7 @@ export async function spawnOnDisk(directory: string, disk: Disk, env: NodeJS.Pro
   const child = spawn(unshare, [...space, ...mount, process.execPath, SERVER_FILE], {
     cwd: '/',
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      LEAF_PORT: '0',
-      LEAF_HOST: '127.0.0.1',
-      LEAF_ADVERTISE_HOST: '127.0.0.1',
-      LEAF_DATA_DIR: directory,
-      LEAF_SHUTDOWN_DRAIN_MS: '0',
-      LEAF_MAX_LAG_MS: '60000',
-      ...env,
-    },
+    env: { ...serverEnv(directory), ...env },
   });
   return new BuiltServer(directory, child);
 }

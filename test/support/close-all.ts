@@ -1,0 +1,16 @@
+/**
+ * Calls all, the last first, and removes them.
+ *
+ * @throws AggregateError of what they threw, once all were called
+ */
+export async function closeAll(opened: (() => unknown)[]): Promise<void> {
+  const problems: unknown[] = [];
+  for (let close = opened.pop(); close !== undefined; close = opened.pop()) {
+    try {
+      await close();
+    } catch (error) {
+      problems.push(error);
+    }
+  }
+  if (problems.length > 0) throw new AggregateError(problems, 'Not everything was closed.');
+}
