@@ -81,7 +81,7 @@ export class WorkerClaim {
       this.degradedReason = undefined;
       store.announce(this.holder.instance, this.workerId);
     } catch (error) {
-      const state = isLost(error) ? 'lost' : this.state();
+      const state = isLost(error) ? 'lost' : this.fileState();
       // A server whose ceiling has passed was suspended, and may have been replaced.
       const standsIn = isUnreachable(error) && file !== undefined && state === 'held' && clock.now() <= this.ceiling;
       if (!standsIn) {
@@ -91,7 +91,7 @@ export class WorkerClaim {
       }
       this.degradedReason = reasonOf(error);
     }
-    await file?.write({ ...this.fileRecord(this.state()), ceiling });
+    await file?.write({ ...this.fileRecord(this.fileState()), ceiling });
     this.ceiling = ceiling;
     return true;
   }
@@ -103,7 +103,7 @@ export class WorkerClaim {
    */
   async release(ceiling: number): Promise<void> {
     const { file } = this.context;
-    let state = this.state();
+    let state = this.fileState();
     try {
       const stored = this.stored ?? (await this.readOwn());
       if (stored !== undefined) {
@@ -147,7 +147,7 @@ export class WorkerClaim {
     const { store } = this.context;
     const current = await store.read(this.workerId, this.holder.instance);
     // After the record: history that is lost between the two reads explains a record that is behind.
-    const open = await this.open();
+    const open = await this.openRegistry();
     const changed = !isSameHistory(this.registry, open.document);
     const relation = this.relationOf(current?.record);
     if (!changed) {
@@ -177,7 +177,7 @@ export class WorkerClaim {
   }
 
   /** Once the registry has answered with another history, no file stands in until it has confirmed the claim again. */
-  private open(): Promise<OpenRegistry> {
+  private openRegistry(): Promise<OpenRegistry> {
     return this.context.memory.open((answer) => {
       if (!isAnswerOf(this.registry, answer)) this.holder.disproved = true;
     });
@@ -217,7 +217,7 @@ export class WorkerClaim {
     if (!this.unsettled) return;
     const { memory, compareClock } = this.context;
     try {
-      this.unsettled = (await memory.settle(await this.open(), () => compareClock(this.holder))) > 0;
+      this.unsettled = (await memory.settle(await this.openRegistry(), () => compareClock(this.holder))) > 0;
     } catch {
       // The record is written all the same; the next report tries again.
     }
@@ -243,7 +243,7 @@ export class WorkerClaim {
     throw this.unreachable(`was written by others ${ATTEMPTS} times in a row`);
   }
 
-  private state(): FileRecord['state'] {
+  private fileState(): FileRecord['state'] {
     return this.holder.disproved ? 'lost' : 'held';
   }
 

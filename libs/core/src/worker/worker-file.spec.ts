@@ -160,6 +160,24 @@ describe('The worker file', () => {
       await acquired;
       expect(two.workerId).toBe(0);
       expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
+      await expect(one.lease.release()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+      const next = new LeaseRig(clock, store, { file });
+      await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    });
+
+    it('does not stand in once an acquisition was refused because of another layout', async () => {
+      const store = new InMemoryWorkerStore(workers);
+      await new LeaseRig(clock, store, { file }).start();
+      store.replace = async (...written) => {
+        const stored = await InMemoryWorkerStore.prototype.replace.apply(store, written);
+        workers.wipe();
+        await new LeaseRig(clock, new InMemoryWorkerStore(workers), other).start();
+        return stored;
+      };
+      await expect(new LeaseRig(clock, store, { file }).start()).rejects.toMatchObject({
+        code: 'LEAF_LAYOUT_MISMATCH',
+      });
+      store.line = 'down';
       const next = new LeaseRig(clock, store, { file });
       await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
     });
