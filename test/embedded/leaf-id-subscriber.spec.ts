@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import Libsql from 'libsql';
 import {
   ChildEntity,
   Column,
@@ -13,8 +12,7 @@ import {
 } from 'typeorm';
 import { idTransformer, LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf/orm';
 import { InMemoryIdService } from '../support/in-memory-id-service';
-import { type MariadbServer, startMariadb } from '../support/mariadb';
-import { type PostgresServer, startPostgres } from '../support/postgres';
+import { OrmDatabases } from '../support/orm-databases';
 
 @Entity()
 class Order {
@@ -75,24 +73,17 @@ class Lost {
 }
 
 const entities = [Order, Item, Event, Party, Company, Plain, Lost];
-let mariadb: MariadbServer;
-let postgres: PostgresServer;
+let databases: OrmDatabases;
 
-beforeAll(async () => ([mariadb, postgres] = await Promise.all([startMariadb(), startPostgres()])));
-afterAll(() => Promise.all([mariadb.stop(), postgres.stop()]));
+beforeAll(async () => (databases = await OrmDatabases.start()));
+afterAll(() => databases.stop());
 
-const sqlite = { type: 'better-sqlite3', driver: Libsql, database: ':memory:' } as const;
-
-describe.each([
-  ['MariaDB', async () => new DataSource({ ...options(), type: 'mysql', url: await mariadb.createDatabase() })],
-  ['PostgreSQL', async () => new DataSource({ ...options(), type: 'postgres', url: await postgres.createDatabase() })],
-  ['SQLite', () => Promise.resolve(new DataSource({ ...options(), ...sqlite, prepareDatabase: exact }))],
-])('keys on %s', (_name, open) => {
+describe.each(['MariaDB', 'PostgreSQL', 'SQLite exact'] as const)('keys on %s', (database) => {
   let dataSource: DataSource;
   let ids: InMemoryIdService;
 
   beforeEach(async () => {
-    dataSource = await (await open()).initialize();
+    dataSource = await databases.open(database, entities);
     ids = new InMemoryIdService();
     new LeafIdSubscriber(dataSource, ids);
   });
@@ -188,7 +179,7 @@ describe.each([
 });
 
 it('refuses an ID that the driver has rounded', async () => {
-  const dataSource = await new DataSource({ ...options(), ...sqlite }).initialize();
+  const dataSource = await databases.open('SQLite', entities);
   try {
     new LeafIdSubscriber(dataSource, new InMemoryIdService());
     const { id } = await dataSource.getRepository(Event).save({});
@@ -196,6 +187,34 @@ it('refuses an ID that the driver has rounded', async () => {
   } finally {
     await dataSource.destroy();
   }
+});
+
+describe('a subscriber', () => {
+  it('may be made before its data source is initialized, and again', async () => {
+    const dataSource = await databases.create('MariaDB', entities);
+    const ids = new InMemoryIdService();
+    new LeafIdSubscriber(dataSource, ids);
+    for (const expected of ['1', '2']) {
+      await dataSource.initialize();
+      try {
+        expect((await dataSource.getRepository(Order).save({ customer: 'a' })).id).toBe(expected);
+      } finally {
+        await dataSource.destroy();
+      }
+    }
+    expect(ids.calls).toHaveLength(2);
+  });
+
+  it('leaves another one of its kind in place', async () => {
+    const dataSource = await databases.create('SQLite exact', entities);
+    const made = [new InMemoryIdService(), new InMemoryIdService()].map((ids) => new LeafIdSubscriber(dataSource, ids));
+    await dataSource.initialize();
+    try {
+      expect(dataSource.subscribers).toEqual(made);
+    } finally {
+      await dataSource.destroy();
+    }
+  });
 });
 
 describe('a key', () => {
@@ -216,11 +235,3 @@ describe('a key', () => {
     expect(() => LeafId('no tag')).toThrow(expect.objectContaining({ code: 'LEAF_TAG_INVALID' }));
   });
 });
-
-function options(): { entities: typeof entities; synchronize: true } {
-  return { entities, synchronize: true };
-}
-
-function exact(database: Libsql.Database): void {
-  database.defaultSafeIntegers(true);
-}

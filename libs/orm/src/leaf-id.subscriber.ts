@@ -3,10 +3,12 @@ import { DataSource, type EntityMetadata, type EntitySubscriberInterface, type I
 import { IdService } from '@leaf/core';
 import { type GeneratedKey, generatedKeys } from './generated-key';
 import { KeyBatch, type Row } from './key-batch';
+import { keepSubscribers } from './subscription';
 
 /**
  * Fills the keys of `@LeafId()` and `@SnowflakeId()` before rows of its data source are inserted, by whatever way: `save`,
- * `insert`, a query builder, a cascade. All IDs that an insert needs for one key are taken at once.
+ * `insert`, a query builder, a cascade. All IDs that an insert needs for one key are taken at once. The data source may be
+ * initialized before or after, and again.
  *
  * An insert fails with a `LeafError` when its keys cannot be had. Keys of an insert that is rolled back are gaps.
  */
@@ -20,6 +22,7 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
     private readonly ids: IdService,
   ) {
     dataSource.subscribers.push(this);
+    keepSubscribers(dataSource, (subscriber) => subscriber instanceof LeafIdSubscriber);
   }
 
   // Not async: an insert of rows without such keys has nothing to wait for.

@@ -1,0 +1,54 @@
+import Libsql from 'libsql';
+import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import { type MariadbServer, startMariadb } from './mariadb';
+import { type PostgresServer, startPostgres } from './postgres';
+
+/** `MariaDB returning`: by TypeORM's own driver, which lets an INSERT return columns. */
+export const ORM_DATABASES = ['MariaDB', 'MariaDB returning', 'PostgreSQL', 'SQLite', 'SQLite exact'] as const;
+export type OrmDatabase = (typeof ORM_DATABASES)[number];
+
+type Entity = Extract<EntityTarget<ObjectLiteral>, new (...args: never[]) => unknown>;
+
+/** The databases that TypeORM's entities are tried on, each time an empty one. */
+export class OrmDatabases {
+  private constructor(
+    private readonly mariadb: MariadbServer,
+    private readonly postgres: PostgresServer,
+  ) {}
+
+  static async start(): Promise<OrmDatabases> {
+    const [mariadb, postgres] = await Promise.all([startMariadb(), startPostgres()]);
+    return new OrmDatabases(mariadb, postgres);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.mariadb.stop(), this.postgres.stop()]);
+  }
+
+  /** Not initialized yet. */
+  async create(database: OrmDatabase, entities: Entity[]): Promise<DataSource> {
+    const common = { entities, synchronize: true };
+    switch (database) {
+      case 'MariaDB':
+        return new DataSource({ ...common, type: 'mysql', url: await this.mariadb.createDatabase() });
+      case 'MariaDB returning':
+        return new DataSource({ ...common, type: 'mariadb', url: await this.mariadb.createDatabase() });
+      case 'PostgreSQL':
+        return new DataSource({ ...common, type: 'postgres', url: await this.postgres.createDatabase() });
+      case 'SQLite':
+        return new DataSource({ ...common, ...SQLITE });
+      case 'SQLite exact':
+        return new DataSource({ ...common, ...SQLITE, prepareDatabase: readExactly });
+    }
+  }
+
+  async open(database: OrmDatabase, entities: Entity[]): Promise<DataSource> {
+    return (await this.create(database, entities)).initialize();
+  }
+}
+
+const SQLITE = { type: 'better-sqlite3', driver: Libsql, database: ':memory:' } as const;
+
+function readExactly(database: Libsql.Database): void {
+  database.defaultSafeIntegers(true);
+}
