@@ -1,30 +1,34 @@
+import type { ValueTransformer } from 'typeorm';
 import { LeafError } from '@leaf/core';
 import type { KeyType } from './generated-key';
-
-/** Between a bigint column, as drivers write and read it, and a property. */
-export interface IdTransformer {
-  to(value: unknown): unknown;
-  from(value: unknown): unknown;
-}
 
 const CONVERT: Readonly<Record<KeyType, (value: string | number | bigint) => string | bigint>> = {
   string: String,
   bigint: BigInt,
 };
 
+/** Between a bigint column, as drivers write and read it, and a property. */
+export class IdTransformer implements ValueTransformer {
+  constructor(private readonly type: KeyType) {}
+
+  to(value: unknown): unknown {
+    return typeof value === 'bigint' ? String(value) : value;
+  }
+
+  /** @throws LeafError `LEAF_ID_INVALID` for an ID that the driver has rounded */
+  from(value: unknown): unknown {
+    if (typeof value === 'number' && !Number.isSafeInteger(value)) throw rounded(value);
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return value;
+    return CONVERT[this.type](value);
+  }
+}
+
 /**
  * For columns that hold an ID, as foreign keys: `@Column({ type: 'bigint', transformer: idTransformer('bigint') })`.
  * An ID that the driver has rounded is refused on its way in.
  */
 export function idTransformer(type: KeyType): IdTransformer {
-  return {
-    to: (value) => (typeof value === 'bigint' ? String(value) : value),
-    from: (value) => {
-      if (typeof value === 'number' && !Number.isSafeInteger(value)) throw rounded(value);
-      if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return value;
-      return CONVERT[type](value);
-    },
-  };
+  return new IdTransformer(type);
 }
 
 function rounded(value: number): LeafError {

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityMetadata, type EntitySubscriberInterface, type InsertEvent } from 'typeorm';
+import {
+  type BeforeQueryEvent,
+  DataSource,
+  type EntityMetadata,
+  type EntitySubscriberInterface,
+  type InsertEvent,
+} from 'typeorm';
 import { IdService } from '@leaf/core';
+import { transformForeignKeys } from './foreign-keys';
 import { type GeneratedKey, generatedKeys } from './generated-key';
 import { KeyBatch, type Row } from './key-batch';
 import { keepSubscribers } from './subscription';
@@ -16,6 +23,8 @@ import { keepSubscribers } from './subscription';
 export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   private readonly keys = new WeakMap<EntityMetadata, readonly GeneratedKey[]>();
   private readonly batches = new Map<GeneratedKey, KeyBatch>();
+  /** Those whose foreign keys are transformed; `initialize()` makes new ones. */
+  private entities: readonly EntityMetadata[] | undefined;
 
   constructor(
     dataSource: DataSource,
@@ -35,6 +44,12 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
       filled = filled === undefined ? batch.filled : Promise.all([filled, batch.filled]);
     }
     return filled;
+  }
+
+  beforeQuery({ dataSource: { entityMetadatas } }: BeforeQueryEvent): void {
+    if (this.entities === entityMetadatas) return;
+    transformForeignKeys(entityMetadatas);
+    this.entities = entityMetadatas;
   }
 
   private batchOf(key: GeneratedKey): KeyBatch {
