@@ -36,6 +36,7 @@ function generatedKey(tag: string | undefined, { as, ...column }: GeneratedKeyOp
     const property = String(name);
     const type = as ?? keyTypeOf(prototype, property);
     addGeneratedKey(prototype.constructor, { property, type, tag });
-    PrimaryColumn({ ...column, type: 'bigint', transformer: idTransformer(type) })(prototype, name);
+    // A key is written once: without this, an upsert that finds its row puts the new key into the stored one.
+    PrimaryColumn({ ...column, type: 'bigint', update: false, transformer: idTransformer(type) })(prototype, name);
   };
 }

@@ -11,18 +11,21 @@ import { transformForeignKeys } from './foreign-keys';
 import { type GeneratedKey, generatedKeys } from './generated-key';
 import { KeyBatch, type Row } from './key-batch';
 import { keepSubscribers } from './subscription';
+import { UpsertGuard } from './upsert-guard';
 
 /**
  * Fills the keys of `@LeafId()` and `@SnowflakeId()` before rows of its data source are inserted, by whatever way: `save`,
  * `insert`, a query builder, a cascade. All IDs that an insert needs for one key are taken at once. The data source may be
  * initialized before or after, and again.
  *
- * An insert fails with a `LeafError` when its keys cannot be had. Keys of an insert that is rolled back are gaps.
+ * An insert fails with a `LeafError` when its keys cannot be had. Keys of an insert that is rolled back are gaps. An upsert
+ * never changes a stored key: it fails with `LEAF_REQUEST_INVALID` if it would.
  */
 @Injectable()
 export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   private readonly keys = new WeakMap<EntityMetadata, readonly GeneratedKey[]>();
   private readonly batches = new Map<GeneratedKey, KeyBatch>();
+  private readonly upserts = new UpsertGuard();
   /** Those whose foreign keys are transformed; `initialize()` makes new ones. */
   private entities: readonly EntityMetadata[] | undefined;
 
@@ -35,10 +38,15 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   }
 
   // Not async: an insert of rows without such keys has nothing to wait for.
-  beforeInsert({ entity, metadata }: InsertEvent<Row>): Promise<unknown> | undefined {
+  beforeInsert({ entity, metadata, queryRunner }: InsertEvent<Row>): Promise<unknown> | undefined {
+    const keys = this.keysOf(metadata);
+    if (keys.length === 0) return undefined;
+    const insert = this.upserts.pendingOf(queryRunner, metadata, keys);
+    insert.rows++;
     let filled: Promise<unknown> | undefined;
-    for (const key of this.keysOf(metadata)) {
+    for (const key of keys) {
       if (isSet(entity[key.property])) continue;
+      insert.filled.push({ row: entity, key });
       const batch = this.batchOf(key);
       batch.add(entity);
       filled = filled === undefined ? batch.filled : Promise.all([filled, batch.filled]);
@@ -46,10 +54,13 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
     return filled;
   }
 
-  beforeQuery({ dataSource: { entityMetadatas } }: BeforeQueryEvent): void {
-    if (this.entities === entityMetadatas) return;
-    transformForeignKeys(entityMetadatas);
-    this.entities = entityMetadatas;
+  /** TypeORM waits for it before it sends a statement. */
+  beforeQuery({ dataSource: { entityMetadatas }, queryRunner, query }: BeforeQueryEvent): void {
+    if (this.entities !== entityMetadatas) {
+      transformForeignKeys(entityMetadatas);
+      this.entities = entityMetadatas;
+    }
+    this.upserts.check(queryRunner, query);
   }
 
   private batchOf(key: GeneratedKey): KeyBatch {

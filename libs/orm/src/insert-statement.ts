@@ -1,0 +1,51 @@
+/**
+ * What an INSERT, as TypeORM writes it, does with a row that is there already. A subscriber is told the text of a
+ * statement and nothing else of it.
+ */
+export class InsertStatement {
+  /** From the conflict clause on. */
+  private readonly clause: string;
+  private readonly ignores: boolean;
+  private readonly returned: string;
+
+  constructor(private readonly sql: string) {
+    const conflict = Math.max(sql.lastIndexOf(' ON CONFLICT'), sql.lastIndexOf(' ON DUPLICATE KEY UPDATE '));
+    const returning = sql.lastIndexOf(' RETURNING ');
+    this.clause = conflict < 0 ? '' : sql.slice(conflict);
+    this.ignores = /\bINSERT +IGNORE +INTO /.test(sql.slice(0, sql.indexOf(' INTO ') + ' INTO '.length));
+    this.returned = returning < 0 ? '' : sql.slice(returning);
+  }
+
+  /** @param table escaped */
+  isInto(table: string): boolean {
+    return this.sql.includes(`INSERT INTO ${table}`) || this.sql.includes(` IGNORE INTO ${table}`);
+  }
+
+  /** Whether a row that is there already is no error. */
+  get toleratesConflicts(): boolean {
+    return this.ignores || this.clause !== '';
+  }
+
+  /** Whether it may write or return fewer rows than it names. */
+  get skipsRows(): boolean {
+    return this.ignores || / DO NOTHING\b/.test(this.clause) || / DO UPDATE SET .* WHERE /s.test(this.clause);
+  }
+
+  /** Whether MySQL's clause decides, which counts a conflict of any unique index. */
+  get countsAnyConflict(): boolean {
+    return this.clause.startsWith(' ON DUPLICATE KEY UPDATE ');
+  }
+
+  /** Whether only rows conflict that are equal in the column. */
+  conflictsOn(column: string): boolean {
+    return /^ ON CONFLICT \(([^)]*)\)/.exec(this.clause)?.[1]?.includes(column) ?? false;
+  }
+
+  overwrites(column: string): boolean {
+    return [`${column} = EXCLUDED.${column}`, `${column} = VALUES(${column})`].some((set) => this.clause.includes(set));
+  }
+
+  returns(column: string): boolean {
+    return this.returned.includes(column) || this.returned.trim() === 'RETURNING *';
+  }
+}
