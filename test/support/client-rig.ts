@@ -12,6 +12,8 @@ export class ClientRig {
   readonly context: BufferContext;
   /** The next ID, of whatever kind. */
   next = 1n;
+  /** Into how many ranges, not next to each other, an answer is cut. */
+  pieces = 1;
   /** Thrown in place of an answer. */
   failure: Error | undefined;
   private readonly closing = new AbortController();
@@ -63,14 +65,23 @@ export class ClientRig {
     const count = Number(size);
     this.asked.push(count);
     const from = this.next;
-    const to = from + BigInt(count) - 1n;
-    this.next = to + 1n;
+    this.next = from + BigInt(count) + BigInt(this.pieces - 1);
     if (this.held !== undefined) await new Promise<void>((resolve) => this.held?.push(resolve));
     else await Promise.resolve();
     if (this.failure !== undefined) throw this.failure;
     if (path.includes('/range/')) {
-      return read({ tag: name, ranges: [{ from: String(from), to: String(to) }] });
+      return read({ tag: name, ranges: this.cut(from, count) });
     }
     return read({ key: name, ids: Array.from({ length: count }, (_, index) => String(from + BigInt(index))) });
+  }
+
+  /** One ID is left out between two ranges. */
+  private cut(from: bigint, count: number): { from: string; to: string }[] {
+    const size = Math.floor(count / this.pieces);
+    return Array.from({ length: this.pieces }, (_, piece) => {
+      const first = from + BigInt(piece * (size + 1));
+      const last = piece === this.pieces - 1 ? from + BigInt(count + piece - 1) : first + BigInt(size - 1);
+      return { from: String(first), to: String(last) };
+    });
   }
 }

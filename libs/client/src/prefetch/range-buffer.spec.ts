@@ -168,6 +168,22 @@ describe('RangeBuffer', () => {
     await expect(buffer.take()).rejects.toMatchObject({ cause: expect.objectContaining({ name: 'ServerFault' }) });
   });
 
+  it('refuses an answer of many ranges that comes again after 31 others', async () => {
+    buffer = new RangeBuffer('order', rig.context, { ...OPTIONS, maxSize: 100 });
+    rig.pieces = 4;
+    await buffer.fill();
+    for (let answers = 1; answers < 32; answers++) {
+      take(buffer, 100);
+      await rig.settle();
+    }
+    expect(rig.asked).toHaveLength(32);
+    rig.next = 1n;
+    take(buffer, 11);
+    await rig.settle();
+    expect(rig.asked).toHaveLength(33);
+    expect(buffer.snapshot().lastError).toMatch(/repeated IDs of tag "order"/);
+  });
+
   it('bounds the calls that wait', async () => {
     rig = new ClientRig(3);
     buffer = new RangeBuffer('order', rig.context, OPTIONS);

@@ -3,13 +3,13 @@ import { readRanges } from '../http/answers';
 import { Route } from '../servers/route';
 import { ServerFault } from '../servers/server-fault';
 import type { BufferContext, PrefetchOptions } from './buffer-context';
+import { DuplicateDetector, rangesOverlap } from './duplicate-detector';
 import { PrefetchBuffer } from './prefetch-buffer';
-import { Recent } from './recent';
 
 /** The segment IDs of one tag, fetched ahead as ranges. */
 export class RangeBuffer extends PrefetchBuffer<Segment> {
   private readonly route: Route;
-  private readonly seen = new Recent<IdRange>((a, b) => a.from <= b.to && b.from <= a.to);
+  private readonly duplicates = new DuplicateDetector(rangesOverlap);
 
   constructor(tag: string, context: BufferContext, options: PrefetchOptions) {
     super(tag, context, options, MAX_RANGE_SIZE, new Segment({ from: 1n, to: 0n }));
@@ -45,12 +45,12 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
 
   private read(body: unknown, count: number): IdRange[] {
     const ranges = readRanges(body, this.name, count);
-    if (ranges.some((range) => this.seen.has(range))) {
+    if (this.duplicates.isDuplicate(ranges)) {
       throw new ServerFault(
         `it repeated IDs of tag "${this.name}": something in between caches answers, or the servers do not share one database`,
       );
     }
-    for (const range of ranges) this.seen.add(range);
+    this.duplicates.add(ranges);
     return ranges;
   }
 

@@ -3,8 +3,8 @@ import { readBatch } from '../http/answers';
 import { Route } from '../servers/route';
 import { ServerFault } from '../servers/server-fault';
 import type { BufferContext, PrefetchOptions } from './buffer-context';
+import { DuplicateDetector } from './duplicate-detector';
 import { PrefetchBuffer } from './prefetch-buffer';
-import { Recent } from './recent';
 import { TextBatch } from './text-batch';
 
 /** The key that servers are asked with: a label, and nothing else. */
@@ -21,7 +21,8 @@ export interface SnowflakePrefetchOptions extends PrefetchOptions {
 /** Snowflake IDs, fetched ahead as batches. They tell when the server made them, not when they are issued here. */
 export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
   private readonly route: Route;
-  private readonly seen = new Recent<string>((a, b) => a === b);
+  /** Of the first IDs: a batch that comes again begins alike. */
+  private readonly duplicates = new DuplicateDetector<string>((a, b) => a === b);
   private readonly maxAgeMs: number;
   private newestAt: number | undefined;
 
@@ -83,10 +84,10 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
   private read(body: unknown, count: number): string[] {
     const ids = readBatch(body, KEY, count);
     const first = ids[0] as string;
-    if (this.seen.has(first)) {
+    if (this.duplicates.isDuplicate(first)) {
       throw new ServerFault('it repeated snowflake IDs: something in between caches answers');
     }
-    this.seen.add(first);
+    this.duplicates.add(first);
     return ids;
   }
 
