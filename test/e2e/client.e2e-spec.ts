@@ -7,6 +7,7 @@ import { ADMIN_TOKEN } from '../support/admin';
 import { freePort } from '../support/free-port';
 import { call } from '../support/http';
 import { startTestServer, type TestServer } from '../support/server';
+import { SharedAnswerProxy } from '../support/shared-answer-proxy';
 import { until } from '../support/until';
 import { watch } from '../support/watch';
 
@@ -118,6 +119,24 @@ describe('LeafClientModule', () => {
     await one.close();
     const second = await other.get(IdService).nextIds(TAG, 500);
     expect(new Set([...first, ...second]).size).toBe(1000);
+  });
+
+  it('takes no answer that a cache has given to another client before', async () => {
+    const cache = await SharedAnswerProxy.start(server.port, { keyOf: (path) => path.split('?')[0]!, keeps: true });
+    const options = {
+      servers: [{ url: cache.url, zone: 'a' }, url],
+      zone: 'a',
+      segment: { minSize: 100, maxSize: 100 },
+    };
+    const clients = [new LeafClient(options), new LeafClient(options)];
+    try {
+      const ids = await Promise.all(clients.flatMap((client) => [client.nextIds(TAG, 100), client.snowflakes(100)]));
+      expect(new Set(ids.flat()).size).toBe(400);
+      expect(cache.shared).toBeGreaterThanOrEqual(2);
+    } finally {
+      await Promise.all(clients.map((client) => client.close()));
+      await cache.stop();
+    }
   });
 
   it('what the server refuses arrives with its code', async () => {

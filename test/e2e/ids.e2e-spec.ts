@@ -332,6 +332,8 @@ describe('the fast route and the ordinary one', () => {
       '?x=1&size=2',
       '?Size=2',
       '?size=1e2',
+      '?nonce=a&size=2',
+      ...['a', 'n'.repeat(64), 'n'.repeat(65), '', '%0d%0aX', 'a&nonce=b'].map((nonce) => `?size=2&nonce=${nonce}`),
     ];
     const ranges = [1, 600, 3000, 1_000_000, 1_000_001].map((size) => `range/${TAG}?size=${size}`);
     const names = [

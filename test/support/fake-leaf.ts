@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf/core';
 
 export interface FakeRequest {
   readonly path: string;
@@ -42,6 +43,8 @@ export class FakeLeaf {
   /** Requests that have no answer yet. */
   open = 0;
   peak = 0;
+  /** Whether it repeats the nonces of requests; servers of the previous version did not. */
+  repeatsNonces = true;
   answer: FakeAnswer = (response, sound) => send(response, 200, sound);
 
   private constructor(
@@ -77,8 +80,10 @@ export class FakeLeaf {
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
+    const query = new URL(path, this.url).searchParams;
     const [, route, name = ''] = /^\/api\/\w+\/(range|batch)\/([^?]+)/.exec(path) ?? [];
-    const size = Number(/size=(\d+)$/.exec(path)?.[1] ?? 0);
+    const size = Number(query.get('size') ?? 0);
+    if (this.repeatsNonces) response.setHeader(NONCE_HEADER, query.get(NONCE_PARAMETER) ?? NO_NONCE);
     const known: FakeRequest = { path, route: route === 'range' || route === 'batch' ? route : 'other', name, size };
     this.requests.push(known);
     this.peak = Math.max(this.peak, ++this.open);

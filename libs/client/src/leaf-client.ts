@@ -74,7 +74,7 @@ export class LeafClient extends IdService {
     this.room = new WaitingRoom(maxWaiting);
     this.servers = openServers(resolved, clock, random, events);
     const choice = new ServerChoice(this.servers, options.zone, random);
-    const requester = new Requester(this.servers, choice, new RequestGate(maxRequests), clock, closing);
+    const requester = new Requester(this.servers, choice, new RequestGate(maxRequests), clock, random, closing);
     const context = { requester, clock, random, room: this.room, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);
     this.snowflakeBuffer = new SnowflakeBuffer(context, snowflake);

@@ -18,6 +18,7 @@ export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from './id-service';
 export { numberFaults, refuseFaults, type NumberRule } from './options';
 export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
 export { systemRandom, type RandomSource } from './random';
+export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
 export { Releasers, type ReleaserReport } from './releasers';
 export { forEachInPages } from './pages';
 export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isTag, MAX_RANGE_SIZE } from '@leaf/core';
+import { isTag, MAX_RANGE_SIZE, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf/core';
 import type { EmbeddedIdService } from '@leaf/id';
 import type { Drain } from '../health/drain';
 import { BatchText, rangesText } from '../ids/batch-text';
@@ -15,6 +15,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 const MAX_FAST_BATCH = 250;
 /** Decimal digits of the largest ID. */
 const MAX_DIGITS = 19;
+const NONCE = `&${NONCE_PARAMETER}=`;
 
 type Answer = (ids: EmbeddedIdService, name: string, size: number) => string | undefined;
 
@@ -43,7 +44,7 @@ export class FastRoute {
     ...['content-type', TEXT_TYPE],
     ...['content-length', String(digits)],
   ]);
-  private readonly jsonHeaders = [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE, 'content-length'];
+  private readonly jsonHeaders = [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE];
 
   constructor(
     private readonly counts: RequestCounts,
@@ -109,11 +110,15 @@ export class FastRoute {
     const route = this.manyRoutes.find(({ prefix }) => url.startsWith(prefix));
     const query = url.indexOf('?size=');
     if (route === undefined || query < 0) return false;
-    const size = plainSize(url.slice(query + '?size='.length));
+    const nonceAt = url.indexOf(NONCE, query);
+    const size = plainSize(url.slice(query + '?size='.length, nonceAt < 0 ? undefined : nonceAt));
     if (size === 0 || size > route.maxSize) return false;
+    const nonce = nonceAt < 0 ? NO_NONCE : url.slice(nonceAt + NONCE.length);
+    if (nonceAt >= 0 && !NONCE_PATTERN.test(nonce)) return false;
     const text = route.answer(ids, url.slice(route.prefix.length, query), size);
     if (text === undefined) return false;
-    response.writeHead(200, [...this.jsonHeaders, String(text.length)]);
+    const headers = [...this.jsonHeaders, NONCE_HEADER, nonce, 'content-length', String(text.length)];
+    response.writeHead(200, headers);
     response.end(text);
     this.counts.end(route.count, begunAt);
     return true;

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { type IdRange, sizeOf } from '@leaf/core';
+import { type IdRange, NONCE_HEADER, sizeOf } from '@leaf/core';
 import { JSON_TYPE } from '../http/fast.route';
 import { sendPieces } from '../http/pieces-answer';
 import { batchLength, BatchText, type Label } from './batch-text';
@@ -14,9 +14,9 @@ const MAX_TEXT_SIZE = 1000;
 export class BatchAnswer {
   private readonly text = new BatchText();
 
-  send(reply: FastifyReply, label: Label, name: string, ranges: readonly IdRange[]): void {
+  send(reply: FastifyReply, nonce: string, label: Label, name: string, ranges: readonly IdRange[]): void {
     const size = ranges.reduce((sum, range) => sum + sizeOf(range), 0);
-    void reply.type(JSON_TYPE);
+    void reply.type(JSON_TYPE).header(NONCE_HEADER, nonce);
     if (size <= MAX_TEXT_SIZE) {
       void reply.send(this.text.write(label, name, ranges));
       return;

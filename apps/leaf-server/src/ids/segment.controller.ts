@@ -1,14 +1,15 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { assertTag, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf/core';
+import { assertTag, MAX_BATCH_SIZE, MAX_RANGE_SIZE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf/core';
 import { EmbeddedIdService } from '@leaf/id';
 import { JSON_TYPE, TEXT_TYPE } from '../http/fast.route';
 import { SEGMENT_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json, plainText } from '../openapi/route-description';
 import { arrayOf, object } from '../openapi/schema';
-import { ID, sizeUpTo, TAG } from '../openapi/shared-schemas';
+import { ID, NONCE, NONCE_ECHO, sizeUpTo, TAG } from '../openapi/shared-schemas';
 import { BatchAnswer } from './batch-answer';
 import { rangesText } from './batch-text';
+import { parseNonce } from './nonce';
 import { parseSize } from './size';
 
 interface BatchResponse {
@@ -55,13 +56,19 @@ export class SegmentController {
     group: 'Segment IDs',
     summary: 'The next IDs of a tag',
     path: { tag: TAG },
-    query: { size: sizeUpTo(MAX_BATCH_SIZE) },
-    answers: { 200: json(BATCH, 'The IDs, ascending.') },
+    query: { size: sizeUpTo(MAX_BATCH_SIZE), [NONCE_PARAMETER]: NONCE },
+    answers: { 200: { ...json(BATCH, 'The IDs, ascending.'), headers: NONCE_ECHO } },
     problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
   })
-  async batch(@Param('tag') tag: string, @Query('size') size: unknown, @Res() reply: FastifyReply): Promise<void> {
+  async batch(
+    @Param('tag') tag: string,
+    @Query('size') size: unknown,
+    @Query(NONCE_PARAMETER) nonce: unknown,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     assertTag(tag);
-    this.batchAnswer.send(reply, 'tag', tag, await this.ids.nextRanges(tag, parseSize(size, MAX_BATCH_SIZE)));
+    const echo = parseNonce(nonce);
+    this.batchAnswer.send(reply, echo, 'tag', tag, await this.ids.nextRanges(tag, parseSize(size, MAX_BATCH_SIZE)));
   }
 
   @Get('range/:tag')
@@ -72,12 +79,23 @@ export class SegmentController {
     summary: 'The next IDs of a tag as ranges',
     detail: 'One call hands a client up to a million IDs: every number from `from` to `to` is its own.',
     path: { tag: TAG },
-    query: { size: sizeUpTo(MAX_RANGE_SIZE) },
-    answers: { 200: json(RANGES, 'Ascending ranges; their sizes add up to the size that was asked for.') },
+    query: { size: sizeUpTo(MAX_RANGE_SIZE), [NONCE_PARAMETER]: NONCE },
+    answers: {
+      200: {
+        ...json(RANGES, 'Ascending ranges; their sizes add up to the size that was asked for.'),
+        headers: NONCE_ECHO,
+      },
+    },
     problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
   })
-  async range(@Param('tag') tag: string, @Query('size') size: unknown): Promise<string> {
+  async range(
+    @Param('tag') tag: string,
+    @Query('size') size: unknown,
+    @Query(NONCE_PARAMETER) nonce: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     assertTag(tag);
+    void reply.header(NONCE_HEADER, parseNonce(nonce));
     return rangesText(tag, await this.ids.nextRanges(tag, parseSize(size, MAX_RANGE_SIZE)));
   }
 }

@@ -1,14 +1,15 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { assertTag, MAX_BATCH_SIZE } from '@leaf/core';
+import { assertTag, MAX_BATCH_SIZE, NONCE_PARAMETER } from '@leaf/core';
 import { EmbeddedIdService } from '@leaf/id';
 import { TEXT_TYPE } from '../http/fast.route';
 import { SNOWFLAKE_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json, plainText } from '../openapi/route-description';
 import { arrayOf, object, wholeNumber } from '../openapi/schema';
-import { ID, KEY, MOMENT, sizeUpTo } from '../openapi/shared-schemas';
+import { ID, KEY, MOMENT, NONCE, NONCE_ECHO, sizeUpTo } from '../openapi/shared-schemas';
 import { BatchAnswer } from './batch-answer';
 import { parseId } from './id-text';
+import { parseNonce } from './nonce';
 import { parseSize } from './size';
 
 interface BatchResponse {
@@ -61,13 +62,19 @@ export class SnowflakeController {
     group: 'Snowflake IDs',
     summary: 'The next IDs',
     path: { key: KEY },
-    query: { size: sizeUpTo(MAX_BATCH_SIZE) },
-    answers: { 200: json(BATCH, 'The IDs, ascending.') },
+    query: { size: sizeUpTo(MAX_BATCH_SIZE), [NONCE_PARAMETER]: NONCE },
+    answers: { 200: { ...json(BATCH, 'The IDs, ascending.'), headers: NONCE_ECHO } },
     problems: ['LEAF_SIZE_INVALID', ...SNOWFLAKE_PROBLEMS],
   })
-  async batch(@Param('key') key: string, @Query('size') size: unknown, @Res() reply: FastifyReply): Promise<void> {
+  async batch(
+    @Param('key') key: string,
+    @Query('size') size: unknown,
+    @Query(NONCE_PARAMETER) nonce: unknown,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     assertTag(key);
-    this.batchAnswer.send(reply, 'key', key, await this.ids.snowflakeRanges(parseSize(size, MAX_BATCH_SIZE)));
+    const echo = parseNonce(nonce);
+    this.batchAnswer.send(reply, echo, 'key', key, await this.ids.snowflakeRanges(parseSize(size, MAX_BATCH_SIZE)));
   }
 
   @Get('decode/:id')

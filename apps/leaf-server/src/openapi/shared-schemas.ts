@@ -1,4 +1,4 @@
-import { MAX_ID, TAG_PATTERN } from '@leaf/core';
+import { MAX_ID, NO_NONCE, NONCE_HEADER, NONCE_PATTERN, TAG_PATTERN } from '@leaf/core';
 import { FIRST_TAG } from '@leaf/persistence';
 import type { Schema } from './schema';
 
@@ -33,6 +33,25 @@ export function sizeUpTo(maximum: number): Schema {
     description: 'How many IDs, as a decimal number without sign and leading zeros.',
   };
 }
+
+/** What tells the request of a client from all others. */
+export const NONCE: Schema = {
+  type: 'string',
+  pattern: NONCE_PATTERN.source,
+  default: NO_NONCE,
+  example: 'b9f04c1d',
+  description: 'Another one in each request; the header `leaf-nonce` of the answer repeats it.',
+};
+
+/** The header of every answer with several IDs. */
+export const NONCE_ECHO: Readonly<Record<string, Schema>> = {
+  [NONCE_HEADER]: {
+    type: 'string',
+    pattern: NONCE_PATTERN.source,
+    description:
+      'The `nonce` of the request. With another one the answer was made for another request: do not use its IDs.',
+  },
+};
 
 /** A moment as text. */
 export const MOMENT: Schema = { type: 'string', format: 'date-time', example: '2026-11-21T12:00:00.000Z' };

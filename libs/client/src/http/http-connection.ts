@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { type Clock, messageOf } from '@leaf/core';
+import { type Clock, messageOf, NONCE_HEADER } from '@leaf/core';
 import { ServerFault } from '../servers/server-fault';
 
 /** Far above the largest answer: 10,000 snowflake IDs are 220 kB. */
@@ -13,6 +13,8 @@ export interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly retryAfter: string | undefined;
+  /** Of the request that it answers; undefined from a server that does not repeat nonces. */
+  readonly nonce: string | undefined;
   readonly text: string;
 }
 
@@ -64,6 +66,7 @@ export class HttpConnection {
         status: statusCode,
         contentType: only(headers['content-type']) ?? '',
         retryAfter: only(headers['retry-after']),
+        nonce: only(headers[NONCE_HEADER]),
         text,
       };
     } catch (error) {

@@ -12,7 +12,7 @@ function refusal(
   contentType = PROBLEM,
 ): LeafError | ServerFault {
   const text = typeof problem === 'string' ? problem : JSON.stringify(problem);
-  return refusalOf({ status, contentType, retryAfter, text }, clock);
+  return refusalOf({ status, contentType, retryAfter, nonce: undefined, text }, clock);
 }
 
 const CODES = (Object.keys(ERROR_CATALOGUE) as LeafErrorCode[]).filter((code) => code !== 'LEAF_INTERNAL');

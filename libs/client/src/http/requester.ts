@@ -1,9 +1,10 @@
-import { type Clock, LeafError, reasonOf } from '@leaf/core';
+import { type Clock, LeafError, NONCE_PARAMETER, type RandomSource, reasonOf } from '@leaf/core';
 import type { Route } from '../servers/route';
 import type { Server } from '../servers/server';
 import type { ServerChoice } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-fault';
 import type { HttpAnswer } from './http-connection';
+import { makeNonce } from './nonce';
 import { refusalOf } from './refusal';
 import type { RequestGate } from './request-gate';
 
@@ -17,12 +18,14 @@ export class Requester {
     private readonly choice: ServerChoice,
     private readonly gate: RequestGate,
     private readonly clock: Clock,
+    private readonly random: RandomSource,
     private readonly closing: AbortSignal,
   ) {}
 
   /**
    * Asks one server after the other, each at most once.
    *
+   * @param path with a query
    * @param read makes the answer of a JSON body, or throws a {@link ServerFault}
    * @throws LeafError what a server refuses that no other server would give; what all of them refuse;
    *   `LEAF_SERVERS_UNAVAILABLE` when one that does not answer now might give it
@@ -60,7 +63,9 @@ export class Requester {
     server.outstanding++;
     server.requests++;
     try {
-      const value = this.read(await server.connection.get(path), read);
+      const nonce = makeNonce(this.random);
+      const answer = await server.connection.get(`${path}&${NONCE_PARAMETER}=${nonce}`);
+      const value = this.read(answer, nonce, read);
       health.succeeded();
       return value;
     } catch (error) {
@@ -76,8 +81,14 @@ export class Requester {
     }
   }
 
-  private read<T>(answer: HttpAnswer, read: (body: unknown) => T): T {
+  private read<T>(answer: HttpAnswer, nonce: string, read: (body: unknown) => T): T {
     if (answer.status !== 200) throw refusalOf(answer, this.clock);
+    // Servers of the previous version repeat none: an upgrade of one after the other goes on.
+    if (answer.nonce !== undefined && answer.nonce !== nonce) {
+      throw new ServerFault(
+        'its answer is refused: it was made for another request. A cache or a proxy in between gives one answer to several clients; let it pass all requests to /api/ on, and keep no answer',
+      );
+    }
     let body: unknown;
     try {
       body = JSON.parse(answer.text);
