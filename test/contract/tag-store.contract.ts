@@ -216,6 +216,13 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
       expect(new Set(starts).size).toBe(starts.length);
     });
 
+    it('refuses a strict tag of a name that was deleted', async () => {
+      await tags.create({ tag: 'a', step: 10 });
+      await tags.remove('a');
+      await expect(tags.create({ tag: 'a', step: 10, order: 'strict' })).rejects.toEqual(REFUSED('LEAF_TAG_EXISTS'));
+      expect(await tags.find('a')).toBeUndefined();
+    });
+
     it('goes on where a deleted tag of the name had come to', async () => {
       await tags.create({ tag: 'a', step: 10 });
       await fixture.segments.allocate('a', 41);

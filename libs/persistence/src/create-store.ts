@@ -1,4 +1,4 @@
-import type { SegmentStore, TagStore } from '@leaf/core';
+import type { SegmentStore } from '@leaf/core';
 import { FailoverGuard, type FailoverOptions } from './failover/failover-guard';
 import { MYSQL_GUARD } from './failover/mysql-guard-dialect';
 import { POSTGRES_GUARD } from './failover/postgres-guard-dialect';
@@ -29,6 +29,6 @@ export function createSegmentStore({ access, target }: StoreDatabase, failover: 
 }
 
 /** The tags of a database. */
-export function createTagStore({ access, target }: StoreDatabase): TagStore {
+export function createTagStore({ access, target }: StoreDatabase): SqlTagStore {
   return new SqlTagStore(access, TAG_DIALECTS[target.dialect]);
 }

@@ -6,12 +6,12 @@ import {
   retry,
   type SegmentStore,
   settledBefore,
-  type TagStore,
 } from '@leaf/core';
 import { createSegmentStore, createTagStore } from '../create-store';
 import type { FailoverOptions } from '../failover/failover-guard';
 import type { LeafDataSource } from '../leaf-data-source';
 import { openDatabase, type OpenDatabaseOptions } from '../open-database';
+import type { SqlTagStore } from '../tags/sql-tag-store';
 
 export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
   readonly name: string;
@@ -23,7 +23,7 @@ export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
 interface OpenShard {
   readonly dataSource: LeafDataSource;
   readonly segments: SegmentStore;
-  readonly tags: TagStore;
+  readonly tags: SqlTagStore;
 }
 
 const REOPEN = { firstMs: 1000, maxMs: 10_000, attempts: Infinity, isRetryable: () => true };

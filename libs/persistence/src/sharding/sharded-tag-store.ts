@@ -1,4 +1,5 @@
 import { LeafError, type NewTag, type TagChange, type TagRow, TagStore } from '@leaf/core';
+import { highest } from '../tags/sql-tag-store';
 import type { Shards } from './shards';
 
 /** The tags of several databases, for those who look after them. */
@@ -25,17 +26,21 @@ export class ShardedTagStore extends TagStore {
     return this.shards.of(tag).stores.tags.find(tag);
   }
 
-  /** Asks all databases: a row that was left behind in another one has given IDs. */
+  /**
+   * Asks all databases: a row that was left behind in another one has given IDs, and so has a tag that was deleted there.
+   *
+   * @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` while one of them cannot be asked
+   */
   async create(tag: NewTag): Promise<TagRow> {
     const owner = this.shards.of(tag.tag);
+    let deleted: bigint | undefined;
     for (const shard of this.shards.all) {
-      if (shard === owner || (await shard.stores.tags.find(tag.tag)) === undefined) continue;
-      throw new LeafError(
-        'LEAF_TAG_EXISTS',
-        `Tag "${tag.tag}" belongs to the database "${owner.name}" and has a row in "${shard.name}". Move that row over, or name "${shard.name}" for this tag in LEAF_DATABASE_TAGS.`,
-      );
+      if (shard === owner) continue;
+      const { tags } = shard.stores;
+      if ((await tags.find(tag.tag)) !== undefined) throw misplaced(tag.tag, shard.name, owner.name);
+      deleted = highest(deleted, await tags.deleted(tag.tag));
     }
-    return owner.stores.tags.create(tag);
+    return owner.stores.tags.createAbove(tag, deleted);
   }
 
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
@@ -45,4 +50,11 @@ export class ShardedTagStore extends TagStore {
   async remove(tag: string): Promise<TagRow> {
     return this.shards.of(tag).stores.tags.remove(tag);
   }
+}
+
+function misplaced(tag: string, shard: string, owner: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_EXISTS',
+    `Tag "${tag}" belongs to the database "${owner}" and has a row in "${shard}". Move that row over, or name "${shard}" for this tag in LEAF_DATABASE_TAGS.`,
+  );
 }

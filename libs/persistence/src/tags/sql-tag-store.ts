@@ -52,8 +52,22 @@ export class SqlTagStore extends TagStore {
   }
 
   async create(tag: NewTag): Promise<TagRow> {
+    return this.createAbove(tag, undefined);
+  }
+
+  /**
+   * As {@link create}.
+   *
+   * @param deleted where a deleted tag of this name had come to elsewhere; undefined: there was none
+   */
+  async createAbove(tag: NewTag, deleted: bigint | undefined): Promise<TagRow> {
     assertNewTag(tag);
-    return this.database.transaction((statement) => this.insert(tag, statement), CHANGE_LIMIT_MS);
+    return this.database.transaction((statement) => this.insert(tag, deleted, statement), CHANGE_LIMIT_MS);
+  }
+
+  /** Where a deleted tag of this name had come to: its first ID that was not taken; undefined when there was none. */
+  deleted(tag: string): Promise<bigint | undefined> {
+    return this.readDeleted(tag, (sql, parameters = []) => this.database.run(sql, parameters));
   }
 
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
@@ -95,35 +109,45 @@ export class SqlTagStore extends TagStore {
     return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
   }
 
-  private async insert(newTag: NewTag, statement: Statement): Promise<TagRow> {
+  /**
+   * The INSERT takes the key of the row: until the end of the transaction nobody else creates or deletes a tag of this
+   * name. What was deleted is looked at after it, since an INSERT that had to wait for a deletion sees the record as it
+   * was before.
+   */
+  private async insert(newTag: NewTag, deletedElsewhere: bigint | undefined, statement: Statement): Promise<TagRow> {
     const { dialect } = this;
-    const { tag, maxId, description } = newTag;
-    const [deleted] = await statement<{ max_id: string }[]>(
-      dialect.text(`SELECT ${dialect.maxIdText} AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?`),
-      [tag],
-    );
-    const least = BigInt(deleted?.max_id ?? 1);
-    if (maxId !== undefined && maxId < least) throw backwards(tag, least, maxId);
-    const inserted = await statement(
-      dialect.text(dialect.insertTag),
-      insertValues({ ...newTag, maxId: maxId ?? least }),
-    );
-    if (dialect.inserted(inserted)) {
-      const row = await this.lock(tag, statement);
-      // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
-      if ((row.description ?? '') === (description ?? '')) return row;
-      throw new LeafError(
-        'LEAF_BODY_INVALID',
-        'The database cannot store this description: the table has no place for some of its characters; utf8mb4 has.',
-      );
+    const { tag, maxId = 1n, description } = newTag;
+    const inserted = await statement(dialect.text(dialect.insertTag), insertValues(newTag));
+    if (!dialect.inserted(inserted)) throw await this.existing(tag, statement);
+    const deleted = highest(await this.readDeleted(tag, statement), deletedElsewhere);
+    if (deleted !== undefined) assertAfterDeleted(newTag, deleted);
+    if (deleted !== undefined && deleted > maxId) {
+      const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ? WHERE ${dialect.thisTag}`);
+      await statement(sql, [deleted, ...dialect.key(tag)]);
     }
-    const same = (await this.read(tag, statement)) !== undefined;
+    const row = await this.lock(tag, statement);
+    // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
+    if ((row.description ?? '') === (description ?? '')) return row;
     throw new LeafError(
+      'LEAF_BODY_INVALID',
+      'The database cannot store this description: the table has no place for some of its characters; utf8mb4 has.',
+    );
+  }
+
+  private async existing(tag: string, statement: Statement): Promise<LeafError> {
+    const same = (await this.read(tag, statement)) !== undefined;
+    return new LeafError(
       'LEAF_TAG_EXISTS',
       same
         ? `There is a tag "${tag}" already. Change it, or choose another name.`
         : `The table leaf_alloc has a tag that it takes for "${tag}", in other letter case or with trailing spaces. Choose another name.`,
     );
+  }
+
+  private async readDeleted(tag: string, statement: Statement): Promise<bigint | undefined> {
+    const sql = this.dialect.text(this.dialect.deleted);
+    const [record] = await statement<{ max_id: string }[]>(sql, [tag]);
+    return record && BigInt(record.max_id);
   }
 
   private async lock(tag: string, statement: Statement): Promise<TagRow> {
@@ -167,6 +191,22 @@ function toTagRow(row: StoredRow): TagRow {
     description: description ?? undefined,
     updatedAt: Math.round(Number(updated ?? 0) * 1000),
   };
+}
+
+/** @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_TAG_EXISTS` */
+function assertAfterDeleted({ tag, maxId, order }: NewTag, deleted: bigint): void {
+  if (order === 'strict') {
+    throw new LeafError(
+      'LEAF_TAG_EXISTS',
+      `A tag "${tag}" was deleted, and servers may still hold IDs of it, which a strict tag of this name could not keep in order. Choose another name.`,
+    );
+  }
+  if (maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
+}
+
+/** Of what two databases remember. */
+export function highest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  return one === undefined || (other !== undefined && other > one) ? other : one;
 }
 
 function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
