@@ -2,10 +2,10 @@ import { Logger } from '@nestjs/common';
 import { Releasers, SystemClock, systemRandom } from '@leaf/core';
 import { createSegmentStore, createTagStore } from './create-store';
 import { parseDatabaseUrl } from './database-url';
+import { failoverOptions } from './failover/failover-options';
 import { FIRST_TAG, openDatabase } from './open-database';
 import { Persistence } from './persistence';
 import {
-  DEFAULT_FAILOVER_GAP_STEPS,
   type PersistenceModuleOptions,
   type SharedPersistenceOptions,
   type UrlPersistenceOptions,
@@ -24,32 +24,27 @@ export async function openPersistence(options: PersistenceModuleOptions | undefi
   return 'dataSource' in options ? openShared(options) : openUrl(options);
 }
 
-async function openUrl({ url, migrate, failoverGapSteps }: UrlPersistenceOptions): Promise<Persistence> {
+async function openUrl(given: UrlPersistenceOptions): Promise<Persistence> {
   const logger = new Logger('Persistence');
   const onRetry = (problem: string, waitMs: number): void => {
     logger.warn(`The database cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
   };
   const onCloseProblem = closeProblem(logger);
-  const options = { target: parseDatabaseUrl(url), migrate, firstTag: FIRST_TAG, onCloseProblem, onRetry };
+  const target = parseDatabaseUrl(given.url);
+  const { migrate } = given;
+  const options = { target, migrate, firstTag: FIRST_TAG, onCloseProblem, onRetry };
   const database = await openDatabase(options, new SystemClock(), systemRandom);
-  const segments = createSegmentStore(database, failoverOf(logger, failoverGapSteps));
+  const segments = createSegmentStore(database, failoverOptions(given, logger));
   return new Persistence(segments, createTagStore(database), database.users, () => database.destroy());
 }
 
-async function openShared({ dataSource, migrate, failoverGapSteps }: SharedPersistenceOptions): Promise<Persistence> {
+async function openShared(given: SharedPersistenceOptions): Promise<Persistence> {
   const logger = new Logger('Persistence');
   const clock = new SystemClock();
-  const database = await new SharedDatabase(dataSource, migrate, clock, systemRandom).open();
-  const segments = createSegmentStore(database, failoverOf(logger, failoverGapSteps));
+  const database = await new SharedDatabase(given.dataSource, given.migrate, clock, systemRandom).open();
+  const segments = createSegmentStore(database, failoverOptions(given, logger));
   const users = new Releasers(clock, closeProblem(logger));
   return new Persistence(segments, createTagStore(database), users, () => database.close());
-}
-
-function failoverOf(
-  logger: Logger,
-  gapSteps = DEFAULT_FAILOVER_GAP_STEPS,
-): { gapSteps: number; onFailover: (message: string) => void } {
-  return { gapSteps, onFailover: (message) => logger.warn(message) };
 }
 
 function closeProblem(logger: Logger): (step: string, problem: string) => void {

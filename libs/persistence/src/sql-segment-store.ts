@@ -71,10 +71,10 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
-    await this.guard?.prepare(size ?? 0);
+    await this.guard?.prepare();
     const allocation = await this.tryAllocate(tag, size);
     if (allocation !== undefined) return allocation;
-    const again = (await this.guard?.follow(size ?? 0)) === true ? await this.tryAllocate(tag, size) : undefined;
+    const again = (await this.guard?.follow()) === true ? await this.tryAllocate(tag, size) : undefined;
     if (again !== undefined) return again;
     throw await this.refusal(tag, size);
   }

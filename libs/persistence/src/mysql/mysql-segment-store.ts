@@ -25,7 +25,7 @@ const DELETED = 'FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii)';
 const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;
 /** Kept in a variable of the session, so that statement-based replication carries its value over, not its expression. */
 const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
-  WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY) AND largest_step >= ?)`;
+  WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY))`;
 
 /**
  * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation is one UPDATE, which leaves the new `max_id` in
@@ -42,7 +42,6 @@ export class MysqlSegmentStore extends SqlSegmentStore {
         parameters: [from, tag, tag, to + 1n],
       },
       { sql: 'DO 0', parameters: [] },
-      0,
     );
     return updated.affectedRows > 0;
   }
@@ -66,7 +65,6 @@ export class MysqlSegmentStore extends SqlSegmentStore {
         sql: `SELECT step, max_step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
         parameters: [tag, tag],
       },
-      size ?? 0,
     );
     const [row] = rows;
     if (updated.affectedRows !== 1 || row === undefined) return undefined;
@@ -81,14 +79,10 @@ export class MysqlSegmentStore extends SqlSegmentStore {
   }
 
   /** Sends an UPDATE, which changes nothing if the guard has to see to something, and the statement after it, together. */
-  private async change(
-    update: SqlStatement,
-    query: SqlStatement,
-    size: number,
-  ): Promise<readonly [Updated, readonly Found[]]> {
+  private async change(update: SqlStatement, query: SqlStatement): Promise<readonly [Updated, readonly Found[]]> {
     const server = this.guard?.expression;
     const guard = { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] };
-    const guarded = { sql: `${update.sql} AND ${GUARD}`, parameters: [...update.parameters, size] };
+    const guarded = { sql: `${update.sql} AND ${GUARD}`, parameters: update.parameters };
     const statements = server === undefined ? [update, query] : [guard, guarded, query];
     const [updated, found] = (await this.database.runTogether(statements)).slice(-2);
     return [updated as Updated, found as readonly Found[]];

@@ -15,7 +15,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
     const [, count] = await this.database.run<Updated<unknown>>(
       `UPDATE leaf_alloc SET max_id = $1, update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND max_id = $3 ${this.guarded('0')}`,
+       WHERE biz_tag = $2 AND max_id = $3 ${this.guarded}`,
       [from, tag, to + 1n],
     );
     return count > 0;
@@ -34,7 +34,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
       `UPDATE leaf_alloc
        SET max_id = ${NEXT_ID} + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = $2 AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
-         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
+         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE($1::bigint, step) ${this.guarded}
        RETURNING max_id::text, step, max_step`,
       [count, tag],
     );
@@ -57,9 +57,9 @@ export class PostgresSegmentStore extends SqlSegmentStore {
   }
 
   /** Lets nothing be changed if the guard has to see to something. */
-  private guarded(size: string): string {
+  private get guarded(): string {
     const server = this.guard?.expression;
     if (server === undefined) return '';
-    return `AND EXISTS (SELECT 1 FROM leaf_segment_server WHERE id = 1 AND server = ${server} AND largest_step >= ${size})`;
+    return `AND EXISTS (SELECT 1 FROM leaf_segment_server WHERE id = 1 AND server = ${server})`;
   }
 }

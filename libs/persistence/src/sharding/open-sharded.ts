@@ -1,9 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { reasonOf, Releasers, SystemClock, systemRandom } from '@leaf/core';
 import { parseDatabaseUrl } from '../database-url';
+import { failoverOptions } from '../failover/failover-options';
 import { FIRST_TAG } from '../open-database';
 import { Persistence } from '../persistence';
-import { DEFAULT_FAILOVER_GAP_STEPS, type ShardedPersistenceOptions } from '../persistence.module-definition';
+import type { ShardedPersistenceOptions } from '../persistence.module-definition';
 import { Shard } from './shard';
 import { ShardRouter } from './shard-router';
 import { ShardedSegmentStore } from './sharded-segment-store';
@@ -31,15 +32,10 @@ export async function openSharded(options: ShardedPersistenceOptions): Promise<P
   return new Persistence(segments, new ShardedTagStore(shards), users, () => shards.close());
 }
 
-async function openShards(
-  { shards: { databases, tags }, migrate, failoverGapSteps }: ShardedPersistenceOptions,
-  logger: Logger,
-  clock: SystemClock,
-): Promise<Shards> {
-  const failover = {
-    gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,
-    onFailover: (message: string) => logger.warn(message),
-  };
+async function openShards(options: ShardedPersistenceOptions, logger: Logger, clock: SystemClock): Promise<Shards> {
+  const { migrate } = options;
+  const { databases, tags } = options.shards;
+  const failover = failoverOptions(options, logger);
   const router = new ShardRouter(Object.keys(databases), tags ?? {});
   const all = Object.entries(databases).map(
     ([name, url]) =>
