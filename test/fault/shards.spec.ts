@@ -138,7 +138,8 @@ describe('several databases', () => {
     expect(await segments.listTags()).toEqual([]);
     await segments.listTags();
     expect(reports).toEqual(['order in a, not b']);
-    await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
+    await expect(segments.findTag('order')).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
     // It would begin at 1 again.
     await expect(tags.create({ tag: 'order', step: 1 })).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
     await rows.b.putRow('order', 500n, 10);

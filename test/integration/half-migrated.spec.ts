@@ -46,7 +46,7 @@ async function dieBefore(url: string, fatal: number): Promise<boolean> {
   };
   dataSource.createQueryRunner = (mode) => dying(begin(mode));
   try {
-    await migrate(dataSource, target, FIRST_TAG);
+    await migrate(dataSource, target, { firstTag: FIRST_TAG });
     return false;
   } catch (error) {
     if (error instanceof Killed) return true;

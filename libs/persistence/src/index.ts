@@ -1,3 +1,5 @@
+export { checkDatabases } from './check/check-databases';
+export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/database-report';
 export { createSegmentStore, createTagStore, type StoreDatabase } from './create-store';
 export { parseDatabaseUrl, type DatabaseTarget } from './database-url';
 export type { FailoverOptions } from './failover/failover-guard';

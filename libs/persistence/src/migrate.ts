@@ -5,26 +5,35 @@ import type { DatabaseTarget } from './database-url';
 const LOCK = 'leaf_migrations';
 const LOCK_NUMBER = 0x1eaf;
 
+/** Of the tag that a new database begins with, as the Java service has it. */
+export const FIRST_TAG_FIELDS = { step: 2000, description: 'Test leaf Segment Mode Get Id' };
+
 /** Another server is at it. */
 export class MigrationsLocked extends Error {}
 
+export interface MigrateOptions {
+  /** What a new, empty table of tags begins with; left out: none. */
+  readonly firstTag?: string;
+  /** Told that the tables were made. */
+  readonly onCreated?: () => void;
+}
+
 /**
- * Brings the schema up to date. A new, empty table of tags gets a first one to try.
+ * Brings the schema up to date.
  *
- * @param firstTag left out: none
  * @throws MigrationsLocked when another server is doing so; try again
  */
 export async function migrate(
   dataSource: DataSource,
   { dialect }: Pick<DatabaseTarget, 'dialect'>,
-  firstTag: string | undefined,
+  options: MigrateOptions,
 ): Promise<void> {
-  if (dialect === 'sqlite') return bringUpToDate(dataSource, firstTag);
+  if (dialect === 'sqlite') return bringUpToDate(dataSource, options);
   const runner = dataSource.createQueryRunner();
   try {
     if (!(await tryLock(runner, dialect))) throw new MigrationsLocked('another server is changing the schema');
     try {
-      await bringUpToDate(dataSource, firstTag);
+      await bringUpToDate(dataSource, options);
     } finally {
       await unlock(runner, dialect);
     }
@@ -33,14 +42,16 @@ export async function migrate(
   }
 }
 
-async function bringUpToDate(dataSource: DataSource, firstTag: string | undefined): Promise<void> {
+async function bringUpToDate(dataSource: DataSource, { firstTag, onCreated }: MigrateOptions): Promise<void> {
   const done = await dataSource.runMigrations();
-  if (firstTag === undefined || !done.some(({ name }) => name.startsWith('CreateLeafTables'))) return;
+  if (!done.some(({ name }) => name.startsWith('CreateLeafTables'))) return;
   const some = await dataSource.query<unknown[]>('SELECT 1 FROM leaf_alloc LIMIT 1');
   if (some.length > 0) return;
+  onCreated?.();
+  if (firstTag === undefined) return;
   await dataSource.query(
     `INSERT INTO leaf_alloc (biz_tag, max_id, step, description)
-     VALUES ('${firstTag}', 1, 2000, 'Test leaf Segment Mode Get Id')`,
+     VALUES ('${firstTag}', 1, ${FIRST_TAG_FIELDS.step}, '${FIRST_TAG_FIELDS.description}')`,
   );
 }
 

@@ -15,6 +15,8 @@ export interface OpenDatabaseOptions {
   readonly migrate: boolean;
   /** What a new, empty database begins with; left out: no tag. */
   readonly firstTag?: string;
+  /** Told that the tables were made: every tag begins at 1. */
+  readonly onCreated?: () => void;
   /** Told of what goes wrong while closing. */
   readonly onCloseProblem: (step: string, problem: string) => void;
   /** Told that the database cannot be reached yet, and when the next try is. */
@@ -68,7 +70,7 @@ export async function openDatabase(
     if (!dataSource.isInitialized) await dataSource.initialize();
     await assertSession(dataSource, target);
     await assertColumns(dataSource, target, !options.migrate);
-    if (options.migrate) await migrate(dataSource, target, options.firstTag);
+    if (options.migrate) await migrate(dataSource, target, options);
   };
   try {
     if (target.dialect === 'sqlite') await provideDatabaseFile(target.file);

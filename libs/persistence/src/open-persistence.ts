@@ -3,6 +3,7 @@ import { Releasers, SystemClock, systemRandom } from '@leaf/core';
 import { createSegmentStore, createTagStore } from './create-store';
 import { parseDatabaseUrl } from './database-url';
 import { failoverOptions } from './failover/failover-options';
+import { newDatabase } from './new-database';
 import { FIRST_TAG, openDatabase } from './open-database';
 import { Persistence } from './persistence';
 import {
@@ -31,8 +32,9 @@ async function openUrl(given: UrlPersistenceOptions): Promise<Persistence> {
   };
   const onCloseProblem = closeProblem(logger);
   const target = parseDatabaseUrl(given.url);
+  const onCreated = (): void => logger.log(newDatabase(target.description));
   const { migrate } = given;
-  const options = { target, migrate, firstTag: FIRST_TAG, onCloseProblem, onRetry };
+  const options = { target, migrate, firstTag: FIRST_TAG, onCreated, onCloseProblem, onRetry };
   const database = await openDatabase(options, new SystemClock(), systemRandom);
   const segments = createSegmentStore(database, failoverOptions(given, logger));
   return new Persistence(segments, createTagStore(database), database.users, () => database.destroy());

@@ -57,7 +57,7 @@ export class SharedDatabase {
       const attempt = async (): Promise<void> => {
         await assertSession(this.dataSource, this.target);
         await assertColumns(this.dataSource, this.target, !this.migrate);
-        if (this.migrate) await migrate(ofLeaf(this.dataSource), this.target, undefined);
+        if (this.migrate) await migrate(ofLeaf(this.dataSource), this.target, {});
       };
       await retry(attempt, { ...OPEN_RETRY, isRetryable: isNotUpYet }, this.clock, this.random);
       return this;

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { reasonOf, Releasers, SystemClock, systemRandom } from '@leaf/core';
 import { parseDatabaseUrl } from '../database-url';
 import { failoverOptions } from '../failover/failover-options';
-import { FIRST_TAG } from '../open-database';
+import { newDatabase } from '../new-database';
 import { Persistence } from '../persistence';
 import type { ShardedPersistenceOptions } from '../persistence.module-definition';
 import { Shard } from './shard';
@@ -10,6 +10,7 @@ import { ShardRouter } from './shard-router';
 import { ShardedSegmentStore } from './sharded-segment-store';
 import { ShardedTagStore } from './sharded-tag-store';
 import { Shards } from './shards';
+import { misplaced } from './tag-places';
 
 /**
  * The segments of several databases, as if they were in one.
@@ -22,11 +23,7 @@ export async function openSharded(options: ShardedPersistenceOptions): Promise<P
   const shards = await openShards(options, logger, clock);
   const segments = new ShardedSegmentStore(shards, {
     onShardFailed: (name, error) => logger.warn(`The tags of "${name}" stay as they are: ${reasonOf(error)}`),
-    onMisplaced: (tag, name, owner) => {
-      logger.error(
-        `Tag "${tag}" belongs to the database "${owner}", but has a row in "${name}": it gives no IDs from there. Move the row over, or name "${name}" for this tag in LEAF_DATABASE_TAGS.`,
-      );
-    },
+    onMisplaced: (tag, name, owner) => logger.error(misplaced(tag, name, owner)),
   });
   const users = new Releasers(clock, closeProblem(logger));
   return new Persistence(segments, new ShardedTagStore(shards), users, () => shards.close());
@@ -44,7 +41,7 @@ async function openShards(options: ShardedPersistenceOptions, logger: Logger, cl
           name,
           target: parseDatabaseUrl(url),
           migrate,
-          ...(router.shardOf(FIRST_TAG) === name ? { firstTag: FIRST_TAG } : {}),
+          onCreated: () => logger.warn(newDatabase(`"${name}"`)),
           failover,
           onCloseProblem: closeProblem(logger),
           onRetry: (problem, waitMs) => {
@@ -56,7 +53,7 @@ async function openShards(options: ShardedPersistenceOptions, logger: Logger, cl
         systemRandom,
       ),
   );
-  const shards = new Shards(all, router, clock);
+  const shards = new Shards(all, router, clock, (fault) => logger.error(fault));
   try {
     await shards.start();
   } catch (error) {

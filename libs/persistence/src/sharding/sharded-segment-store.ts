@@ -1,6 +1,7 @@
 import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore, type TagEntry } from '@leaf/core';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
+import { behind, misplaced } from './tag-places';
 
 export interface ShardEvents {
   /** The tags of a database could not be listed; those known before stay. */
@@ -14,7 +15,10 @@ export class ShardedSegmentStore extends SegmentStore {
   readonly description: string;
   /** The tags of each database, as last seen. */
   private readonly known: Map<Shard, Map<string, TagEntry>>;
-  private readonly misplaced = new Set<string>();
+  /** The tags of each database that belong to another one, as last seen. */
+  private readonly misplaced = new Map<Shard, ReadonlySet<string>>();
+  /** Tags whose row is behind one that another database has. */
+  private readonly behind = new Map<string, LeafError>();
 
   constructor(
     private readonly shards: Shards,
@@ -33,18 +37,33 @@ export class ShardedSegmentStore extends SegmentStore {
         retryAfterMs: 1000,
       });
     }
+    await this.shards.roster.update();
     return Array.from(this.known.values(), (tags) => [...tags.values()]).flat();
   }
 
+  /**
+   * @throws LeafError `LEAF_TAG_ROW_INVALID` when the tag has a row in another database only, or may have one in a
+   *   database that is not configured; `LEAF_STORE_UNAVAILABLE`
+   */
   async findTag(tag: string): Promise<TagEntry | undefined> {
     const shard = this.shards.of(tag);
     const found = await shard.stores.segments.findTag(tag);
     if (found !== undefined) this.known.get(shard)?.set(tag, found);
+    else this.assertNowhere(tag, shard);
     return found;
   }
 
+  /** @throws LeafError as {@link SegmentStore.allocate} and {@link findTag} */
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
-    return this.shards.of(tag).stores.segments.allocate(tag, size);
+    const shard = this.shards.of(tag);
+    const behind = this.behind.get(tag);
+    if (behind !== undefined) throw behind;
+    try {
+      return await shard.stores.segments.allocate(tag, size);
+    } catch (error) {
+      if (error instanceof LeafError && error.code === 'LEAF_TAG_NOT_FOUND') this.assertNowhere(tag, shard);
+      throw error;
+    }
   }
 
   async giveBack(tag: string, range: IdRange): Promise<boolean> {
@@ -76,7 +95,8 @@ export class ShardedSegmentStore extends SegmentStore {
       const listed = await shard.stores.segments.listTags();
       const own = listed.filter(({ tag }) => this.shards.of(tag) === shard);
       this.known.set(shard, new Map(own.map((entry) => [entry.tag, entry])));
-      if (own.length < listed.length) this.reportMisplaced(shard, listed);
+      const others = listed.length > own.length ? listed.filter(({ tag }) => this.shards.of(tag) !== shard) : [];
+      await this.noteMisplaced(shard, new Set(others.map(({ tag }) => tag)));
       return true;
     } catch (error) {
       this.events.onShardFailed(shard.name, error);
@@ -84,14 +104,34 @@ export class ShardedSegmentStore extends SegmentStore {
     }
   }
 
-  /** Once a tag and database. */
-  private reportMisplaced(shard: Shard, listed: readonly TagEntry[]): void {
-    for (const { tag } of listed) {
-      const owner = this.shards.of(tag);
-      const key = `${shard.name}\n${tag}`;
-      if (owner === shard || this.misplaced.has(key)) continue;
-      this.misplaced.add(key);
-      this.events.onMisplaced(tag, shard.name, owner.name);
+  private async noteMisplaced(shard: Shard, tags: ReadonlySet<string>): Promise<void> {
+    const before = this.misplaced.get(shard);
+    this.misplaced.set(shard, tags);
+    for (const tag of tags) {
+      const isNew = before?.has(tag) !== true;
+      if (isNew) this.events.onMisplaced(tag, shard.name, this.shards.of(tag).name);
+      if (isNew || this.behind.has(tag)) await this.compare(tag, shard);
     }
+    for (const tag of before ?? []) if (!tags.has(tag)) this.behind.delete(tag);
   }
+
+  /** Two rows: the one that gives IDs must not be behind the one that was left over. */
+  private async compare(tag: string, shard: Shard): Promise<void> {
+    const owner = this.shards.of(tag);
+    const [own, left] = await Promise.all([owner.stores.tags.find(tag), shard.stores.tags.find(tag)]);
+    if (own === undefined || left === undefined || own.maxId >= left.maxId) this.behind.delete(tag);
+    else this.behind.set(tag, rowInvalid(behind(tag, owner.name, shard.name, left.maxId)));
+  }
+
+  /** Of a tag without a row where it belongs. */
+  private assertNowhere(tag: string, owner: Shard): void {
+    const shard = this.shards.all.find((each) => this.misplaced.get(each)?.has(tag) === true);
+    if (shard !== undefined) throw rowInvalid(misplaced(tag, shard.name, owner.name));
+    const [fault] = this.shards.roster.faults;
+    if (fault !== undefined) throw rowInvalid(`Tag "${tag}" is not found. ${fault}`);
+  }
+}
+
+function rowInvalid(message: string): LeafError {
+  return new LeafError('LEAF_TAG_ROW_INVALID', message);
 }

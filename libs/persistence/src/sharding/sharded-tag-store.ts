@@ -1,6 +1,7 @@
 import { LeafError, type NewTag, type TagChange, type TagRow, TagStore } from '@leaf/core';
 import { highest } from '../tags/sql-tag-store';
 import type { Shards } from './shards';
+import { misplaced } from './tag-places';
 
 /** The tags of several databases, for those who look after them. */
 export class ShardedTagStore extends TagStore {
@@ -29,15 +30,19 @@ export class ShardedTagStore extends TagStore {
   /**
    * Asks all databases: a row that was left behind in another one has given IDs, and so has a tag that was deleted there.
    *
-   * @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` while one of them cannot be asked
+   * @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` while one of them cannot be asked or is
+   *   not configured
    */
   async create(tag: NewTag): Promise<TagRow> {
+    await this.shards.roster.assertComplete();
     const owner = this.shards.of(tag.tag);
     let deleted: bigint | undefined;
     for (const shard of this.shards.all) {
       if (shard === owner) continue;
       const { tags } = shard.stores;
-      if ((await tags.find(tag.tag)) !== undefined) throw misplaced(tag.tag, shard.name, owner.name);
+      if ((await tags.find(tag.tag)) !== undefined) {
+        throw new LeafError('LEAF_TAG_EXISTS', misplaced(tag.tag, shard.name, owner.name));
+      }
       deleted = highest(deleted, await tags.deleted(tag.tag));
     }
     return owner.stores.tags.createAbove(tag, deleted);
@@ -50,11 +55,4 @@ export class ShardedTagStore extends TagStore {
   async remove(tag: string): Promise<TagRow> {
     return this.shards.of(tag).stores.tags.remove(tag);
   }
-}
-
-function misplaced(tag: string, shard: string, owner: string): LeafError {
-  return new LeafError(
-    'LEAF_TAG_EXISTS',
-    `Tag "${tag}" belongs to the database "${owner}" and has a row in "${shard}". Move that row over, or name "${shard}" for this tag in LEAF_DATABASE_TAGS.`,
-  );
 }

@@ -7,7 +7,9 @@ import {
   type TagRow,
   TagStore,
 } from '@leaf/core';
+import { oneOfSeveral } from '../sharding/roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../sql-database';
+import type { DatabaseNames } from './database-names';
 import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
 
@@ -32,6 +34,7 @@ export class SqlTagStore extends TagStore {
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: TagDialect,
+    private readonly names: DatabaseNames,
   ) {
     super();
   }
@@ -51,18 +54,29 @@ export class SqlTagStore extends TagStore {
     return this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
   }
 
+  /** @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` on a database that was one of several */
   async create(tag: NewTag): Promise<TagRow> {
+    const names = await this.names.list();
+    if (names.length > 0) throw new LeafError('LEAF_STORE_UNAVAILABLE', oneOfSeveral(names));
     return this.createAbove(tag, undefined);
   }
 
   /**
-   * As {@link create}.
+   * As {@link create}, on a database that may be one of several.
    *
    * @param deleted where a deleted tag of this name had come to elsewhere; undefined: there was none
    */
   async createAbove(tag: NewTag, deleted: bigint | undefined): Promise<TagRow> {
     assertNewTag(tag);
     return this.database.transaction((statement) => this.insert(tag, deleted, statement), CHANGE_LIMIT_MS);
+  }
+
+  /** Whether there is a tag, or was one that was deleted. */
+  async isUsed(): Promise<boolean> {
+    for (const table of ['leaf_alloc', 'leaf_deleted_tag']) {
+      if ((await this.database.run<unknown[]>(`SELECT 1 FROM ${table} LIMIT 1`, [])).length > 0) return true;
+    }
+    return false;
   }
 
   /** Where a deleted tag of this name had come to: its first ID that was not taken; undefined when there was none. */
@@ -142,6 +156,13 @@ export class SqlTagStore extends TagStore {
         ? `There is a tag "${tag}" already. Change it, or choose another name.`
         : `The table leaf_alloc has a tag that it takes for "${tag}", in other letter case or with trailing spaces. Choose another name.`,
     );
+  }
+
+  /** Where each deleted tag had come to. */
+  async listDeleted(): Promise<Map<string, bigint>> {
+    const sql = this.dialect.text(`SELECT biz_tag, ${this.dialect.maxIdText} AS max_id FROM leaf_deleted_tag`);
+    const rows = await this.database.run<Pick<StoredRow, 'biz_tag' | 'max_id'>[]>(sql, []);
+    return new Map(rows.map(({ biz_tag, max_id }) => [biz_tag, BigInt(max_id)]));
   }
 
   private async readDeleted(tag: string, statement: Statement): Promise<bigint | undefined> {
