@@ -80,12 +80,9 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
       const reset = { reset: 'monthly', zone: 'Europe/Berlin' } as const;
       const strict = await tags.create({ tag: 'strict', step: 10, ...limits, order: 'strict', ...reset });
       expect(strict).toMatchObject({ ...limits, order: 'strict', ...reset });
-      const interleave = { of: 3, remainder: 0, block: 1000 };
-      expect(await tags.create({ tag: 'shared', step: 10, interleave })).toMatchObject({ interleave });
       expect(await tags.create({ tag: 'utc', step: 10, reset: 'daily' })).toMatchObject({ zone: 'UTC' });
       const { after } = await tags.change('strict', { maxStep: null, max: null });
       expect(after).toEqual({ ...strict, maxStep: undefined, max: undefined, updatedAt: after.updatedAt });
-      expect(await fixture.segments.findTag('shared')).toMatchObject({ kind: { interleave } });
       expect((await fixture.segments.listTags()).find(({ tag }) => tag === 'utc')).toMatchObject({
         kind: { order: 'relaxed', reset: 'daily', zone: 'UTC' },
       });

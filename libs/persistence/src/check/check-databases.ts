@@ -1,7 +1,8 @@
-import type { Clock, RandomSource } from '@leaf/core';
+import type { Clock, Interleave, RandomSource } from '@leaf/core';
 import type { PersistenceModuleOptions } from '../persistence.module-definition';
 import { missing, oneOfSeveral, replaced } from '../sharding/roster-faults';
 import { ShardRouter } from '../sharding/shard-router';
+import { shareFault } from '../sharding/shared-tags';
 import { behind, misplaced } from '../sharding/tag-places';
 import type { CheckedTag, DatabaseReport } from './database-report';
 import { type DatabaseContents, readDatabase } from './read-database';
@@ -48,11 +49,11 @@ interface Checked {
 }
 
 function checkTags(found: readonly DatabaseContents[], router: ShardRouter): Checked[] {
-  const places = new Map<string, { database: string; maxId: bigint }[]>();
+  const places = new Map<string, Place[]>();
   for (const { name, rows } of found) {
-    for (const { tag, maxId } of rows) {
+    for (const { tag, maxId, interleave } of rows) {
       const rowsOfTag = places.get(tag) ?? [];
-      rowsOfTag.push({ database: name, maxId });
+      rowsOfTag.push({ database: name, maxId, interleave });
       places.set(tag, rowsOfTag);
     }
   }
@@ -63,10 +64,12 @@ function checkTags(found: readonly DatabaseContents[], router: ShardRouter): Che
 interface Place {
   readonly database: string;
   readonly maxId: bigint;
+  readonly interleave?: Interleave | undefined;
 }
 
 /** @param deleted what other databases remember of a deleted tag of this name */
 function checkTag(tag: string, rows: readonly Place[], owner: string, deleted: readonly Place[]): Checked[] {
+  if (rows.some(({ interleave }) => interleave !== undefined)) return checkShares(tag, rows);
   const own = rows.find(({ database }) => database === owner);
   const ahead = [...rows, ...deleted].find(({ database, maxId }) => database !== owner && own && maxId > own.maxId);
   return rows.map(({ database, maxId }) => {
@@ -76,6 +79,17 @@ function checkTag(tag: string, rows: readonly Place[], owner: string, deleted: r
     if (ahead === undefined) return { row: { ...row, state: 'ok' }, problem: undefined };
     return { row: { ...row, state: 'behind' }, problem: behind(tag, owner, ahead.database, ahead.maxId) };
   });
+}
+
+/** An interleaved tag belongs wherever it has a share. */
+function checkShares(tag: string, rows: readonly Place[]): Checked[] {
+  const shares = rows.flatMap(({ database, interleave }) => (interleave ? [[database, interleave] as const] : []));
+  const plain = rows.find(({ interleave }) => interleave === undefined);
+  const fault = plain === undefined ? shareFault(shares) : `has a row in "${plain.database}" that is no share.`;
+  return rows.map(({ database, maxId }, index) => ({
+    row: { tag, database, owner: database, maxId: String(maxId), state: fault === undefined ? 'ok' : 'misplaced' },
+    problem: fault === undefined || index > 0 ? undefined : `Tag "${tag}" ${fault}`,
+  }));
 }
 
 function deletedOf(tag: string, found: readonly DatabaseContents[]): Place[] {

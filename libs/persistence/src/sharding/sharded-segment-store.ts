@@ -1,5 +1,6 @@
 import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore, type TagEntry } from '@leaf/core';
 import type { Shard } from './shard';
+import { SharedTags } from './shared-tags';
 import type { Shards } from './shards';
 import { behind, misplaced } from './tag-places';
 
@@ -10,13 +11,17 @@ export interface ShardEvents {
   readonly onMisplaced: (tag: string, shard: string, owner: string) => void;
 }
 
-/** The tags of several databases, each of them in one. A database that fails takes its own tags away, no others. */
+/**
+ * The tags of several databases, each of them in one, or interleaved over all. A database that fails takes its own tags
+ * away, no others.
+ */
 export class ShardedSegmentStore extends SegmentStore {
   readonly description: string;
   /** The tags of each database, as last seen. */
   private readonly known: Map<Shard, Map<string, TagEntry>>;
   /** The tags of each database that belong to another one, as last seen. */
   private readonly misplaced = new Map<Shard, ReadonlySet<string>>();
+  private readonly shared = new SharedTags();
   /** Tags whose row is behind one that another database has. */
   private readonly behind = new Map<string, LeafError>();
 
@@ -38,7 +43,8 @@ export class ShardedSegmentStore extends SegmentStore {
       });
     }
     await this.shards.roster.update();
-    return Array.from(this.known.values(), (tags) => [...tags.values()]).flat();
+    const tags = Array.from(this.known.values(), (known) => [...known]).flat();
+    return [...new Map(tags).values()];
   }
 
   /**
@@ -46,31 +52,42 @@ export class ShardedSegmentStore extends SegmentStore {
    *   database that is not configured; `LEAF_STORE_UNAVAILABLE`
    */
   async findTag(tag: string): Promise<TagEntry | undefined> {
-    const shard = this.shards.of(tag);
-    const found = await shard.stores.segments.findTag(tag);
-    if (found !== undefined) this.known.get(shard)?.set(tag, found);
-    else this.assertNowhere(tag, shard);
-    return found;
+    const owner = this.shards.of(tag);
+    try {
+      const found = await this.ask(owner, tag);
+      if (found?.kind?.interleave !== undefined) await this.findShares(tag);
+      if (found === undefined && !this.shared.has(tag)) this.assertNowhere(tag, owner);
+      return found ?? this.shared.find(tag);
+    } catch (error) {
+      if (!(error instanceof LeafError) || !error.retryable) throw error;
+      await this.findShares(tag);
+      const shared = this.shared.find(tag);
+      if (shared === undefined) throw error;
+      return shared;
+    }
   }
 
   /** @throws LeafError as {@link SegmentStore.allocate} and {@link findTag} */
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
-    const shard = this.shards.of(tag);
+    const owner = this.shards.of(tag);
+    if (this.shared.has(tag)) return this.shared.allocate(tag, owner, size);
     const behind = this.behind.get(tag);
     if (behind !== undefined) throw behind;
     try {
-      return await shard.stores.segments.allocate(tag, size);
+      return await owner.stores.segments.allocate(tag, size);
     } catch (error) {
-      if (error instanceof LeafError && error.code === 'LEAF_TAG_NOT_FOUND') this.assertNowhere(tag, shard);
+      if (error instanceof LeafError && error.code === 'LEAF_TAG_NOT_FOUND') this.assertNowhere(tag, owner);
       throw error;
     }
   }
 
   async giveBack(tag: string, range: IdRange): Promise<boolean> {
+    if (this.shared.has(tag)) return this.shared.giveBack(tag, range);
     return this.shards.of(tag).stores.segments.giveBack(tag, range);
   }
 
   async raise(tag: string, minimum: bigint): Promise<void> {
+    if (this.shared.has(tag)) return this.shared.raise(tag, minimum);
     return this.shards.of(tag).stores.segments.raise(tag, minimum);
   }
 
@@ -89,13 +106,35 @@ export class ShardedSegmentStore extends SegmentStore {
     return away.length === 0 ? undefined : away.map(({ name, error }) => `${name}: ${reasonOf(error)}`).join('; ');
   }
 
+  private async ask(shard: Shard, tag: string): Promise<TagEntry | undefined> {
+    const found = await shard.stores.segments.findTag(tag);
+    if (found === undefined) return undefined;
+    this.shared.note(shard, found);
+    this.known.get(shard)?.set(tag, found);
+    return found;
+  }
+
+  /** The shares of an interleaved tag in the databases that do not own it, and answer. */
+  private async findShares(tag: string): Promise<void> {
+    const others = this.shards.all.filter((shard) => shard !== this.shards.of(tag));
+    await Promise.allSettled(
+      others.map(async (shard) => {
+        const found = await shard.stores.segments.findTag(tag);
+        if (found?.kind?.interleave !== undefined) this.shared.note(shard, found);
+      }),
+    );
+  }
+
   /** @returns whether the database could be asked */
   private async look(shard: Shard): Promise<boolean> {
     try {
       const listed = await shard.stores.segments.listTags();
-      const own = listed.filter(({ tag }) => this.shards.of(tag) === shard);
-      this.known.set(shard, new Map(own.map((entry) => [entry.tag, entry])));
-      const others = listed.length > own.length ? listed.filter(({ tag }) => this.shards.of(tag) !== shard) : [];
+      const owns = (tag: string): boolean => this.shards.of(tag) === shard;
+      this.shared.noteAll(shard, listed, owns);
+      const isHere = ({ tag, kind }: TagEntry): boolean => kind?.interleave !== undefined || owns(tag);
+      const here = listed.filter(isHere);
+      this.known.set(shard, new Map(here.map((entry) => [entry.tag, entry])));
+      const others = listed.length > here.length ? listed.filter((entry) => !isHere(entry)) : [];
       await this.noteMisplaced(shard, new Set(others.map(({ tag }) => tag)));
       return true;
     } catch (error) {

@@ -1,6 +1,8 @@
 import {
   assertNewTag,
   assertTagChange,
+  type Interleave,
+  InterleavedBlocks,
   LeafError,
   type NewTag,
   type TagChange,
@@ -92,11 +94,11 @@ export class SqlTagStore extends TagStore {
       assertTagChange({ step: step ?? before.step, maxStep });
       if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
       if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
-      const update = `UPDATE leaf_alloc SET max_id = ?, step = ?, max_step = ?, last_id = ?,
+      const update = `UPDATE leaf_alloc SET max_id = COALESCE(?, max_id), step = ?, max_step = ?, last_id = ?,
         description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
         WHERE ${this.dialect.thisTag}`;
       await statement(this.dialect.text(update), [
-        maxId ?? before.maxId,
+        maxId === undefined || maxId === before.maxId ? null : positionOf(maxId, before.interleave),
         step ?? before.step,
         maxStep ?? null,
         max ?? null,
@@ -137,7 +139,7 @@ export class SqlTagStore extends TagStore {
     if (deleted !== undefined) assertAfterDeleted(newTag, deleted);
     if (deleted !== undefined && deleted > maxId) {
       const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ? WHERE ${dialect.thisTag}`);
-      await statement(sql, [deleted, ...dialect.key(tag)]);
+      await statement(sql, [positionOf(deleted, newTag.interleave), ...dialect.key(tag)]);
     }
     const row = await this.lock(tag, statement);
     // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
@@ -194,7 +196,14 @@ function select({ maxIdText, lastIdText, updated }: TagDialect): string {
 function insertValues(tag: NewTag): SqlParameter[] {
   const { interleave, order, reset } = tag;
   return [
-    ...[tag.tag, tag.maxId ?? 1n, tag.step, tag.description ?? '', tag.maxStep ?? null, tag.max ?? null],
+    ...[
+      tag.tag,
+      positionOf(tag.maxId ?? 1n, interleave),
+      tag.step,
+      tag.description ?? '',
+      tag.maxStep ?? null,
+      tag.max ?? null,
+    ],
     ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
     ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
   ];
@@ -202,16 +211,26 @@ function insertValues(tag: NewTag): SqlParameter[] {
 
 function toTagRow(row: StoredRow): TagRow {
   const { biz_tag, max_id, step, max_step, last_id, description, updated } = row;
+  const kind = kindOf(biz_tag, row);
   return {
-    ...kindOf(biz_tag, row),
+    ...kind,
     tag: biz_tag,
-    maxId: BigInt(max_id),
+    maxId: idAt(BigInt(max_id), kind.interleave),
     step: Number(step),
     maxStep: max_step === null ? undefined : Number(max_step),
     max: last_id === null ? undefined : BigInt(last_id),
     description: description ?? undefined,
     updatedAt: Math.round(Number(updated ?? 0) * 1000),
   };
+}
+
+/** What a row holds of the ID that is given next: of an interleaved tag, the place among its own IDs. */
+function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
+  return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
+}
+
+function idAt(position: bigint, interleave: Interleave | undefined): bigint {
+  return interleave === undefined ? position : new InterleavedBlocks(interleave).atPosition(position).range.from;
 }
 
 /** @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_TAG_EXISTS` */
@@ -238,5 +257,8 @@ function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
 }
 
 function notWithInterleave(tag: string): LeafError {
-  return new LeafError('LEAF_BODY_INVALID', `Tag "${tag}" is interleaved over several databases: it has no max.`);
+  return new LeafError(
+    'LEAF_BODY_INVALID',
+    `The tag cannot be stored: "${tag}" is interleaved over several databases, and has no max.`,
+  );
 }

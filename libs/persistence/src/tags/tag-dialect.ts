@@ -23,6 +23,8 @@ export interface TagDialect {
   readonly rememberDeleted: string;
   /** tag; locks the record */
   readonly deleted: string;
+  /** tag, max_id: true while no deleted tag of the name had come further */
+  readonly notDeletedAbove: string;
 }
 
 const INSERTED = 'biz_tag, max_id, step, description, max_step, last_id, ' + KIND_COLUMNS;
@@ -41,6 +43,8 @@ const SQLITE: TagDialect = {
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = MAX(max_id, EXCLUDED.max_id)`,
   deleted: 'SELECT CAST(max_id AS TEXT) AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?',
+  notDeletedAbove:
+    'NOT EXISTS (SELECT 1 FROM leaf_deleted_tag WHERE leaf_deleted_tag.biz_tag = ? AND leaf_deleted_tag.max_id > ?)',
 };
 
 const POSTGRES: TagDialect = {
@@ -71,6 +75,8 @@ const MYSQL: TagDialect = {
   // The column is ASCII, and cannot be compared with a name that is not.
   deleted:
     'SELECT CAST(max_id AS CHAR) AS max_id FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii) FOR UPDATE',
+  notDeletedAbove: `NOT EXISTS (SELECT 1 FROM leaf_deleted_tag
+    WHERE leaf_deleted_tag.biz_tag = CONVERT(? USING ascii) AND leaf_deleted_tag.max_id > ?)`,
 };
 
 export const TAG_DIALECTS: Readonly<Record<DatabaseTarget['dialect'], TagDialect>> = {
