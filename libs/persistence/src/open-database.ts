@@ -8,6 +8,7 @@ import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
 import { assertSession } from './session';
 import { provideDatabaseFile } from './sqlite/database-file';
+import { assertTables } from './tables';
 
 export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
@@ -71,6 +72,7 @@ export async function openDatabase(
     await assertSession(dataSource, target);
     await assertColumns(dataSource, target, !options.migrate);
     if (options.migrate) await migrate(dataSource, target, options);
+    await assertTables(dataSource, target);
   };
   try {
     if (target.dialect === 'sqlite') await provideDatabaseFile(target.file);

@@ -8,6 +8,7 @@ import { migrate } from './migrate';
 import { isNotUpYet, OPEN_RETRY } from './open-database';
 import { assertSession } from './session';
 import { SqlDatabase } from './sql-database';
+import { assertTables } from './tables';
 
 const DIALECTS: Readonly<Record<string, 'mysql' | 'postgres'>> = {
   mysql: 'mysql',
@@ -58,6 +59,7 @@ export class SharedDatabase {
         await assertSession(this.dataSource, this.target);
         await assertColumns(this.dataSource, this.target, !this.migrate);
         if (this.migrate) await migrate(ofLeaf(this.dataSource), this.target, {});
+        await assertTables(this.dataSource, this.target);
       };
       await retry(attempt, { ...OPEN_RETRY, isRetryable: isNotUpYet }, this.clock, this.random);
       return this;
