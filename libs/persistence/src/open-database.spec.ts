@@ -42,7 +42,8 @@ describe('openDatabase', () => {
     const columns = await dataSource.query<{ name: string; type: string; notnull: number; pk: number }[]>(
       'PRAGMA table_info(leaf_alloc)',
     );
-    expect(columns.map(({ name, type, pk }) => `${name} ${type}${pk === 1 ? ' key' : ''}`)).toEqual([
+    const ofJava = columns.slice(0, 5);
+    expect(ofJava.map(({ name, type, pk }) => `${name} ${type}${pk === 1 ? ' key' : ''}`)).toEqual([
       'biz_tag varchar(128) key',
       'max_id bigint',
       'step INT',
