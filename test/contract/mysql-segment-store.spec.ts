@@ -1,7 +1,8 @@
 import { type MariadbServer, startMariadb } from '../support/mariadb';
+import { interleavedTagContract } from './interleaved-tag.contract';
 import { segmentStoreContract } from './segment-store.contract';
 import { sqlFixture, tagFixture } from './sql-stores';
-import { tagStoreContract } from './tag-store.contract';
+import { tagStoreContract, type TagStoreFixture } from './tag-store.contract';
 
 let server: MariadbServer;
 beforeAll(async () => (server = await startMariadb()));
@@ -11,7 +12,11 @@ segmentStoreContract('MysqlSegmentStore', {
   open: async () => sqlFixture(await server.createDatabase(), () => Promise.resolve()),
 });
 
-tagStoreContract('MariaDB', async () => tagFixture(await server.createDatabase(), () => Promise.resolve()));
+const makeTags = async (): Promise<TagStoreFixture> =>
+  tagFixture(await server.createDatabase(), () => Promise.resolve());
+
+tagStoreContract('MariaDB', makeTags);
+interleavedTagContract('MariaDB', makeTags);
 
 it('a description that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());

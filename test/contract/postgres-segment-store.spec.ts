@@ -1,7 +1,8 @@
 import { type PostgresServer, startPostgres } from '../support/postgres';
+import { interleavedTagContract } from './interleaved-tag.contract';
 import { segmentStoreContract } from './segment-store.contract';
 import { sqlFixture, tagFixture } from './sql-stores';
-import { tagStoreContract } from './tag-store.contract';
+import { tagStoreContract, type TagStoreFixture } from './tag-store.contract';
 
 let server: PostgresServer;
 beforeAll(async () => (server = await startPostgres()));
@@ -11,4 +12,8 @@ segmentStoreContract('PostgresSegmentStore', {
   open: async () => sqlFixture(await server.createDatabase(), () => Promise.resolve()),
 });
 
-tagStoreContract('PostgreSQL', async () => tagFixture(await server.createDatabase(), () => Promise.resolve()));
+const makeTags = async (): Promise<TagStoreFixture> =>
+  tagFixture(await server.createDatabase(), () => Promise.resolve());
+
+tagStoreContract('PostgreSQL', makeTags);
+interleavedTagContract('PostgreSQL', makeTags);

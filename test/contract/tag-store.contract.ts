@@ -80,12 +80,9 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
       const reset = { reset: 'monthly', zone: 'Europe/Berlin' } as const;
       const strict = await tags.create({ tag: 'strict', step: 10, ...limits, order: 'strict', ...reset });
       expect(strict).toMatchObject({ ...limits, order: 'strict', ...reset });
-      const interleave = { of: 3, remainder: 0, block: 1000 };
-      expect(await tags.create({ tag: 'shared', step: 10, interleave })).toMatchObject({ interleave });
       expect(await tags.create({ tag: 'utc', step: 10, reset: 'daily' })).toMatchObject({ zone: 'UTC' });
       const { after } = await tags.change('strict', { maxStep: null, max: null });
       expect(after).toEqual({ ...strict, maxStep: undefined, max: undefined, updatedAt: after.updatedAt });
-      expect(await fixture.segments.findTag('shared')).toMatchObject({ kind: { interleave } });
       expect((await fixture.segments.listTags()).find(({ tag }) => tag === 'utc')).toMatchObject({
         kind: { order: 'relaxed', reset: 'daily', zone: 'UTC' },
       });
@@ -214,6 +211,13 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
       }
       starts.push((await fixture.segments.allocate('a', undefined)).from);
       expect(new Set(starts).size).toBe(starts.length);
+    });
+
+    it('refuses a strict tag of a name that was deleted', async () => {
+      await tags.create({ tag: 'a', step: 10 });
+      await tags.remove('a');
+      await expect(tags.create({ tag: 'a', step: 10, order: 'strict' })).rejects.toEqual(REFUSED('LEAF_TAG_EXISTS'));
+      expect(await tags.find('a')).toBeUndefined();
     });
 
     it('goes on where a deleted tag of the name had come to', async () => {

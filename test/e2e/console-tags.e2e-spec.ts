@@ -85,6 +85,44 @@ it('creates a tag, edits it and deletes it', async () => {
   await row('order').waitFor({ state: 'detached' });
 });
 
+it('shows and changes the settings of a tag', async () => {
+  await useToken();
+  await page.getByRole('button', { name: 'New tag' }).click();
+  const fields = { Name: 'receipt', Step: '100', 'Largest segment': '200', 'Last ID': '9999', Description: 'receipts' };
+  for (const [label, value] of Object.entries(fields)) await dialog().getByLabel(label).fill(value);
+  await dialog().getByText('More settings').click();
+  await dialog().getByLabel('Order').selectOption('strict');
+  await dialog().getByLabel('Begins anew').selectOption('monthly');
+  await dialog().getByLabel('Time zone').fill('Europe/Berlin');
+  expect(await view.seriousFindings()).toEqual([]);
+  await dialog().getByRole('button', { name: 'Create' }).click();
+  await said('Tag receipt is created.');
+  const kind = { order: 'strict', reset: 'monthly', zone: 'Europe/Berlin' };
+  expect(await rowOf('receipt')).toMatchObject({ ...kind, step: 100, maxStep: 200, max: '9999' });
+  for (const badge of ['strict', 'monthly Europe/Berlin', '≤ 200 a segment', 'up to 9999']) {
+    await row('receipt').getByText(badge).waitFor();
+  }
+
+  await page.getByRole('button', { name: 'Edit receipt' }).click();
+  await dialog().getByLabel('Largest segment').fill('');
+  await dialog().getByLabel('Last ID').fill('99999');
+  await dialog().getByRole('button', { name: 'Save' }).click();
+  await said('Tag receipt is saved.');
+  const { maxStep, ...saved } = (await rowOf('receipt')) as Row & { maxStep?: number };
+  expect(maxStep).toBeUndefined();
+  expect(saved).toMatchObject({ ...kind, max: '99999' });
+
+  await page.getByRole('button', { name: 'New tag' }).click();
+  await dialog().getByLabel('Name').fill('shared');
+  await dialog().getByText('More settings').click();
+  const share = { 'Databases that share it': '3', 'Which of them this is': '1', 'IDs in a row from each': '1000' };
+  for (const [label, value] of Object.entries(share)) await dialog().getByLabel(label).fill(value);
+  await dialog().getByRole('button', { name: 'Create' }).click();
+  await said('Tag shared is created.');
+  await row('shared').getByText('1 of 3, blocks of 1000').waitFor();
+  expect(await text(port, '/api/segment/get/shared')).toBe('1001');
+});
+
 it('pauses a tag, and lets it go on', async () => {
   await useToken();
   await create('invoice');

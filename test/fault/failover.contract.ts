@@ -1,3 +1,4 @@
+import { MAX_RANGE_SIZE } from '@leaf/core';
 import { closeAll } from '../support/close-all';
 import { GAP_STEPS, type Instance, OPTIONS, Valve, World } from '../support/failover-world';
 import type { DatabasePair } from '../support/database-pair';
@@ -162,6 +163,56 @@ export function failoverContract(database: string, { start, startPair }: Failove
       await growing.stop();
       await second.takeUntil(() => second.count >= GAP_STEPS * OPTIONS.maxStep);
       await world.check(2);
+    });
+
+    it.each([
+      { lost: 'ranges of the largest size', size: MAX_RANGE_SIZE, maxStep: OPTIONS.maxStep },
+      { lost: 'segments that double each time', size: 1, maxStep: 1_000_000 },
+    ])('gives no ID twice when $lost were lost', async ({ size, maxStep }) => {
+      const { pair, world } = await makePair(false);
+      const lost = await world.addInstance(world.valve, { ...OPTIONS, maxStep });
+      await lost.takeUntil(() => lost.loads >= 3);
+      await world.valve.close();
+      await pair.waitForReplica();
+      await pair.stopReplication();
+      void world.valve.allow(GAP_STEPS);
+      await lost.takeRangesUntil(size, () => world.valve.exhausted);
+      await pair.primary.kill();
+      world.valve.open();
+      await lost.stop();
+
+      await pair.promote();
+      world.proxy.retarget(pair.primary.port);
+      expect(await world.countLost(pair.primary.port)).toBe(GAP_STEPS);
+      const fresh = await world.addInstance();
+      await fresh.takeRangesUntil(MAX_RANGE_SIZE, () => fresh.count > (GAP_STEPS + 1) * MAX_RANGE_SIZE);
+      await world.check(1);
+    });
+
+    it('gives no ID twice when the record of the server was among the updates lost', async () => {
+      const { pair, world } = await makePair(false);
+      const [first, lost] = [await world.addInstance(), await world.addInstance()];
+      await pair.waitForReplica();
+      await pair.stopReplication();
+      await first.takeUntil(() => first.loads >= 1);
+      await world.valve.close();
+      void world.valve.allow(GAP_STEPS - 2);
+      await lost.takeUntil(() => world.valve.exhausted);
+      await lost.drain();
+      await pair.primary.kill();
+      world.valve.open();
+      await lost.stop();
+
+      await pair.promote();
+      world.proxy.retarget(pair.primary.port);
+      // It knows of the record, and of less IDs than were given.
+      const { loads } = first;
+      await first.takeUntil(() => first.loads > loads + 1);
+      await world.countLost(pair.primary.port);
+      const fresh = await world.addInstance();
+      await fresh.takeUntil(() => fresh.count >= GAP_STEPS * OPTIONS.maxStep);
+      await world.check(1);
+      expect(world.failovers).toHaveLength(1);
     });
   });
 }

@@ -138,11 +138,47 @@ describe('several databases', () => {
     expect(await segments.listTags()).toEqual([]);
     await segments.listTags();
     expect(reports).toEqual(['order in a, not b']);
-    await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
+    await expect(segments.findTag('order')).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
     // It would begin at 1 again.
     await expect(tags.create({ tag: 'order', step: 1 })).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
     await rows.b.putRow('order', 500n, 10);
     expect(await segments.allocate('order', 5)).toMatchObject({ from: 500n });
+  });
+});
+
+describe('a tag whose name another database remembers as deleted', () => {
+  let directory: string;
+  const opened: (() => Promise<unknown>)[] = [];
+
+  beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), 'leaf-shards-'))));
+  afterEach(async () => {
+    for (let close = opened.pop(); close !== undefined; close = opened.pop()) await close();
+    await rm(directory, { recursive: true });
+  });
+
+  async function open(tags: Record<string, string>): Promise<ShardedDatabases> {
+    const urls = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, `sqlite:${join(directory, name)}.sqlite`]));
+    const databases = shardedDatabases(urls, tags);
+    opened.push(() => databases.shards.close());
+    await databases.shards.start();
+    return databases;
+  }
+
+  it('begins above what the one that came furthest remembers', async () => {
+    for (const [owner, size] of Object.entries({ a: 500, b: 900 })) {
+      const { tags, segments } = await open({ order: owner });
+      await tags.create({ tag: 'order', step: 10 });
+      await segments.allocate('order', size);
+      await tags.remove('order');
+    }
+    const { tags } = await open({ order: 'c' });
+    const below = tags.create({ tag: 'order', step: 10, maxId: 900n });
+    await expect(below).rejects.toMatchObject({ code: 'LEAF_MAX_ID_BACKWARDS' });
+    const strict = tags.create({ tag: 'order', step: 10, order: 'strict' });
+    await expect(strict).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
+    // b began above what a remembers, and gave 900 IDs.
+    expect(await tags.create({ tag: 'order', step: 10 })).toMatchObject({ maxId: 1401n });
   });
 });
 

@@ -1,4 +1,4 @@
-import { MAX_ID, type SegmentStore } from '@leaf/core';
+import { MAX_ID, MAX_RANGE_SIZE, type SegmentStore } from '@leaf/core';
 import {
   createSegmentStore,
   createTagStore,
@@ -18,7 +18,9 @@ interface DatabaseServer extends PrivateServer {
 }
 
 const STEP = 100;
-const GAP = 10n;
+const GAP_STEPS = 10n;
+/** For a tag that never takes more than the largest range of the API. */
+const GAP = GAP_STEPS * BigInt(MAX_RANGE_SIZE);
 
 /** What a promotion leaves behind: rows and a record that name a server which is not the one that serves them. */
 const PROMOTE = "UPDATE leaf_segment_server SET server = 'the old primary'";
@@ -43,8 +45,8 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
   afterEach(() => dataSource.destroy());
 
   /** The store of a server that was just started. */
-  function makeStore(gapSteps = Number(GAP)): SegmentStore {
-    return createSegmentStore(dataSource, { gapSteps, onFailover: (text) => messages.push(text) });
+  function makeStore(gapSteps = Number(GAP_STEPS), maxStep = 1000): SegmentStore {
+    return createSegmentStore(dataSource, { gapSteps, maxStep, onFailover: (text) => messages.push(text) });
   }
 
   async function putRows(rows: readonly (readonly [tag: string, maxId: bigint, step: number])[]): Promise<void> {
@@ -75,22 +77,50 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     const stores = Array.from({ length: 10 }, () => makeStore());
     const ranges = await Promise.all(stores.map((store) => store.allocate('a', undefined)));
     const starts = ranges.map(({ from }) => Number(from)).sort((a, b) => a - b);
-    expect(starts).toEqual(Array.from({ length: 10 }, (_, n) => 1101 + n * STEP));
-    expect(await maxIds()).toEqual({ a: 2101n, b: 6000n });
+    expect(starts).toEqual(Array.from({ length: 10 }, (_, n) => 101 + Number(GAP) + n * STEP));
+    expect(await maxIds()).toEqual({ a: 1101n + GAP, b: 5000n + GAP });
     expect(messages).toEqual([expect.stringContaining('the old primary')]);
   });
 
-  it('goes by the largest size that anybody ever allocated', async () => {
+  it('goes by the largest range that a tag can have taken, whatever was allocated', async () => {
     await putRows([
-      ['a', 1n, STEP],
-      ['b', 1n, 90_000],
+      ['plain', 1n, STEP],
+      ['stepping', 1n, 3_000_000],
+      ['growing', 1n, STEP],
+      ['shared', 1n, STEP],
     ]);
-    await makeStore().allocate('a', 40_000);
-    await makeStore().allocate('a', 7);
-    const before = await maxIds();
+    await dataSource.query("UPDATE leaf_alloc SET max_step = 4000000 WHERE biz_tag = 'growing'");
+    await dataSource.query(
+      "UPDATE leaf_alloc SET interleave_of = 2, interleave_remainder = 0, interleave_block = 5000000 WHERE biz_tag = 'shared'",
+    );
+    await makeStore().allocate('plain', 7);
+    await dataSource.query(PROMOTE);
+    await makeStore().allocate('plain', 1);
+    const gaps = { plain: 7n + GAP + 1n, stepping: 30_000_000n, growing: 40_000_000n, shared: 50_000_000n };
+    expect(await maxIds()).toEqual(Object.fromEntries(Object.entries(gaps).map(([tag, gap]) => [tag, 1n + gap])));
+  });
+
+  it('goes by the largest dynamic step of the server that notices', async () => {
+    await putRows([['a', 1n, STEP]]);
+    await makeStore().allocate('a', 1);
+    await dataSource.query(PROMOTE);
+    expect(await makeStore(3, 2_000_000).allocate('a', 1)).toMatchObject({ from: 6_000_002n });
+  });
+
+  it('leaves servers of the version before what they go by', async () => {
+    await putRows([['a', 1n, STEP]]);
+    await dataSource.query("INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, 'x', 2000)");
     await dataSource.query(PROMOTE);
     await makeStore().allocate('a', 1);
-    expect(await maxIds()).toEqual({ a: before.a! + GAP * 40_000n + 1n, b: 1n + GAP * 90_000n });
+    const largest = async (): Promise<number> => {
+      const sql = 'SELECT largest_step FROM leaf_segment_server';
+      const [row] = await dataSource.query<{ largest_step: number | string }[]>(sql);
+      return Number(row?.largest_step);
+    };
+    expect(await largest()).toBe(MAX_RANGE_SIZE);
+    await dataSource.query('UPDATE leaf_segment_server SET largest_step = 5000000');
+    await makeStore().allocate('a', 1);
+    expect(await largest()).toBe(5_000_000);
   });
 
   it('takes nothing back on it', async () => {
@@ -111,8 +141,8 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     await dataSource.query(PROMOTE);
     await makeStore().allocate('tag-0', undefined);
     const after = await maxIds();
-    expect(after).toMatchObject({ bad: -5n, stepless: 1n + GAP, end: MAX_ID, 'tag-0': 1n + BigInt(STEP) * (GAP + 2n) });
-    expect(rows.filter(([tag, maxId]) => tag !== 'tag-0' && after[tag] !== maxId + GAP * BigInt(STEP))).toEqual([]);
+    expect(after).toMatchObject({ bad: -5n, stepless: 1n + GAP, end: MAX_ID, 'tag-0': 1n + BigInt(STEP) * 2n + GAP });
+    expect(rows.filter(([tag, maxId]) => tag !== 'tag-0' && after[tag] !== maxId + GAP)).toEqual([]);
   });
 
   it('moves what is remembered of deleted tags', async () => {
@@ -137,13 +167,17 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     expect(await makeStore(0).allocate('a', undefined)).toMatchObject({ from: 201n });
   });
 
-  it('is recorded anew when the record is gone', async () => {
-    await putRows([['a', 1n, STEP]]);
+  it('is noticed by a server whose record is gone', async () => {
+    await putRows([
+      ['a', 1n, STEP],
+      ['b', 500n, STEP],
+    ]);
     const store = makeStore();
     await store.allocate('a', undefined);
     await dataSource.query('DELETE FROM leaf_segment_server');
-    expect(await store.allocate('a', undefined)).toMatchObject({ from: 101n });
-    expect(await dataSource.query('SELECT id FROM leaf_segment_server')).toHaveLength(1);
+    expect(await store.allocate('a', undefined)).toMatchObject({ from: 101n + GAP });
+    expect(await store.allocate('b', undefined)).toMatchObject({ from: 500n + GAP });
+    expect(messages).toEqual([expect.stringContaining('has lost the record')]);
   });
 
   it('says what to do when there is no table for the record', async () => {
@@ -185,7 +219,7 @@ it('a MariaDB server that is another one by its server_id is noticed', async () 
     const store = createSegmentStore(dataSource, { gapSteps: 10, onFailover: (m) => messages.push(m) });
     await store.allocate('leaf-segment-test', 1);
     await dataSource.query('SET GLOBAL server_id = 4711');
-    expect(await store.allocate('leaf-segment-test', 1)).toMatchObject({ from: 20_002n });
+    expect(await store.allocate('leaf-segment-test', 1)).toMatchObject({ from: 2n + GAP });
     expect(messages).toEqual([expect.stringContaining('server_id 4711')]);
     await dataSource.destroy();
   } finally {

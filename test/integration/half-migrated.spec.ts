@@ -37,7 +37,7 @@ async function migrateWith(url: string, before: (sql: string) => Promise<string>
   };
   dataSource.createQueryRunner = (mode) => watched(begin(mode));
   try {
-    await migrate(dataSource, target, FIRST_TAG);
+    await migrate(dataSource, target, { firstTag: FIRST_TAG });
   } finally {
     await dataSource.destroy();
   }

@@ -104,8 +104,8 @@ export class BuiltServers {
   }
 
   /** Starts the process and does not wait for it. */
-  spawn(directory: string, env: NodeJS.ProcessEnv = {}): BuiltServer {
-    const child = spawn(process.execPath, [SERVER_FILE], {
+  spawn(directory: string, env: NodeJS.ProcessEnv = {}, args: readonly string[] = []): BuiltServer {
+    const child = spawn(process.execPath, [SERVER_FILE, ...args], {
       cwd: tmpdir(),
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

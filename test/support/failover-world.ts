@@ -115,6 +115,18 @@ export class Instance {
     }
   }
 
+  /** Takes ranges of `size` until `done`, however many calls are refused. */
+  async takeRangesUntil(size: number, done: () => boolean): Promise<void> {
+    while (!done()) {
+      try {
+        this.note(await this.generator.takeRanges(TAG, size));
+      } catch (error) {
+        codeOf(error);
+        await sleep(20);
+      }
+    }
+  }
+
   /** Takes all that it has; nobody may allocate any more. */
   async drain(): Promise<void> {
     while ((await this.takeOne()) === undefined);
@@ -208,7 +220,7 @@ export class World {
   }
 
   /** One with a `valve` of its own is held up by nobody. */
-  async addInstance(valve = this.valve): Promise<Instance> {
+  async addInstance(valve = this.valve, options = OPTIONS): Promise<Instance> {
     const target = this.target(this.proxy.port);
     const dataSource = await connect(target, false);
     const store = createSegmentStore(dataSource, {
@@ -217,7 +229,7 @@ export class World {
     });
     const ignore = (): void => undefined;
     const events = { onLoadFailed: ignore, onRefreshFailed: ignore };
-    const generator = new SegmentIdGenerator(valve.guard(store), clock, systemRandom, OPTIONS, events);
+    const generator = new SegmentIdGenerator(valve.guard(store), clock, systemRandom, options, events);
     const instance = new Instance(generator, () => dataSource.destroy());
     this.instances.push(instance);
     this.opened.push(() => {

@@ -121,6 +121,9 @@ export class InMemorySegmentStore extends SegmentStore {
     this.failures.length = 0;
   }
 
+  /** IDs that an allocation gives at most. */
+  most = Infinity;
+
   listTags(): Promise<TagEntry[]> {
     return this.call('listTags', undefined, () =>
       Array.from(this.rows, ([tag, { kind = PLAIN_TAG }]) => ({ tag, kind })),
@@ -185,7 +188,7 @@ export class InMemorySegmentStore extends SegmentStore {
     if (row.maxId < 1n || row.step < 1) throw new LeafError('LEAF_TAG_ROW_INVALID', `Bad row of "${tag}".`);
     const deleted = this.deleted.get(tag) ?? 0n;
     const from = row.maxId > deleted ? row.maxId : deleted;
-    const after = from + BigInt(size ?? row.step);
+    const after = from + BigInt(Math.min(size ?? row.step, this.most));
     if (after > MAX_ID) throw new LeafError('LEAF_TAG_EXHAUSTED', `"${tag}" is used up.`);
     row.maxId = after;
     return { from, to: after - 1n, step: row.step };

@@ -34,7 +34,7 @@ export function shardedDatabases(
         systemRandom,
       ),
   );
-  const shards = new Shards(all, new ShardRouter(Object.keys(databases), tags), clock);
+  const shards = new Shards(all, new ShardRouter(Object.keys(databases), tags), clock, (fault) => reports.push(fault));
   const segments = new ShardedSegmentStore(shards, {
     onShardFailed: (shard) => reports.push(`${shard} failed`),
     onMisplaced: (tag, shard, owner) => reports.push(`${tag} in ${shard}, not ${owner}`),

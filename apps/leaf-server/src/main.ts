@@ -13,6 +13,11 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig();
+  if (process.argv[2] === 'check') {
+    const { runCheck } = await import('./check/run-check.js');
+    process.exitCode = await runCheck(config, process.argv.slice(3));
+    return;
+  }
   if (config.processes === 1) return serve(config);
   const { supervise } = await import('./processes/supervise.js');
   return supervise(config);

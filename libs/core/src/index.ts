@@ -32,6 +32,7 @@ export { LoadTotals } from './segment/load-totals';
 export { Segment } from './segment/segment';
 export type { SegmentEvents } from './segment/segment-events';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
+export { InterleavedBlocks, type Block } from './segment/interleaved-blocks';
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
 export { SegmentStore, type Allocation, type TagEntry } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
@@ -48,7 +49,9 @@ export {
 } from './segment/tag-store';
 export {
   type Interleave,
+  MAX_INTERLEAVE,
   MAX_STEP,
+  ORDERS,
   PLAIN_TAG,
   RESETS,
   settingFault,

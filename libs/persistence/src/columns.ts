@@ -64,6 +64,10 @@ export async function assertColumns(
   }
 }
 
+export async function hasTable(dataSource: DataSource, dialect: Dialect, table: string): Promise<boolean> {
+  return (await dataSource.query<Column[]>(QUERIES[dialect], [table])).length > 0;
+}
+
 /** In SQLite every type with INT in its name holds any whole number. */
 function holds(type: string, width: Width, dialect: Dialect): boolean {
   if (width === 'any') return true;

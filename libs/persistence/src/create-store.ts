@@ -1,4 +1,4 @@
-import type { SegmentStore, TagStore } from '@leaf/core';
+import type { SegmentStore } from '@leaf/core';
 import { FailoverGuard, type FailoverOptions } from './failover/failover-guard';
 import { MYSQL_GUARD } from './failover/mysql-guard-dialect';
 import { POSTGRES_GUARD } from './failover/postgres-guard-dialect';
@@ -6,6 +6,7 @@ import type { DatabaseTarget } from './database-url';
 import { MysqlSegmentStore } from './mysql/mysql-segment-store';
 import { PostgresSegmentStore } from './postgres/postgres-segment-store';
 import { SqliteSegmentStore } from './sqlite/sqlite-segment-store';
+import { DatabaseNames } from './tags/database-names';
 import { SqlTagStore } from './tags/sql-tag-store';
 import type { SqlDatabase } from './sql-database';
 import { TAG_DIALECTS } from './tags/tag-dialect';
@@ -28,7 +29,13 @@ export function createSegmentStore({ access, target }: StoreDatabase, failover: 
   }
 }
 
+/** What a database remembers of the others that tags were spread over. */
+export function createDatabaseNames({ access, target }: StoreDatabase): DatabaseNames {
+  return new DatabaseNames(access, target.dialect);
+}
+
 /** The tags of a database. */
-export function createTagStore({ access, target }: StoreDatabase): TagStore {
-  return new SqlTagStore(access, TAG_DIALECTS[target.dialect]);
+export function createTagStore(database: StoreDatabase): SqlTagStore {
+  const { access, target } = database;
+  return new SqlTagStore(access, TAG_DIALECTS[target.dialect], createDatabaseNames(database));
 }

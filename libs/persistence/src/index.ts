@@ -1,4 +1,6 @@
 export { DURABILITY_SETTINGS } from './connections/weakness';
+export { checkDatabases } from './check/check-databases';
+export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/database-report';
 export { createSegmentStore, createTagStore, type StoreDatabase } from './create-store';
 export { parseDatabaseUrl, type DatabaseTarget } from './database-url';
 export type { FailoverOptions } from './failover/failover-guard';

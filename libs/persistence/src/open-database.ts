@@ -8,6 +8,7 @@ import { dataSourceOptions } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
 import { provideDatabaseFile } from './sqlite/database-file';
+import { assertTables } from './tables';
 
 export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
@@ -19,6 +20,8 @@ export interface OpenDatabaseOptions {
   readonly onAccepted?: (problem: string) => void;
   /** What a new, empty database begins with; left out: no tag. */
   readonly firstTag?: string;
+  /** Told that the tables were made: every tag begins at 1. */
+  readonly onCreated?: () => void;
   /** Told of what goes wrong while closing. */
   readonly onCloseProblem: (step: string, problem: string) => void;
   /** Told that the database cannot be reached yet, and when the next try is. */
@@ -78,7 +81,8 @@ export async function openDatabase(
     if (!dataSource.isInitialized) await dataSource.initialize();
     await dataSource.access.assertDurable();
     await assertColumns(dataSource, target, !options.migrate);
-    if (options.migrate) await migrate(dataSource, target, options.firstTag);
+    if (options.migrate) await migrate(dataSource, target, options);
+    await assertTables(dataSource, target);
   };
   try {
     if ('file' in target) await provideDatabaseFile(target.file);

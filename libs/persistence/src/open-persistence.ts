@@ -2,11 +2,12 @@ import { Logger } from '@nestjs/common';
 import { SystemClock, systemRandom } from '@leaf/core';
 import { createSegmentStore, createTagStore } from './create-store';
 import { parseDatabaseUrl } from './database-url';
+import { failoverOptions } from './failover/failover-options';
 import { lentTarget } from './lent-database';
+import { newDatabase } from './new-database';
 import { FIRST_TAG, openDatabase } from './open-database';
 import { Persistence } from './persistence';
 import {
-  DEFAULT_FAILOVER_GAP_STEPS,
   type PersistenceModuleOptions,
   type SharedPersistenceOptions,
   type UrlPersistenceOptions,
@@ -25,7 +26,7 @@ export async function openPersistence(options: PersistenceModuleOptions | undefi
 }
 
 async function openOne(given: UrlPersistenceOptions | SharedPersistenceOptions): Promise<Persistence> {
-  const { migrate, accept = [], failoverGapSteps } = given;
+  const { migrate, accept = [] } = given;
   const logger = new Logger('Persistence');
   const onRetry = (problem: string, waitMs: number): void => {
     logger.warn(`The database cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
@@ -36,21 +37,12 @@ async function openOne(given: UrlPersistenceOptions | SharedPersistenceOptions):
     'dataSource' in given
       ? { target: lentTarget(given.dataSource) }
       : { target: parseDatabaseUrl(given.url), firstTag: FIRST_TAG };
-  const options = { ...source, migrate, accept, onAccepted: acceptedBy(logger), onCloseProblem, onRetry };
+  const onCreated = (): void => logger.log(newDatabase(source.target.description));
+  const onAccepted = (problem: string): void => logger.warn(`Accepted: ${problem}`);
+  const options = { ...source, migrate, accept, onAccepted, onCreated, onCloseProblem, onRetry };
   const database = await openDatabase(options, new SystemClock(), systemRandom);
-  const segments = createSegmentStore(database, failoverOf(logger, failoverGapSteps));
+  const segments = createSegmentStore(database, failoverOptions(given, logger));
   return new Persistence(segments, createTagStore(database), database.users, () => database.destroy());
-}
-
-function failoverOf(
-  logger: Logger,
-  gapSteps = DEFAULT_FAILOVER_GAP_STEPS,
-): { gapSteps: number; onFailover: (message: string) => void } {
-  return { gapSteps, onFailover: (message) => logger.warn(message) };
-}
-
-function acceptedBy(logger: Logger): (problem: string) => void {
-  return (problem) => logger.warn(`Accepted: ${problem}`);
 }
 
 function closeProblem(logger: Logger): (step: string, problem: string) => void {

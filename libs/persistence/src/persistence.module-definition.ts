@@ -2,7 +2,7 @@ import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { ShardMap } from './sharding/shard-router';
 
-interface CommonOptions {
+export interface CommonOptions {
   /** Bring the schema up to date at start. */
   readonly migrate: boolean;
   /**
@@ -10,8 +10,10 @@ interface CommonOptions {
    * `sync_binlog`.
    */
   readonly accept?: readonly string[];
-  /** Steps by which every tag moves forward when a promoted replica is noticed; 10 by default, 0 is off. */
+  /** Lost allocations of a tag that are covered when a promoted replica is noticed; 10 by default, 0 is off. */
   readonly failoverGapSteps?: number;
+  /** The largest dynamic step of the servers, by which that gap is measured; that of `DEFAULT_SEGMENT_OPTIONS` when left out. */
+  readonly maxStep?: number;
 }
 
 export interface UrlPersistenceOptions extends CommonOptions {

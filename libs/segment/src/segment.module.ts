@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Clock, Releasers, SegmentStore, SystemClock } from '@leaf/core';
-import { PersistenceModule } from '@leaf/persistence';
+import { PersistenceModule, type PersistenceModuleOptions } from '@leaf/persistence';
 import { HotTagsJob } from './hot-tags.job';
 import {
   type ASYNC_OPTIONS_TYPE,
@@ -32,7 +32,7 @@ function assemble(base: DynamicModule): DynamicModule {
   const persistence = PersistenceModule.forRootAsync({
     imports: [settings],
     inject: [MODULE_OPTIONS_TOKEN],
-    useFactory: (options?: SegmentModuleOptions) => options?.database,
+    useFactory: (options?: SegmentModuleOptions) => options && persistenceOptions(options),
   });
   return {
     module: base.module,
@@ -50,4 +50,8 @@ function assemble(base: DynamicModule): DynamicModule {
     ],
     exports: [SegmentService, persistence],
   };
+}
+
+function persistenceOptions({ database, maxStep }: SegmentModuleOptions): PersistenceModuleOptions {
+  return maxStep === undefined ? database : { ...database, maxStep };
 }

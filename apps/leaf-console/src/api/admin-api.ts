@@ -1,23 +1,44 @@
 import { type Outcome, request } from './problem';
 
+export interface Interleave {
+  readonly of: number;
+  readonly remainder: number;
+  readonly block: number;
+}
+
+/** What a tag may have besides, and never changes. */
+export interface TagKind {
+  readonly order?: 'relaxed' | 'strict';
+  readonly reset?: 'daily' | 'monthly' | 'yearly';
+  readonly zone?: string;
+  readonly interleave?: Interleave;
+}
+
 /** A row of `leaf_alloc`. */
-export interface TagRow {
+export interface TagRow extends TagKind {
   readonly tag: string;
   readonly maxId: string;
   readonly step: number;
+  readonly maxStep?: number;
+  readonly max?: string;
   readonly description: string;
   readonly updatedAt: string;
 }
 
-export interface NewTag {
+export interface NewTag extends TagKind {
   readonly tag: string;
   readonly step: number;
+  readonly maxStep?: number;
+  readonly max?: string;
   readonly maxId?: string;
   readonly description?: string;
 }
 
 export interface TagChange {
   readonly step?: number;
+  /** Null takes it away. */
+  readonly maxStep?: number | null;
+  readonly max?: string | null;
   readonly maxId?: string;
   readonly description?: string;
 }

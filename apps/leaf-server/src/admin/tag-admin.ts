@@ -43,10 +43,10 @@ export class TagAdmin {
   }
 
   /** @throws LeafError see {@link TagStore.create} */
-  async create(by: Actor, { tag, step, maxId, description }: NewTagBody): Promise<TagResponse> {
+  async create(by: Actor, { tag, maxId, max, ...settings }: NewTagBody): Promise<TagResponse> {
     assertTag(tag);
     const { after } = await this.audit.record(by, 'create tag', tag, async () => {
-      const row = await this.rows().create({ tag, step, maxId: toBigInt(maxId), description });
+      const row = await this.rows().create({ tag, maxId: toBigInt(maxId), max: toBigInt(max), ...settings });
       await this.tell(TAG_ADDED, tag);
       return { after: toTagResponse(row) };
     });
@@ -54,13 +54,18 @@ export class TagAdmin {
   }
 
   /** @throws LeafError see {@link TagStore.change}, and `LEAF_BODY_INVALID` when there is nothing to change */
-  async change(by: Actor, tag: string, { step, maxId, description }: TagChangeBody): Promise<TagResponse> {
+  async change(by: Actor, tag: string, body: TagChangeBody): Promise<TagResponse> {
     assertTag(tag);
-    if (step === undefined && maxId === undefined && description === undefined) {
-      throw new LeafError('LEAF_BODY_INVALID', 'The body changes nothing: give step, maxId or description.');
+    const { step, maxStep, max, maxId, description } = body;
+    if ([step, maxStep, max, maxId, description].every((value) => value === undefined)) {
+      throw new LeafError(
+        'LEAF_BODY_INVALID',
+        'The body changes nothing: give step, maxStep, max, maxId or description.',
+      );
     }
+    const change = { step, maxStep, max: max === null ? null : toBigInt(max), maxId: toBigInt(maxId), description };
     const { after } = await this.audit.record(by, 'change tag', tag, async () =>
-      toChange(await this.rows().change(tag, { step, maxId: toBigInt(maxId), description })),
+      toChange(await this.rows().change(tag, change)),
     );
     return after;
   }

@@ -1,10 +1,29 @@
 import { MAX_DESCRIPTION, MAX_ID, MAX_STEP } from '@leaf/core';
-import { object, type Schema } from '../openapi/schema';
+import { object, orNull, type Schema } from '../openapi/schema';
 import { ANY_TAG } from '../openapi/shared-schemas';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
+import { KIND } from './tag-rows';
 
-const CHANGEABLE: Readonly<Record<keyof TagChangeBody, Schema>> = {
+/** The body names it to say why it is refused. */
+type Unchangeable = 'order' | 'reset' | 'zone' | 'interleave';
+type Changeable = Omit<TagChangeBody, Unchangeable>;
+
+const CHANGEABLE: Readonly<Record<keyof Changeable, Schema>> = {
   step: { type: 'integer', minimum: 1, maximum: MAX_STEP, description: 'IDs of a segment, at least.', example: 1000 },
+  maxStep: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_STEP,
+    description: 'IDs of a segment, at most; not less than `step`, and equal to it when the step shall be fixed.',
+    example: 100_000,
+  },
+  max: {
+    type: 'string',
+    format: 'int64',
+    pattern: '^[1-9][0-9]{0,18}$',
+    description: `The last ID that may be given, at most ${MAX_ID - 1n}.`,
+    example: '999999',
+  },
   maxId: {
     type: 'string',
     format: 'int64',
@@ -23,13 +42,20 @@ const CHANGEABLE: Readonly<Record<keyof TagChangeBody, Schema>> = {
 
 /** `PATCH /api/tags/:tag`. */
 export const TAG_CHANGE: Schema = {
-  ...object<TagChangeBody>('TagChange', CHANGEABLE, ['step', 'maxId', 'description']),
+  ...object<Changeable>(
+    'TagChange',
+    { ...CHANGEABLE, maxStep: orNull(CHANGEABLE.maxStep), max: orNull(CHANGEABLE.max) },
+    ['step', 'maxStep', 'max', 'maxId', 'description'],
+  ),
   minProperties: 1,
   additionalProperties: false,
 };
 
 /** `POST /api/tags`. */
 export const NEW_TAG: Schema = {
-  ...object<NewTagBody>('NewTag', { tag: ANY_TAG, ...CHANGEABLE }, ['maxId', 'description']),
+  ...object<NewTagBody>('NewTag', { tag: ANY_TAG, ...CHANGEABLE, ...KIND }, [
+    ...(['maxStep', 'max', 'maxId', 'description'] as const),
+    ...(['order', 'reset', 'zone', 'interleave'] as const),
+  ]),
   additionalProperties: false,
 };

@@ -114,12 +114,12 @@ export const VARIABLES = {
   LEAF_SEGMENT_MAX_STEP: variable(
     SEGMENT.maxStep,
     integer(1, 1_000_000_000),
-    'the dynamic step does not double above this',
+    'the dynamic step does not grow above this',
   ),
   LEAF_SEGMENT_FAILOVER_GAP_STEPS: variable(
     DEFAULT_FAILOVER_GAP_STEPS,
     integer(0, 1_000_000),
-    'steps by which every tag moves forward when a promoted replica is noticed; 0 is off',
+    'lost allocations of a tag that a failover of the database is proof against, by moving every tag forward; 0 is off',
   ),
   LEAF_SNOWFLAKE_REGISTRY: variable(
     undefined,

@@ -52,6 +52,33 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.calls).toHaveLength(calls);
   });
 
+  it('takes what a store that gives less than it is asked for gives in several allocations', async () => {
+    const { rig, buffer } = await loaded();
+    rig.store.most = 4;
+    const ranges = await buffer.takeRanges(20);
+    expect(idsOf(...ranges)).toEqual(idsOf({ from: 4n, to: 23n }));
+    expect(buffer.buffered).toBe(17);
+    expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 24n, to: 40n }));
+  });
+
+  it('keeps what was loaded for a call that had to give up between two allocations', async () => {
+    const { rig, buffer } = await loaded();
+    rig.store.most = 4;
+    rig.store.hold();
+    const call = watch(buffer.takeRanges(20));
+    await rig.settle();
+    rig.store.release();
+    rig.store.hold();
+    await rig.settle();
+    await rig.clock.advance(rig.options.waitMs);
+    expect(call.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+    rig.store.release();
+    await rig.settle();
+    // 17 were buffered, and two allocations of 4 were done.
+    expect(buffer.buffered).toBe(25);
+    expect(await takeMany(buffer, 25)).toEqual(idsOf({ from: 4n, to: 28n }));
+  });
+
   it.each([2, 8])('takes %d of 8 without waiting for the load that is under way', async (count) => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();

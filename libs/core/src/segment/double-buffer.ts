@@ -3,7 +3,7 @@ import { LeafError } from '../errors/leaf-error';
 import { retry } from '../retry';
 import type { BufferContext } from './buffer-context';
 import type { IdRange } from './id-range';
-import type { PendingTake } from './pending-take';
+import { loadFor, type PendingTake } from './pending-take';
 import { RangeSource } from './range-source';
 import { SegmentQueue } from './segment-queue';
 import type { DoubleBufferSnapshot } from './segment-view';
@@ -69,8 +69,7 @@ export class DoubleBuffer {
   }
 
   /**
-   * The next `count` IDs as ascending ranges. When fewer are buffered, `count` more are loaded by one allocation, and the
-   * lowest ones are taken when it is done: meanwhile other calls use the buffer, and afterwards it holds as many IDs as
+   * The next `count` IDs as ascending ranges. When fewer are buffered, `count` more are loaded, and the lowest ones are taken when it is done: meanwhile other calls use the buffer, and afterwards it holds as many IDs as
    * before.
    *
    * @throws LeafError as {@link take}
@@ -207,7 +206,7 @@ export class DoubleBuffer {
   /** Loads `count` IDs behind what is buffered, then takes the first `count`. Only while no allocation is under way. */
   private async loadAndTake(count: number, deadline: number): Promise<IdRange[]> {
     this.assertNotRefused();
-    const pending: PendingTake = { count, abandoned: false, done: false };
+    const pending: PendingTake = { count, loaded: [], abandoned: false, done: false };
     const work = this.complete(pending);
     this.begin(work);
     if ((await settledBefore(work, deadline, this.context.clock)) || pending.done) {
@@ -221,14 +220,16 @@ export class DoubleBuffer {
 
   /** Takes the IDs before the allocation counts as done: no other call can come in between. */
   private async complete(pending: PendingTake): Promise<IdRange[]> {
-    const { count } = pending;
+    const { count, loaded } = pending;
+    const isWanted = (): boolean => !pending.abandoned;
     try {
-      const isWanted = (): boolean => !pending.abandoned;
-      this.queue.append(await this.retrying(() => this.source.allocate(count), isWanted));
-      if (this.retired !== undefined) throw this.retired();
+      await loadFor(pending, (size) => this.retrying(() => this.source.allocate(size), isWanted));
+      this.queue.appendAll(loaded);
+      this.assertOpen();
       return pending.abandoned ? [] : this.drain(count);
     } catch (error) {
-      if (this.retired !== undefined) throw this.retired();
+      this.queue.appendAll(loaded);
+      this.assertOpen();
       if (!(error instanceof LeafError) || error.retryable) throw this.unavailable();
       if (error.code !== 'LEAF_TAG_EXHAUSTED') this.refuse(error);
       throw error;

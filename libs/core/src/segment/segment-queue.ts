@@ -44,6 +44,11 @@ export class SegmentQueue {
     this.following = [...this.following, segment];
   }
 
+  /** Moves `ranges` here. */
+  appendAll(ranges: IdRange[]): void {
+    for (const range of ranges.splice(0)) this.append(range);
+  }
+
   /** Goes on to the next segment; false when there is none. */
   advance(): boolean {
     const [next, ...others] = this.following;

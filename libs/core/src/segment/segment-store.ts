@@ -41,7 +41,7 @@ export abstract class SegmentStore {
   /**
    * Takes the next `size` IDs of a tag, or as many as the row's step says when `size` is undefined, and raises `max_id`
    * past them in the same atomic statement. The range lies above all IDs of a deleted tag of this name, even when the row
-   * was inserted by hand.
+   * was inserted by hand. An interleaved tag gives one whole block, whatever the size.
    *
    * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_TAG_EXHAUSTED` when they would pass the last ID of the tag (nothing is taken then),
    *   `LEAF_TAG_ROW_INVALID` when the row makes no sense, `LEAF_STORE_UNAVAILABLE`
@@ -49,13 +49,14 @@ export abstract class SegmentStore {
   abstract allocate(tag: string, size: number | undefined): Promise<Allocation>;
 
   /**
-   * Gives a range back: lowers `max_id` from `to + 1` to `from`, only if no range was allocated since.
+   * Gives a range back: lowers `max_id` from `to + 1` to `from`, only if no range was allocated since. An interleaved tag
+   * takes back whole blocks only.
    *
    * @returns whether the row was changed
    */
   abstract giveBack(tag: string, range: IdRange): Promise<boolean>;
 
-  /** Raises `max_id` to at least `minimum`; never lowers it. */
+  /** Lets the tag give `minimum` at least, as its next ID; never lowers what it gives next. */
   abstract raise(tag: string, minimum: bigint): Promise<void>;
 
   /** Records that a tag whose row is gone had given IDs below `nextId`; never lowers what is recorded. */

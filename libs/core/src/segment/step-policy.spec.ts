@@ -24,7 +24,9 @@ describe('nextStep', () => {
     ['a step in the database above the maximum is kept when busy', 5_000_000, 5_000_000, 0, 5_000_000],
     ['a step in the database above the maximum is kept', 5_000_000, 5_000_000, T, 5_000_000],
     ['a step in the database raised above the maximum counts', 4000, 5_000_000, 0, 5_000_000],
-    ['a step above a lowered maximum does not grow', 3_000_000, 2000, 0, 3_000_000],
+    ['a step above a lowered maximum falls to it when busy', 3_000_000, 2000, 0, 1_000_000],
+    ['a step above a lowered maximum falls to it', 3_000_000, 2000, T, 1_000_000],
+    ['a step above a lowered maximum falls to it when idle', 3_000_000, 2000, 2 * T, 1_000_000],
   ])('%s', (_, step, databaseStep, elapsedMs, expected) => {
     expect(nextStep(step, databaseStep, elapsedMs, options)).toBe(expected);
   });

@@ -6,7 +6,7 @@ import { settingFault, type TagKind, type TagLimits } from './tag-settings';
 /** The row of a tag, as it stands in the database. */
 export interface TagRow extends TagKind {
   readonly tag: string;
-  /** The first ID that is not taken yet. */
+  /** The first ID that is not taken yet; of an interleaved tag, the first one of its next block. */
   readonly maxId: bigint;
   readonly step: number;
   readonly maxStep: number | undefined;

@@ -1,8 +1,11 @@
+import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE } from '@leaf/core';
 import type { SqlDatabase, Statement } from '../sql-database';
 
 export interface FailoverOptions {
-  /** Steps by which every tag moves forward when a promoted replica is noticed; 0 switches the guard off. */
+  /** Lost allocations of a tag that are covered when a promoted replica is noticed; 0 switches the guard off. */
   readonly gapSteps: number;
+  /** The largest dynamic step of this server; that of `DEFAULT_SEGMENT_OPTIONS` when left out. */
+  readonly maxStep?: number;
   /** Told that the tags were moved forward. */
   readonly onFailover: (message: string) => void;
 }
@@ -25,24 +28,21 @@ export interface ServerIdentity {
 export interface GuardDialect {
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE` for a server outside of the cluster that it is configured for */
   readonly askIdentity: (statement: Statement) => Promise<ServerIdentity>;
-  /** server, largest; leaves a record that is there */
+  /** server, largest size; leaves the server of a record that is there, and raises its size */
   readonly insertRecord: string;
-  /** size, size */
-  readonly raiseLargest: string;
   readonly lockRecord: string;
-  /** server, largest */
+  /** server */
   readonly updateRecord: string;
   /** The last tag of a page: tag before the page, rows of the page less one. */
   readonly lastTag: string;
-  /** gapSteps, largest, tag before the page, last tag of the page or NULL; not above 2^63 - 1 */
+  /** gapSteps, largest size, tag before the page, last tag of the page or NULL; not above 2^63 - 1 */
   readonly moveTags: string;
-  /** gapSteps, largest; not above 2^63 - 1 */
+  /** gapSteps, largest size; not above 2^63 - 1 */
   readonly moveDeletedTags: string;
 }
 
 interface ServerRecord {
   readonly server: string;
-  readonly largest_step: number | string;
 }
 
 /** Rows that are moved by one statement: few enough that it ends in time. */
@@ -52,106 +52,102 @@ const MOVE_LIMIT_MS = 60_000;
 /**
  * Notices that a replica was promoted that lacks the newest allocations, which it would hand out a second time.
  *
- * The record in `leaf_segment_server` names the database server that ranges were last taken from, and the largest size
- * ever allocated. It is replicated with the rows; an allocation compares both, in its own statement, with the server that
- * carries it out and with its own size. On a promoted replica the servers differ: then, once and in one transaction,
- * every tag moves forward by a safety gap and the record names the new server. Only after that are ranges taken. Likewise
- * a size is recorded before it is first used.
+ * The record in `leaf_segment_server` names the database server that ranges were last taken from. It is replicated with
+ * the rows; an allocation compares it, in its own statement, with the server that carries it out. On a promoted replica
+ * the servers differ, or the record is gone: then, once and in one transaction, every tag moves forward by a safety gap
+ * and the record names the new server. Only after that are ranges taken.
  *
- * The gap is `gapSteps` times the larger of the row's step and the largest size. It covers a replica that is behind by so
- * many allocations of a tag, of sizes that it knows. It cannot cover more, nor a server that becomes the primary again
- * without ever having received the record of the one between.
+ * The gap is `gapSteps` times the largest range that any allocation of the tag can have taken: its step, its largest
+ * step, its block, the largest dynamic step of this server or the largest range of the API. It covers a replica that is
+ * behind by so many allocations of a tag. It cannot cover more, nor a server that becomes the primary again without ever
+ * having received the record of the one between.
+ *
+ * Servers of the version before also compare their sizes with the column `largest_step`, and go by it when they move the
+ * tags: it is raised once, to the largest range of this server.
  */
 export class FailoverGuard {
   /** SQL that gives the name of the copy of the data; undefined until it was asked, and while the guard is off. */
   expression: string | undefined;
 
+  private readonly largest: number;
   private started = false;
   private starting: Promise<void> | undefined;
-  private following: Promise<boolean> | undefined;
-  /** Recorded by this server. After a failover it may not be any more: that is why allocations compare it, too. */
-  private largest = 0;
+  private following: Promise<void> | undefined;
 
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: GuardDialect,
     private readonly options: FailoverOptions,
-  ) {}
-
-  /**
-   * To be called before an allocation of `size` IDs; has something to do before the first one, and before a size that
-   * was never used.
-   *
-   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
-   */
-  async prepare(size: number): Promise<void> {
-    if (!this.started) {
-      this.starting ??= this.start().finally(() => (this.starting = undefined));
-      await this.starting;
-    }
-    if (this.expression === undefined || size <= this.largest) return;
-    await this.database.run(this.dialect.raiseLargest, [size, size]);
-    this.largest = size;
+  ) {
+    this.largest = Math.max(options.maxStep ?? DEFAULT_SEGMENT_OPTIONS.maxStep, MAX_RANGE_SIZE);
   }
 
   /**
-   * To be called when an allocation of `size` IDs changed no row: moves the tags forward if the server is another one
-   * now, and records the size.
+   * To be called before an allocation; has something to do before the first one.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
+   */
+  async prepare(): Promise<void> {
+    if (this.started) return;
+    this.starting ??= this.start().finally(() => (this.starting = undefined));
+    await this.starting;
+  }
+
+  /**
+   * To be called when an allocation changed no row: moves the tags forward if the server is another one now.
    *
    * @returns whether the allocation may be tried again
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
-  async follow(size: number): Promise<boolean> {
+  async follow(): Promise<boolean> {
     if (this.expression === undefined) return false;
-    while (this.following !== undefined) await this.following.catch(() => undefined);
-    this.following = this.bringUpToDate(size).finally(() => (this.following = undefined));
-    return this.following;
+    this.following ??= this.bringUpToDate().finally(() => (this.following = undefined));
+    await this.following;
+    return true;
   }
 
   private async start(): Promise<void> {
     if (this.options.gapSteps > 0) {
       const statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
       const { server, expression } = await this.dialect.askIdentity(statement);
-      await statement(this.dialect.insertRecord, [server, 1]);
+      await statement(this.dialect.insertRecord, [server, this.largest]);
       this.expression = expression;
     }
     this.started = true;
   }
 
-  private async bringUpToDate(size: number): Promise<boolean> {
-    const message = await this.database.transaction((statement) => this.amend(statement, size), MOVE_LIMIT_MS);
-    if (message !== undefined) this.options.onFailover(message);
-    // Whoever has brought it up to date, it is now.
-    return true;
+  private async bringUpToDate(): Promise<void> {
+    const reason = await this.database.transaction((statement) => this.moveOn(statement), MOVE_LIMIT_MS);
+    if (reason === undefined) return;
+    this.options.onFailover(
+      `${reason}, which may lack the newest allocations. Every tag was moved forward by ${this.options.gapSteps} times its step, ${this.options.gapSteps * this.largest} IDs at least.`,
+    );
   }
 
-  /** @returns what there is to tell */
-  private async amend(statement: Statement, size: number): Promise<string | undefined> {
+  /** @returns why the tags were moved; undefined when they were not */
+  private async moveOn(statement: Statement): Promise<string | undefined> {
     const { server, expression } = await this.dialect.askIdentity(statement);
     this.expression = expression;
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
+    if (record?.server === server) return undefined;
+    await this.moveTags(statement);
+    await statement(this.dialect.moveDeletedTags, [this.options.gapSteps, this.largest]);
+    const { description } = this.database;
     if (record === undefined) {
-      await statement(this.dialect.insertRecord, [server, size]);
-      return undefined;
+      await statement(this.dialect.insertRecord, [server, this.largest]);
+      return `${description} has lost the record of its server in leaf_segment_server: a replica was promoted`;
     }
-    const known = Number(record.largest_step);
-    const largest = Math.max(known, size);
-    if (record.server !== server) {
-      await this.moveTags(statement, largest);
-      await statement(this.dialect.moveDeletedTags, [this.options.gapSteps, largest]);
-    }
-    if (record.server !== server || size > known) await statement(this.dialect.updateRecord, [server, largest]);
-    if (record.server === server) return undefined;
-    return `${this.database.description} is on the server ${server} now, after ${record.server}: a replica was promoted, which may lack the newest allocations. Every tag was moved forward by ${this.options.gapSteps} times its step, ${this.options.gapSteps * largest} IDs at least.`;
+    await statement(this.dialect.updateRecord, [server]);
+    return `${description} is on the server ${server} now, after ${record.server}: a replica was promoted`;
   }
 
   /** Page by page, so that no statement takes long, whatever the number of tags. */
-  private async moveTags(statement: Statement, largest: number): Promise<void> {
+  private async moveTags(statement: Statement): Promise<void> {
     const { lastTag, moveTags } = this.dialect;
     let before = '';
     for (;;) {
       const [last] = await statement<{ biz_tag: string }[]>(lastTag, [before, PAGE - 1]);
-      await statement(moveTags, [this.options.gapSteps, largest, before, last?.biz_tag ?? null]);
+      await statement(moveTags, [this.options.gapSteps, this.largest, before, last?.biz_tag ?? null]);
       if (last === undefined) return;
       before = last.biz_tag;
     }

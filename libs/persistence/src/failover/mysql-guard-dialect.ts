@@ -30,13 +30,15 @@ async function askIdentity(statement: Statement): Promise<ServerIdentity> {
 
 export const MYSQL_GUARD: GuardDialect = {
   askIdentity,
-  insertRecord: 'INSERT IGNORE INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, ?)',
-  raiseLargest: 'UPDATE leaf_segment_server SET largest_step = ? WHERE id = 1 AND largest_step < ?',
-  lockRecord: 'SELECT server, largest_step FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
-  updateRecord: 'UPDATE leaf_segment_server SET server = ?, largest_step = ? WHERE id = 1',
+  insertRecord: `INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, ?)
+    ON DUPLICATE KEY UPDATE largest_step = GREATEST(largest_step, VALUES(largest_step))`,
+  lockRecord: 'SELECT server FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
+  updateRecord: 'UPDATE leaf_segment_server SET server = ? WHERE id = 1',
   lastTag: 'SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT 1 OFFSET ?',
   moveDeletedTags: 'UPDATE leaf_deleted_tag SET max_id = max_id + LEAST(? * ?, 9223372036854775807 - max_id)',
   moveTags: `UPDATE leaf_alloc, (SELECT ? AS gap, ? AS largest) AS failover
-    SET max_id = max_id + LEAST(gap * GREATEST(COALESCE(step, 0), largest), 9223372036854775807 - max_id)
+    SET max_id = max_id + LEAST(
+      gap * GREATEST(COALESCE(step, 0), COALESCE(max_step, 0), COALESCE(interleave_block, 0), largest),
+      9223372036854775807 - max_id)
     WHERE max_id > 0 AND biz_tag > ? AND biz_tag <= COALESCE(?, biz_tag)`,
 };

@@ -1,6 +1,7 @@
-import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
-import type { SqlStatement } from '../sql-database';
+import { type Allocation, MAX_STEP } from '@leaf/core';
+import type { SqlParameter, SqlStatement } from '../sql-database';
 import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { KIND_COLUMNS } from '../tags/setting-columns';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
 
 interface Updated {
@@ -25,7 +26,7 @@ const DELETED = 'FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii)';
 const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;
 /** Kept in a variable of the session, so that statement-based replication carries its value over, not its expression. */
 const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
-  WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY) AND largest_step >= ?)`;
+  WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY))`;
 
 /**
  * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation is one UPDATE, which leaves the new `max_id` in
@@ -35,21 +36,9 @@ const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
 export class MysqlSegmentStore extends SqlSegmentStore {
   protected readonly tags = TAG_DIALECTS.mysql;
 
-  async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
-    const [updated] = await this.change(
-      {
-        sql: `UPDATE leaf_alloc SET max_id = ? WHERE ${THIS_TAG} AND max_id = ?`,
-        parameters: [from, tag, tag, to + 1n],
-      },
-      { sql: 'DO 0', parameters: [] },
-      0,
-    );
+  protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
+    const [updated] = await this.change({ sql, parameters }, { sql: 'DO 0', parameters: [] }, guarded);
     return updated.affectedRows > 0;
-  }
-
-  async raise(tag: string, minimum: bigint): Promise<void> {
-    const sql = `UPDATE leaf_alloc SET max_id = ? WHERE ${THIS_TAG} AND max_id < ?`;
-    await this.database.run(sql, [minimum, tag, tag, minimum]);
   }
 
   protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
@@ -58,7 +47,7 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     const [updated, rows] = await this.change(
       {
         sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
-         WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+         WHERE ${THIS_TAG} AND interleave_of IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ?`,
         parameters: [tag, BigInt(count), tag, tag, tag, BigInt(count)],
       },
@@ -66,7 +55,6 @@ export class MysqlSegmentStore extends SqlSegmentStore {
         sql: `SELECT step, max_step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
         parameters: [tag, tag],
       },
-      size ?? 0,
     );
     const [row] = rows;
     if (updated.affectedRows !== 1 || row === undefined) return undefined;
@@ -76,7 +64,7 @@ export class MysqlSegmentStore extends SqlSegmentStore {
 
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = `(SELECT CAST(max_id AS CHAR) ${DELETED}) AS deleted`;
-    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, CAST(last_id AS CHAR) AS last_id, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
+    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, max_step, CAST(last_id AS CHAR) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
     return this.database.run(sql, [tag, tag, tag]);
   }
 
@@ -84,12 +72,12 @@ export class MysqlSegmentStore extends SqlSegmentStore {
   private async change(
     update: SqlStatement,
     query: SqlStatement,
-    size: number,
+    guarded = true,
   ): Promise<readonly [Updated, readonly Found[]]> {
-    const server = this.guard?.expression;
+    const server = guarded ? this.guard?.expression : undefined;
     const guard = { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] };
-    const guarded = { sql: `${update.sql} AND ${GUARD}`, parameters: [...update.parameters, size] };
-    const statements = server === undefined ? [update, query] : [guard, guarded, query];
+    const inPlace = { sql: `${update.sql} AND ${GUARD}`, parameters: update.parameters };
+    const statements = server === undefined ? [update, query] : [guard, inPlace, query];
     const [updated, found] = (await this.database.runTogether(statements)).slice(-2);
     return [updated as Updated, found as readonly Found[]];
   }

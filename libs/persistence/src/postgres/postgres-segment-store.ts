@@ -1,5 +1,7 @@
-import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
+import { type Allocation, MAX_STEP } from '@leaf/core';
+import type { SqlParameter } from '../sql-database';
 import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { KIND_COLUMNS } from '../tags/setting-columns';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
 
 /** Rows and their count, as TypeORM answers an UPDATE on PostgreSQL. */
@@ -12,20 +14,10 @@ const NEXT_ID = 'GREATEST(max_id, (SELECT max_id FROM leaf_deleted_tag WHERE biz
 export class PostgresSegmentStore extends SqlSegmentStore {
   protected readonly tags = TAG_DIALECTS.postgres;
 
-  async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
-    const [, count] = await this.database.run<Updated<unknown>>(
-      `UPDATE leaf_alloc SET max_id = $1, update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND max_id = $3 ${this.guarded('0')}`,
-      [from, tag, to + 1n],
-    );
+  protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
+    const text = `${this.tags.text(sql)} ${guarded ? this.guarded : ''}`;
+    const [, count] = await this.database.run<Updated<unknown>>(text, parameters);
     return count > 0;
-  }
-
-  async raise(tag: string, minimum: bigint): Promise<void> {
-    await this.database.run(
-      'UPDATE leaf_alloc SET max_id = $1, update_time = CURRENT_TIMESTAMP WHERE biz_tag = $2 AND max_id < $1',
-      [minimum, tag],
-    );
   }
 
   protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
@@ -33,8 +25,8 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     const [[row, ...others]] = await this.database.run<Updated<Allocated>>(
       `UPDATE leaf_alloc
        SET max_id = ${NEXT_ID} + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
-         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
+       WHERE biz_tag = $2 AND interleave_of IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE($1::bigint, step) ${this.guarded}
        RETURNING max_id::text, step, max_step`,
       [count, tag],
     );
@@ -51,15 +43,15 @@ export class PostgresSegmentStore extends SqlSegmentStore {
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = '(SELECT max_id::text FROM leaf_deleted_tag WHERE biz_tag = $1) AS deleted';
     return this.database.run(
-      `SELECT max_id::text, step, last_id::text, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`,
+      `SELECT max_id::text, step, max_step, last_id::text, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`,
       [tag],
     );
   }
 
   /** Lets nothing be changed if the guard has to see to something. */
-  private guarded(size: string): string {
+  private get guarded(): string {
     const server = this.guard?.expression;
     if (server === undefined) return '';
-    return `AND EXISTS (SELECT 1 FROM leaf_segment_server WHERE id = 1 AND server = ${server} AND largest_step >= ${size})`;
+    return `AND EXISTS (SELECT 1 FROM leaf_segment_server WHERE id = 1 AND server = ${server})`;
   }
 }

@@ -1,14 +1,16 @@
 import { Logger } from '@nestjs/common';
 import { reasonOf, Releasers, SystemClock, systemRandom } from '@leaf/core';
 import { parseDatabaseUrl } from '../database-url';
-import { FIRST_TAG } from '../open-database';
+import { failoverOptions } from '../failover/failover-options';
+import { newDatabase } from '../new-database';
 import { Persistence } from '../persistence';
-import { DEFAULT_FAILOVER_GAP_STEPS, type ShardedPersistenceOptions } from '../persistence.module-definition';
+import type { ShardedPersistenceOptions } from '../persistence.module-definition';
 import { Shard } from './shard';
 import { ShardRouter } from './shard-router';
 import { ShardedSegmentStore } from './sharded-segment-store';
 import { ShardedTagStore } from './sharded-tag-store';
 import { Shards } from './shards';
+import { misplaced } from './tag-places';
 
 /**
  * The segments of several databases, as if they were in one.
@@ -21,25 +23,16 @@ export async function openSharded(options: ShardedPersistenceOptions): Promise<P
   const shards = await openShards(options, logger, clock);
   const segments = new ShardedSegmentStore(shards, {
     onShardFailed: (name, error) => logger.warn(`The tags of "${name}" stay as they are: ${reasonOf(error)}`),
-    onMisplaced: (tag, name, owner) => {
-      logger.error(
-        `Tag "${tag}" belongs to the database "${owner}", but has a row in "${name}": it gives no IDs from there. Move the row over, or name "${name}" for this tag in LEAF_DATABASE_TAGS.`,
-      );
-    },
+    onMisplaced: (tag, name, owner) => logger.error(misplaced(tag, name, owner)),
   });
   const users = new Releasers(clock, closeProblem(logger));
   return new Persistence(segments, new ShardedTagStore(shards), users, () => shards.close());
 }
 
-async function openShards(
-  { shards: { databases, tags }, migrate, accept = [], failoverGapSteps }: ShardedPersistenceOptions,
-  logger: Logger,
-  clock: SystemClock,
-): Promise<Shards> {
-  const failover = {
-    gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,
-    onFailover: (message: string) => logger.warn(message),
-  };
+async function openShards(options: ShardedPersistenceOptions, logger: Logger, clock: SystemClock): Promise<Shards> {
+  const { migrate, accept = [] } = options;
+  const { databases, tags } = options.shards;
+  const failover = failoverOptions(options, logger);
   const router = new ShardRouter(Object.keys(databases), tags ?? {});
   const all = Object.entries(databases).map(
     ([name, url]) =>
@@ -50,7 +43,7 @@ async function openShards(
           migrate,
           accept,
           onAccepted: (problem) => logger.warn(`The database "${name}": accepted: ${problem}`),
-          ...(router.shardOf(FIRST_TAG) === name ? { firstTag: FIRST_TAG } : {}),
+          onCreated: () => logger.warn(newDatabase(`"${name}"`)),
           failover,
           onCloseProblem: closeProblem(logger),
           onRetry: (problem, waitMs) => {
@@ -62,7 +55,7 @@ async function openShards(
         systemRandom,
       ),
   );
-  const shards = new Shards(all, router, clock);
+  const shards = new Shards(all, router, clock, (fault) => logger.error(fault));
   try {
     await shards.start();
   } catch (error) {

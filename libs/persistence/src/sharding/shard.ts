@@ -6,12 +6,13 @@ import {
   retry,
   type SegmentStore,
   settledBefore,
-  type TagStore,
 } from '@leaf/core';
-import { createSegmentStore, createTagStore } from '../create-store';
+import { createDatabaseNames, createSegmentStore, createTagStore } from '../create-store';
 import type { FailoverOptions } from '../failover/failover-guard';
 import type { LeafDataSource } from '../leaf-data-source';
 import { openDatabase, type OpenDatabaseOptions } from '../open-database';
+import type { DatabaseNames } from '../tags/database-names';
+import type { SqlTagStore } from '../tags/sql-tag-store';
 
 export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
   readonly name: string;
@@ -23,7 +24,8 @@ export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
 interface OpenShard {
   readonly dataSource: LeafDataSource;
   readonly segments: SegmentStore;
-  readonly tags: TagStore;
+  readonly tags: SqlTagStore;
+  readonly names: DatabaseNames;
 }
 
 const REOPEN = { firstMs: 1000, maxMs: 10_000, attempts: Infinity, isRetryable: () => true };
@@ -32,6 +34,8 @@ const CLOSE_LIMIT_MS = 2000;
 /** One of several databases. It may be away when the server starts: its tags have no IDs until it is there. */
 export class Shard {
   private held: OpenShard | undefined;
+  /** Whether this server made the tables. */
+  created = false;
   private problem: unknown;
   private opening: Promise<void> | undefined;
   private readonly closing = new AbortController();
@@ -64,7 +68,7 @@ export class Shard {
   }
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE` while the database is not open */
-  get stores(): Pick<OpenShard, 'segments' | 'tags'> {
+  get stores(): Omit<OpenShard, 'dataSource'> {
     if (this.held !== undefined) return this.held;
     throw new LeafError(
       'LEAF_STORE_UNAVAILABLE',
@@ -87,17 +91,26 @@ export class Shard {
 
   private async tryOpen(): Promise<void> {
     const { signal } = this.closing;
-    const { onRetry, ...options } = this.options;
+    const { onRetry, onCreated, ...options } = this.options;
     // Later on, the end of each try is enough to be told of.
     const told = this.problem === undefined && onRetry !== undefined ? { onRetry } : {};
+    const created = (): void => {
+      this.created = true;
+      onCreated?.();
+    };
     try {
-      const dataSource = await openDatabase({ ...options, ...told, signal }, this.clock, this.random);
+      const dataSource = await openDatabase(
+        { ...options, ...told, onCreated: created, signal },
+        this.clock,
+        this.random,
+      );
       if (signal.aborted) {
         await dataSource.destroy();
         return;
       }
       const segments = createSegmentStore(dataSource, this.options.failover);
-      this.held = { dataSource, segments, tags: createTagStore(dataSource) };
+      const names = createDatabaseNames(dataSource);
+      this.held = { dataSource, segments, tags: createTagStore(dataSource), names };
     } catch (error) {
       this.problem = error;
       this.options.onOpenFailed(error);

@@ -1,6 +1,8 @@
 import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore, type TagEntry } from '@leaf/core';
 import type { Shard } from './shard';
+import { SharedTags } from './shared-tags';
 import type { Shards } from './shards';
+import { behind, misplaced } from './tag-places';
 
 export interface ShardEvents {
   /** The tags of a database could not be listed; those known before stay. */
@@ -9,12 +11,19 @@ export interface ShardEvents {
   readonly onMisplaced: (tag: string, shard: string, owner: string) => void;
 }
 
-/** The tags of several databases, each of them in one. A database that fails takes its own tags away, no others. */
+/**
+ * The tags of several databases, each of them in one, or interleaved over all. A database that fails takes its own tags
+ * away, no others.
+ */
 export class ShardedSegmentStore extends SegmentStore {
   readonly description: string;
   /** The tags of each database, as last seen. */
   private readonly known: Map<Shard, Map<string, TagEntry>>;
-  private readonly misplaced = new Set<string>();
+  /** The tags of each database that belong to another one, as last seen. */
+  private readonly misplaced = new Map<Shard, ReadonlySet<string>>();
+  private readonly shared = new SharedTags();
+  /** Tags whose row is behind one that another database has. */
+  private readonly behind = new Map<string, LeafError>();
 
   constructor(
     private readonly shards: Shards,
@@ -33,25 +42,52 @@ export class ShardedSegmentStore extends SegmentStore {
         retryAfterMs: 1000,
       });
     }
-    return Array.from(this.known.values(), (tags) => [...tags.values()]).flat();
+    await this.shards.roster.update();
+    const tags = Array.from(this.known.values(), (known) => [...known]).flat();
+    return [...new Map(tags).values()];
   }
 
+  /**
+   * @throws LeafError `LEAF_TAG_ROW_INVALID` when the tag has a row in another database only, or may have one in a
+   *   database that is not configured; `LEAF_STORE_UNAVAILABLE`
+   */
   async findTag(tag: string): Promise<TagEntry | undefined> {
-    const shard = this.shards.of(tag);
-    const found = await shard.stores.segments.findTag(tag);
-    if (found !== undefined) this.known.get(shard)?.set(tag, found);
-    return found;
+    const owner = this.shards.of(tag);
+    try {
+      const found = await this.ask(owner, tag);
+      if (found?.kind?.interleave !== undefined) await this.findShares(tag);
+      if (found === undefined && !this.shared.has(tag)) this.assertNowhere(tag, owner);
+      return found ?? this.shared.find(tag);
+    } catch (error) {
+      if (!(error instanceof LeafError) || !error.retryable) throw error;
+      await this.findShares(tag);
+      const shared = this.shared.find(tag);
+      if (shared === undefined) throw error;
+      return shared;
+    }
   }
 
+  /** @throws LeafError as {@link SegmentStore.allocate} and {@link findTag} */
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
-    return this.shards.of(tag).stores.segments.allocate(tag, size);
+    const owner = this.shards.of(tag);
+    if (this.shared.has(tag)) return this.shared.allocate(tag, owner, size);
+    const behind = this.behind.get(tag);
+    if (behind !== undefined) throw behind;
+    try {
+      return await owner.stores.segments.allocate(tag, size);
+    } catch (error) {
+      if (error instanceof LeafError && error.code === 'LEAF_TAG_NOT_FOUND') this.assertNowhere(tag, owner);
+      throw error;
+    }
   }
 
   async giveBack(tag: string, range: IdRange): Promise<boolean> {
+    if (this.shared.has(tag)) return this.shared.giveBack(tag, range);
     return this.shards.of(tag).stores.segments.giveBack(tag, range);
   }
 
   async raise(tag: string, minimum: bigint): Promise<void> {
+    if (this.shared.has(tag)) return this.shared.raise(tag, minimum);
     return this.shards.of(tag).stores.segments.raise(tag, minimum);
   }
 
@@ -70,13 +106,36 @@ export class ShardedSegmentStore extends SegmentStore {
     return away.length === 0 ? undefined : away.map(({ name, error }) => `${name}: ${reasonOf(error)}`).join('; ');
   }
 
+  private async ask(shard: Shard, tag: string): Promise<TagEntry | undefined> {
+    const found = await shard.stores.segments.findTag(tag);
+    if (found === undefined) return undefined;
+    this.shared.note(shard, found);
+    this.known.get(shard)?.set(tag, found);
+    return found;
+  }
+
+  /** The shares of an interleaved tag in the databases that do not own it, and answer. */
+  private async findShares(tag: string): Promise<void> {
+    const others = this.shards.all.filter((shard) => shard !== this.shards.of(tag));
+    await Promise.allSettled(
+      others.map(async (shard) => {
+        const found = await shard.stores.segments.findTag(tag);
+        if (found?.kind?.interleave !== undefined) this.shared.note(shard, found);
+      }),
+    );
+  }
+
   /** @returns whether the database could be asked */
   private async look(shard: Shard): Promise<boolean> {
     try {
       const listed = await shard.stores.segments.listTags();
-      const own = listed.filter(({ tag }) => this.shards.of(tag) === shard);
-      this.known.set(shard, new Map(own.map((entry) => [entry.tag, entry])));
-      if (own.length < listed.length) this.reportMisplaced(shard, listed);
+      const owns = (tag: string): boolean => this.shards.of(tag) === shard;
+      this.shared.noteAll(shard, listed, owns);
+      const isHere = ({ tag, kind }: TagEntry): boolean => kind?.interleave !== undefined || owns(tag);
+      const here = listed.filter(isHere);
+      this.known.set(shard, new Map(here.map((entry) => [entry.tag, entry])));
+      const others = listed.length > here.length ? listed.filter((entry) => !isHere(entry)) : [];
+      await this.noteMisplaced(shard, new Set(others.map(({ tag }) => tag)));
       return true;
     } catch (error) {
       this.events.onShardFailed(shard.name, error);
@@ -84,14 +143,34 @@ export class ShardedSegmentStore extends SegmentStore {
     }
   }
 
-  /** Once a tag and database. */
-  private reportMisplaced(shard: Shard, listed: readonly TagEntry[]): void {
-    for (const { tag } of listed) {
-      const owner = this.shards.of(tag);
-      const key = `${shard.name}\n${tag}`;
-      if (owner === shard || this.misplaced.has(key)) continue;
-      this.misplaced.add(key);
-      this.events.onMisplaced(tag, shard.name, owner.name);
+  private async noteMisplaced(shard: Shard, tags: ReadonlySet<string>): Promise<void> {
+    const before = this.misplaced.get(shard);
+    this.misplaced.set(shard, tags);
+    for (const tag of tags) {
+      const isNew = before?.has(tag) !== true;
+      if (isNew) this.events.onMisplaced(tag, shard.name, this.shards.of(tag).name);
+      if (isNew || this.behind.has(tag)) await this.compare(tag, shard);
     }
+    for (const tag of before ?? []) if (!tags.has(tag)) this.behind.delete(tag);
   }
+
+  /** Two rows: the one that gives IDs must not be behind the one that was left over. */
+  private async compare(tag: string, shard: Shard): Promise<void> {
+    const owner = this.shards.of(tag);
+    const [own, left] = await Promise.all([owner.stores.tags.find(tag), shard.stores.tags.find(tag)]);
+    if (own === undefined || left === undefined || own.maxId >= left.maxId) this.behind.delete(tag);
+    else this.behind.set(tag, rowInvalid(behind(tag, owner.name, shard.name, left.maxId)));
+  }
+
+  /** Of a tag without a row where it belongs. */
+  private assertNowhere(tag: string, owner: Shard): void {
+    const shard = this.shards.all.find((each) => this.misplaced.get(each)?.has(tag) === true);
+    if (shard !== undefined) throw rowInvalid(misplaced(tag, shard.name, owner.name));
+    const [fault] = this.shards.roster.faults;
+    if (fault !== undefined) throw rowInvalid(`Tag "${tag}" is not found. ${fault}`);
+  }
+}
+
+function rowInvalid(message: string): LeafError {
+  return new LeafError('LEAF_TAG_ROW_INVALID', message);
 }

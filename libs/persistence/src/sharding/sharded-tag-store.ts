@@ -1,5 +1,8 @@
-import { LeafError, type NewTag, type TagChange, type TagRow, TagStore } from '@leaf/core';
+import { type Interleave, LeafError, type NewTag, type TagChange, type TagRow, TagStore } from '@leaf/core';
+import { highest } from '../tags/sql-tag-store';
+import type { Shard } from './shard';
 import type { Shards } from './shards';
+import { misplaced } from './tag-places';
 
 /** The tags of several databases, for those who look after them. */
 export class ShardedTagStore extends TagStore {
@@ -25,24 +28,79 @@ export class ShardedTagStore extends TagStore {
     return this.shards.of(tag).stores.tags.find(tag);
   }
 
-  /** Asks all databases: a row that was left behind in another one has given IDs. */
+  /**
+   * Asks all databases: a row that was left behind in another one has given IDs, and so has a tag that was deleted there.
+   * An interleaved tag gets a row in each of them, whose remainders go by their names.
+   *
+   * @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` while one of them cannot be asked or is
+   *   not configured
+   */
   async create(tag: NewTag): Promise<TagRow> {
+    await this.shards.roster.assertComplete();
     const owner = this.shards.of(tag.tag);
+    let deleted: bigint | undefined;
+    for (const shard of this.shards.all) deleted = highest(deleted, await shard.stores.tags.deleted(tag.tag));
+    if (tag.interleave !== undefined) return this.createShares(tag, tag.interleave, deleted);
     for (const shard of this.shards.all) {
       if (shard === owner || (await shard.stores.tags.find(tag.tag)) === undefined) continue;
-      throw new LeafError(
-        'LEAF_TAG_EXISTS',
-        `Tag "${tag.tag}" belongs to the database "${owner.name}" and has a row in "${shard.name}". Move that row over, or name "${shard.name}" for this tag in LEAF_DATABASE_TAGS.`,
-      );
+      throw new LeafError('LEAF_TAG_EXISTS', misplaced(tag.tag, shard.name, owner.name));
     }
-    return owner.stores.tags.create(tag);
+    return owner.stores.tags.createAbove(tag, deleted);
   }
 
+  /** Of an interleaved tag, in every database that has a share of it. */
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
-    return this.shards.of(tag).stores.tags.change(tag, change);
+    const owner = this.shards.of(tag);
+    for (const shard of await this.otherShares(tag)) await shard.stores.tags.change(tag, change);
+    return owner.stores.tags.change(tag, change);
   }
 
   async remove(tag: string): Promise<TagRow> {
-    return this.shards.of(tag).stores.tags.remove(tag);
+    const owner = this.shards.of(tag);
+    for (const shard of await this.otherShares(tag)) await shard.stores.tags.remove(tag);
+    return owner.stores.tags.remove(tag);
   }
+
+  /** Shares that an earlier try has made are left as they are. */
+  private async createShares(tag: NewTag, interleave: Interleave, deleted: bigint | undefined): Promise<TagRow> {
+    const byName = [...this.shards.all].sort((a, b) => (a.name < b.name ? -1 : 1));
+    if (interleave.of !== byName.length) {
+      throw new LeafError(
+        'LEAF_BODY_INVALID',
+        `The tag cannot be stored: interleave.of must be ${byName.length}, the number of databases.`,
+      );
+    }
+    let created = false;
+    for (const [remainder, shard] of byName.entries()) {
+      const { tags } = shard.stores;
+      const share = { ...interleave, remainder };
+      const row = await tags.find(tag.tag);
+      if (row === undefined) await tags.createAbove({ ...tag, interleave: share }, deleted);
+      else if (!isShare(row, share)) throw exists(tag.tag);
+      created ||= row === undefined;
+    }
+    const row = await this.find(tag.tag);
+    if (!created || row === undefined) throw exists(tag.tag);
+    return row;
+  }
+
+  /** The databases beside its own that have a share of the tag; none of one that is not interleaved. */
+  private async otherShares(tag: string): Promise<Shard[]> {
+    const owner = this.shards.of(tag);
+    if ((await owner.stores.tags.find(tag))?.interleave === undefined) return [];
+    const shares: Shard[] = [];
+    for (const shard of this.shards.all) {
+      if (shard === owner) continue;
+      if ((await shard.stores.tags.find(tag))?.interleave !== undefined) shares.push(shard);
+    }
+    return shares;
+  }
+}
+
+function isShare({ interleave }: TagRow, { of, remainder, block }: Interleave): boolean {
+  return interleave?.of === of && interleave.remainder === remainder && interleave.block === block;
+}
+
+function exists(tag: string): LeafError {
+  return new LeafError('LEAF_TAG_EXISTS', `There is a tag "${tag}" already. Change it, or choose another name.`);
 }

@@ -1,4 +1,7 @@
 import { type Clock, settledBefore } from '@leaf/core';
+import { FIRST_TAG_FIELDS } from '../migrate';
+import { FIRST_TAG } from '../open-database';
+import { Roster } from './roster';
 import type { Shard } from './shard';
 import type { ShardRouter } from './shard-router';
 
@@ -7,13 +10,16 @@ const START_LIMIT_MS = 5000;
 
 /** Several databases, and which of them has a tag. */
 export class Shards {
+  readonly roster: Roster;
   private readonly byName: ReadonlyMap<string, Shard>;
 
   constructor(
     readonly all: readonly Shard[],
     private readonly router: ShardRouter,
     private readonly clock: Clock,
+    onRosterFault: (message: string) => void,
   ) {
+    this.roster = new Roster(all, onRosterFault);
     this.byName = new Map(all.map((shard) => [shard.name, shard]));
   }
 
@@ -38,6 +44,20 @@ export class Shards {
     const all = Promise.allSettled(starts);
     await any;
     await settledBefore(all, this.clock.monotonic() + START_LIMIT_MS, this.clock);
+    await this.roster.update();
+    await this.provideFirstTag();
+  }
+
+  /** Only where every other database is empty as well: it may have been given there, or deleted. */
+  private async provideFirstTag(): Promise<void> {
+    const owner = this.of(FIRST_TAG);
+    if (!owner.created || this.roster.faults.length > 0) return;
+    try {
+      const used = await Promise.all(this.all.map(async ({ stores }) => stores.tags.isUsed()));
+      if (!used.includes(true)) await owner.stores.tags.createAbove({ tag: FIRST_TAG, ...FIRST_TAG_FIELDS }, undefined);
+    } catch {
+      // A database is away, or another server was faster; whoever wants the tag creates it.
+    }
   }
 
   async close(): Promise<void> {

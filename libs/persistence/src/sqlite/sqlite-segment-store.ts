@@ -1,5 +1,7 @@
-import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
+import { type Allocation, MAX_STEP } from '@leaf/core';
+import type { SqlParameter } from '../sql-database';
 import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { KIND_COLUMNS } from '../tags/setting-columns';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
 
 /** `max_id` as text: JavaScript numbers are exact to 2^53 only. */
@@ -17,7 +19,7 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     const [row, ...others] = await this.database.run<Allocated[]>(
       `UPDATE leaf_alloc
        SET max_id = ${NEXT_ID} + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = ?2 AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
+       WHERE biz_tag = ?2 AND interleave_of IS NULL AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
          AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE(?1, step)
        RETURNING ${MAX_ID_TEXT}, step, max_step`,
@@ -33,27 +35,14 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     };
   }
 
-  async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
-    const rows = await this.database.run<unknown[]>(
-      `UPDATE leaf_alloc SET max_id = ?1, update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = ?2 AND max_id = ?3 RETURNING 1`,
-      [from, tag, to + 1n],
-    );
-    return rows.length > 0;
-  }
-
-  async raise(tag: string, minimum: bigint): Promise<void> {
-    await this.database.run(
-      `UPDATE leaf_alloc SET max_id = ?1, update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = ?2 AND max_id < ?1 RETURNING 1`,
-      [minimum, tag],
-    );
+  protected async update(sql: string, parameters: SqlParameter[]): Promise<boolean> {
+    return (await this.database.run<unknown[]>(`${sql} RETURNING 1`, parameters)).length > 0;
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = `(SELECT ${MAX_ID_TEXT} FROM leaf_deleted_tag WHERE biz_tag = ?1) AS deleted`;
     return this.database.run(
-      `SELECT ${MAX_ID_TEXT}, step, CAST(last_id AS TEXT) AS last_id, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
+      `SELECT ${MAX_ID_TEXT}, step, max_step, CAST(last_id AS TEXT) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
       [tag],
     );
   }

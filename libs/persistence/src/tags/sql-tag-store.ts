@@ -1,13 +1,17 @@
 import {
   assertNewTag,
   assertTagChange,
+  type Interleave,
+  InterleavedBlocks,
   LeafError,
   type NewTag,
   type TagChange,
   type TagRow,
   TagStore,
 } from '@leaf/core';
+import { oneOfSeveral } from '../sharding/roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../sql-database';
+import type { DatabaseNames } from './database-names';
 import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
 
@@ -33,6 +37,7 @@ export class SqlTagStore extends TagStore {
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: TagDialect,
+    private readonly names: DatabaseNames,
   ) {
     super();
   }
@@ -52,9 +57,34 @@ export class SqlTagStore extends TagStore {
     return this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
   }
 
+  /** @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` on a database that was one of several */
   async create(tag: NewTag): Promise<TagRow> {
+    const names = await this.names.list();
+    if (names.length > 0) throw new LeafError('LEAF_STORE_UNAVAILABLE', oneOfSeveral(names));
+    return this.createAbove(tag, undefined);
+  }
+
+  /**
+   * As {@link create}, on a database that may be one of several.
+   *
+   * @param deleted where a deleted tag of this name had come to elsewhere; undefined: there was none
+   */
+  async createAbove(tag: NewTag, deleted: bigint | undefined): Promise<TagRow> {
     assertNewTag(tag);
-    return this.database.transaction((statement) => this.insert(tag, statement), CHANGE_LIMIT_MS);
+    return this.database.transaction((statement) => this.insert(tag, deleted, statement), CHANGE_LIMIT_MS);
+  }
+
+  /** Whether there is a tag, or was one that was deleted. */
+  async isUsed(): Promise<boolean> {
+    for (const table of ['leaf_alloc', 'leaf_deleted_tag']) {
+      if ((await this.database.run<unknown[]>(`SELECT 1 FROM ${table} LIMIT 1`, [])).length > 0) return true;
+    }
+    return false;
+  }
+
+  /** Where a deleted tag of this name had come to: its first ID that was not taken; undefined when there was none. */
+  deleted(tag: string): Promise<bigint | undefined> {
+    return this.readDeleted(tag, (sql, parameters = []) => this.database.run(sql, parameters));
   }
 
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
@@ -65,11 +95,11 @@ export class SqlTagStore extends TagStore {
       assertTagChange({ step: step ?? before.step, maxStep });
       if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
       if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
-      const update = `UPDATE leaf_alloc SET max_id = ?, step = ?, max_step = ?, last_id = ?,
+      const update = `UPDATE leaf_alloc SET max_id = COALESCE(?, max_id), step = ?, max_step = ?, last_id = ?,
         description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
         WHERE ${this.dialect.thisTag}`;
       await statement(this.dialect.text(update), [
-        maxId ?? before.maxId,
+        maxId === undefined || maxId === before.maxId ? null : positionOf(maxId, before.interleave),
         step ?? before.step,
         maxStep ?? null,
         max ?? null,
@@ -96,35 +126,52 @@ export class SqlTagStore extends TagStore {
     return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
   }
 
-  private async insert(newTag: NewTag, statement: Statement): Promise<TagRow> {
+  /**
+   * The INSERT takes the key of the row: until the end of the transaction nobody else creates or deletes a tag of this
+   * name. What was deleted is looked at after it, since an INSERT that had to wait for a deletion sees the record as it
+   * was before.
+   */
+  private async insert(newTag: NewTag, deletedElsewhere: bigint | undefined, statement: Statement): Promise<TagRow> {
     const { dialect } = this;
-    const { tag, maxId, description } = newTag;
-    const [deleted] = await statement<{ max_id: string }[]>(
-      dialect.text(`SELECT ${dialect.maxIdText} AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?`),
-      [tag],
-    );
-    const least = BigInt(deleted?.max_id ?? 1);
-    if (maxId !== undefined && maxId < least) throw backwards(tag, least, maxId);
-    const inserted = await statement(
-      dialect.text(dialect.insertTag),
-      insertValues({ ...newTag, maxId: maxId ?? least }),
-    );
-    if (dialect.inserted(inserted)) {
-      const row = await this.lock(tag, statement);
-      // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
-      if ((row.description ?? '') === (description ?? '')) return row;
-      throw new LeafError(
-        'LEAF_BODY_INVALID',
-        'The database cannot store this description: the table has no place for some of its characters; utf8mb4 has.',
-      );
+    const { tag, maxId = 1n, description } = newTag;
+    const inserted = await statement(dialect.text(dialect.insertTag), insertValues(newTag));
+    if (!dialect.inserted(inserted)) throw await this.existing(tag, statement);
+    const deleted = highest(await this.readDeleted(tag, statement), deletedElsewhere);
+    if (deleted !== undefined) assertAfterDeleted(newTag, deleted);
+    if (deleted !== undefined && deleted > maxId) {
+      const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ? WHERE ${dialect.thisTag}`);
+      await statement(sql, [positionOf(deleted, newTag.interleave), ...dialect.key(tag)]);
     }
-    const same = (await this.read(tag, statement)) !== undefined;
+    const row = await this.lock(tag, statement);
+    // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
+    if ((row.description ?? '') === (description ?? '')) return row;
     throw new LeafError(
+      'LEAF_BODY_INVALID',
+      'The database cannot store this description: the table has no place for some of its characters; utf8mb4 has.',
+    );
+  }
+
+  private async existing(tag: string, statement: Statement): Promise<LeafError> {
+    const same = (await this.read(tag, statement)) !== undefined;
+    return new LeafError(
       'LEAF_TAG_EXISTS',
       same
         ? `There is a tag "${tag}" already. Change it, or choose another name.`
         : `The table leaf_alloc has a tag that it takes for "${tag}", in other letter case or with trailing spaces. Choose another name.`,
     );
+  }
+
+  /** Where each deleted tag had come to. */
+  async listDeleted(): Promise<Map<string, bigint>> {
+    const sql = this.dialect.text(`SELECT biz_tag, ${this.dialect.maxIdText} AS max_id FROM leaf_deleted_tag`);
+    const rows = await this.database.run<Pick<StoredRow, 'biz_tag' | 'max_id'>[]>(sql, []);
+    return new Map(rows.map(({ biz_tag, max_id }) => [biz_tag, BigInt(max_id)]));
+  }
+
+  private async readDeleted(tag: string, statement: Statement): Promise<bigint | undefined> {
+    const sql = this.dialect.text(this.dialect.deleted);
+    const [record] = await statement<{ max_id: string }[]>(sql, [tag]);
+    return record && BigInt(record.max_id);
   }
 
   private async lock(tag: string, statement: Statement): Promise<TagRow> {
@@ -150,7 +197,14 @@ function select({ maxIdText, lastIdText, updated }: TagDialect): string {
 function insertValues(tag: NewTag): SqlParameter[] {
   const { interleave, order, reset } = tag;
   return [
-    ...[tag.tag, tag.maxId ?? 1n, tag.step, tag.description ?? '', tag.maxStep ?? null, tag.max ?? null],
+    ...[
+      tag.tag,
+      positionOf(tag.maxId ?? 1n, interleave),
+      tag.step,
+      tag.description ?? '',
+      tag.maxStep ?? null,
+      tag.max ?? null,
+    ],
     ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
     ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
   ];
@@ -158,16 +212,42 @@ function insertValues(tag: NewTag): SqlParameter[] {
 
 function toTagRow(row: StoredRow): TagRow {
   const { biz_tag, max_id, step, max_step, last_id, description, updated } = row;
+  const kind = kindOf(biz_tag, row);
   return {
-    ...kindOf(biz_tag, row),
+    ...kind,
     tag: biz_tag,
-    maxId: BigInt(max_id),
+    maxId: idAt(BigInt(max_id), kind.interleave),
     step: Number(step),
     maxStep: max_step === null ? undefined : Number(max_step),
     max: last_id === null ? undefined : BigInt(last_id),
     description: description ?? undefined,
     updatedAt: Math.round(Number(updated ?? 0) * 1000),
   };
+}
+
+/** What a row holds of the ID that is given next: of an interleaved tag, the place among its own IDs. */
+function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
+  return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
+}
+
+function idAt(position: bigint, interleave: Interleave | undefined): bigint {
+  return interleave === undefined ? position : new InterleavedBlocks(interleave).atPosition(position).range.from;
+}
+
+/** @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_TAG_EXISTS` */
+function assertAfterDeleted({ tag, maxId, order }: NewTag, deleted: bigint): void {
+  if (order === 'strict') {
+    throw new LeafError(
+      'LEAF_TAG_EXISTS',
+      `A tag "${tag}" was deleted, and servers may still hold IDs of it, which a strict tag of this name could not keep in order. Choose another name.`,
+    );
+  }
+  if (maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
+}
+
+/** Of what two databases remember. */
+export function highest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  return one === undefined || (other !== undefined && other > one) ? other : one;
 }
 
 function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
@@ -178,5 +258,8 @@ function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
 }
 
 function notWithInterleave(tag: string): LeafError {
-  return new LeafError('LEAF_BODY_INVALID', `Tag "${tag}" is interleaved over several databases: it has no max.`);
+  return new LeafError(
+    'LEAF_BODY_INVALID',
+    `The tag cannot be stored: "${tag}" is interleaved over several databases, and has no max.`,
+  );
 }

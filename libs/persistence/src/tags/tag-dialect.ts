@@ -21,6 +21,10 @@ export interface TagDialect {
   readonly inserted: (answer: unknown) => boolean;
   /** tag, max_id; the higher one stays */
   readonly rememberDeleted: string;
+  /** tag; locks the record */
+  readonly deleted: string;
+  /** tag, max_id: true while no deleted tag of the name had come further */
+  readonly notDeletedAbove: string;
 }
 
 const INSERTED = 'biz_tag, max_id, step, description, max_step, last_id, ' + KIND_COLUMNS;
@@ -38,6 +42,9 @@ const SQLITE: TagDialect = {
   inserted: (answer) => (answer as unknown[]).length > 0,
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = MAX(max_id, EXCLUDED.max_id)`,
+  deleted: 'SELECT CAST(max_id AS TEXT) AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?',
+  notDeletedAbove:
+    'NOT EXISTS (SELECT 1 FROM leaf_deleted_tag WHERE leaf_deleted_tag.biz_tag = ? AND leaf_deleted_tag.max_id > ?)',
 };
 
 const POSTGRES: TagDialect = {
@@ -49,6 +56,7 @@ const POSTGRES: TagDialect = {
   forUpdate: 'FOR UPDATE',
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = GREATEST(leaf_deleted_tag.max_id, EXCLUDED.max_id)`,
+  deleted: 'SELECT max_id::text FROM leaf_deleted_tag WHERE biz_tag = ? FOR UPDATE',
 };
 
 const MYSQL: TagDialect = {
@@ -64,6 +72,11 @@ const MYSQL: TagDialect = {
   inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,
+  // The column is ASCII, and cannot be compared with a name that is not.
+  deleted:
+    'SELECT CAST(max_id AS CHAR) AS max_id FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii) FOR UPDATE',
+  notDeletedAbove: `NOT EXISTS (SELECT 1 FROM leaf_deleted_tag
+    WHERE leaf_deleted_tag.biz_tag = CONVERT(? USING ascii) AND leaf_deleted_tag.max_id > ?)`,
 };
 
 export const TAG_DIALECTS: Readonly<Record<DatabaseTarget['dialect'], TagDialect>> = {

@@ -3,6 +3,7 @@ import type { TagRow } from '../../api/admin-api';
 import { useConsole, useMonitor } from '../../state/context';
 import { Ago } from '../../ui/exact';
 import type { Column, Sorting } from '../../ui/virtual-table';
+import { SettingBadges } from './tag-settings';
 
 export type TagColumn = 'tag' | 'maxId' | 'step' | 'description' | 'updated' | 'state' | 'actions';
 
@@ -29,9 +30,10 @@ export function useTagColumns(acts: TagActs): Column<TagRow, TagColumn>[] {
     {
       name: 'description',
       label: t.descriptionColumn,
-      cell: ({ description }) => (
-        <span class="ellipsis" title={description}>
-          {description}
+      cell: (row) => (
+        <span class="ellipsis" title={row.description}>
+          <SettingBadges row={row} />
+          {row.description}
         </span>
       ),
     },

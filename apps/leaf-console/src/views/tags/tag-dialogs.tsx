@@ -7,6 +7,7 @@ import { Dialog } from '../../ui/dialog';
 import { Field } from '../../ui/field';
 import { ProblemNote } from '../../ui/note';
 import { TokenControl } from '../../ui/token-control';
+import { kindOf, KindFields, NO_SETTINGS } from './tag-settings';
 
 const MAX_DESCRIPTION = 256;
 
@@ -73,22 +74,31 @@ export function CreateDialog({ onDone, onClose }: CreateDialogProps): JSX.Elemen
   const { t, admin } = useConsole();
   const [tag, setTag] = useState('');
   const [step, setStep] = useState('2000');
+  const [maxStep, setMaxStep] = useState('');
   const [maxId, setMaxId] = useState('');
+  const [max, setMax] = useState('');
   const [description, setDescription] = useState('');
+  const [settings, setSettings] = useState(NO_SETTINGS);
   const act = (): Promise<Outcome<TagRow>> =>
     admin.create({
       tag,
       step: Number(step),
+      ...(maxStep.trim() === '' ? {} : { maxStep: Number(maxStep) }),
       ...(maxId.trim() === '' ? {} : { maxId: maxId.trim() }),
+      ...(max.trim() === '' ? {} : { max: max.trim() }),
       ...(description === '' ? {} : { description }),
+      ...kindOf(settings),
     });
   const complete = tag !== '' && step !== '';
   return (
     <ActForm title={t.createTag} verb={t.create} {...{ complete, act, onDone, onClose }}>
       <Field label={t.name} value={tag} onValue={setTag} hint={t.nameHint} required />
       <Field label={t.stepField} value={step} onValue={setStep} hint={t.stepFieldHint} digits required />
+      <Field label={t.maxStep} value={maxStep} onValue={setMaxStep} hint={t.maxStepHint} digits />
       <Field label={t.firstId} value={maxId} onValue={setMaxId} hint={t.firstIdHint} digits />
+      <Field label={t.lastId} value={max} onValue={setMax} hint={t.lastIdHint} digits />
       <Field label={t.description} value={description} onValue={setDescription} maxLength={MAX_DESCRIPTION} />
+      <KindFields value={settings} onValue={setSettings} />
     </ActForm>
   );
 }
@@ -100,11 +110,15 @@ interface RowDialogProps extends CreateDialogProps {
 export function EditDialog({ row, onDone, onClose }: RowDialogProps): JSX.Element {
   const { t, admin } = useConsole();
   const [step, setStep] = useState(String(row.step));
+  const [maxStep, setMaxStep] = useState(String(row.maxStep ?? ''));
   const [maxId, setMaxId] = useState('');
+  const [max, setMax] = useState(row.max ?? '');
   const [description, setDescription] = useState(row.description);
   const change = {
     ...(step === String(row.step) ? {} : { step: Number(step) }),
+    ...(maxStep.trim() === String(row.maxStep ?? '') ? {} : { maxStep: orNull(maxStep, Number) }),
     ...(maxId.trim() === '' ? {} : { maxId: maxId.trim() }),
+    ...(max.trim() === (row.max ?? '') ? {} : { max: orNull(max, String) }),
     ...(description === row.description ? {} : { description }),
   };
   const complete = step !== '' && Object.keys(change).length > 0;
@@ -112,10 +126,17 @@ export function EditDialog({ row, onDone, onClose }: RowDialogProps): JSX.Elemen
   return (
     <ActForm title={t.editTag(row.tag)} verb={t.save} {...{ complete, act, onDone, onClose }}>
       <Field label={t.stepField} value={step} onValue={setStep} hint={t.stepFieldHint} digits required />
+      <Field label={t.maxStep} value={maxStep} onValue={setMaxStep} hint={t.maxStepHint} digits />
+      <Field label={t.lastId} value={max} onValue={setMax} hint={t.lastIdHint} digits />
       <Field label={t.description} value={description} onValue={setDescription} maxLength={MAX_DESCRIPTION} />
       <Field label={t.raiseMaxId} value={maxId} onValue={setMaxId} hint={t.raiseMaxIdHint(row.maxId)} digits />
     </ActForm>
   );
+}
+
+/** An emptied field takes the setting away. */
+function orNull<T>(text: string, read: (text: string) => T): T | null {
+  return text.trim() === '' ? null : read(text.trim());
 }
 
 interface RemoveDialogProps {

@@ -1,0 +1,44 @@
+import { InterleavedBlocks } from './interleaved-blocks';
+
+describe('InterleavedBlocks', () => {
+  const second = new InterleavedBlocks({ of: 3, remainder: 1, block: 10 });
+
+  it.each([
+    [1n, 11n, 1n, 11n],
+    [11n, 41n, 11n, 21n],
+    // A rest of a block is skipped.
+    [2n, 41n, 11n, 21n],
+    [10n, 41n, 11n, 21n],
+    [12n, 71n, 21n, 31n],
+  ])('the position %p begins the block of %p', (position, id, from, end) => {
+    expect(second.atPosition(position)).toEqual({ range: { from: id, to: id + 9n }, from, end });
+  });
+
+  it.each([
+    [1n, 11n],
+    [11n, 11n],
+    [12n, 41n],
+    [20n, 41n],
+    [41n, 41n],
+    [42n, 71n],
+  ])('from the ID %p on its next block begins with %p', (id, first) => {
+    expect(second.fromId(id).range.from).toBe(first);
+  });
+
+  it('knows its own whole blocks', () => {
+    expect(second.exactly({ from: 41n, to: 50n })).toMatchObject({ from: 11n, end: 21n });
+    expect(second.exactly({ from: 42n, to: 50n })).toBeUndefined();
+    expect(second.exactly({ from: 41n, to: 49n })).toBeUndefined();
+    expect(second.exactly({ from: 1n, to: 10n })).toBeUndefined();
+  });
+
+  it('shares out all IDs, each once', () => {
+    const shares = [0, 1, 2].map((remainder) => new InterleavedBlocks({ of: 3, remainder, block: 7 }));
+    const ids = shares.flatMap((share) =>
+      Array.from({ length: 5 }, (_, index) => share.atPosition(BigInt(index * 7 + 1)).range).flatMap(({ from, to }) =>
+        Array.from({ length: Number(to - from) + 1 }, (_, offset) => Number(from) + offset),
+      ),
+    );
+    expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: 105 }, (_, index) => index + 1));
+  });
+});

@@ -1,0 +1,121 @@
+import type { Clock, Interleave, RandomSource } from '@leaf/core';
+import type { PersistenceModuleOptions } from '../persistence.module-definition';
+import { missing, oneOfSeveral, replaced } from '../sharding/roster-faults';
+import { ShardRouter } from '../sharding/shard-router';
+import { shareFault } from '../sharding/shared-tags';
+import { behind, misplaced } from '../sharding/tag-places';
+import type { CheckedTag, DatabaseReport } from './database-report';
+import { type DatabaseContents, readDatabase } from './read-database';
+
+/** The name of the one database where there are not several. */
+const ALONE = 'database';
+
+type CheckedOptions = Exclude<PersistenceModuleOptions, { readonly dataSource: unknown }>;
+
+/**
+ * Reads the databases of a configuration, without a change, and tells which tags servers would give from where.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+export async function checkDatabases(
+  options: CheckedOptions,
+  clock: Clock,
+  random: RandomSource,
+): Promise<DatabaseReport> {
+  const { databases, tags = {} } = 'shards' in options ? options.shards : { databases: { [ALONE]: options.url } };
+  const read = Object.entries(databases).map(([name, url]) => readDatabase(name, url, clock, random));
+  const found = await Promise.all(read);
+  const router = new ShardRouter(Object.keys(databases), tags);
+  const checked = checkTags(found, router);
+  const rosterProblems = 'shards' in options ? rosterFaults(found) : aloneFaults(found);
+  const problems = [
+    ...found.flatMap(stateProblem),
+    ...rosterProblems,
+    ...checked.flatMap(({ problem }) => problem ?? []),
+  ];
+  return {
+    ok: problems.length === 0,
+    databases: found.map(({ name, database, state, rows, deleted }) => {
+      return { name, database, state, tags: rows.length, deleted: deleted.size };
+    }),
+    tags: checked.map(({ row }) => row),
+    problems,
+  };
+}
+
+interface Checked {
+  readonly row: CheckedTag;
+  readonly problem: string | undefined;
+}
+
+function checkTags(found: readonly DatabaseContents[], router: ShardRouter): Checked[] {
+  const places = new Map<string, Place[]>();
+  for (const { name, rows } of found) {
+    for (const { tag, maxId, interleave } of rows) {
+      const rowsOfTag = places.get(tag) ?? [];
+      rowsOfTag.push({ database: name, maxId, interleave });
+      places.set(tag, rowsOfTag);
+    }
+  }
+  const names = [...places.keys()].sort();
+  return names.flatMap((tag) => checkTag(tag, places.get(tag) ?? [], router.shardOf(tag), deletedOf(tag, found)));
+}
+
+interface Place {
+  readonly database: string;
+  readonly maxId: bigint;
+  readonly interleave?: Interleave | undefined;
+}
+
+/** @param deleted what other databases remember of a deleted tag of this name */
+function checkTag(tag: string, rows: readonly Place[], owner: string, deleted: readonly Place[]): Checked[] {
+  if (rows.some(({ interleave }) => interleave !== undefined)) return checkShares(tag, rows);
+  const own = rows.find(({ database }) => database === owner);
+  const ahead = [...rows, ...deleted].find(({ database, maxId }) => database !== owner && own && maxId > own.maxId);
+  return rows.map(({ database, maxId }) => {
+    const row = { tag, database, owner, maxId: String(maxId) };
+    if (own === undefined) return { row: { ...row, state: 'misplaced' }, problem: misplaced(tag, database, owner) };
+    if (database !== owner) return { row: { ...row, state: 'left over' }, problem: misplaced(tag, database, owner) };
+    if (ahead === undefined) return { row: { ...row, state: 'ok' }, problem: undefined };
+    return { row: { ...row, state: 'behind' }, problem: behind(tag, owner, ahead.database, ahead.maxId) };
+  });
+}
+
+/** An interleaved tag belongs wherever it has a share. */
+function checkShares(tag: string, rows: readonly Place[]): Checked[] {
+  const shares = rows.flatMap(({ database, interleave }) => (interleave ? [[database, interleave] as const] : []));
+  const plain = rows.find(({ interleave }) => interleave === undefined);
+  const fault = plain === undefined ? shareFault(shares) : `has a row in "${plain.database}" that is no share.`;
+  return rows.map(({ database, maxId }, index) => ({
+    row: { tag, database, owner: database, maxId: String(maxId), state: fault === undefined ? 'ok' : 'misplaced' },
+    problem: fault === undefined || index > 0 ? undefined : `Tag "${tag}" ${fault}`,
+  }));
+}
+
+function deletedOf(tag: string, found: readonly DatabaseContents[]): Place[] {
+  return found.flatMap(({ name, deleted }) => {
+    const maxId = deleted.get(tag);
+    return maxId === undefined ? [] : [{ database: name, maxId }];
+  });
+}
+
+function stateProblem({ name, database, state, problem }: DatabaseContents): string[] {
+  if (state === 'ready') return [];
+  if (state === 'unusable') return [`The database "${name}" (${database}) cannot be read: ${problem}.`];
+  return [`The database "${name}" (${database}) is new: a start makes its tables, and every tag begins at 1 there.`];
+}
+
+function rosterFaults(found: readonly DatabaseContents[]): string[] {
+  const remembered = new Set(found.flatMap(({ names }) => names));
+  const configured = found.map(({ name }) => name);
+  return [
+    ...[...remembered].filter((name) => !configured.includes(name)).map(missing),
+    ...found
+      .filter(({ name, names, state }) => state !== 'unusable' && remembered.has(name) && !names.includes(name))
+      .map(({ name }) => replaced(name)),
+  ];
+}
+
+function aloneFaults(found: readonly DatabaseContents[]): string[] {
+  return found.flatMap(({ names }) => (names.length > 0 ? [oneOfSeveral(names)] : []));
+}

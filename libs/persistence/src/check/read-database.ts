@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { type Clock, type RandomSource, reasonOf, type TagRow } from '@leaf/core';
+import { hasTable } from '../columns';
+import { createDatabaseNames, createTagStore } from '../create-store';
+import { parseDatabaseUrl } from '../database-url';
+import type { LeafDataSource } from '../leaf-data-source';
+import { openDatabase } from '../open-database';
+
+/** What one database holds; it is not changed. */
+export interface DatabaseContents {
+  readonly name: string;
+  /** Its URL without secrets. */
+  readonly database: string;
+  readonly state: 'ready' | 'new' | 'unusable';
+  readonly problem?: string;
+  readonly rows: readonly TagRow[];
+  /** Tag → the first ID that was not taken when it was deleted. */
+  readonly deleted: ReadonlyMap<string, bigint>;
+  /** The databases that it remembers. */
+  readonly names: readonly string[];
+}
+
+const NOTHING = { rows: [], deleted: new Map<string, bigint>(), names: [] };
+
+/** Reads a database; never fails. */
+export async function readDatabase(
+  name: string,
+  url: string,
+  clock: Clock,
+  random: RandomSource,
+): Promise<DatabaseContents> {
+  const target = parseDatabaseUrl(url);
+  const found = { name, database: target.description };
+  if (target.dialect === 'sqlite' && !existsSync(target.file)) return { ...found, ...NOTHING, state: 'new' };
+  const options = { target, migrate: false, attempts: 1, onCloseProblem: () => undefined };
+  try {
+    const dataSource = await openDatabase(options, clock, random);
+    try {
+      if (!(await hasTable(dataSource, target.dialect, 'leaf_alloc'))) return { ...found, ...NOTHING, state: 'new' };
+      return { ...found, state: 'ready', ...(await contentsOf(dataSource)) };
+    } finally {
+      await dataSource.destroy();
+    }
+  } catch (error) {
+    return { ...found, ...NOTHING, state: 'unusable', problem: reasonOf(error) };
+  }
+}
+
+async function contentsOf(dataSource: LeafDataSource): Promise<Pick<DatabaseContents, 'rows' | 'deleted' | 'names'>> {
+  const tags = createTagStore(dataSource);
+  return {
+    rows: await tags.list(),
+    deleted: await tags.listDeleted(),
+    names: await createDatabaseNames(dataSource).list(),
+  };
+}
