@@ -96,8 +96,8 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/core/src/segment/range-source.ts',
-        find: 'const range = await store.allocate(this.tag, size);',
-        replace: `const given = await store.allocate(this.tag, size);
+        find: 'const range = await answer;',
+        replace: `const given = await answer;
       const count = given.to - given.from + 1n;
       const again = { ...given, from: this.highest + 1n, to: this.highest + count };
       const range = this.failuresInRow > 0 ? again : given;`,
