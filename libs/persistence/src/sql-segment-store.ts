@@ -1,4 +1,14 @@
-import { type Allocation, type IdRange, LeafError, MAX_ID, MAX_STEP, SegmentStore, type TagEntry } from '@leaf/core';
+import {
+  type Allocation,
+  type AllocationRequest,
+  type IdRange,
+  LeafError,
+  MAX_ID,
+  MAX_STEP,
+  orRefusal,
+  SegmentStore,
+  type TagEntry,
+} from '@leaf/core';
 import type { FailoverGuard } from './failover/failover-guard';
 import type { SqlDatabase } from './sql-database';
 import { KIND_COLUMNS, type KindColumns, kindOf } from './tags/setting-columns';
@@ -79,12 +89,41 @@ export abstract class SqlSegmentStore extends SegmentStore {
     throw await this.refusal(tag, size);
   }
 
+  override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
+    if (requests.length === 0) return [];
+    const granted = new Map<string, Allocation>();
+    const fault = await orRefusal(this.grantAll(requests, granted));
+    return Promise.all(
+      requests.map(({ tag, size }) => granted.get(tag) ?? fault ?? orRefusal(this.refusal(tag, size))),
+    );
+  }
+
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {
     await this.database.run(this.tags.text(this.tags.rememberDeleted), [tag, nextId]);
   }
 
   abstract override giveBack(tag: string, range: IdRange): Promise<boolean>;
   abstract override raise(tag: string, minimum: bigint): Promise<void>;
+
+  /** As {@link tryAllocate} of each request, into `granted`. */
+  protected async tryAllocateAll(
+    requests: readonly AllocationRequest[],
+    granted: Map<string, Allocation>,
+  ): Promise<void> {
+    for (const { tag, size } of requests) {
+      const allocation = await this.tryAllocate(tag, size);
+      if (allocation !== undefined) granted.set(tag, allocation);
+    }
+  }
+
+  private async grantAll(requests: readonly AllocationRequest[], granted: Map<string, Allocation>): Promise<void> {
+    const largest = Math.max(...requests.map(({ size }) => size));
+    await this.guard?.prepare(largest);
+    await this.tryAllocateAll(requests, granted);
+    const missing = requests.filter(({ tag }) => !granted.has(tag));
+    if (missing.length === 0 || (await this.guard?.follow(largest)) !== true) return;
+    await this.tryAllocateAll(missing, granted);
+  }
 
   /** Why an allocation found no row to change. */
   private async refusal(tag: string, size: number | undefined): Promise<LeafError> {

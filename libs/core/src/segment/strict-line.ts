@@ -14,7 +14,7 @@ export interface LinedTag {
 }
 
 /** Tags of one statement: few enough that it ends in time. */
-const WIDTH = 100;
+const WIDTH = 50;
 
 /**
  * The strict tags of one database that have callers waiting. One statement is under way at a time; when it is answered,

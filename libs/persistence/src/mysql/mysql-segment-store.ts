@@ -1,4 +1,4 @@
-import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
+import { type Allocation, type AllocationRequest, type IdRange, MAX_STEP } from '@leaf/core';
 import type { SqlStatement } from '../sql-database';
 import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
@@ -36,15 +36,13 @@ export class MysqlSegmentStore extends SqlSegmentStore {
   protected readonly tags = TAG_DIALECTS.mysql;
 
   async giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
-    const [updated] = await this.change(
-      {
-        sql: `UPDATE leaf_alloc SET max_id = ? WHERE ${THIS_TAG} AND max_id = ?`,
-        parameters: [from, tag, tag, to + 1n],
-      },
+    const sql = `UPDATE leaf_alloc SET max_id = ? WHERE ${THIS_TAG} AND max_id = ?`;
+    const pair = [
+      { sql, parameters: [from, tag, tag, to + 1n] },
       { sql: 'DO 0', parameters: [] },
-      0,
-    );
-    return updated.affectedRows > 0;
+    ];
+    const [updated] = await this.runGuarded(pair, 0);
+    return (updated as Updated).affectedRows > 0;
   }
 
   async raise(tag: string, minimum: bigint): Promise<void> {
@@ -55,23 +53,26 @@ export class MysqlSegmentStore extends SqlSegmentStore {
   protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
     const count = size ?? (await this.step(tag));
     if (count === undefined) return undefined;
-    const [updated, rows] = await this.change(
-      {
-        sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
-         WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
-         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ?`,
-        parameters: [tag, BigInt(count), tag, tag, tag, BigInt(count)],
-      },
-      {
-        sql: `SELECT step, max_step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
-        parameters: [tag, tag],
-      },
-      size ?? 0,
-    );
-    const [row] = rows;
-    if (updated.affectedRows !== 1 || row === undefined) return undefined;
-    const end = BigInt(row.end_id);
-    return { from: end - BigInt(count), to: end - 1n, step: row.step, maxStep: row.max_step ?? undefined };
+    const [updated, found] = await this.runGuarded(allocation(tag, count), size ?? 0);
+    return toAllocation(count, updated, found);
+  }
+
+  /**
+   * Each UPDATE is a transaction of its own. In one for all, a failure half way would leave the connection within it,
+   * and what is sent on it afterwards would be answered and not committed; and the rows would be locked for as long as
+   * all of it takes. The price is one write to the log of the database a tag.
+   */
+  protected override async tryAllocateAll(
+    requests: readonly AllocationRequest[],
+    granted: Map<string, Allocation>,
+  ): Promise<void> {
+    const largest = Math.max(...requests.map(({ size }) => size));
+    const statements = requests.flatMap(({ tag, size }) => allocation(tag, size));
+    const answers = await this.runGuarded(statements, largest);
+    requests.forEach(({ tag, size }, index) => {
+      const allocated = toAllocation(size, answers[2 * index], answers[2 * index + 1]);
+      if (allocated !== undefined) granted.set(tag, allocated);
+    });
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
@@ -80,22 +81,47 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     return this.database.run(sql, [tag, tag, tag]);
   }
 
-  /** Sends an UPDATE, which changes nothing if the guard has to see to something, and the statement after it, together. */
-  private async change(
-    update: SqlStatement,
-    query: SqlStatement,
-    size: number,
-  ): Promise<readonly [Updated, readonly Found[]]> {
+  /** Sends pairs of an UPDATE, which changes nothing if the guard has to see to something, and a query, together. */
+  private async runGuarded(pairs: readonly SqlStatement[], size: number): Promise<readonly unknown[]> {
     const server = this.guard?.expression;
-    const guard = { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] };
-    const guarded = { sql: `${update.sql} AND ${GUARD}`, parameters: [...update.parameters, size] };
-    const statements = server === undefined ? [update, query] : [guard, guarded, query];
-    const [updated, found] = (await this.database.runTogether(statements)).slice(-2);
-    return [updated as Updated, found as readonly Found[]];
+    if (server === undefined) return this.database.runTogether(pairs);
+    const guarded = pairs.map(({ sql, parameters }, index) =>
+      index % 2 === 0 ? { sql: `${sql} AND ${GUARD}`, parameters: [...parameters, size] } : { sql, parameters },
+    );
+    const answers = await this.database.runTogether([
+      { sql: `SET @leaf_server = ${server}`, parameters: [] },
+      ...guarded,
+    ]);
+    return answers.slice(1);
   }
 
   private async step(tag: string): Promise<number | undefined> {
     const step = (await this.rows(tag))[0]?.step ?? 0;
     return step > 0 ? step : undefined;
   }
+}
+
+/** An UPDATE that leaves the new `max_id` in LAST_INSERT_ID, and the query for it. */
+function allocation(tag: string, count: number): [SqlStatement, SqlStatement] {
+  const size = BigInt(count);
+  return [
+    {
+      sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
+        WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+        AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ?`,
+      parameters: [tag, size, tag, tag, tag, size],
+    },
+    {
+      sql: `SELECT step, max_step, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
+      parameters: [tag, tag],
+    },
+  ];
+}
+
+/** @returns undefined when the UPDATE has not changed exactly one row: then LAST_INSERT_ID is that of another one */
+function toAllocation(count: number, updated: unknown, found: unknown): Allocation | undefined {
+  const [row] = found as readonly Found[];
+  if ((updated as Updated).affectedRows !== 1 || row === undefined) return undefined;
+  const end = BigInt(row.end_id);
+  return { from: end - BigInt(count), to: end - 1n, step: row.step, maxStep: row.max_step ?? undefined };
 }

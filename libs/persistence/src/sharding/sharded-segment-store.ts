@@ -1,4 +1,13 @@
-import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore, type TagEntry } from '@leaf/core';
+import {
+  type Allocation,
+  type AllocationRequest,
+  type IdRange,
+  LeafError,
+  orRefusal,
+  reasonOf,
+  SegmentStore,
+  type TagEntry,
+} from '@leaf/core';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
 
@@ -45,6 +54,27 @@ export class ShardedSegmentStore extends SegmentStore {
 
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
     return this.shards.of(tag).stores.segments.allocate(tag, size);
+  }
+
+  /** Asks the databases at the same time. */
+  override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
+    const answers = new Map<AllocationRequest, Allocation | LeafError>();
+    const shards = new Set(requests.map(({ tag }) => this.shards.of(tag)));
+    await Promise.all(
+      Array.from(shards, async (shard) => {
+        const own = requests.filter(({ tag }) => this.shards.of(tag) === shard);
+        const found = await orRefusal(allocateFrom(shard, own));
+        own.forEach((request, index) => {
+          const answer = found instanceof LeafError ? found : found[index];
+          if (answer !== undefined) answers.set(request, answer);
+        });
+      }),
+    );
+    return requests.flatMap((request) => answers.get(request) ?? []);
+  }
+
+  override databaseOf(tag: string): string {
+    return this.shards.of(tag).name;
   }
 
   async giveBack(tag: string, range: IdRange): Promise<boolean> {
@@ -94,4 +124,11 @@ export class ShardedSegmentStore extends SegmentStore {
       this.events.onMisplaced(tag, shard.name, owner.name);
     }
   }
+}
+
+async function allocateFrom(
+  { stores }: Shard,
+  requests: readonly AllocationRequest[],
+): Promise<(Allocation | LeafError)[]> {
+  return stores.segments.allocateAll(requests);
 }
