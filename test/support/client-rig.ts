@@ -12,6 +12,8 @@ export class ClientRig {
   readonly context: BufferContext;
   /** The next ID, of whatever kind. */
   next = 1n;
+  /** Answers say that the tag is strict. */
+  strict = false;
   /** Thrown in place of an answer. */
   failure: Error | undefined;
   private readonly closing = new AbortController();
@@ -69,7 +71,11 @@ export class ClientRig {
     else await Promise.resolve();
     if (this.failure !== undefined) throw this.failure;
     if (path.includes('/range/')) {
-      return read({ tag: name, ranges: [{ from: String(from), to: String(to) }] });
+      return read({
+        tag: name,
+        ...(this.strict && { order: 'strict' }),
+        ranges: [{ from: String(from), to: String(to) }],
+      });
     }
     return read({ key: name, ids: Array.from({ length: count }, (_, index) => String(from + BigInt(index))) });
   }

@@ -15,14 +15,10 @@ interface Caller {
 export interface CallerQueueOptions {
   /** How long a caller waits, in milliseconds. */
   readonly waitMs: number;
-  /** Callers that wait at once. */
-  readonly places: number;
   /** IDs of one batch at most, unless its first caller wants more. */
   readonly batchSize: number;
   /** Told to a caller that waited too long. */
   readonly late: () => LeafError;
-  /** Told to a caller that finds all places taken. */
-  readonly full: () => LeafError;
 }
 
 /**
@@ -34,6 +30,8 @@ export class CallerQueue {
   /** Those who were waiting when the statement under way was sent: nobody else may get its numbers. */
   private batch: readonly Caller[] = [];
   private alarm: AbortController | undefined;
+  /** Each batch is of one caller. */
+  private divided = false;
 
   constructor(
     private readonly clock: Clock,
@@ -45,16 +43,19 @@ export class CallerQueue {
     return this.waiting.length > 0;
   }
 
+  /** Callers that it holds. */
+  get length(): number {
+    return this.waiting.length + this.batch.length;
+  }
+
   /**
    * Waits for `count` IDs.
    *
+   * @param since when the call began, in monotonic milliseconds; not before that of a call that waits already
    * @throws LeafError what the batch was refused with, or as the options say
    */
-  wait(count: number): Promise<IdRange> {
-    const { waitMs, places, full } = this.options;
-    const held = this.waiting.length + this.batch.length;
-    if (held >= places) return Promise.reject(full());
-    const deadline = this.clock.monotonic() + waitMs;
+  wait(count: number, since = this.clock.monotonic()): Promise<IdRange> {
+    const deadline = since + this.options.waitMs;
     return new Promise((serve, refuse) => {
       this.waiting.push({ count, deadline, serve, refuse, settled: false });
       if (this.alarm === undefined) void this.watch((this.alarm = new AbortController()));
@@ -62,20 +63,21 @@ export class CallerQueue {
   }
 
   /**
-   * Makes the batch of those who wait, `most` of them at most. Only while no other one is under way.
+   * Makes the batch of those who wait. Only while no other one is under way.
    *
    * @returns how many IDs they want in all
    */
-  next(most = Infinity): number {
+  next(): number {
     const { batchSize } = this.options;
     let size = 0;
     let taken = 0;
     for (const { count } of this.waiting) {
-      if (taken === most || (taken > 0 && size + count > batchSize)) break;
+      if (taken > 0 && (this.divided || size + count > batchSize)) break;
       size += count;
       taken++;
     }
     this.batch = this.waiting.splice(0, taken);
+    this.divided &&= this.waiting.length > 0;
     return size;
   }
 
@@ -106,6 +108,18 @@ export class CallerQueue {
   /** Ends the batch without numbers: its callers wait for another one, ahead of those who came later. */
   putBack(): void {
     this.waiting = [...this.end().filter(({ settled }) => !settled), ...this.waiting];
+  }
+
+  /**
+   * Puts the batch back and makes one for each of its callers: where one wants more than there is, others may not.
+   *
+   * @returns false, and leaves the batch, when it was of one caller only
+   */
+  divide(): boolean {
+    if (this.batch.length <= 1) return false;
+    this.divided = true;
+    this.putBack();
+    return true;
   }
 
   /** Refuses everybody, for good: nobody may wait from now on. A batch under way still has to be ended. */

@@ -36,8 +36,6 @@ export class StrictTag implements TagSource, LinedTag {
   private busy = false;
   private asking = false;
   private failures = 0;
-  /** Callers that an allocation is made for. */
-  private most = Infinity;
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
   private retired: (() => LeafError) | undefined;
@@ -54,10 +52,8 @@ export class StrictTag implements TagSource, LinedTag {
     this.source = new RangeSource(tag, context, highest);
     this.callers = new CallerQueue(context.clock, {
       waitMs,
-      places: PLACES,
       batchSize: MAX_RANGE_SIZE,
       late: () => strictUnavailable(tag, waitMs, this.source.failure),
-      full: () => tooManyStrict(tag, PLACES),
     });
   }
 
@@ -121,7 +117,7 @@ export class StrictTag implements TagSource, LinedTag {
       return undefined;
     }
     this.asking = true;
-    return { tag: this.tag, size: this.callers.next(this.most) };
+    return { tag: this.tag, size: this.callers.next() };
   }
 
   async end(sentAt: number, answer: Promise<Allocation>): Promise<void> {
@@ -143,6 +139,7 @@ export class StrictTag implements TagSource, LinedTag {
     if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) {
       return Promise.reject(this.refusal);
     }
+    if (this.callers.length >= PLACES) return Promise.reject(tooManyStrict(this.tag, PLACES));
     const range = this.callers.wait(count);
     if (!this.busy) this.enter();
     return range;
@@ -151,7 +148,6 @@ export class StrictTag implements TagSource, LinedTag {
   private enter(): void {
     this.busy = this.callers.occupied;
     if (this.busy) this.line.enter(this);
-    else this.most = Infinity;
   }
 
   private async enterLater(): Promise<void> {
@@ -175,10 +171,7 @@ export class StrictTag implements TagSource, LinedTag {
     if (error.code !== 'LEAF_TAG_EXHAUSTED') {
       this.refusal = error;
       this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
-    } else if (this.most > 1) {
-      // Some of the callers may want no more than what is left.
-      this.most = 1;
-      this.callers.putBack();
+    } else if (this.callers.divide()) {
       return;
     }
     this.callers.refuse(error);
