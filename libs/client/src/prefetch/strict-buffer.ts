@@ -83,18 +83,17 @@ export class StrictBuffer {
     return { buffered: 0, size, loading, loads, failures, lastLoadMs, lastError: message };
   }
 
-  private async wait(count: number, since?: number): Promise<IdRange> {
+  /** Without a wait of its own between the caller and its share: thousands may wait at once. */
+  private wait(count: number, since?: number): Promise<IdRange> {
     if (this.closed !== undefined) throw this.closed;
-    const { room } = this.context;
-    room.enter();
-    try {
-      const range = this.callers.wait(count, since);
-      if (!this.loading) void this.run();
-      return await range;
-    } finally {
-      room.leave();
-    }
+    this.context.room.enter();
+    const range = this.callers.wait(count, since);
+    range.then(this.leave, this.leave);
+    if (!this.loading) void this.run();
+    return range;
   }
+
+  private readonly leave = (): void => this.context.room.leave();
 
   private async run(): Promise<void> {
     this.loading = true;
