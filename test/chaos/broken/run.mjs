@@ -62,10 +62,11 @@ function run(tool, options) {
       return spawnSync(process.execPath, ['node_modules/jest/bin/jest.js', ...options], inCopy);
     case 'sim':
       return spawnSync(process.execPath, ['test/simulation/run.mjs', ...options], inCopy);
-    case 'chaos': {
+    case 'chaos':
+    case 'strict': {
       const build = spawnSync(process.execPath, ['scripts/ensure-build.mjs'], inCopy);
       if (build.status !== 0) throw new Error(`The broken server cannot be built: ${build.stderr}`);
-      return spawnSync(process.execPath, ['test/chaos/run.mjs', ...options], inCopy);
+      return spawnSync(process.execPath, [`test/${tool}/run.mjs`, ...options], inCopy);
     }
     default:
       throw new Error(`There is no tool ${tool}`);
