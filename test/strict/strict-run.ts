@@ -11,8 +11,8 @@ import { check, type Verdict } from './checker';
 import { StrictServer } from './server';
 
 export const DATABASES = {
-  postgres: () => startPostgresPair({ synchronous: false }),
-  mariadb: () => startMariadbPair({ semiSync: false }),
+  postgres: (): Promise<DatabasePair> => startPostgresPair({ synchronous: false }),
+  mariadb: (): Promise<DatabasePair> => startMariadbPair({ semiSync: false }),
 };
 
 export interface StrictOptions {

@@ -94,7 +94,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
     const granted = new Map<string, Allocation>();
     const fault = await orRefusal(this.grantAll(requests, granted));
     return Promise.all(
-      requests.map(({ tag, size }) => granted.get(tag) ?? fault ?? orRefusal(this.refusal(tag, size))),
+      requests.map(async ({ tag, size }) => granted.get(tag) ?? fault ?? (await orRefusal(this.refusal(tag, size)))),
     );
   }
 

@@ -37,11 +37,12 @@ function copySources() {
 function prove({ rule, edits, prove: [tool, ...options], sign }) {
   console.error(`${rule} …`);
   const before = edits.map(({ file }) => readFileSync(join(copy, file), 'utf8'));
-  edits.forEach(({ file, find, replace }, index) => {
-    if (before[index].split(find).length !== 2) throw new Error(`${file} has no longer exactly one: ${find}`);
+  edits.forEach(({ file, find, replace }) => {
+    const text = readFileSync(join(copy, file), 'utf8');
+    if (text.split(find).length !== 2) throw new Error(`${file} has no longer exactly one: ${find}`);
     writeFileSync(
       join(copy, file),
-      before[index].replace(find, () => replace),
+      text.replace(find, () => replace),
     );
   });
   const began = performance.now();

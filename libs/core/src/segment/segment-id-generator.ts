@@ -241,15 +241,13 @@ export class SegmentIdGenerator {
   /** The order of a tag never changes: a row that has another one was deleted and inserted again. */
   private update(entry: TagEntry): void {
     const { tag, kind } = entry;
-    const known = this.sourceOf(tag);
-    if (known !== undefined && known.order !== kind?.order) void this.drop(tag, replacedTag);
+    if ((this.sourceOf(tag)?.order ?? kind?.order) !== kind?.order) void this.drop(tag, replacedTag);
     if (kind !== undefined && !this.paused.has(tag)) this.admit(entry);
   }
 
   private admit(entry: TagEntry): TagSource {
-    const { tag } = entry;
-    const source = this.buffers.get(tag) ?? this.sources.open(entry, this.dropped.highestOf(tag));
-    this.buffers.set(tag, source);
+    const source = this.buffers.get(entry.tag) ?? this.sources.open(entry, this.dropped.highestOf(entry.tag));
+    this.buffers.set(entry.tag, source);
     return source;
   }
 
