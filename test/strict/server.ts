@@ -7,6 +7,9 @@ import { call } from '../support/http';
 import { guarded } from '../support/private-server';
 import { until } from '../support/until';
 
+/** On a machine with many others at once. */
+const START_LIMIT_MS = 180_000;
+
 /** A built server, always on the same port, that can be killed and started again. */
 export class StrictServer {
   private child: ChildProcess | undefined;
@@ -64,12 +67,16 @@ export class StrictServer {
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (part: Buffer) => (this.log = (this.log + part.toString()).slice(-4000)));
     }
-    await until(`start of the server on ${this.port}`, async () => {
-      if (child.exitCode !== null) throw new Error(`The server ended:\n${this.log}`);
-      return call(this.port, '/health/live').then(
-        ({ status }) => status === 200,
-        () => false,
-      );
-    });
+    await until(
+      `start of the server on ${this.port}`,
+      async () => {
+        if (child.exitCode !== null) throw new Error(`The server ended:\n${this.log}`);
+        return call(this.port, '/health/live').then(
+          ({ status }) => status === 200,
+          () => false,
+        );
+      },
+      START_LIMIT_MS,
+    );
   }
 }
