@@ -32,6 +32,7 @@ export const PARTS: readonly Part[] = [
   part('ticks', 'how long many tags hold up the built server', [130, 30]),
   part('segment', 'segments of a slow database, many tags', [120, 60], { byDefault: false }),
   part('overload', 'the built server under ten times what it can do', [130, 70], { byDefault: false }),
+  part('strict', 'IDs of strict tags, beside Redis', [240, 60], { byDefault: false }),
   part('orm', 'keys of a bulk insert', [120, 40], { byDefault: false, ofServer: false }),
   part('metrics', 'what counting and timing requests cost', [360, 70], { byDefault: false, comparable: false }),
 ];

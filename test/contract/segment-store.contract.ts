@@ -1,4 +1,5 @@
-import { LeafError, MAX_ID, PLAIN_TAG, type Allocation, type IdRange, type SegmentStore } from '@leaf/core';
+import { LeafError, MAX_ID, PLAIN_TAG, type SegmentStore } from '@leaf/core';
+import { allocateAllContract, assertGapless } from './allocate-all.contract';
 
 /** One storage, as the contract needs it: two connections to it and a way to its rows that is not under test. */
 export interface SegmentStoreFixture {
@@ -225,6 +226,8 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
       });
     });
 
+    allocateAllContract(() => fixture);
+
     describe('giveBack', () => {
       it('lowers max_id when nobody has allocated since', async () => {
         await fixture.putRow('a', 1n, 10);
@@ -369,15 +372,4 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
       expect(store.description).not.toBe('');
     });
   });
-}
-
-/** @returns one past the highest */
-function assertGapless(ranges: readonly Allocation[], from: bigint): bigint {
-  const sorted: readonly IdRange[] = [...ranges].sort((a, b) => (a.from < b.from ? -1 : 1));
-  let expected = from;
-  for (const range of sorted) {
-    expect(range.from).toBe(expected);
-    expected = range.to + 1n;
-  }
-  return expected;
 }

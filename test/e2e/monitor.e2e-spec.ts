@@ -52,6 +52,7 @@ describe('the monitor', () => {
     await admin(port, 'POST', '/api/tags/fresh/pause');
     expect(await tagOf(port, 'fresh')).toEqual({
       tag: 'fresh',
+      strict: false,
       initialized: false,
       nextReady: false,
       loading: false,

@@ -14,6 +14,8 @@ export class ClientRig {
   next = 1n;
   /** Into how many ranges, not next to each other, an answer is cut. */
   pieces = 1;
+  /** Answers say that the tag is strict. */
+  strict = false;
   /** Thrown in place of an answer. */
   failure: Error | undefined;
   private readonly closing = new AbortController();
@@ -70,7 +72,7 @@ export class ClientRig {
     else await Promise.resolve();
     if (this.failure !== undefined) throw this.failure;
     if (path.includes('/range/')) {
-      return read({ tag: name, ranges: this.cut(from, count) });
+      return read({ tag: name, ...(this.strict && { order: 'strict' }), ranges: this.cut(from, count) });
     }
     return read({ key: name, ids: Array.from({ length: count }, (_, index) => String(from + BigInt(index))) });
   }

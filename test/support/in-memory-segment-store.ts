@@ -1,8 +1,10 @@
 import {
   type Allocation,
+  type AllocationRequest,
   type IdRange,
   LeafError,
   MAX_ID,
+  orRefusal,
   PLAIN_TAG,
   SegmentStore,
   type TagEntry,
@@ -62,6 +64,8 @@ export class InMemorySegmentStore extends SegmentStore {
   /** Those of `granted` whose answer was lost. */
   readonly lost: GrantedRange[] = [];
   readonly givenBack: TaggedRange[] = [];
+  /** What was asked for together. */
+  readonly statements: (readonly AllocationRequest[])[] = [];
   /** Most allocations of one tag that were under way at once. */
   peak = 0;
 
@@ -78,8 +82,8 @@ export class InMemorySegmentStore extends SegmentStore {
     super();
   }
 
-  put(tag: string, maxId: bigint, step: number): void {
-    this.rows.set(tag, { maxId, step });
+  put(tag: string, maxId: bigint, step: number, kind: TagKind = PLAIN_TAG): void {
+    this.rows.set(tag, { maxId, step, kind });
   }
 
   maxId(tag: string): bigint | undefined {
@@ -157,6 +161,11 @@ export class InMemorySegmentStore extends SegmentStore {
     } finally {
       this.allocating.set(tag, (this.allocating.get(tag) ?? 0) - 1);
     }
+  }
+
+  override allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
+    this.statements.push(requests);
+    return Promise.all(requests.map(({ tag, size }) => orRefusal(this.allocate(tag, size))));
   }
 
   giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {

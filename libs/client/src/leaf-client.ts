@@ -44,7 +44,7 @@ export interface DroppedIds {
  * for as long as what is at hand lasts.
  *
  * No ID is issued twice, whatever fails. The IDs of one tag ascend as long as one server serves the tag; it stays with
- * one until that fails. Close it when it is no longer needed.
+ * one until that fails. Those of a strict tag always ascend, and are never fetched ahead. Close it when it is no longer needed.
  *
  * @example
  * const ids = new LeafClient({ servers: ['http://10.0.0.5:8080', 'http://10.0.0.6:8080'] });

@@ -2,6 +2,7 @@ import { assertTag, type LeafError } from '@leaf/core';
 import type { BufferContext, PrefetchOptions } from './prefetch/buffer-context';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { RangeBuffer } from './prefetch/range-buffer';
+import { StrictBuffer } from './prefetch/strict-buffer';
 
 /** Beyond so many tags, those that hold nothing (unknown ones, mostly) are forgotten. */
 const KEPT = 10_000;
@@ -12,24 +13,24 @@ export interface TagView extends PrefetchView {
 
 /** The buffer of each tag that was asked for. */
 export class TagBuffers {
-  private readonly buffers = new Map<string, RangeBuffer>();
+  private readonly buffers = new Map<string, RangeBuffer | StrictBuffer>();
 
   constructor(
     private readonly context: BufferContext,
     private readonly options: PrefetchOptions,
   ) {}
 
-  get(tag: string): RangeBuffer | undefined {
+  get(tag: string): RangeBuffer | StrictBuffer | undefined {
     return this.buffers.get(tag);
   }
 
   /** @throws LeafError `LEAF_TAG_INVALID` */
-  open(tag: string): RangeBuffer {
+  open(tag: string): RangeBuffer | StrictBuffer {
     let buffer = this.buffers.get(tag);
     if (buffer !== undefined) return buffer;
     assertTag(tag);
     if (this.buffers.size >= KEPT) this.forgetIdle();
-    buffer = new RangeBuffer(tag, this.context, this.options);
+    buffer = new RangeBuffer(tag, this.context, this.options, () => this.openStrict(tag));
     this.buffers.set(tag, buffer);
     return buffer;
   }
@@ -46,6 +47,12 @@ export class TagBuffers {
 
   snapshot(): TagView[] {
     return [...this.buffers].map(([tag, buffer]) => ({ tag, ...buffer.snapshot() }));
+  }
+
+  private openStrict(tag: string): StrictBuffer {
+    const buffer = new StrictBuffer(tag, this.context);
+    this.buffers.set(tag, buffer);
+    return buffer;
   }
 
   private forgetIdle(): void {

@@ -9,7 +9,7 @@ export const MAX_RANGE_SIZE = 1_000_000;
 /**
  * Unique 64-bit IDs, the same interface wherever they come from.
  *
- * The IDs of one tag ascend within one `IdService`, not across several; snowflake IDs ascend within one worker and
+ * The IDs of one tag ascend within one `IdService`, and across several only if the tag is strict; snowflake IDs ascend within one worker and
  * roughly by time across workers. Gaps are normal. An ID is handed out once or not at all: when uniqueness cannot be
  * proved, a call rejects with a `LeafError` whose `retryAfterMs` says when to come back.
  */
@@ -44,7 +44,7 @@ export abstract class IdService {
    */
   abstract nextRanges(tag: string, count: number): Promise<IdRange[]>;
 
-  /** The next segment ID of `tag` without waiting; undefined when {@link nextId} would have to wait or throw. */
+  /** The next segment ID of `tag` without waiting; undefined when {@link nextId} would have to wait or throw, as always for a strict tag. */
   abstract tryNext(tag: string): bigint | undefined;
 
   /**

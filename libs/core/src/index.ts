@@ -23,6 +23,7 @@ export { Releasers, type ReleaserReport } from './releasers';
 export { forEachInPages } from './pages';
 export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
 export type { BufferContext } from './segment/buffer-context';
+export { CallerQueue } from './segment/caller-queue';
 export { DoubleBuffer } from './segment/double-buffer';
 export type { DoubleBufferSnapshot, SegmentView, TagSnapshot, TagVisit } from './segment/segment-view';
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
@@ -34,7 +35,13 @@ export type { SegmentEvents } from './segment/segment-events';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/interleaved-blocks';
 export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
-export { SegmentStore, type Allocation, type TagEntry } from './segment/segment-store';
+export {
+  orRefusal,
+  SegmentStore,
+  type Allocation,
+  type AllocationRequest,
+  type TagEntry,
+} from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
 export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
 export {

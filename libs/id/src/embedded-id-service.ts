@@ -44,6 +44,11 @@ export class EmbeddedIdService extends IdService {
     return this.segmentService?.tryNext(tag);
   }
 
+  /** Whether the IDs of a tag ascend over all servers; false of one that is not known. */
+  isStrict(tag: string): boolean {
+    return this.segmentService?.isStrict(tag) ?? false;
+  }
+
   /** As {@link nextRanges} without waiting; undefined when it would have to wait or throw. */
   tryRanges(tag: string, count: number): IdRange[] | undefined {
     return this.segmentService?.tryRanges(tag, count);

@@ -1,5 +1,6 @@
 import {
   type Allocation,
+  type AllocationRequest,
   type Block,
   type IdRange,
   type Interleave,
@@ -7,6 +8,7 @@ import {
   LeafError,
   MAX_ID,
   MAX_STEP,
+  orRefusal,
   SegmentStore,
   type TagEntry,
 } from '@leaf/core';
@@ -131,8 +133,37 @@ export abstract class SqlSegmentStore extends SegmentStore {
     );
   }
 
+  override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
+    if (requests.length === 0) return [];
+    const granted = new Map<string, Allocation>();
+    const fault = await orRefusal(this.grantAll(requests, granted));
+    return Promise.all(
+      // One of the others is allocated by itself: it says why it was refused.
+      requests.map(async ({ tag, size }) => granted.get(tag) ?? fault ?? (await orRefusal(this.allocate(tag, size)))),
+    );
+  }
+
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {
     await this.database.run(this.tags.text(this.tags.rememberDeleted), [tag, nextId]);
+  }
+
+  /** As {@link tryAllocate} of each request, into `granted`. */
+  protected async tryAllocateAll(
+    requests: readonly AllocationRequest[],
+    granted: Map<string, Allocation>,
+  ): Promise<void> {
+    for (const { tag, size } of requests) {
+      const allocation = await this.tryAllocate(tag, size);
+      if (allocation !== undefined) granted.set(tag, allocation);
+    }
+  }
+
+  private async grantAll(requests: readonly AllocationRequest[], granted: Map<string, Allocation>): Promise<void> {
+    await this.guard?.prepare();
+    await this.tryAllocateAll(requests, granted);
+    const missing = requests.filter(({ tag }) => !granted.has(tag));
+    if (missing.length === 0 || (await this.guard?.follow()) !== true) return;
+    await this.tryAllocateAll(missing, granted);
   }
 
   /**

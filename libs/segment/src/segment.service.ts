@@ -18,6 +18,7 @@ import {
   SegmentStore,
   settledBefore,
   systemRandom,
+  type TagEntry,
   type TagSnapshot,
   type TagVisit,
 } from '@leaf/core';
@@ -98,6 +99,11 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     return this.generator.next(tag);
   }
 
+  /** See {@link SegmentIdGenerator.isStrict}. */
+  isStrict(tag: string): boolean {
+    return this.generator.isStrict(tag);
+  }
+
   /** See {@link SegmentIdGenerator.tryRanges}. */
   tryRanges(tag: string, count: number): IdRange[] | undefined {
     return this.generator.tryRanges(tag, count);
@@ -162,12 +168,12 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
 
   /** Milliseconds that the database took for an allocation, of all tags. */
   loadTimes(): HistogramSnapshot {
-    return this.generator.loadTimes();
+    return this.generator.totals.times.snapshot();
   }
 
   /** See {@link SegmentIdGenerator.add}. */
-  addTag(tag: string): void {
-    this.generator.add(tag);
+  addTag(entry: TagEntry): void {
+    this.generator.add(entry);
   }
 
   /** See {@link SegmentIdGenerator.remove}. */

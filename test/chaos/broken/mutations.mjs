@@ -96,8 +96,8 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/core/src/segment/range-source.ts',
-        find: 'const range = await store.allocate(this.tag, size);',
-        replace: `const given = await store.allocate(this.tag, size);
+        find: 'const range = await answer;',
+        replace: `const given = await answer;
       const count = given.to - given.from + 1n;
       const again = { ...given, from: this.highest + 1n, to: this.highest + count };
       const range = this.failuresInRow > 0 ? again : given;`,
@@ -141,5 +141,58 @@ export const MUTATIONS = [
     ],
     prove: ['chaos', '--kinds', 'database-failover-behind', '--minutes', '1', '--seed', '1', '--busy'],
     sign: /[1-9]\d* duplicates, \d+ out of order/,
+  },
+  {
+    rule: 'strict tag: a statement takes one number more than calls wait, for the next call',
+    edits: [
+      {
+        file: 'libs/core/src/segment/strict-tag.ts',
+        find: 'tryNext(): undefined {\n    return undefined;',
+        replace:
+          'private kept: bigint | undefined;\n\n  tryNext(): bigint | undefined {\n    const { kept } = this;\n    this.kept = undefined;\n    return kept;',
+      },
+      {
+        file: 'libs/core/src/segment/strict-tag.ts',
+        find: 'size: this.callers.next() }',
+        replace: 'size: 1 + this.callers.next() }',
+      },
+      {
+        file: 'libs/core/src/segment/strict-tag.ts',
+        find: 'this.issued += this.callers.serve(range);',
+        replace: 'const served = this.callers.serve(range);\n      this.issued += served;\n      this.kept = range.to;',
+      },
+    ],
+    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
+    sign: /started after the end of/,
+  },
+  {
+    rule: 'strict tag: a client keeps what an answer has left for later calls',
+    edits: [
+      {
+        file: 'libs/client/src/prefetch/range-buffer.ts',
+        find: 'if (!strict) return ranges.map(',
+        replace: 'if (!strict || ranges.length > 0) return ranges.map(',
+      },
+    ],
+    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
+    sign: /started after the end of/,
+  },
+  {
+    rule: 'strict tag: calls that came after a request was sent are served by its answer',
+    edits: [
+      {
+        file: 'libs/client/src/prefetch/strict-buffer.ts',
+        find: 'const path = `/api/segment/range/${this.name}?size=${this.size}`;',
+        replace: 'const path = `/api/segment/range/${this.name}?size=${(this.size += 20)}`;',
+      },
+      {
+        file: 'libs/core/src/segment/caller-queue.ts',
+        find: 'for (const caller of this.end()) {',
+        replace:
+          'const late = this.waiting.splice(0, rest.left > this.batch.length + 19 ? 2 : 0);\n    for (const caller of [...this.end(), ...late]) {',
+      },
+    ],
+    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
+    sign: /started after the end of/,
   },
 ];

@@ -41,10 +41,12 @@ export function createAdapter({ limits, clock, fastRoute, counts, overload, drai
   });
   const fastify = adapter.getInstance();
   takeJsonBodies(fastify);
-  fastify.addHook('onRequest', ({ routeOptions: { url } }, reply, done) => {
+  fastify.addHook('onRequest', ({ raw, method, routeOptions: { url } }, reply, done) => {
     void reply.headers(url === SEGMENT_ROUTE || url === SNOWFLAKE_ROUTE ? COMMON_HEADERS : API_HEADERS);
     if (drain.active) void reply.header('connection', 'close');
-    done();
+    const refusal = fastRoute.refusalOf(raw);
+    if (refusal === undefined) done();
+    else sendProblem(toLeafError(refusal, method), reply);
   });
   fastify.addHook('onResponse', (request, reply, done) => {
     counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isTag, MAX_RANGE_SIZE, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf/core';
 import type { EmbeddedIdService } from '@leaf/id';
 import type { Drain } from '../health/drain';
@@ -33,6 +33,7 @@ interface ManyRoute {
  */
 export class FastRoute {
   private ids: EmbeddedIdService | undefined;
+  private readonly refusals = new WeakMap<IncomingMessage, unknown>();
   private readonly segmentPrefix = prefixOf(SEGMENT_ROUTE);
   private readonly snowflakePrefix = prefixOf(SNOWFLAKE_ROUTE);
   private readonly segmentCount: RequestCount;
@@ -94,6 +95,35 @@ export class FastRoute {
       return id !== undefined && this.send(String(id), response, this.segmentCount, begunAt);
     }
     return this.answerMany(ids, url, response, begunAt);
+  }
+
+  /**
+   * Answers a request for one ID of a strict tag once the database has. What it is refused with, `framework` answers.
+   *
+   * @returns whether it will
+   */
+  answerLater(request: IncomingMessage, response: ServerResponse, framework: RequestListener): boolean {
+    const { ids } = this;
+    const url = request.url as string;
+    if (ids === undefined || request.method !== 'GET' || this.drain.active || !url.startsWith(this.segmentPrefix)) {
+      return false;
+    }
+    const tag = url.slice(this.segmentPrefix.length);
+    if (!ids.isStrict(tag)) return false;
+    const begunAt = this.counts.begin();
+    ids.nextIdString(tag).then(
+      (id) => this.send(id, response, this.segmentCount, begunAt),
+      (error: unknown) => {
+        this.refusals.set(request, error);
+        framework(request, response);
+      },
+    );
+    return true;
+  }
+
+  /** What {@link answerLater} was refused with; undefined when it was not. */
+  refusalOf(request: IncomingMessage): unknown {
+    return this.refusals.get(request);
   }
 
   private send(id: string | undefined, response: ServerResponse, count: RequestCount, begunAt: number): boolean {

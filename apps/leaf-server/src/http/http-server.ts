@@ -45,7 +45,10 @@ export class HttpServer extends Server {
   ) {
     super(LIMITS);
     const connections = new Connections(limits.maxConnections, limits.dealt, clock, counts);
-    const admission = new Admission(limits, connections, this.answering, clock, counts, handler);
+    const answer: RequestListener = (request, response) => {
+      if (!fastRoute.answerLater(request, response, handler)) handler(request, response);
+    };
+    const admission = new Admission(limits, connections, this.answering, clock, counts, answer);
     this.openConnections = connections;
     this.setTimeout(limits.waitMs + STALL_MS);
     connections.watch(this);

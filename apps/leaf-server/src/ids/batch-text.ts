@@ -41,8 +41,14 @@ export function batchLength(label: Label, name: string, ranges: readonly IdRange
   return opening(label, name).length + ids - SEPARATOR.length + '"]}'.length;
 }
 
-export function rangesText(tag: string, ranges: readonly IdRange[]): string {
-  return JSON.stringify({ tag, ranges: ranges.map(({ from, to }) => ({ from: String(from), to: String(to) })) });
+/** @param strict said in the answer, so that a client keeps none of the IDs for later */
+export function rangesText(tag: string, ranges: readonly IdRange[], strict = false): string {
+  const order = strict ? { order: 'strict' } : {};
+  return JSON.stringify({
+    tag,
+    ...order,
+    ranges: ranges.map(({ from, to }) => ({ from: String(from), to: String(to) })),
+  });
 }
 
 function opening(label: Label, name: string): string {

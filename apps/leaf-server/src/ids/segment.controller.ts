@@ -19,6 +19,7 @@ interface BatchResponse {
 
 interface RangeResponse {
   readonly tag: string;
+  readonly order?: 'strict';
   readonly ranges: { readonly from: string; readonly to: string }[];
 }
 
@@ -27,7 +28,20 @@ const RANGE = object<RangeResponse['ranges'][number]>('IdRange', {
   from: { ...ID, description: 'The first ID.', example: '1' },
   to: { ...ID, description: 'The last ID; it belongs to the range.', example: '1000' },
 });
-const RANGES = object<RangeResponse>('SegmentRanges', { tag: TAG, ranges: arrayOf(RANGE) });
+const RANGES = object<RangeResponse>(
+  'SegmentRanges',
+  {
+    tag: TAG,
+    order: {
+      type: 'string',
+      enum: ['strict'],
+      description:
+        'Only of a strict tag, whose IDs ascend over all servers: to keep that, give them only to those who were waiting when this request was sent, and drop the others.',
+    },
+    ranges: arrayOf(RANGE),
+  },
+  ['order'],
+);
 
 @Controller('api/segment')
 export class SegmentController {
@@ -96,6 +110,7 @@ export class SegmentController {
   ): Promise<string> {
     assertTag(tag);
     void reply.header(NONCE_HEADER, parseNonce(nonce));
-    return rangesText(tag, await this.ids.nextRanges(tag, parseSize(size, MAX_RANGE_SIZE)));
+    const ranges = await this.ids.nextRanges(tag, parseSize(size, MAX_RANGE_SIZE));
+    return rangesText(tag, ranges, this.ids.isStrict(tag));
   }
 }

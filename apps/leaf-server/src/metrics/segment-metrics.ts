@@ -38,7 +38,11 @@ export function addSegmentMetrics(
   families.gauge(
     'leaf_segment_exhaustion_seconds',
     'How long the IDs at hand last at the rate of the last minute',
-    () => perTag(tags, ({ tag, stock }) => lasting(stock?.buffered, rates.rateOf(tag))),
+    // A strict tag never has any at hand: there is nothing that could run out.
+    () =>
+      perTag(tags, ({ tag, stock }) =>
+        segments.isStrict(tag) ? undefined : lasting(stock?.buffered, rates.rateOf(tag)),
+      ),
   );
 }
 

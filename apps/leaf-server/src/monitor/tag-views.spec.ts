@@ -6,6 +6,7 @@ import { TagViews, toTagView } from './tag-views';
 
 const SNAPSHOT: TagSnapshot = {
   tag: 'order',
+  order: 'relaxed',
   paused: false,
   issued: 0,
   buffered: 0,

@@ -64,12 +64,13 @@ export class TagViews {
 
 /** @param rate IDs per second */
 export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
-  const { tag, loading, paused, step, databaseStep, issued, buffered, loads, failures } = snapshot;
+  const { tag, order, loading, paused, step, databaseStep, issued, buffered, loads, failures } = snapshot;
   // A segment that was loaded ahead of the first ID waits as the next one.
   const [first, second] = [snapshot.current, snapshot.next, ...snapshot.spare].filter((view) => view !== undefined);
   const inUse = first !== undefined && first.position > first.to ? (second ?? first) : first;
   return {
     tag,
+    strict: order === 'strict',
     initialized: first !== undefined,
     nextReady: second !== undefined,
     loading,
@@ -81,7 +82,7 @@ export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
     issued,
     buffered,
     rate: hundredths(rate),
-    lastsMs: rate > 0 ? Math.round((buffered * 1000) / rate) : null,
+    lastsMs: rate > 0 && order !== 'strict' ? Math.round((buffered * 1000) / rate) : null,
     loads,
     failures,
     lastLoad: {

@@ -89,6 +89,7 @@ const LOAD = object<LoadView>('MonitorLoad', {
 });
 const TAG_VIEW = object<TagView>('MonitorTag', {
   tag: TAG,
+  strict: truth('Its IDs ascend over all servers; it has no segments.'),
   initialized: truth('A segment was loaded.'),
   nextReady: truth('The next segment is there.'),
   loading: truth('One is on its way.'),

@@ -93,6 +93,8 @@ export interface LoadView {
 /** One tag of `GET /api/monitor/segments` */
 export interface TagView {
   readonly tag: string;
+  /** Its IDs ascend over all servers: it has no segments. */
+  readonly strict: boolean;
   /** A segment was loaded. */
   readonly initialized: boolean;
   readonly nextReady: boolean;

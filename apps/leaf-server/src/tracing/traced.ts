@@ -20,7 +20,13 @@ function tracedStore(store: SegmentStore, tracing: Tracing): SegmentStore {
       () => store.allocate(tag, size),
       ({ from, to }) => ({ 'leaf.segment.size': Number(to - from) + 1 }),
     );
-  return withMethods(store, { allocate });
+  const allocateAll: SegmentStore['allocateAll'] = (requests) =>
+    tracing.span(
+      'segment allocate',
+      { 'leaf.tag': requests.map(({ tag }) => tag).join(','), 'leaf.database': store.description },
+      () => store.allocateAll(requests),
+    );
+  return withMethods(store, { allocate, allocateAll });
 }
 
 function tracedRegistry(registry: WorkerRegistry, tracing: Tracing): WorkerRegistry {

@@ -9,7 +9,13 @@ describe('readRanges', () => {
     [1, [{ from: TOP, to: TOP }]],
   ])('takes %d IDs of %j', (count, ranges) => {
     const read = readRanges({ tag: 'order', ranges, more: 'is ignored' }, 'order', count);
-    expect(read).toEqual(ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) })));
+    expect(read.ranges).toEqual(ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) })));
+    expect(read.strict).toBe(false);
+  });
+
+  it('notices that a tag is strict', () => {
+    const read = readRanges({ tag: 'order', order: 'strict', ranges: [{ from: '1', to: '3' }] }, 'order', 3);
+    expect(read.strict).toBe(true);
   });
 
   it.each<[string, unknown]>([

@@ -5,13 +5,19 @@ import { ServerFault } from '../servers/server-fault';
 const DECIMAL = /^[1-9]\d{0,18}$/;
 const MAX_TEXT = String(MAX_ID);
 
+export interface RangesAnswer {
+  readonly ranges: readonly IdRange[];
+  /** The IDs of the tag ascend over all servers: none may be kept for later. */
+  readonly strict: boolean;
+}
+
 /**
- * The ranges of a range answer.
+ * What a range answer says.
  *
  * @throws ServerFault unless they are of `tag`, ascend, and hold `count` IDs in all
  */
-export function readRanges(body: unknown, tag: string, count: number): IdRange[] {
-  const { tag: answered, ranges } = asObject(body);
+export function readRanges(body: unknown, tag: string, count: number): RangesAnswer {
+  const { tag: answered, order, ranges } = asObject(body);
   if (answered !== tag) throw wrong(`its ranges are not of tag "${tag}"`);
   if (!Array.isArray(ranges)) throw wrong('it has no ranges');
   let total = 0;
@@ -26,7 +32,7 @@ export function readRanges(body: unknown, tag: string, count: number): IdRange[]
     return ids;
   });
   if (total !== count) throw wrong(`it has ${total} IDs in place of ${count}`);
-  return read;
+  return { ranges: read, strict: order === 'strict' };
 }
 
 /**

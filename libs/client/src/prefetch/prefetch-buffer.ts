@@ -1,5 +1,6 @@
 import { LeafError, nextStep, reasonOf, retry } from '@leaf/core';
 import type { BufferContext, PrefetchOptions } from './buffer-context';
+import { asRefusal, BACKOFF, isPassing, REPORT_EVERY, tooLate } from './load-failures';
 
 /** IDs of one answer, used from the front. */
 export interface Stock {
@@ -21,14 +22,12 @@ export interface PrefetchView {
   readonly lastError: string | undefined;
 }
 
-const BACKOFF = { firstMs: 25, maxMs: 1000 };
 /** Share of a load that is used when the next one is fetched. */
 const PREFETCH_RATIO = 0.1;
 /** A refusal that no retry mends (an unknown tag) is answered from memory this long before a server is asked again. */
 const REFUSAL_MS = 1000;
 /** So many loads have the smallest size before the consumption decides. */
 const FIRST_LOADS = 2;
-const REPORT_EVERY = 100;
 
 /**
  * A double buffer ahead of the servers: IDs come from `current`, and when a tenth of the newest load is used, one request
@@ -252,10 +251,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
 
   private refuse(error: unknown): void {
     if (isPassing(error)) return;
-    this.refusal =
-      error instanceof LeafError
-        ? error
-        : new LeafError('LEAF_INTERNAL', `Fetching ${this.name} failed in the client itself.`, { cause: error });
+    this.refusal = asRefusal(this.name, error);
     this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
   }
 
@@ -271,16 +267,6 @@ export abstract class PrefetchBuffer<S extends Stock> {
   }
 
   private late(): LeafError {
-    if (this.lastError instanceof LeafError) return this.lastError;
-    return new LeafError(
-      'LEAF_SERVERS_UNAVAILABLE',
-      `No Leaf server has answered for ${this.name} within ${this.context.timeoutMs} ms. It is tried again by itself; timeoutMs is the limit of a call.`,
-      { cause: this.lastError, retryAfterMs: 1000 },
-    );
+    return tooLate(this.name, this.context.timeoutMs, this.lastError);
   }
-}
-
-/** Whether the same request may succeed later. */
-function isPassing(error: unknown): boolean {
-  return error instanceof LeafError && error.retryable;
 }

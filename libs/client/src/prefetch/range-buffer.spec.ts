@@ -10,13 +10,17 @@ function take(buffer: RangeBuffer, count: number): bigint[] {
   return Array.from({ length: count }, () => buffer.tryNext()!);
 }
 
+function neverStrict(): never {
+  throw new Error('no server has said that');
+}
+
 describe('RangeBuffer', () => {
   let rig: ClientRig;
   let buffer: RangeBuffer;
 
   beforeEach(() => {
     rig = new ClientRig();
-    buffer = new RangeBuffer('order', rig.context, OPTIONS);
+    buffer = new RangeBuffer('order', rig.context, OPTIONS, neverStrict);
   });
 
   it('fetches ahead when a tenth is used, and then gives IDs without waiting', async () => {
@@ -169,7 +173,7 @@ describe('RangeBuffer', () => {
   });
 
   it('refuses an answer of many ranges that comes again after 31 others', async () => {
-    buffer = new RangeBuffer('order', rig.context, { ...OPTIONS, maxSize: 100 });
+    buffer = new RangeBuffer('order', rig.context, { ...OPTIONS, maxSize: 100 }, neverStrict);
     rig.pieces = 4;
     await buffer.fill();
     for (let answers = 1; answers < 32; answers++) {
@@ -186,7 +190,7 @@ describe('RangeBuffer', () => {
 
   it('bounds the calls that wait', async () => {
     rig = new ClientRig(3);
-    buffer = new RangeBuffer('order', rig.context, OPTIONS);
+    buffer = new RangeBuffer('order', rig.context, OPTIONS, neverStrict);
     rig.hold();
     const waiting = Array.from({ length: 3 }, () => watch(buffer.take()));
     await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_OVERLOADED', retryAfterMs: 1000 });

@@ -177,6 +177,7 @@ describe('DoubleBuffer, snapshot', () => {
   it('of an unused buffer', () => {
     expect(new SegmentRig().buffer().snapshot()).toEqual({
       tag: TAG,
+      order: 'relaxed',
       issued: 0,
       buffered: 0,
       current: undefined,

@@ -7,6 +7,7 @@ import { loadFor, type PendingTake } from './pending-take';
 import { RangeSource } from './range-source';
 import { SegmentQueue } from './segment-queue';
 import type { DoubleBufferSnapshot } from './segment-view';
+import type { TagSource } from './tag-source';
 import { segmentUnavailable, tooManyWaiting } from './unavailable';
 import { WaitingLine } from './waiting-line';
 
@@ -25,7 +26,8 @@ const REFUSAL_MS = 1000;
  * At most one allocation of a tag is under way at any time, and a range is used only if it lies above all that came
  * before it: that keeps the tag's IDs ascending.
  */
-export class DoubleBuffer {
+export class DoubleBuffer implements TagSource {
+  readonly order = 'relaxed';
   private readonly queue = new SegmentQueue();
   /** While `current.left` is above this, an ID needs no further look. */
   private checkpoint = 0;
@@ -134,8 +136,8 @@ export class DoubleBuffer {
   }
 
   snapshot(): DoubleBufferSnapshot {
-    const { tag, allocating: loading } = this;
-    return { tag, loading, ...this.queue.snapshot(), ...this.source.snapshot() };
+    const { tag, order, allocating: loading } = this;
+    return { tag, order, loading, ...this.queue.snapshot(), ...this.source.snapshot() };
   }
 
   private tryNextSlowly(): bigint | undefined {

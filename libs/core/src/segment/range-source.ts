@@ -69,7 +69,18 @@ export class RangeSource {
     const elapsed = startedAt - this.loadStartedAt;
     const dynamic = this.loads >= STATIC_LOADS;
     const policy = { ...options, maxStep: Math.min(options.maxStep, this.databaseMaxStep) };
-    const range = await this.allocate(dynamic ? nextStep(this.step, this.databaseStep, elapsed, policy) : undefined);
+    const size = dynamic ? nextStep(this.step, this.databaseStep, elapsed, policy) : undefined;
+    return this.counted(startedAt, this.allocate(size));
+  }
+
+  /**
+   * Counts an allocation as a load.
+   *
+   * @param startedAt when it began, in monotonic milliseconds
+   */
+  async counted(startedAt: number, allocation: Promise<IdRange>): Promise<IdRange> {
+    const { clock } = this.context;
+    const range = await allocation;
     this.loadStartedAt = startedAt;
     this.lastLoadMs = clock.monotonic() - startedAt;
     this.lastLoadAt = clock.now();
@@ -85,15 +96,23 @@ export class RangeSource {
    * @throws LeafError what the store throws; `LEAF_TAG_ROW_INVALID`; `LEAF_STORE_BACKWARDS` when the range is not above
    *   all before, after moving the row forward
    */
-  async allocate(size: number | undefined): Promise<IdRange> {
-    const { store, clock, totals } = this.context;
-    const startedAt = clock.monotonic();
+  allocate(size: number | undefined): Promise<IdRange> {
+    return this.accept(this.context.clock.monotonic(), this.context.store.allocate(this.tag, size));
+  }
+
+  /**
+   * What the store answers to an allocation that was sent at `startedAt`, in monotonic milliseconds.
+   *
+   * @throws LeafError as {@link allocate}
+   */
+  async accept(startedAt: number, answer: Promise<Allocation>): Promise<IdRange> {
+    const { clock, totals } = this.context;
     if (this.failuresInRow > 0) {
       this.retries++;
       totals.retries++;
     }
     try {
-      const range = await store.allocate(this.tag, size);
+      const range = await answer;
       totals.times.record(clock.monotonic() - startedAt);
       await this.assertUsable(range);
       this.highest = range.to;

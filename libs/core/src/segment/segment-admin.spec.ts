@@ -1,3 +1,4 @@
+import { PLAIN_TAG } from '@leaf/core';
 import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
 import { watch } from '../../../../test/support/watch';
 
@@ -81,7 +82,7 @@ describe('SegmentIdGenerator, pause', () => {
     generator.remove(TAG);
     rig.store.hold();
     const call = watch(generator.next(TAG));
-    generator.add(TAG);
+    generator.add({ tag: TAG, kind: PLAIN_TAG });
     await generator.pause(TAG);
     rig.store.release();
     await rig.settle();
@@ -94,7 +95,7 @@ describe('SegmentIdGenerator, pause', () => {
     await generator.next(TAG);
     await generator.pause(TAG);
     await generator.refresh.run();
-    generator.add(TAG);
+    generator.add({ tag: TAG, kind: PLAIN_TAG });
     await expect(generator.next(TAG)).rejects.toMatchObject(PAUSED);
     expect(generator.snapshot().map(({ tag, loads }) => [tag, loads])).toEqual([[TAG, 1]]);
   });
@@ -153,7 +154,7 @@ describe('SegmentIdGenerator, what is told of the store', () => {
     await expect(generator.next('new')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     rig.store.put('new', 1n, 10);
     await expect(generator.next('new')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-    generator.add('new');
+    generator.add({ tag: 'new', kind: PLAIN_TAG });
     expect(await generator.next('new')).toBe(1n);
   });
 
@@ -165,7 +166,7 @@ describe('SegmentIdGenerator, what is told of the store', () => {
     await rig.settle();
     rig.store.held[0]!.apply();
     rig.store.put('new', 1n, 10);
-    generator.add('new');
+    generator.add({ tag: 'new', kind: PLAIN_TAG });
     rig.store.release();
     await rig.settle();
     expect(early.code).toBe('LEAF_TAG_NOT_FOUND');
@@ -192,7 +193,7 @@ describe('SegmentIdGenerator, what is told of the store', () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.close();
-    generator.add(TAG);
+    generator.add({ tag: TAG, kind: PLAIN_TAG });
     expect(generator.snapshot()).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ describe('SegmentIdGenerator, counts', () => {
     for (const tag of ['user', TAG, 'none']) generator.visitOne(tag, (...counts) => one.push(counts));
     expect(one).toEqual([seen[1], seen[0]]);
     expect(generator.issued).toBe(4);
-    expect(generator.loadTimes().count).toBe(3);
+    expect(generator.totals.times.snapshot().count).toBe(3);
     expect(generator.totals).toMatchObject({ loads: 2, failures: 0, retries: 0, backwards: 0 });
     generator.remove(TAG);
     expect(generator.totals.loads).toBe(2);

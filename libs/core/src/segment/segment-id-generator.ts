@@ -1,13 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock';
 import type { LeafError } from '../errors/leaf-error';
-import type { HistogramSnapshot } from '../histogram';
 import { forEachInPages } from '../pages';
 import { forEachParallel } from '../parallel';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
-import type { BufferContext } from './buffer-context';
-import { DoubleBuffer } from './double-buffer';
 import { DroppedTags } from './dropped-tags';
 import { giveBackAll } from './give-back';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-view';
@@ -16,10 +13,13 @@ import { IdleRetries } from './idle-retries';
 import { LoadTotals } from './load-totals';
 import type { SegmentEvents } from './segment-events';
 import type { SegmentOptions } from './segment-options';
-import type { SegmentStore } from './segment-store';
+import type { SegmentStore, TagEntry } from './segment-store';
 import { assertTag, isTag } from './tag';
 import { TagLookup } from './tag-lookup';
-import { pausedTag, stopping, unknownTag } from './tag-refusals';
+import { RetiringTags } from './retiring-tags';
+import { invalidRow, pausedTag, replacedTag, stopping, unknownTag } from './tag-refusals';
+import type { TagSource } from './tag-source';
+import { TagSources } from './tag-sources';
 
 /** First loads under way at once when tags are preloaded. */
 const PRELOAD_WIDTH = 4;
@@ -28,23 +28,21 @@ const PAGE = 1000;
 /** `Retry-After` of a paused tag: the length of the pause is not known. */
 const PAUSED_RETRY_MS = 5000;
 
-/** The tags of one store, each with its {@link DoubleBuffer}. */
+/** The tags of one store, each with its double buffer, or as a strict tag. */
 export class SegmentIdGenerator {
   /** Brings the tag set in line with the store, and records there how far tags had come that are gone. Run it every refresh interval. */
   readonly refresh: PeriodicTask;
   readonly totals = new LoadTotals();
 
-  private readonly buffers = new Map<string, DoubleBuffer>();
+  private readonly buffers = new Map<string, TagSource>();
   /** Out of `buffers` while they are paused: the other tags do not pay for it. */
-  private readonly paused = new Map<string, DoubleBuffer>();
+  private readonly paused = new Map<string, TagSource>();
   private readonly lookup: TagLookup;
   private readonly dropped: DroppedTags;
-  private readonly context: BufferContext;
+  private readonly sources: TagSources;
   private readonly closing = new AbortController();
-  /** Out of the maps, with an allocation still under way. */
-  private readonly retiring = new Set<DoubleBuffer>();
-  /** IDs handed out by buffers that are retired. */
-  private issuedBefore = 0;
+  /** Out of the maps. */
+  private readonly retiring = new RetiringTags();
   private closed: Promise<void> | undefined;
 
   constructor(
@@ -61,7 +59,8 @@ export class SegmentIdGenerator {
     setMaxListeners(0, closing.signal);
     const { onLoadFailed } = events;
     const idleRetries = new IdleRetries(clock);
-    this.context = { store, clock, random, options, totals, onLoadFailed, idleRetries, closing: closing.signal };
+    const context = { store, clock, random, options, totals, onLoadFailed, idleRetries, closing: closing.signal };
+    this.sources = new TagSources(context);
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
@@ -113,13 +112,13 @@ export class SegmentIdGenerator {
   }
 
   /** The store has the tag from now on: earlier lookups that did not find it no longer count. */
-  add(tag: string): void {
-    if (this.closed === undefined && !this.paused.has(tag)) this.admit(tag);
+  add(entry: TagEntry): void {
+    if (this.closed === undefined && !this.paused.has(entry.tag)) this.admit(entry);
   }
 
   /** The store has the tag no more: its calls, waiting ones included, are refused at once, and a pause is over. */
   remove(tag: string): void {
-    void this.drop(tag);
+    void this.drop(tag, unknownTag);
   }
 
   /**
@@ -156,6 +155,11 @@ export class SegmentIdGenerator {
     return true;
   }
 
+  /** Whether the IDs of a tag ascend over all servers; false of one that is not known. */
+  isStrict(tag: string): boolean {
+    return this.sourceOf(tag)?.order === 'strict';
+  }
+
   pausedTags(): string[] {
     return [...this.paused.keys()];
   }
@@ -177,9 +181,8 @@ export class SegmentIdGenerator {
 
   /** Of one tag: of many, slice by slice, without a long stop. Undefined when it is not known. */
   snapshotOf(tag: string): TagSnapshot | undefined {
-    const paused = this.paused.get(tag);
-    const snapshot = (paused ?? this.buffers.get(tag))?.snapshot();
-    return snapshot && { ...snapshot, paused: paused !== undefined };
+    const snapshot = this.sourceOf(tag)?.snapshot();
+    return snapshot && { ...snapshot, paused: this.paused.has(tag) };
   }
 
   /** Another number when {@link snapshotOf} would be another one; undefined when the tag is not known. */
@@ -201,7 +204,7 @@ export class SegmentIdGenerator {
 
   /** As {@link visit}, of one tag, if it is known. */
   visitOne(tag: string, visit: TagVisit): void {
-    const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
+    const buffer = this.sourceOf(tag);
     if (buffer !== undefined) show(buffer, visit);
   }
 
@@ -212,27 +215,21 @@ export class SegmentIdGenerator {
 
   /** IDs handed out, those of tags that are gone included. */
   get issued(): number {
-    let sum = this.issuedBefore;
+    let sum = this.retiring.issued;
     // Asked for every second, of all tags there are: it makes no lists.
     for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) sum += buffer.issued;
-    for (const buffer of this.retiring) sum += buffer.issued;
     return sum;
-  }
-
-  /** Milliseconds that the store took for an allocation, of all tags. */
-  loadTimes(): HistogramSnapshot {
-    return this.totals.times.snapshot();
   }
 
   private async refreshTags(): Promise<void> {
     const known = [...this.buffers.keys(), ...this.paused.keys()];
     const stored = new Set<string>();
-    await this.forEach(await this.store.listTags(), ({ tag }) => {
-      stored.add(tag);
-      if (isTag(tag) && !this.paused.has(tag)) this.admit(tag);
+    await this.forEach(await this.store.listTags(), (entry) => {
+      stored.add(entry.tag);
+      if (isTag(entry.tag)) this.update(entry);
     });
     await this.forEach(known, (tag) => {
-      if (!stored.has(tag)) void this.drop(tag);
+      if (!stored.has(tag)) void this.drop(tag, unknownTag);
     });
     await this.dropped.record();
   }
@@ -241,44 +238,47 @@ export class SegmentIdGenerator {
     return forEachInPages(items, PAGE, act, this.clock, this.closing.signal);
   }
 
-  private admit(tag: string): DoubleBuffer {
-    let buffer = this.buffers.get(tag);
-    if (buffer === undefined) {
-      buffer = new DoubleBuffer(tag, this.context, this.dropped.highestOf(tag));
-      this.buffers.set(tag, buffer);
-    }
-    return buffer;
+  /** The order of a tag never changes: a row that has another one was deleted and inserted again. */
+  private update(entry: TagEntry): void {
+    const { tag, kind } = entry;
+    if ((this.sourceOf(tag)?.order ?? kind?.order) !== kind?.order) void this.drop(tag, replacedTag);
+    if (kind !== undefined && !this.paused.has(tag)) this.admit(entry);
   }
 
-  private async drop(tag: string): Promise<void> {
-    const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
+  private admit(entry: TagEntry): TagSource {
+    const source = this.buffers.get(entry.tag) ?? this.sources.open(entry, this.dropped.highestOf(entry.tag));
+    this.buffers.set(entry.tag, source);
+    return source;
+  }
+
+  private async drop(tag: string, reason: (tag: string) => LeafError): Promise<void> {
+    const source = this.sourceOf(tag);
     this.buffers.delete(tag);
     this.paused.delete(tag);
-    if (buffer === undefined) return;
-    this.dropped.add(tag, buffer.highest);
-    await this.retire(buffer, () => unknownTag(tag));
+    if (source === undefined) return;
+    this.dropped.add(tag, source.highest);
+    await this.retiring.retire(source, () => reason(tag));
   }
 
-  private async retire(buffer: DoubleBuffer, reason: () => LeafError): Promise<IdRange[]> {
-    this.retiring.add(buffer);
-    const rest = await buffer.retire(reason);
-    this.retiring.delete(buffer);
-    this.issuedBefore += buffer.issued;
-    return rest;
+  private sourceOf(tag: string): TagSource | undefined {
+    return this.buffers.get(tag) ?? this.paused.get(tag);
   }
 
-  private async find(tag: string): Promise<DoubleBuffer> {
+  private async find(tag: string): Promise<TagSource> {
     assertTag(tag);
     this.assertServed(tag);
     const found = await this.lookup.find(tag);
     this.assertServed(tag);
-    if (found === undefined) throw unknownTag(tag);
-    return this.admit(tag);
+    if (found?.kind === undefined) throw found === undefined ? unknownTag(tag) : invalidRow(tag);
+    return this.admit(found);
   }
 
   private async shut(): Promise<void> {
     this.closing.abort();
-    const rests = this.allBuffers().map((buffer) => ({ tag: buffer.tag, ranges: this.retire(buffer, stopping) }));
+    const rests = this.allBuffers().map((buffer) => ({
+      tag: buffer.tag,
+      ranges: this.retiring.retire(buffer, stopping),
+    }));
     this.buffers.clear();
     this.paused.clear();
     await this.refresh.stop();
@@ -290,11 +290,11 @@ export class SegmentIdGenerator {
     if (this.paused.has(tag)) throw pausedTag(tag, PAUSED_RETRY_MS);
   }
 
-  private allBuffers(): DoubleBuffer[] {
+  private allBuffers(): TagSource[] {
     return [...this.buffers.values(), ...this.paused.values()];
   }
 }
 
-function show({ tag, issued, buffered, step }: DoubleBuffer, visit: TagVisit): void {
+function show({ tag, issued, buffered, step }: TagSource, visit: TagVisit): void {
   visit(tag, issued, buffered, step);
 }

@@ -1,3 +1,4 @@
+import { LeafError } from '../errors/leaf-error';
 import type { IdRange } from './id-range';
 import type { TagKind } from './tag-settings';
 
@@ -7,6 +8,12 @@ export interface Allocation extends IdRange {
   readonly step: number;
   /** The largest step in the row; undefined when it has none. */
   readonly maxStep?: number | undefined;
+}
+
+/** The next `size` IDs of a tag are wanted. */
+export interface AllocationRequest {
+  readonly tag: string;
+  readonly size: number;
 }
 
 /** A tag that the store has. */
@@ -49,6 +56,23 @@ export abstract class SegmentStore {
   abstract allocate(tag: string, size: number | undefined): Promise<Allocation>;
 
   /**
+   * {@link allocate} for several tags, each of them named once, in as few statements as the store can. What one request
+   * is refused with is its answer, and leaves the others alone.
+   *
+   * @returns one answer each, in the order of the requests
+   */
+  async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
+    const answers: (Allocation | LeafError)[] = [];
+    for (const { tag, size } of requests) answers.push(await orRefusal(this.allocate(tag, size)));
+    return answers;
+  }
+
+  /** Names the database that has the tag: requests of one database can share a statement. */
+  databaseOf(_tag: string): string {
+    return this.description;
+  }
+
+  /**
    * Gives a range back: lowers `max_id` from `to + 1` to `from`, only if no range was allocated since. An interleaved tag
    * takes back whole blocks only.
    *
@@ -71,5 +95,15 @@ export abstract class SegmentStore {
   async ping(): Promise<string | undefined> {
     await this.findTag(PING_TAG);
     return undefined;
+  }
+}
+
+/** @throws what is not a LeafError */
+export async function orRefusal<T>(answer: Promise<T>): Promise<T | LeafError> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof LeafError) return error;
+    throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { IdRange } from './id-range';
 import type { RangeSourceSnapshot } from './range-source';
 import type { Segment } from './segment';
+import type { TagOrder } from './tag-settings';
 
 export interface SegmentView extends IdRange {
   /** The next ID to be issued; one past `to` when there is none. */
@@ -9,6 +10,8 @@ export interface SegmentView extends IdRange {
 
 export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
   readonly tag: string;
+  /** A strict tag holds no segments. */
+  readonly order: TagOrder;
   /** IDs handed out since the tag is known here. */
   readonly issued: number;
   /** IDs at hand without asking the store. */

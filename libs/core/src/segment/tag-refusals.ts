@@ -18,3 +18,18 @@ export function pausedTag(tag: string, retryAfterMs: number): LeafError {
 export function stopping(): LeafError {
   return new LeafError('LEAF_NOT_READY', 'This server is stopping: ask another one.', { retryAfterMs: 1000 });
 }
+
+export function invalidRow(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_ROW_INVALID',
+    `The settings in the row of tag "${tag}" in leaf_alloc cannot be used. Set its columns as docs/operations.md says.`,
+  );
+}
+
+export function replacedTag(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_STORE_UNAVAILABLE',
+    `The row of tag "${tag}" was replaced by one with another order; ask again.`,
+    { retryAfterMs: 1000 },
+  );
+}

@@ -16,3 +16,20 @@ export function tooManyWaiting(tag: string): LeafError {
     { retryAfterMs: 1000 },
   );
 }
+
+/** @param cause what the store said last, if it said anything */
+export function strictUnavailable(tag: string, waitMs: number, cause: unknown): LeafError {
+  return new LeafError(
+    'LEAF_SEGMENT_UNAVAILABLE',
+    `No ID of the strict tag "${tag}" could be had within ${waitMs} ms: each one needs an answer of the database, and it has not given one. It goes on by itself when the database answers.`,
+    { cause, retryAfterMs: 1000 },
+  );
+}
+
+export function tooManyStrict(tag: string, places: number): LeafError {
+  return new LeafError(
+    'LEAF_OVERLOADED',
+    `${places} calls wait for IDs of the strict tag "${tag}" already. Come back later; the database is slow, or away.`,
+    { retryAfterMs: 1000 },
+  );
+}

@@ -1,4 +1,13 @@
-import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore, type TagEntry } from '@leaf/core';
+import {
+  type Allocation,
+  type AllocationRequest,
+  type IdRange,
+  LeafError,
+  orRefusal,
+  reasonOf,
+  SegmentStore,
+  type TagEntry,
+} from '@leaf/core';
 import type { Shard } from './shard';
 import { SharedTags } from './shared-tags';
 import type { Shards } from './shards';
@@ -79,6 +88,27 @@ export class ShardedSegmentStore extends SegmentStore {
       if (error instanceof LeafError && error.code === 'LEAF_TAG_NOT_FOUND') this.assertNowhere(tag, owner);
       throw error;
     }
+  }
+
+  /** Asks the databases at the same time. */
+  override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
+    const answers = new Map<AllocationRequest, Allocation | LeafError>();
+    const shards = new Set(requests.map(({ tag }) => this.shards.of(tag)));
+    await Promise.all(
+      Array.from(shards, async (shard) => {
+        const own = requests.filter(({ tag }) => this.shards.of(tag) === shard);
+        const found = await orRefusal(allocateFrom(shard, own));
+        own.forEach((request, index) => {
+          const answer = found instanceof LeafError ? found : found[index];
+          if (answer !== undefined) answers.set(request, answer);
+        });
+      }),
+    );
+    return requests.flatMap((request) => answers.get(request) ?? []);
+  }
+
+  override databaseOf(tag: string): string {
+    return this.shards.of(tag).name;
   }
 
   async giveBack(tag: string, range: IdRange): Promise<boolean> {
@@ -173,4 +203,11 @@ export class ShardedSegmentStore extends SegmentStore {
 
 function rowInvalid(message: string): LeafError {
   return new LeafError('LEAF_TAG_ROW_INVALID', message);
+}
+
+async function allocateFrom(
+  { stores }: Shard,
+  requests: readonly AllocationRequest[],
+): Promise<(Allocation | LeafError)[]> {
+  return stores.segments.allocateAll(requests);
 }

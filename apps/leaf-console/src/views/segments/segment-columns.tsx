@@ -19,7 +19,12 @@ export function useSegmentColumns(prefetchRatio: number): Column<WatchedTag, Seg
       name: 'buffer',
       label: t.buffer,
       hint: t.bufferHint,
-      cell: ({ view }) => <BufferBar view={view} prefetchRatio={prefetchRatio} />,
+      cell: ({ view }) =>
+        view.strict ? (
+          <span class="soft">{t.notBuffered}</span>
+        ) : (
+          <BufferBar view={view} prefetchRatio={prefetchRatio} />
+        ),
     },
     {
       name: 'step',
@@ -36,8 +41,10 @@ export function useSegmentColumns(prefetchRatio: number): Column<WatchedTag, Seg
       name: 'lasts',
       label: t.lasts,
       hint: t.lastsHint,
-      cell: ({ view: { lastsMs } }) => (
-        <span class={`num lasts-${urgencyOf(lastsMs)}`}>{lastsMs === null ? t.idle : format.span(lastsMs)}</span>
+      cell: ({ view: { strict, lastsMs } }) => (
+        <span class={`num lasts-${urgencyOf(lastsMs)}`}>
+          {strict ? '–' : lastsMs === null ? t.idle : format.span(lastsMs)}
+        </span>
       ),
     },
     { name: 'load', label: t.lastLoad, cell: ({ view }) => <LastLoad view={view} /> },
@@ -51,6 +58,11 @@ function TagName({ view }: { readonly view: TagView }): JSX.Element {
       <span class="tag-name" title={view.tag}>
         {view.tag}
       </span>
+      {view.strict && (
+        <span class="badge" title={t.strictHint}>
+          {t.strict}
+        </span>
+      )}
       {view.paused && <span class="badge">{t.paused}</span>}
     </>
   );

@@ -4,6 +4,7 @@ import type { FeedChanges } from './tag-feed';
 
 const LOADED: TagView = {
   tag: 'order',
+  strict: false,
   initialized: true,
   nextReady: true,
   loading: false,

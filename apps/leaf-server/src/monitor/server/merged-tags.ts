@@ -81,7 +81,7 @@ export function mergeTags(views: readonly TagView[]): TagView | undefined {
     issued: sum(({ issued }) => issued),
     buffered,
     rate,
-    lastsMs: rate > 0 ? Math.round((buffered * 1000) / rate) : null,
+    lastsMs: rate > 0 && !shown.strict ? Math.round((buffered * 1000) / rate) : null,
     loads: sum(({ loads }) => loads),
     failures: sum(({ failures }) => failures),
     lastLoad: { ...newest.lastLoad, error },

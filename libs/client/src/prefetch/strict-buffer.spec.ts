@@ -1,0 +1,178 @@
+import { LeafError } from '@leaf/core';
+import { ClientRig } from '../../../../test/support/client-rig';
+import { watch, type Watched } from '../../../../test/support/watch';
+import { TagBuffers } from '../tag-buffers';
+import { StrictBuffer } from './strict-buffer';
+
+const OPTIONS = { minSize: 100, maxSize: 800, durationMs: 10_000 };
+
+function values(watched: readonly Watched<unknown>[]): unknown[] {
+  return watched.map(({ value }) => value);
+}
+
+describe('a strict tag of a client', () => {
+  let rig: ClientRig;
+  let tags: TagBuffers;
+
+  beforeEach(() => {
+    rig = new ClientRig(10_000);
+    rig.strict = true;
+    tags = new TagBuffers(rig.context, OPTIONS);
+  });
+
+  function calls(count: number): Watched<bigint>[] {
+    return Array.from({ length: count }, () => watch(tags.open('order').take()));
+  }
+
+  it('is found out by the first answer, whose IDs are dropped', async () => {
+    const first = [...calls(2), watch(tags.open('order').takeRanges(3))];
+    await rig.settle();
+    expect(rig.asked).toEqual([100, 5]);
+    expect(values(first)).toEqual([101n, 102n, [{ from: 103n, to: 105n }]]);
+    expect(tags.get('order')).toBeInstanceOf(StrictBuffer);
+    expect(tags.get('order')!.tryNext()).toBeUndefined();
+    expect(rig.log).toEqual([]);
+  });
+
+  it('is found out ahead of the first call by ready()', async () => {
+    await tags.open('order').fill();
+    expect(rig.asked).toEqual([100]);
+    expect(await tags.open('order').take()).toBe(101n);
+    expect(rig.asked).toEqual([100, 1]);
+    await tags.open('order').fill();
+    expect(tags.snapshot()).toEqual([expect.objectContaining({ tag: 'order', buffered: 0, loads: 1, size: 1 })]);
+  });
+
+  it('drops what is at hand when a tag is made anew as a strict one', async () => {
+    rig.strict = false;
+    await tags.open('order').fill();
+    rig.strict = true;
+    for (let n = 0; n < 11; n++) tags.get('order')!.tryNext();
+    await rig.settle();
+    expect(tags.get('order')!.tryNext()).toBeUndefined();
+    expect(await tags.open('order').take()).toBe(201n);
+  });
+
+  describe('once it is known', () => {
+    beforeEach(async () => {
+      await tags.open('order').fill();
+      rig.asked.length = 0;
+    });
+
+    it('asks for as many IDs as callers wait, one request at a time, and gives latecomers nothing of it', async () => {
+      rig.hold();
+      const first = calls(3);
+      await rig.settle();
+      const late = calls(2);
+      await rig.settle();
+      expect(rig.asked).toEqual([3]);
+      // Another client, whose call was answered before the one here is.
+      rig.next = 500n;
+      rig.release();
+      await rig.settle();
+      expect(values([...first, ...late])).toEqual([101n, 102n, 103n, 500n, 501n]);
+      expect(rig.asked).toEqual([3, 2]);
+    });
+
+    it('leaves a gap for a caller that is gone when its answer comes', async () => {
+      rig.hold();
+      const gone = calls(1);
+      await rig.clock.advance(1000);
+      expect(gone[0]!.code).toBe('LEAF_SERVERS_UNAVAILABLE');
+      const next = calls(1);
+      await rig.settle();
+      rig.release();
+      await rig.settle();
+      expect(values(next)).toEqual([102n]);
+    });
+
+    it('asks anew after a failure, for those who wait then', async () => {
+      rig.failure = ClientRig.outage();
+      const early = calls(1);
+      await rig.settle();
+      const late = calls(1);
+      rig.failure = undefined;
+      await rig.clock.advance(1000);
+      expect(rig.asked).toEqual([1, 2]);
+      expect(values([...early, ...late])).toEqual([102n, 103n]);
+      expect(rig.log).toEqual([expect.stringContaining('All are down')]);
+    });
+
+    it('refuses within the deadline what no server gives', async () => {
+      rig.failure = ClientRig.outage();
+      const refused = calls(1);
+      await rig.clock.advance(999);
+      expect(refused[0]!.settled).toBe(false);
+      await rig.clock.advance(1);
+      expect(refused[0]!.error).toBe(rig.failure);
+      await rig.clock.advance(1000);
+      expect(rig.clock.sleeping).toBe(0);
+    });
+
+    it('refuses for good what the servers refuse for good', async () => {
+      rig.failure = new LeafError('LEAF_TAG_NOT_FOUND', 'No such tag.');
+      const refused = calls(2);
+      await rig.settle();
+      expect(refused.map(({ code }) => code)).toEqual(['LEAF_TAG_NOT_FOUND', 'LEAF_TAG_NOT_FOUND']);
+      rig.failure = new TypeError('bug');
+      await expect(tags.open('order').take()).rejects.toMatchObject({ code: 'LEAF_INTERNAL', cause: rig.failure });
+    });
+
+    it('asks for each caller alone where all of them want too many', async () => {
+      rig.failure = new LeafError('LEAF_TAG_EXHAUSTED', 'Used up.');
+      rig.hold();
+      const [one, many] = [watch(tags.open('order').take()), watch(tags.open('order').takeRanges(5))];
+      await rig.settle();
+      rig.release();
+      await rig.settle();
+      expect([one.code, many.code]).toEqual(['LEAF_TAG_EXHAUSTED', 'LEAF_TAG_EXHAUSTED']);
+      expect(rig.asked).toEqual([6, 1, 5]);
+    });
+
+    it('refuses an answer that is not above all before', async () => {
+      expect(await tags.open('order').take()).toBe(101n);
+      rig.next = 101n;
+      await expect(tags.open('order').take()).rejects.toMatchObject({
+        cause: expect.objectContaining({ name: 'ServerFault' }),
+      });
+    });
+
+    it('bounds the calls that wait, those of all tags', async () => {
+      rig.hold();
+      const waiting = calls(10_000);
+      await expect(tags.open('order').take()).rejects.toMatchObject({ code: 'LEAF_OVERLOADED' });
+      rig.release();
+      await rig.settle();
+      expect(waiting.at(-1)!.value).toBe(10_100n);
+      expect(rig.room.waiting).toBe(0);
+    });
+
+    it('refuses all once closed', async () => {
+      rig.hold();
+      const waiting = calls(1);
+      await rig.settle();
+      const reason = new LeafError('LEAF_NOT_READY', 'Closed.');
+      expect(tags.close(reason)).toEqual(new Map());
+      rig.close();
+      await rig.settle();
+      expect(waiting[0]!.error).toBe(reason);
+      await expect(tags.get('order')!.take()).rejects.toBe(reason);
+      rig.release();
+      await rig.settle();
+      expect(rig.clock.sleeping).toBe(0);
+    });
+  });
+
+  it('is not looked for any further once the client is closed', async () => {
+    rig.hold();
+    const waiting = calls(1);
+    await rig.settle();
+    const reason = new LeafError('LEAF_NOT_READY', 'Closed.');
+    tags.close(reason);
+    rig.close();
+    rig.release();
+    await rig.settle();
+    expect(waiting[0]!.error).toBe(reason);
+    expect(tags.get('order')).not.toBeInstanceOf(StrictBuffer);
+  });
+});

@@ -1,0 +1,151 @@
+import { backoffMs, CallerQueue, type IdRange, LeafError, MAX_RANGE_SIZE, reasonOf } from '@leaf/core';
+import { readRanges } from '../http/answers';
+import { Route } from '../servers/route';
+import { ServerFault } from '../servers/server-fault';
+import type { BufferContext } from './buffer-context';
+import { asRefusal, BACKOFF, isPassing, REPORT_EVERY, tooLate } from './load-failures';
+import type { PrefetchView } from './prefetch-buffer';
+
+/**
+ * The IDs of one strict tag, none of them fetched ahead: one request is under way at a time, for as many IDs as callers
+ * wait for when it is sent, and its answer goes to them alone. A request that is sent again to another server, or comes
+ * back late, still is theirs: what is left of it is a gap.
+ */
+export class StrictBuffer {
+  private readonly callers: CallerQueue;
+  private readonly route: Route;
+  private highest = 0n;
+  private size = 0;
+  private loading = false;
+  private loads = 0;
+  private failures = 0;
+  private failuresInRow = 0;
+  private lastLoadMs: number | undefined;
+  private lastError: unknown;
+  private closed: LeafError | undefined;
+
+  constructor(
+    readonly name: string,
+    private readonly context: BufferContext,
+  ) {
+    const { clock, timeoutMs } = context;
+    this.route = new Route(name, clock);
+    this.callers = new CallerQueue(clock, {
+      waitMs: timeoutMs,
+      batchSize: MAX_RANGE_SIZE,
+      late: () => tooLate(name, timeoutMs, this.lastError),
+    });
+  }
+
+  /** Whether nothing would be lost without it. */
+  get idle(): boolean {
+    return !this.loading;
+  }
+
+  tryNext(): undefined {
+    return undefined;
+  }
+
+  /**
+   * The next ID.
+   *
+   * @param since when the call began, in monotonic milliseconds
+   * @throws LeafError what the servers refuse, or what they failed with by the deadline
+   */
+  async take(since?: number): Promise<bigint> {
+    return (await this.wait(1, since)).from;
+  }
+
+  /**
+   * The next `count` IDs, ascending.
+   *
+   * @throws LeafError as {@link take}
+   */
+  async takeRanges(count: number, since?: number): Promise<IdRange[]> {
+    return [await this.wait(count, since)];
+  }
+
+  /** There is nothing to be had ahead. */
+  fill(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Calls, waiting ones included, are refused from now on. Returns how many IDs are dropped: none. */
+  close(reason: LeafError): number {
+    this.closed = reason;
+    this.callers.close(() => reason);
+    return 0;
+  }
+
+  snapshot(): PrefetchView {
+    const { size, loading, loads, failures, lastLoadMs, lastError } = this;
+    const message = lastError === undefined ? undefined : reasonOf(lastError);
+    return { buffered: 0, size, loading, loads, failures, lastLoadMs, lastError: message };
+  }
+
+  /** Without a wait of its own between the caller and its share: thousands may wait at once. */
+  private wait(count: number, since?: number): Promise<IdRange> {
+    if (this.closed !== undefined) throw this.closed;
+    this.context.room.enter();
+    const range = this.callers.wait(count, since);
+    range.then(this.leave, this.leave);
+    if (!this.loading) void this.run();
+    return range;
+  }
+
+  private readonly leave = (): void => this.context.room.leave();
+
+  private async run(): Promise<void> {
+    this.loading = true;
+    // Those who call at the same time are served by one request.
+    await Promise.resolve();
+    while (this.callers.occupied) await this.ask();
+    this.loading = false;
+  }
+
+  private async ask(): Promise<void> {
+    const { clock, requester } = this.context;
+    const startedAt = clock.monotonic();
+    this.size = this.callers.next();
+    try {
+      const path = `/api/segment/range/${this.name}?size=${this.size}`;
+      const range = await requester.get(this.route, path, (body) => this.read(body, this.size));
+      this.highest = range.to;
+      this.lastLoadMs = clock.monotonic() - startedAt;
+      this.loads++;
+      this.failuresInRow = 0;
+      this.lastError = undefined;
+      this.callers.serve(range);
+    } catch (error) {
+      await this.fail(error);
+    }
+  }
+
+  private read(body: unknown, count: number): IdRange {
+    const { ranges } = readRanges(body, this.name, count);
+    const [range, ...others] = ranges;
+    if (range === undefined || others.length > 0) {
+      throw new ServerFault(`its answer is refused: the strict tag "${this.name}" has more than one range`);
+    }
+    if (range.from > this.highest) return range;
+    throw new ServerFault(
+      `it gave ${range.from} of the strict tag "${this.name}" after ${this.highest}: something in between caches answers, or the servers do not share one database`,
+    );
+  }
+
+  private async fail(error: unknown): Promise<void> {
+    const { clock, random, closing, events } = this.context;
+    this.failures++;
+    this.failuresInRow++;
+    this.lastError = error;
+    if (isPassing(error)) {
+      if (this.failuresInRow % REPORT_EVERY === 1 && this.closed === undefined) events.onLoadFailed(this.name, error);
+      this.callers.putBack();
+      await clock.sleep(backoffMs(this.failuresInRow, BACKOFF, random), closing);
+      return;
+    }
+    const isExhausted = error instanceof LeafError && error.code === 'LEAF_TAG_EXHAUSTED';
+    if (isExhausted && this.callers.divide()) return;
+    this.callers.refuse(asRefusal(this.name, error));
+  }
+}

@@ -1,0 +1,179 @@
+import { LeafError } from '../errors/leaf-error';
+import { MAX_RANGE_SIZE } from '../id-service';
+import { backoffMs } from '../retry';
+import type { BufferContext } from './buffer-context';
+import { CallerQueue } from './caller-queue';
+import type { IdRange } from './id-range';
+import { RangeSource } from './range-source';
+import type { Allocation, AllocationRequest } from './segment-store';
+import type { DoubleBufferSnapshot } from './segment-view';
+import type { LinedTag, StrictLine } from './strict-line';
+import type { TagSource } from './tag-source';
+import { strictUnavailable, tooManyStrict } from './unavailable';
+
+/** Calls that wait at once. */
+const PLACES = 10_000;
+const BACKOFF = { firstMs: 50, maxMs: 1000 };
+/** A refusal that no retry mends is answered from memory this long, in milliseconds. */
+const REFUSAL_MS = 1000;
+
+/**
+ * A tag whose IDs ascend over all servers: a call that starts after another one was answered, on whichever server, gets a
+ * higher ID.
+ *
+ * Nothing is buffered. Each allocation takes as many IDs as calls wait for when its statement is sent, and they go to
+ * those calls alone: the row, which every allocation raises, orders all calls of all servers. What a call leaves when its
+ * wait limit passes, and what a lost answer held, is a gap.
+ */
+export class StrictTag implements TagSource, LinedTag {
+  readonly order = 'strict';
+  readonly buffered = 0;
+  issued = 0;
+
+  private readonly callers: CallerQueue;
+  private readonly source: RangeSource;
+  /** An allocation is in line, under way, or waits for its next try. */
+  private busy = false;
+  private asking = false;
+  private failures = 0;
+  private refusal: LeafError | undefined;
+  private refusedUntil = 0;
+  private retired: (() => LeafError) | undefined;
+  private onEnd: (() => void) | undefined;
+
+  /** @param highest the highest ID that is known to be taken of the tag: all others are above it */
+  constructor(
+    readonly tag: string,
+    private readonly context: BufferContext,
+    private readonly line: StrictLine,
+    highest?: bigint,
+  ) {
+    const { waitMs } = context.options;
+    this.source = new RangeSource(tag, context, highest);
+    this.callers = new CallerQueue(context.clock, {
+      waitMs,
+      batchSize: MAX_RANGE_SIZE,
+      late: () => strictUnavailable(tag, waitMs, this.source.failure),
+    });
+  }
+
+  tryNext(): undefined {
+    return undefined;
+  }
+
+  /**
+   * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, `LEAF_OVERLOADED` when too many wait already, or
+   *   what the store refused
+   */
+  async take(): Promise<bigint> {
+    return (await this.wait(1)).from;
+  }
+
+  tryRanges(): undefined {
+    return undefined;
+  }
+
+  /** @throws LeafError as {@link take} */
+  async takeRanges(count: number): Promise<IdRange[]> {
+    return [await this.wait(count)];
+  }
+
+  preload(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async retire(reason: () => LeafError): Promise<IdRange[]> {
+    this.retired = reason;
+    this.callers.close(reason);
+    if (this.asking) await new Promise<void>((resolve) => (this.onEnd = resolve));
+    return [];
+  }
+
+  get failing(): boolean {
+    return this.failures > 0;
+  }
+
+  get highest(): bigint {
+    return this.source.highest;
+  }
+
+  get step(): number {
+    return this.source.size;
+  }
+
+  get revision(): number {
+    return 2 * this.source.tries + (this.asking ? 1 : 0);
+  }
+
+  snapshot(): DoubleBufferSnapshot {
+    const { tag, order, issued, buffered, asking: loading } = this;
+    const empty = { current: undefined, next: undefined, spare: [] };
+    return { tag, order, issued, buffered, loading, ...empty, ...this.source.snapshot() };
+  }
+
+  begin(): AllocationRequest | undefined {
+    if (!this.callers.occupied) {
+      this.busy = false;
+      return undefined;
+    }
+    this.asking = true;
+    return { tag: this.tag, size: this.callers.next() };
+  }
+
+  async end(sentAt: number, answer: Promise<Allocation>): Promise<void> {
+    try {
+      const range = await this.source.counted(sentAt, this.source.accept(sentAt, answer));
+      this.issued += this.callers.serve(range);
+      this.failures = 0;
+    } catch (error) {
+      this.fail(error);
+    }
+    this.asking = false;
+    this.onEnd?.();
+    if (this.failures > 0) void this.enterLater();
+    else this.enter();
+  }
+
+  private wait(count: number): Promise<IdRange> {
+    if (this.retired !== undefined) return Promise.reject(this.retired());
+    if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) {
+      return Promise.reject(this.refusal);
+    }
+    if (this.callers.length >= PLACES) return Promise.reject(tooManyStrict(this.tag, PLACES));
+    const range = this.callers.wait(count);
+    if (!this.busy) this.enter();
+    return range;
+  }
+
+  private enter(): void {
+    this.busy = this.callers.occupied;
+    if (this.busy) this.line.enter(this);
+  }
+
+  private async enterLater(): Promise<void> {
+    const { clock, random, closing } = this.context;
+    await clock.sleep(backoffMs(this.failures, BACKOFF, random), closing);
+    this.enter();
+  }
+
+  /** The numbers of an allocation that failed are a gap, whether it was carried out or not. */
+  private fail(error: unknown): void {
+    if (!(error instanceof LeafError)) {
+      this.callers.refuse(strictUnavailable(this.tag, this.context.options.waitMs, error));
+      return;
+    }
+    if (error.retryable) {
+      this.failures++;
+      this.callers.putBack();
+      return;
+    }
+    this.failures = 0;
+    if (error.code !== 'LEAF_TAG_EXHAUSTED') {
+      this.refusal = error;
+      this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
+    } else if (this.callers.divide()) {
+      return;
+    }
+    this.callers.refuse(error);
+  }
+}

@@ -1,0 +1,31 @@
+import type { BufferContext } from './buffer-context';
+import { DoubleBuffer } from './double-buffer';
+import type { TagEntry } from './segment-store';
+import { StrictLine } from './strict-line';
+import { StrictTag } from './strict-tag';
+import type { TagSource } from './tag-source';
+
+/** Makes the source that the kind of a tag asks for. */
+export class TagSources {
+  /** By database. */
+  private readonly lines = new Map<string, StrictLine>();
+
+  constructor(private readonly context: BufferContext) {}
+
+  /** @param highest the highest ID that is known to be taken of the tag: all others are above it */
+  open({ tag, kind }: TagEntry, highest: bigint): TagSource {
+    if (kind?.order !== 'strict') return new DoubleBuffer(tag, this.context, highest);
+    return new StrictTag(tag, this.context, this.lineOf(tag), highest);
+  }
+
+  private lineOf(tag: string): StrictLine {
+    const { store, clock } = this.context;
+    const database = store.databaseOf(tag);
+    let line = this.lines.get(database);
+    if (line === undefined) {
+      line = new StrictLine(store, () => clock.monotonic());
+      this.lines.set(database, line);
+    }
+    return line;
+  }
+}

@@ -1,0 +1,109 @@
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LeafClient } from '@leaf/client/plain';
+import { codeOf, idsOf } from '@leaf/core';
+import { ask } from '../chaos/load/http-ask';
+import type { Operation } from './checker';
+
+const TAG = 'order';
+const LIMIT_MS = 5000;
+/** After a refusal. */
+const PAUSE_MS = 5;
+
+/** Calls of one caller that are under way at once. */
+const HTTP_WIDTH = 8;
+const CLIENT_WIDTH = 100;
+
+interface Span {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** What all callers did. */
+export class Record {
+  readonly operations: Operation[] = [];
+  /** Calls that gave no ID, by code. */
+  readonly refusals = new Map<string, number>();
+  private readonly began = process.hrtime.bigint();
+  private goal = Infinity;
+
+  get running(): boolean {
+    return this.operations.length < this.goal;
+  }
+
+  /** Ends the callers once there are so many operations. */
+  endAt(operations: number): void {
+    this.goal = operations;
+  }
+
+  /** Carries out one call. */
+  async note(caller: string, act: () => Promise<Span>): Promise<void> {
+    const startedAt = this.now();
+    try {
+      const { from, to } = await act();
+      this.operations.push({ caller, startedAt, endedAt: this.now(), from: Number(from), to: Number(to) });
+    } catch (error) {
+      const code = codeOf(error) ?? String(error);
+      this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  private now(): number {
+    return Number(process.hrtime.bigint() - this.began);
+  }
+}
+
+/** Twelve callers: single IDs and ranges over HTTP, each call of another server, and clients of all servers. */
+export async function runCallers(record: Record, ports: readonly number[]): Promise<void> {
+  const clients = Array.from({ length: 4 }, () => newClient(ports));
+  const agent = new Agent({ keepAlive: true });
+  const callers = clients.flatMap((client, n) => [
+    run(record, `http ${n}`, HTTP_WIDTH, (turn) => overHttp(agent, portAt(ports, turn), `get/${TAG}`)),
+    run(record, `range ${n}`, HTTP_WIDTH, (turn) =>
+      overHttp(agent, portAt(ports, turn), `range/${TAG}?size=${1 + ((turn * 7) % 20)}`),
+    ),
+    run(record, `client ${n}`, CLIENT_WIDTH, (turn) => byClient(client, turn)),
+  ]);
+  await Promise.all(callers);
+  await Promise.all(clients.map((client) => client.close()));
+  agent.destroy();
+}
+
+function newClient(ports: readonly number[]): LeafClient {
+  return new LeafClient({ servers: ports.map((port) => `http://127.0.0.1:${port}`), timeoutMs: LIMIT_MS });
+}
+
+async function run(record: Record, caller: string, width: number, act: (turn: number) => Promise<Span>): Promise<void> {
+  let turn = 0;
+  const loop = async (): Promise<void> => {
+    while (record.running) await record.note(caller, () => act(turn++));
+  };
+  await Promise.all(Array.from({ length: width }, loop));
+}
+
+function portAt(ports: readonly number[], turn: number): number {
+  return ports[turn % ports.length] ?? 0;
+}
+
+async function overHttp(agent: Agent, port: number, path: string): Promise<Span> {
+  const reply = await ask({ port, path: `/api/segment/${path}`, limitMs: LIMIT_MS, agent });
+  if ('fault' in reply) throw new Error(reply.fault);
+  if (reply.status !== 200) throw new Error(String((JSON.parse(reply.body) as { code: unknown }).code));
+  if (path.startsWith('get')) return spanOf([BigInt(reply.body)]);
+  const { ranges } = JSON.parse(reply.body) as { ranges: { from: string; to: string }[] };
+  return spanOf(idsOf(ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) }))));
+}
+
+async function byClient(client: LeafClient, turn: number): Promise<Span> {
+  if (turn % 10 > 0) return spanOf([await client.nextId(TAG)]);
+  return spanOf(await client.nextIds(TAG, 1 + (turn % 7)));
+}
+
+/** @throws Error unless they follow on each other */
+function spanOf(ids: readonly bigint[]): Span {
+  const [from = 0n] = ids;
+  const to = ids.at(-1) ?? 0n;
+  if (to - from + 1n !== BigInt(ids.length)) throw new Error('the IDs of one call do not follow on each other');
+  return { from, to };
+}
