@@ -1,12 +1,21 @@
 import { type Allocation, type IdRange, LeafError, MAX_ID, type SegmentStore } from '@leaf/core';
-import type { SegmentStoreFixture } from './segment-store.contract';
+
+/** One storage, as the contract needs it: two connections to it and a way to its rows that is not under test. */
+export interface SegmentRows {
+  readonly store: SegmentStore;
+  /** Another connection to the same storage. */
+  readonly second: SegmentStore;
+  /** Creates the row, or replaces it. */
+  putRow(tag: string, maxId: bigint, step: number): Promise<void>;
+  readMaxId(tag: string): Promise<bigint>;
+}
 
 const REFUSED = (code: LeafError['code']): unknown => expect.objectContaining({ name: 'LeafError', code });
 
 /** What every `SegmentStore` must do for several tags at once; part of its contract. */
-export function allocateAllContract(open: () => SegmentStoreFixture): void {
+export function allocateAllContract(open: () => SegmentRows): void {
   describe('allocateAll', () => {
-    let fixture: SegmentStoreFixture;
+    let fixture: SegmentRows;
     let store: SegmentStore;
     let second: SegmentStore;
 

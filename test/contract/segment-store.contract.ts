@@ -1,14 +1,7 @@
 import { LeafError, MAX_ID, PLAIN_TAG, type SegmentStore } from '@leaf/core';
-import { allocateAllContract, assertGapless } from './allocate-all.contract';
+import { allocateAllContract, assertGapless, type SegmentRows } from './allocate-all.contract';
 
-/** One storage, as the contract needs it: two connections to it and a way to its rows that is not under test. */
-export interface SegmentStoreFixture {
-  readonly store: SegmentStore;
-  /** Another connection to the same storage. */
-  readonly second: SegmentStore;
-  /** Creates the row, or replaces it. */
-  putRow(tag: string, maxId: bigint, step: number): Promise<void>;
-  readMaxId(tag: string): Promise<bigint>;
+export interface SegmentStoreFixture extends SegmentRows {
   close(): Promise<void>;
 }
 
