@@ -8,6 +8,7 @@ import {
   lentTarget,
   loadSqlite,
   parseDatabaseUrl,
+  type SqliteConnection,
 } from '@leaf/persistence';
 import { connect, connectAsServer, FAILOVER } from '../contract/sql-stores';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
@@ -117,6 +118,20 @@ describe.each(ENGINES)('connections to %s', (_, { type, waiting }) => {
     const next = await createSegmentStore(admin, FAILOVER).allocate(TAG, 10);
     expect([...taken, next.from].every((from, i, all) => i === 0 || from > (all[i - 1] ?? 0n))).toBe(true);
     expect(next.from).toBe((taken.at(-1) ?? 0n) + 10n);
+  });
+
+  it('carry a give-back out once, though its answer is lost', async () => {
+    const store = createSegmentStore(dataSource, FAILOVER);
+    const other = createSegmentStore(admin, FAILOVER);
+    const mine = await store.allocate(TAG, 100);
+    proxy.blackhole('answers');
+    const givenBack = store.giveBack(TAG, mine).catch(() => false);
+    await until('the give-back', async () => (await createTagStore(admin).find(TAG))?.maxId === mine.from);
+    const taken = await other.allocate(TAG, 100);
+    proxy.cut();
+    proxy.heal();
+    await givenBack;
+    expect((await other.allocate(TAG, 100)).from).toBe(taken.to + 1n);
   });
 
   it('of other tags go on while a row is locked', async () => {
@@ -276,24 +291,51 @@ describe('A description in a server of another character set', () => {
 });
 
 describe('An SQLite file that another process writes to', () => {
-  it('is waited for without stopping the event loop', async () => {
-    const directory = await makeDataDirectory();
+  let directory: string;
+  let dataSource: LeafDataSource;
+  let other: SqliteConnection;
+
+  beforeEach(async () => {
+    directory = await makeDataDirectory();
     const target = parseDatabaseUrl(`sqlite:${directory}/leaf.sqlite`);
     await (await connect(target)).destroy();
-    const dataSource = await connectAsServer(target);
-    const Libsql = await loadSqlite();
-    const other = new Libsql(`${directory}/leaf.sqlite`);
-    try {
-      other.exec('BEGIN IMMEDIATE');
-      const allocation = createSegmentStore(dataSource, FAILOVER).allocate(TAG, 10);
-      // Only turns of this thread end the lock: a call that stood still would fail.
-      for (let i = 0; i < 100; i++) await turn();
-      other.exec('COMMIT');
-      expect(await allocation).toMatchObject({ from: 1n, to: 10n });
-    } finally {
-      other.close();
-      await dataSource.destroy();
-      await removeDataDirectory(directory);
-    }
+    dataSource = await connectAsServer(target);
+    other = new (await loadSqlite())(`${directory}/leaf.sqlite`);
+  });
+  afterEach(async () => {
+    other.close();
+    await dataSource.destroy();
+    await removeDataDirectory(directory);
+  });
+
+  const maxId = (): unknown => other.prepare(`SELECT CAST(max_id AS TEXT) AS max FROM leaf_alloc`).all();
+
+  it('is waited for without stopping the event loop', async () => {
+    other.exec('BEGIN IMMEDIATE');
+    const allocation = createSegmentStore(dataSource, FAILOVER).allocate(TAG, 10);
+    // Only turns of this thread end the lock: a call that stood still would fail.
+    for (let i = 0; i < 100; i++) await turn();
+    other.exec('COMMIT');
+    expect(await allocation).toMatchObject({ from: 1n, to: 10n });
+  });
+
+  it('keeps what is written between a refusal and its repetition', async () => {
+    const store = createSegmentStore(dataSource, FAILOVER);
+    other.exec('BEGIN IMMEDIATE');
+    const changed = createTagStore(dataSource).change(TAG, { description: 'x' });
+    for (let i = 0; i < 10; i++) await turn();
+    other.exec('COMMIT');
+    const first = await store.allocate(TAG, 10);
+    expect(maxId()).toEqual([{ max: String(first.to + 1n) }]);
+    await changed;
+    expect((await store.allocate(TAG, 10)).from).toBe(first.to + 1n);
+  });
+
+  it('is left without an open transaction by a change that fails', async () => {
+    other.exec(`UPDATE leaf_alloc SET last_id = 'ten'`);
+    await expect(createTagStore(dataSource).change(TAG, { description: 'x' })).rejects.toThrow();
+    other.exec('UPDATE leaf_alloc SET last_id = NULL');
+    const { to } = await createSegmentStore(dataSource, FAILOVER).allocate(TAG, 10);
+    expect(maxId()).toEqual([{ max: String(to + 1n) }]);
   });
 });

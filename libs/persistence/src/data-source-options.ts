@@ -16,12 +16,6 @@ interface TlsOptions {
 /** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */
 export const MIGRATIONS_TABLE = 'leaf_migrations';
 
-/**
- * How long SQLite itself waits for another process that writes to the file, in milliseconds. The thread stands still
- * meanwhile: longer waits are ours.
- */
-const SQLITE_WAIT_MS = 5;
-
 /** What TypeORM needs to know of a database. */
 export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
   // The logger `debug` is silent; the others print slow statements whatever `logging` says.
@@ -40,7 +34,7 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
         type: 'better-sqlite3',
         driver: await loadSqlite(),
         database: target.file,
-        timeout: SQLITE_WAIT_MS,
+        timeout: limits.queryMs,
         prepareDatabase,
       };
     case 'mysql': {

@@ -9,6 +9,8 @@ export interface DatabaseFault {
   readonly again: 'soon' | 'later' | 'never';
   /** The connection cannot be used any more, or leads to a server that takes no writes. */
   readonly connection?: true;
+  /** Another transaction holds the row, and the wait for it was as long as it can be. */
+  readonly locked?: true;
   /** Another process writes to the file: a moment later it may be free. */
   readonly busy?: true;
   /** It does not pass until somebody changes rights, tables or a setting. */
@@ -52,7 +54,11 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   ER_CHECKREAD: SOON,
   // Group Replication found that another member had changed the same row.
   ER_TRANSACTION_ROLLBACK_DURING_COMMIT: SOON,
-  ER_LOCK_WAIT_TIMEOUT: { again: 'soon', hint: 'another transaction holds the row of the tag; it is repeated' },
+  ER_LOCK_WAIT_TIMEOUT: {
+    again: 'soon',
+    locked: true,
+    hint: 'another transaction holds the row of the tag; it is repeated',
+  },
   PROTOCOL_CONNECTION_LOST: AWAY,
   PROTOCOL_SEQUENCE_TIMEOUT: {
     again: 'later',
@@ -80,7 +86,7 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   ER_RECORD_FILE_FULL: FULL,
   '40001': SOON,
   '40P01': SOON,
-  '55P03': { again: 'soon', hint: 'another transaction holds the row; it is repeated' },
+  '55P03': { again: 'soon', locked: true, hint: 'another transaction holds the row; it is repeated' },
   '25P02': { again: 'later', connection: true, hint: 'a transaction before it was not ended' },
   '22021': UNWRITABLE,
   '22P05': UNWRITABLE,

@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { type Clock, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
+import { type Clock, messageOf, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
 import type { ConnectionLimits } from './connection-limits';
 import type { DatabaseTarget } from './database-url';
 import { SqlDatabase, type SqlDatabaseOptions } from './sql-database';
@@ -35,7 +35,12 @@ export class LeafDataSource extends DataSource {
     await this.users.releaseAll();
     if (!this.isInitialized) return;
     const { closeMs } = this.limits;
-    const inTime = await settledBefore(super.destroy(), this.clock.monotonic() + closeMs, this.clock);
-    if (!inTime) this.report('close the database', `not done after ${closeMs} ms, going on`);
+    try {
+      const inTime = await settledBefore(super.destroy(), this.clock.monotonic() + closeMs, this.clock);
+      if (!inTime) this.report('close the database', `not done after ${closeMs} ms, going on`);
+    } catch (error) {
+      // A connection that is gone while it says goodbye.
+      this.report('close the database', messageOf(error));
+    }
   }
 }

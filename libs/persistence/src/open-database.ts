@@ -37,6 +37,12 @@ export interface OpenDatabaseOptions {
 /** The tag to try that a new database begins with: the one of the Java service. */
 export const FIRST_TAG = 'leaf-segment-test';
 
+/**
+ * How long SQLite itself waits for another process that writes to the file, in milliseconds. The thread stands still
+ * meanwhile: longer waits are ours.
+ */
+const SQLITE_WAIT_MS = 5;
+
 export const OPEN_RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
 /** A database that is just being started, not reachable yet, or too busy to answer in time. */
 const NOT_UP_YET = new Set([
@@ -83,6 +89,8 @@ export async function openDatabase(
     await assertColumns(dataSource, target, !options.migrate);
     if (options.migrate) await migrate(dataSource, target, options);
     await assertTables(dataSource, target);
+    // From here on the thread does not wait.
+    if ('file' in target) await dataSource.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
   };
   try {
     if ('file' in target) await provideDatabaseFile(target.file);

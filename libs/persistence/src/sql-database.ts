@@ -20,6 +20,12 @@ export interface SqlDatabaseOptions extends ConnectionSourceOptions {
   readonly connections: number;
 }
 
+/**
+ * What of a call is sent again: `refused`: what the server has said to have rolled back; `unanswered`: also what it has not
+ * answered, which may be carried out twice then.
+ */
+type Repeat = 'refused' | 'unanswered';
+
 interface Use {
   session: Session | undefined;
 }
@@ -28,6 +34,11 @@ interface Use {
 const ATTEMPTS = 4;
 /** Before what an SQLite file refuses, since another process writes to it, is tried again, in milliseconds. */
 const BUSY_MS = 10;
+/** Share of the time left that is kept for a new connection, when one that was not used for a while is dead. */
+const COLD_SHARE = 0.4;
+/** No session waits longer for a locked row, in milliseconds. */
+const LOCK_WAIT_MS = 1000;
+const SELECT = /^\s*SELECT\b/i;
 
 /**
  * One database, as the stores use it: every call ends in time, every fault is told as `LEAF_STORE_UNAVAILABLE`. Each
@@ -63,12 +74,22 @@ export class SqlDatabase {
    * @throws LeafError `LEAF_DATABASE_UNUSABLE` naming the setting; what the driver throws
    */
   async assertDurable(): Promise<void> {
-    await this.attempt(this.deadline(this.options.limitMs), () => Promise.resolve());
+    const deadline = this.deadline(this.options.limitMs);
+    await this.attempt(deadline, () => Promise.resolve(), { session: undefined }, 'refused');
   }
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as carried out */
   run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
-    return this.withConnection(this.options.limitMs, ({ query }) => query<Result>(sql, parameters));
+    return this.execute(sql, parameters, 'unanswered');
+  }
+
+  /**
+   * As {@link run}, for a statement that must not be carried out twice: what was sent without an answer is given up.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
+   */
+  runOnce<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
+    return this.execute(sql, parameters, 'refused');
   }
 
   /**
@@ -76,12 +97,10 @@ export class SqlDatabase {
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`; all that were sent count as carried out
    */
-  runTogether(statements: readonly SqlStatement[]): Promise<readonly unknown[]> {
+  runTogether(statements: readonly SqlStatement[], repeat: Repeat = 'unanswered'): Promise<readonly unknown[]> {
     const sql = statements.map((statement) => statement.sql).join('; ');
-    return this.run(
-      sql,
-      statements.flatMap(({ parameters }) => parameters),
-    );
+    const parameters = statements.flatMap((statement) => statement.parameters);
+    return this.execute(sql, parameters, repeat);
   }
 
   /**
@@ -91,23 +110,36 @@ export class SqlDatabase {
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`, or what `work` throws when that is a LeafError
    */
   transaction<Result>(work: (statement: Statement) => Promise<Result>, limitMs: number): Promise<Result> {
-    return this.withConnection(limitMs, (session) => this.inTransaction(session, work), true);
+    return this.withConnection(limitMs, (session) => this.inTransaction(session, work), 'refused');
   }
 
-  /** @param once what was answered in part is not repeated */
+  private execute<Result>(sql: string, parameters: SqlParameter[], repeat: Repeat): Promise<Result> {
+    const work = (query: Statement): Promise<Result> => query<Result>(sql, parameters);
+    // A write of its own may find the file busy, which a statement that is prepared must not: see Session.control.
+    return this.options.dialect === 'sqlite' && !SELECT.test(sql)
+      ? this.transaction(work, this.options.limitMs)
+      : this.withConnection(
+          this.options.limitMs,
+          (session) => {
+            session.isChanging = true;
+            return work(session.query);
+          },
+          repeat,
+        );
+  }
+
   private async withConnection<Result>(
     limitMs: number,
     work: (session: Session) => Promise<Result>,
-    once = false,
+    repeat: Repeat,
   ): Promise<Result> {
     const deadline = this.deadline(limitMs);
     for (let attempt = 1; ; attempt++) {
       const use: Use = { session: undefined };
       try {
-        return await this.attempt(deadline, work, use);
+        return await this.attempt(deadline, work, use, repeat);
       } catch (error) {
-        const isPartlyDone = once && use.session?.answered === true;
-        if (!this.mayRepeat(error, use, isPartlyDone) || !this.hasTime(attempt, deadline)) throw this.told(error);
+        if (!this.mayRepeat(error, use, repeat) || !this.hasTime(error, attempt, deadline)) throw this.told(error);
         if (databaseFault(error)?.busy === true) await this.clock.sleep(BUSY_MS);
       }
     }
@@ -116,7 +148,8 @@ export class SqlDatabase {
   private async attempt<Result>(
     deadline: number,
     work: (session: Session) => Promise<Result>,
-    use: Use = { session: undefined },
+    use: Use,
+    repeat: Repeat,
   ): Promise<Result> {
     const { line, source, clock } = this;
     if (!(await line.enter(deadline))) throw new Error('no connection was free in time; nothing was sent');
@@ -126,10 +159,14 @@ export class SqlDatabase {
       if (!(await settledBefore(opening, deadline, clock))) throw new NoAnswer(this.options.limitMs);
       const session = await opening;
       use.session = session;
-      // One that has died while nobody used it is replaced in time.
       const left = deadline - clock.monotonic();
+      if (left <= 0) throw new Error('no connection was free in time; nothing was sent');
+      // One that has died while nobody used it is replaced in time.
+      const isDoubtful = session.cold && left > LOCK_WAIT_MS;
+      if (isDoubtful && repeat === 'refused') await this.probe(session, left * COLD_SHARE);
+      const until = isDoubtful && repeat === 'unanswered' ? deadline - left * COLD_SHARE : deadline;
       const result = work(session);
-      if (await settledBefore(result, session.cold ? deadline - left / 2 : deadline, clock)) return await result;
+      if (await settledBefore(result, until, clock)) return await result;
       throw new NoAnswer(Math.round(left));
     } catch (error) {
       faulty = isOfConnection(error);
@@ -141,31 +178,46 @@ export class SqlDatabase {
     }
   }
 
+  /** Before work that may not be sent twice. */
+  private async probe(session: Session, limitMs: number): Promise<void> {
+    if (await settledBefore(session.query('SELECT 1'), this.deadline(limitMs), this.clock)) return;
+    throw new NoAnswer(Math.round(limitMs));
+  }
+
   private async inTransaction<Result>(
     session: Session,
     work: (statement: Statement) => Promise<Result>,
   ): Promise<Result> {
-    await session.query(this.options.dialect === 'sqlite' ? 'BEGIN IMMEDIATE' : 'BEGIN');
+    const isFile = this.options.dialect === 'sqlite';
+    await session.control(isFile ? 'BEGIN IMMEDIATE' : 'BEGIN');
+    session.isChanging = true;
     try {
       const result = await work(session.query);
-      await session.query('COMMIT');
+      await session.control('COMMIT');
       return result;
     } catch (error) {
       // An open transaction is never handed on.
-      if (!isOfConnection(error)) await session.query('ROLLBACK').catch(() => session.discard());
+      if (isFile ? session.inTransaction : !isOfConnection(error)) {
+        await session.control('ROLLBACK').catch(() => session.discard());
+      }
       throw error;
     }
   }
 
   /** What could not even be opened is left to the next call. */
-  private mayRepeat(error: unknown, { session }: Use, isPartlyDone: boolean): boolean {
+  private mayRepeat(error: unknown, { session }: Use, repeat: Repeat): boolean {
     if (error instanceof LeafError || session === undefined) return false;
-    return databaseFault(error)?.again === 'soon' || (isOfConnection(error) && !isPartlyDone);
+    return (
+      databaseFault(error)?.again === 'soon' ||
+      (isOfConnection(error) && (repeat === 'unanswered' || !session.isChanging))
+    );
   }
 
-  private hasTime(attempt: number, deadline: number): boolean {
+  /** A wait for a locked row that cannot end in time is not begun again. */
+  private hasTime(error: unknown, attempt: number, deadline: number): boolean {
     const isMore = attempt < ATTEMPTS || this.options.dialect === 'sqlite';
-    return isMore && this.clock.monotonic() < deadline;
+    const needed = databaseFault(error)?.locked === true ? LOCK_WAIT_MS : 0;
+    return isMore && this.clock.monotonic() + needed < deadline;
   }
 
   private deadline(limitMs: number): number {

@@ -10,10 +10,11 @@ interface Settings {
 const READ = `SELECT pg_backend_pid() AS pid, current_setting('fsync') AS fsync,
   current_setting('synchronous_commit') AS synchronous_commit`;
 
-/** Where commits are not awaited at all they are from here on; what is stricter than that stays. */
+/** Commits are awaited, whatever is configured while the session lasts; what is stricter than that stays. */
 function settings(statementMs: number): string {
   return [
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+    `SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off'
+      THEN 'on' ELSE current_setting('synchronous_commit') END, false)`,
     `SET statement_timeout = ${statementMs}`,
     `SET lock_timeout = ${Math.ceil(statementMs / 2)}`,
     `SET idle_in_transaction_session_timeout = ${2 * statementMs}`,

@@ -9,6 +9,10 @@ export type SqlParameter = string | number | bigint | null;
 export interface RawConnection {
   readonly destroy?: () => void;
   readonly end?: () => Promise<void>;
+  /** SQLite: runs a statement that is not kept. */
+  readonly exec?: (sql: string) => unknown;
+  /** SQLite. */
+  readonly inTransaction?: boolean;
   /** The process that PostgreSQL, or a pooler before it, has named at the start. */
   readonly processID?: number;
 }
@@ -17,8 +21,8 @@ export interface RawConnection {
 export class Session {
   /** It has waited in the pool for some time, and may be dead. */
   cold = false;
-  /** A statement was answered. */
-  answered = false;
+  /** A statement that changes something may have been sent. */
+  isChanging = false;
   private discarded = false;
 
   constructor(
@@ -28,10 +32,22 @@ export class Session {
 
   readonly query: Statement = async <Result>(sql: string, parameters: SqlParameter[] = []) => {
     if (this.discarded) throw new Error('the connection was given up; the statement was not sent');
-    const answer: unknown = await this.runner.query(sql, parameters);
-    this.answered = true;
-    return answer as Result;
+    return (await this.runner.query(sql, parameters)) as Result;
   };
+
+  /**
+   * Begins or ends a transaction. Not prepared on SQLite: a prepared statement that found the file busy stays under way
+   * there, and whatever is written beside it is rolled back when it runs again.
+   */
+  async control(sql: 'BEGIN' | 'BEGIN IMMEDIATE' | 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    const { exec } = this.connection;
+    if (exec === undefined) await this.query(sql);
+    else exec.call(this.connection, sql);
+  }
+
+  get inTransaction(): boolean {
+    return this.connection.inTransaction === true;
+  }
 
   /** Ends the connection: nobody gets it any more, and nothing else is sent on it. */
   discard(): void {

@@ -25,6 +25,8 @@ export async function loadMysql(): Promise<object> {
 
 /** Sent ahead of the first statement of whoever gets the connection. */
 function begin(connection: Connection): void {
+  // mysql2 listens for one error; a second one without a listener would end the process.
+  connection.on('error', () => undefined);
   connection.query(`SET SESSION ${SESSION_MODE}`, (error) => {
     if (error !== null) connection.destroy();
   });

@@ -40,10 +40,13 @@ export class MysqlSegmentStore extends SqlSegmentStore {
 
   protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
     const server = guarded ? this.guard?.expression : undefined;
-    const answers = await this.database.runTogether([
-      { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] },
-      { sql: server === undefined ? sql : `${sql} AND ${GUARD}`, parameters },
-    ]);
+    const answers = await this.database.runTogether(
+      [
+        { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] },
+        { sql: server === undefined ? sql : `${sql} AND ${GUARD}`, parameters },
+      ],
+      'refused',
+    );
     return (answers.at(-1) as Updated).affectedRows > 0;
   }
 

@@ -25,7 +25,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
 
   protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
     const text = `${this.tags.text(sql)} ${guarded ? this.guarded : ''}`;
-    const [, count] = await this.database.run<Updated<unknown>>(text, parameters);
+    const [, count] = await this.database.runOnce<Updated<unknown>>(text, parameters);
     return count > 0;
   }
 
