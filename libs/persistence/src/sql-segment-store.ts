@@ -1,6 +1,20 @@
-import { type Allocation, type IdRange, LeafError, MAX_ID, MAX_STEP, SegmentStore, type TagEntry } from '@leaf/core';
+import {
+  type Allocation,
+  type IdRange,
+  invalidPeriod,
+  LeafError,
+  MAX_ID,
+  MAX_STEP,
+  type Period,
+  periodicTag,
+  periodRow,
+  SegmentStore,
+  type TagEntry,
+  type TagKind,
+} from '@leaf/core';
 import type { FailoverGuard } from './failover/failover-guard';
-import type { SqlDatabase } from './sql-database';
+import type { SqlDatabase, SqlStatement } from './sql-database';
+import { insertPeriod, NO_PERIOD } from './tags/period-statement';
 import { KIND_COLUMNS, type KindColumns, kindOf } from './tags/setting-columns';
 import type { TagDialect } from './tags/tag-dialect';
 
@@ -12,10 +26,19 @@ export interface AllocRow {
   readonly deleted: string | null;
   /** Decimal: the last ID that may be given. */
   readonly last_id: string | null;
+  /** Not null in the row of a tag that begins anew: IDs come from the rows of its periods. */
+  readonly reset_every: string | null;
 }
 
 interface EntryRow extends KindColumns {
   readonly biz_tag: string;
+}
+
+interface PeriodicRow {
+  readonly reset_every: string | null;
+  readonly time_zone: string | null;
+  /** Unix seconds. */
+  readonly now: number | string;
 }
 
 /** The row of a tag, as an allocation left it. */
@@ -50,6 +73,9 @@ export abstract class SqlSegmentStore extends SegmentStore {
   /** The allocation; undefined when no row was there to change, or the guard let none be changed. */
   protected abstract tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined>;
 
+  /** Carries out an INSERT that begins with the table, and that leaves a row that is there, under the guard. */
+  protected abstract insert(statement: SqlStatement): Promise<void>;
+
   async findTag(tag: string): Promise<TagEntry | undefined> {
     const { text, thisTag, key } = this.tags;
     const sql = text(`SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE ${thisTag}`);
@@ -59,7 +85,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
 
   async listTags(): Promise<TagEntry[]> {
     const sql = this.tags.text(
-      `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT ?`,
+      `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? AND ${NO_PERIOD} ORDER BY biz_tag LIMIT ?`,
     );
     const tags: TagEntry[] = [];
     for (;;) {
@@ -79,6 +105,18 @@ export abstract class SqlSegmentStore extends SegmentStore {
     throw await this.refusal(tag, size);
   }
 
+  async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
+    const row = periodRow(tag, period.name);
+    const isThere = async (): Promise<boolean> => (await this.findTag(row)) !== undefined;
+    if (await isThere()) return;
+    await this.guard?.prepare(0);
+    const statement = insertPeriod(this.tags, tag, kind, period, least);
+    await this.insert(statement);
+    if (await isThere()) return;
+    if ((await this.guard?.follow(0)) === true) await this.insert(statement);
+    if (!(await isThere())) throw await this.periodRefusal(tag, kind, row);
+  }
+
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {
     await this.database.run(this.tags.text(this.tags.rememberDeleted), [tag, nextId]);
   }
@@ -90,7 +128,8 @@ export abstract class SqlSegmentStore extends SegmentStore {
   private async refusal(tag: string, size: number | undefined): Promise<LeafError> {
     const [row, ...others] = await this.rows(tag);
     if (row === undefined) return unknownTag(tag);
-    const { max_id, step, deleted, last_id } = row;
+    const { max_id, step, deleted, last_id, reset_every } = row;
+    if (reset_every !== null) return periodicTag(tag);
     if (others.length > 0 || max_id === null || step === null || !isStep(step) || !/^[1-9]\d*$/.test(max_id)) {
       return new LeafError(
         'LEAF_TAG_ROW_INVALID',
@@ -108,10 +147,26 @@ export abstract class SqlSegmentStore extends SegmentStore {
         `Tag "${tag}" is at ${next}: ${count} more IDs would pass its last one, ${last}. ${last_id === null ? 'Start a new tag.' : 'Raise its max, or start a new tag.'}`,
       );
     }
-    return new LeafError('LEAF_STORE_UNAVAILABLE', `The row of tag "${tag}" was changed meanwhile; ask again.`, {
-      retryAfterMs: 1000,
-    });
+    return changedMeanwhile(tag);
   }
+
+  /** Why there is still no row of a period. */
+  private async periodRefusal(tag: string, { reset, zone = 'UTC' }: TagKind, row: string): Promise<LeafError> {
+    const { text, thisTag, key, now } = this.tags;
+    const sql = text(`SELECT reset_every, time_zone, ${now} AS now FROM leaf_alloc WHERE ${thisTag}`);
+    const [found] = await this.database.run<PeriodicRow[]>(sql, key(tag));
+    if (found?.reset_every !== reset || (found?.time_zone ?? 'UTC') !== zone) return unknownTag(tag);
+    const time = new Date(Number(found?.now) * 1000).toISOString();
+    return invalidPeriod(
+      `the row "${row}" lies too far from ${time}, the time by the clock of the database. Compare it with the clock of this server`,
+    );
+  }
+}
+
+function changedMeanwhile(tag: string): LeafError {
+  return new LeafError('LEAF_STORE_UNAVAILABLE', `The row of tag "${tag}" was changed meanwhile; ask again.`, {
+    retryAfterMs: 1000,
+  });
 }
 
 /** SQLite keeps what it is given: a text, a fraction, a number that JavaScript has not. */

@@ -9,6 +9,7 @@ import {
   type LoadTotals,
   numberFaults,
   type NumberRule,
+  type PeriodRanges,
   reasonOf,
   refuseFaults,
   PeriodicTask,
@@ -18,6 +19,7 @@ import {
   SegmentStore,
   settledBefore,
   systemRandom,
+  type TagKind,
   type TagSnapshot,
   type TagVisit,
 } from '@leaf/core';
@@ -108,6 +110,11 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
     return this.generator.takeRanges(tag, count);
   }
 
+  /** @throws LeafError see {@link SegmentIdGenerator.takeInPeriod} */
+  takeInPeriod(tag: string, count: number, at?: number): Promise<PeriodRanges> {
+    return this.generator.takeInPeriod(tag, count, at);
+  }
+
   /** Brings the tag set in line with the database; joins a refresh under way. Never rejects. */
   refreshTags(): Promise<void> {
     return this.generator.refresh.run();
@@ -166,8 +173,8 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** See {@link SegmentIdGenerator.add}. */
-  addTag(tag: string): void {
-    this.generator.add(tag);
+  addTag(tag: string, kind: TagKind): void {
+    this.generator.add(tag, kind);
   }
 
   /** See {@link SegmentIdGenerator.remove}. */

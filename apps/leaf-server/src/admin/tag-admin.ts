@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { assertTag, LeafError, type TagRow, TagStore } from '@leaf/core';
+import { assertTag, LeafError, type TagKind, type TagRow, TagStore } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { everywhere } from '../processes/everywhere';
 import { Siblings, Topic } from '../processes/siblings';
@@ -8,7 +8,7 @@ import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
 import { type TagResponse, toTagResponse } from './tag-rows';
 
-const TAG_ADDED = new Topic<string, void>('tag added');
+const TAG_ADDED = new Topic<{ readonly tag: string; readonly kind: TagKind }, void>('tag added');
 const TAG_REMOVED = new Topic<string, void>('tag removed');
 /** Answers whether that changed anything. */
 const TAG_PAUSE = new Topic<{ readonly tag: string; readonly paused: boolean }, boolean>('tag pause');
@@ -24,7 +24,7 @@ export class TagAdmin {
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
   ) {
-    siblings.serve(TAG_ADDED, (tag) => segments?.addTag(tag));
+    siblings.serve(TAG_ADDED, ({ tag, kind }) => segments?.addTag(tag, kind));
     siblings.serve(TAG_REMOVED, (tag) => segments?.removeTag(tag));
     siblings.serve(TAG_PAUSE, ({ tag, paused }) => (paused ? this.modeOn().pause(tag) : this.modeOn().resume(tag)));
   }
@@ -47,7 +47,8 @@ export class TagAdmin {
     assertTag(tag);
     const { after } = await this.audit.record(by, 'create tag', tag, async () => {
       const row = await this.rows().create({ tag, step, maxId: toBigInt(maxId), description });
-      await this.tell(TAG_ADDED, tag);
+      const { order, reset, zone, interleave } = row;
+      await this.tell(TAG_ADDED, { tag, kind: { order, reset, zone, interleave } }, tag);
       return { after: toTagResponse(row) };
     });
     return after;
@@ -70,7 +71,7 @@ export class TagAdmin {
     assertTag(tag);
     await this.audit.record(by, 'delete tag', tag, async () => {
       const row = await this.rows().remove(tag);
-      await this.tell(TAG_REMOVED, tag);
+      await this.tell(TAG_REMOVED, tag, tag);
       return { before: toTagResponse(row) };
     });
   }
@@ -85,8 +86,8 @@ export class TagAdmin {
   }
 
   /** The row is changed already: a process that does not hear of it finds out by its next refresh. */
-  private async tell(topic: Topic<string, void>, tag: string): Promise<void> {
-    const { missing } = await this.siblings.gather(topic, tag);
+  private async tell<Question>(topic: Topic<Question, void>, question: Question, tag: string): Promise<void> {
+    const { missing } = await this.siblings.gather(topic, question);
     for (const { process, reason, gone } of missing) {
       if (!gone) this.logger.warn(`${topic.name}: process ${process} has not heard of "${tag}" yet: ${reason}`);
     }

@@ -41,8 +41,13 @@ export function batchLength(label: Label, name: string, ranges: readonly IdRange
   return opening(label, name).length + ids - SEPARATOR.length + '"]}'.length;
 }
 
-export function rangesText(tag: string, ranges: readonly IdRange[]): string {
-  return JSON.stringify({ tag, ranges: ranges.map(({ from, to }) => ({ from: String(from), to: String(to) })) });
+/** @param period left out where the tag has none */
+export function rangesText(tag: string, ranges: readonly IdRange[], period?: string): string {
+  return JSON.stringify({
+    tag,
+    period,
+    ranges: ranges.map(({ from, to }) => ({ from: String(from), to: String(to) })),
+  });
 }
 
 function opening(label: Label, name: string): string {

@@ -16,13 +16,13 @@ interface BatchResponse {
   readonly ids: string[];
 }
 
-interface RangeResponse {
+export interface RangeResponse {
   readonly tag: string;
   readonly ranges: { readonly from: string; readonly to: string }[];
 }
 
 const BATCH = object<BatchResponse>('SegmentBatch', { tag: TAG, ids: arrayOf(ID) });
-const RANGE = object<RangeResponse['ranges'][number]>('IdRange', {
+export const RANGE = object<RangeResponse['ranges'][number]>('IdRange', {
   from: { ...ID, description: 'The first ID.', example: '1' },
   to: { ...ID, description: 'The last ID; it belongs to the range.', example: '1000' },
 });
@@ -42,7 +42,7 @@ export class SegmentController {
     summary: 'The next ID of a tag',
     path: { tag: TAG },
     answers: { 200: plainText(ID, 'The ID.') },
-    problems: SEGMENT_PROBLEMS,
+    problems: ['LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS],
   })
   get(@Param('tag') tag: string): Promise<string> {
     assertTag(tag);
@@ -57,7 +57,7 @@ export class SegmentController {
     path: { tag: TAG },
     query: { size: sizeUpTo(MAX_BATCH_SIZE) },
     answers: { 200: json(BATCH, 'The IDs, ascending.') },
-    problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
+    problems: ['LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS],
   })
   async batch(@Param('tag') tag: string, @Query('size') size: unknown, @Res() reply: FastifyReply): Promise<void> {
     assertTag(tag);
@@ -74,7 +74,7 @@ export class SegmentController {
     path: { tag: TAG },
     query: { size: sizeUpTo(MAX_RANGE_SIZE) },
     answers: { 200: json(RANGES, 'Ascending ranges; their sizes add up to the size that was asked for.') },
-    problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
+    problems: ['LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS],
   })
   async range(@Param('tag') tag: string, @Query('size') size: unknown): Promise<string> {
     assertTag(tag);

@@ -1,59 +1,50 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock';
-import type { LeafError } from '../errors/leaf-error';
 import type { HistogramSnapshot } from '../histogram';
-import { forEachInPages } from '../pages';
 import { forEachParallel } from '../parallel';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import type { BufferContext } from './buffer-context';
 import { DoubleBuffer } from './double-buffer';
 import { DroppedTags } from './dropped-tags';
-import { giveBackAll } from './give-back';
-import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-view';
+import { giveBackAll, type TagRest } from './give-back';
 import type { IdRange } from './id-range';
 import { IdleRetries } from './idle-retries';
+import { KnownTags } from './known-tags';
 import { LoadTotals } from './load-totals';
+import { isPeriodic, type PeriodicTag, type PeriodRanges } from './periodic-tag';
+import { PeriodicTags } from './periodic-tags';
 import type { SegmentEvents } from './segment-events';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore } from './segment-store';
 import { assertTag, isTag } from './tag';
 import { TagLookup } from './tag-lookup';
-import { pausedTag, stopping, unknownTag } from './tag-refusals';
+import { pausedTag, periodicTag, stopping, tagWithoutPeriods, unknownTag } from './tag-refusals';
+import { PLAIN_TAG, type TagKind } from './tag-settings';
 
 /** First loads under way at once when tags are preloaded. */
 const PRELOAD_WIDTH = 4;
-/** Tags that are looked at without a pause. */
-const PAGE = 1000;
-/** When to ask for a paused tag again; nobody knows how long the pause lasts. */
-const PAUSED_RETRY_MS = 5000;
 
 /** The tags of one store, each with its {@link DoubleBuffer}. */
-export class SegmentIdGenerator {
+export class SegmentIdGenerator extends KnownTags {
   /** Brings the tag set in line with the store, and records there how far tags had come that are gone. Run it every refresh interval. */
   readonly refresh: PeriodicTask;
   readonly totals = new LoadTotals();
 
-  private readonly buffers = new Map<string, DoubleBuffer>();
-  /** Out of `buffers` while they are paused: the other tags do not pay for it. */
-  private readonly paused = new Map<string, DoubleBuffer>();
   private readonly lookup: TagLookup;
   private readonly dropped: DroppedTags;
   private readonly context: BufferContext;
-  private readonly closing = new AbortController();
-  /** Out of the maps, with an allocation still under way. */
-  private readonly retiring = new Set<DoubleBuffer>();
-  /** IDs handed out by buffers that are retired. */
-  private issuedBefore = 0;
+  protected readonly periodic: PeriodicTags;
   private closed: Promise<void> | undefined;
 
   constructor(
     private readonly store: SegmentStore,
-    private readonly clock: Clock,
+    clock: Clock,
     random: RandomSource,
     options: SegmentOptions,
     events: SegmentEvents,
   ) {
+    super(clock);
     this.lookup = new TagLookup(store, clock, options.waitMs);
     this.dropped = new DroppedTags(store);
     const { totals, closing } = this;
@@ -62,6 +53,7 @@ export class SegmentIdGenerator {
     const { onLoadFailed } = events;
     const idleRetries = new IdleRetries(clock);
     this.context = { store, clock, random, options, totals, onLoadFailed, idleRetries, closing: closing.signal };
+    this.periodic = new PeriodicTags(this.context, this.retired);
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
@@ -79,7 +71,8 @@ export class SegmentIdGenerator {
    * The next ID of `tag`, waiting for the store only when no ID is buffered.
    *
    * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND`, `LEAF_SEGMENT_UNAVAILABLE`, `LEAF_STORE_UNAVAILABLE`,
-   *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, `LEAF_TAG_PAUSED`, or `LEAF_NOT_READY` once closed
+   *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, `LEAF_TAG_PAUSED`, `LEAF_TAG_PERIODIC`, or `LEAF_NOT_READY` once
+   *   closed
    */
   async next(tag: string): Promise<bigint> {
     return (this.buffers.get(tag) ?? (await this.find(tag))).take();
@@ -92,6 +85,16 @@ export class SegmentIdGenerator {
    */
   async takeRanges(tag: string, count: number): Promise<IdRange[]> {
     return (this.buffers.get(tag) ?? (await this.find(tag))).takeRanges(count);
+  }
+
+  /**
+   * The next `count` numbers of a tag that begins anew with each period.
+   *
+   * @param at a moment of the period, in Unix milliseconds; now when left out
+   * @throws LeafError as {@link next}, `LEAF_TAG_NOT_PERIODIC` in place of `LEAF_TAG_PERIODIC`, and `LEAF_PERIOD_INVALID`
+   */
+  async takeInPeriod(tag: string, count: number, at?: number): Promise<PeriodRanges> {
+    return (this.periodic.get(tag) ?? (await this.findPeriodic(tag))).take(count, at);
   }
 
   /**
@@ -113,8 +116,15 @@ export class SegmentIdGenerator {
   }
 
   /** The store has the tag from now on: no earlier answer says otherwise. */
-  add(tag: string): void {
-    if (this.closed === undefined && !this.paused.has(tag)) this.admit(tag);
+  add(tag: string, kind: TagKind | undefined = PLAIN_TAG): void {
+    if (this.closed !== undefined || this.paused.has(tag)) return;
+    if (isPeriodic(kind)) {
+      if (this.buffers.has(tag)) void this.drop(tag);
+      this.periodic.admit(tag, kind);
+      return;
+    }
+    this.periodic.drop(tag);
+    this.admit(tag);
   }
 
   /** The store has the tag no more: its calls, waiting ones included, are refused at once, and a pause is over. */
@@ -130,7 +140,9 @@ export class SegmentIdGenerator {
    * @throws LeafError as {@link next}, of a tag that is not known yet
    */
   async pause(tag: string): Promise<boolean> {
-    if (!this.paused.has(tag) && !this.buffers.has(tag)) await this.find(tag);
+    if (!this.isKnown(tag)) await this.lookUp(tag);
+    const periodic = this.periodic.get(tag);
+    if (periodic !== undefined) return setPaused(periodic, true);
     if (this.paused.has(tag)) return false;
     const buffer = this.buffers.get(tag);
     if (buffer === undefined) throw unknownTag(tag);
@@ -146,18 +158,14 @@ export class SegmentIdGenerator {
    * @throws LeafError as {@link next}, of a tag that is not known yet
    */
   async resume(tag: string): Promise<boolean> {
+    if (!this.isKnown(tag)) await this.lookUp(tag);
+    const periodic = this.periodic.get(tag);
+    if (periodic !== undefined) return setPaused(periodic, false);
     const buffer = this.paused.get(tag);
-    if (buffer === undefined) {
-      if (!this.buffers.has(tag)) await this.find(tag);
-      return false;
-    }
+    if (buffer === undefined) return false;
     this.paused.delete(tag);
     this.buffers.set(tag, buffer);
     return true;
-  }
-
-  pausedTags(): string[] {
-    return [...this.paused.keys()];
   }
 
   /**
@@ -171,74 +179,23 @@ export class SegmentIdGenerator {
     return this.closed;
   }
 
-  snapshot(): DoubleBufferSnapshot[] {
-    return this.allBuffers().map((buffer) => buffer.snapshot());
-  }
-
-  /** Of one tag: of many, slice by slice, without a long stop. Undefined when it is not known. */
-  snapshotOf(tag: string): TagSnapshot | undefined {
-    const paused = this.paused.get(tag);
-    const snapshot = (paused ?? this.buffers.get(tag))?.snapshot();
-    return snapshot && { ...snapshot, paused: paused !== undefined };
-  }
-
-  /** Another number when {@link snapshotOf} would be another one; undefined when the tag is not known. */
-  revisionOf(tag: string): number | undefined {
-    const revision = this.buffers.get(tag)?.revision;
-    if (revision !== undefined) return revision;
-    const paused = this.paused.get(tag);
-    return paused && -1 - paused.revision;
-  }
-
-  get tagCount(): number {
-    return this.buffers.size + this.paused.size;
-  }
-
-  /** Calls `visit` with each tag's issued and buffered IDs and its step, without the cost of a snapshot. */
-  visit(visit: TagVisit): void {
-    for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) show(buffer, visit);
-  }
-
-  /** As {@link visit}, of one tag, if it is known. */
-  visitOne(tag: string, visit: TagVisit): void {
-    const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
-    if (buffer !== undefined) show(buffer, visit);
-  }
-
-  /** As {@link visit}, of many tags: requests pass in between, so that no two tags are seen at one moment. */
-  survey(visit: TagVisit): Promise<void> {
-    return this.forEach(this.allBuffers(), (buffer) => show(buffer, visit));
-  }
-
-  /** IDs handed out, those of tags that are gone included. */
-  get issued(): number {
-    let sum = this.issuedBefore;
-    // Asked for every second, of all tags there are: it makes no lists.
-    for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) sum += buffer.issued;
-    for (const buffer of this.retiring) sum += buffer.issued;
-    return sum;
-  }
-
   /** Milliseconds that the store took for an allocation, of all tags. */
   loadTimes(): HistogramSnapshot {
     return this.totals.times.snapshot();
   }
 
   private async refreshTags(): Promise<void> {
-    const known = [...this.buffers.keys(), ...this.paused.keys()];
+    const known = [...this.buffers.keys(), ...this.paused.keys(), ...this.periodic.names()];
     const stored = new Set<string>();
-    await this.forEach(await this.store.listTags(), ({ tag }) => {
+    await this.forEach(await this.store.listTags(), ({ tag, kind }) => {
       stored.add(tag);
-      if (isTag(tag) && !this.paused.has(tag)) this.admit(tag);
+      if (isTag(tag)) this.add(tag, kind);
     });
     await this.forEach(known, (tag) => {
       if (!stored.has(tag)) void this.drop(tag);
     });
     await this.dropped.record();
-  }
-
-  private forEach<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
-    return forEachInPages(items, PAGE, act, this.clock, this.closing.signal);
+    await this.periodic.maintain();
   }
 
   private admit(tag: string): DoubleBuffer {
@@ -252,49 +209,64 @@ export class SegmentIdGenerator {
 
   private async drop(tag: string): Promise<void> {
     const buffer = this.buffers.get(tag) ?? this.paused.get(tag);
+    this.periodic.drop(tag);
     this.buffers.delete(tag);
     this.paused.delete(tag);
     if (buffer === undefined) return;
     this.dropped.add(tag, buffer.highest);
-    await this.retire(buffer, () => unknownTag(tag));
-  }
-
-  private async retire(buffer: DoubleBuffer, reason: () => LeafError): Promise<IdRange[]> {
-    this.retiring.add(buffer);
-    const rest = await buffer.retire(reason);
-    this.retiring.delete(buffer);
-    this.issuedBefore += buffer.issued;
-    return rest;
+    await this.retired.retire(buffer, () => unknownTag(tag));
   }
 
   private async find(tag: string): Promise<DoubleBuffer> {
+    await this.lookUp(tag);
+    const buffer = this.buffers.get(tag);
+    if (buffer === undefined) throw periodicTag(tag);
+    return buffer;
+  }
+
+  private async findPeriodic(tag: string): Promise<PeriodicTag> {
+    if (!this.isKnown(tag)) await this.lookUp(tag);
+    const periodic = this.periodic.get(tag);
+    if (periodic === undefined) throw tagWithoutPeriods(tag);
+    return periodic;
+  }
+
+  /** Makes the tag known. */
+  private async lookUp(tag: string): Promise<void> {
     assertTag(tag);
     this.assertServed(tag);
+    if (this.isKnown(tag)) return;
     const found = await this.lookup.find(tag);
     this.assertServed(tag);
     if (found === undefined) throw unknownTag(tag);
-    return this.admit(tag);
+    this.add(tag, found.kind);
   }
 
   private async shut(): Promise<void> {
     this.closing.abort();
-    const rests = this.allBuffers().map((buffer) => ({ tag: buffer.tag, ranges: this.retire(buffer, stopping) }));
+    const rests = this.allBuffers().map((buffer): TagRest => {
+      return { tag: buffer.tag, ranges: this.retired.retire(buffer, stopping) };
+    });
+    rests.push(...this.periodic.close(stopping));
     this.buffers.clear();
     this.paused.clear();
     await this.refresh.stop();
     await giveBackAll(this.store, rests);
   }
 
-  private assertServed(tag: string): void {
-    if (this.closed !== undefined) throw stopping();
-    if (this.paused.has(tag)) throw pausedTag(tag, PAUSED_RETRY_MS);
+  private isKnown(tag: string): boolean {
+    return this.buffers.has(tag) || this.paused.has(tag) || this.periodic.get(tag) !== undefined;
   }
 
-  private allBuffers(): DoubleBuffer[] {
-    return [...this.buffers.values(), ...this.paused.values()];
+  private assertServed(tag: string): void {
+    if (this.closed !== undefined) throw stopping();
+    if (this.paused.has(tag)) throw pausedTag(tag);
   }
 }
 
-function show({ tag, issued, buffered, step }: DoubleBuffer, visit: TagVisit): void {
-  visit(tag, issued, buffered, step);
+/** @returns whether it was otherwise before */
+function setPaused(tag: PeriodicTag, paused: boolean): boolean {
+  const changed = tag.paused !== paused;
+  tag.paused = paused;
+  return changed;
 }

@@ -58,7 +58,7 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     const [updated, rows] = await this.change(
       {
         sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
-         WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+         WHERE ${THIS_TAG} AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0 AND reset_every IS NULL
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ?`,
         parameters: [tag, BigInt(count), tag, tag, tag, BigInt(count)],
       },
@@ -74,13 +74,17 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     return { from: end - BigInt(count), to: end - 1n, step: row.step, maxStep: row.max_step ?? undefined };
   }
 
+  protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
+    await this.change({ sql: `INSERT IGNORE INTO ${sql}`, parameters }, { sql: 'DO 0', parameters: [] }, 0);
+  }
+
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = `(SELECT CAST(max_id AS CHAR) ${DELETED}) AS deleted`;
-    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, CAST(last_id AS CHAR) AS last_id, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
+    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, CAST(last_id AS CHAR) AS last_id, reset_every, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
     return this.database.run(sql, [tag, tag, tag]);
   }
 
-  /** Sends an UPDATE, which changes nothing if the guard has to see to something, and the statement after it, together. */
+  /** Sends an UPDATE or an INSERT, which changes nothing if the guard has to see to something, and the statement after it, together. */
   private async change(
     update: SqlStatement,
     query: SqlStatement,

@@ -1,4 +1,5 @@
 import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
+import type { SqlStatement } from '../sql-database';
 import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
 
@@ -33,7 +34,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     const [[row, ...others]] = await this.database.run<Updated<Allocated>>(
       `UPDATE leaf_alloc
        SET max_id = ${NEXT_ID} + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+       WHERE biz_tag = $2 AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0 AND reset_every IS NULL
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE($1::bigint, step) ${this.guarded('COALESCE($1::bigint, 0)')}
        RETURNING max_id::text, step, max_step`,
       [count, tag],
@@ -48,10 +49,15 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     };
   }
 
+  protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
+    const insert = this.tags.text(`INSERT INTO ${sql}`);
+    await this.database.run(`${insert} ${this.guarded('0')} ON CONFLICT (biz_tag) DO NOTHING`, [...parameters]);
+  }
+
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = '(SELECT max_id::text FROM leaf_deleted_tag WHERE biz_tag = $1) AS deleted';
     return this.database.run(
-      `SELECT max_id::text, step, last_id::text, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`,
+      `SELECT max_id::text, step, last_id::text, reset_every, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`,
       [tag],
     );
   }

@@ -1,4 +1,13 @@
-import { type Allocation, type IdRange, LeafError, reasonOf, SegmentStore, type TagEntry } from '@leaf/core';
+import {
+  type Allocation,
+  type IdRange,
+  LeafError,
+  type Period,
+  reasonOf,
+  SegmentStore,
+  type TagEntry,
+  type TagKind,
+} from '@leaf/core';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
 
@@ -53,6 +62,10 @@ export class ShardedSegmentStore extends SegmentStore {
 
   async raise(tag: string, minimum: bigint): Promise<void> {
     return this.shards.of(tag).stores.segments.raise(tag, minimum);
+  }
+
+  async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
+    return this.shards.of(tag).stores.segments.beginPeriod(tag, kind, period, least);
   }
 
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {

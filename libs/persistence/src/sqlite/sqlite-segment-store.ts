@@ -1,4 +1,5 @@
 import { type Allocation, type IdRange, MAX_STEP } from '@leaf/core';
+import type { SqlStatement } from '../sql-database';
 import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
 
@@ -18,7 +19,7 @@ export class SqliteSegmentStore extends SqlSegmentStore {
       `UPDATE leaf_alloc
        SET max_id = ${NEXT_ID} + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = ?2 AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
-         AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+         AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0 AND reset_every IS NULL
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE(?1, step)
        RETURNING ${MAX_ID_TEXT}, step, max_step`,
       [count, tag],
@@ -50,10 +51,14 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     );
   }
 
+  protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
+    await this.database.run(`INSERT INTO ${sql} ON CONFLICT (biz_tag) DO NOTHING RETURNING 1`, [...parameters]);
+  }
+
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = `(SELECT ${MAX_ID_TEXT} FROM leaf_deleted_tag WHERE biz_tag = ?1) AS deleted`;
     return this.database.run(
-      `SELECT ${MAX_ID_TEXT}, step, CAST(last_id AS TEXT) AS last_id, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
+      `SELECT ${MAX_ID_TEXT}, step, CAST(last_id AS TEXT) AS last_id, reset_every, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
       [tag],
     );
   }

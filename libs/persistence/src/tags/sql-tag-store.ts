@@ -3,11 +3,13 @@ import {
   assertTagChange,
   LeafError,
   type NewTag,
+  periodRow,
   type TagChange,
   type TagRow,
   TagStore,
 } from '@leaf/core';
 import type { SqlDatabase, SqlParameter, Statement } from '../sql-database';
+import { NO_PERIOD } from './period-statement';
 import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
 
@@ -15,6 +17,8 @@ interface StoredRow extends SettingColumns {
   readonly biz_tag: string;
   /** Decimal: JavaScript numbers are exact to 2^53 only. */
   readonly max_id: string;
+  /** Decimal: where the periods of a tag begin. */
+  readonly period_start: string | null;
   readonly step: number | string;
   readonly description: string | null;
   /** Unix seconds. */
@@ -47,8 +51,9 @@ export class SqlTagStore extends TagStore {
     }
   }
 
-  find(tag: string): Promise<TagRow | undefined> {
-    return this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
+  async find(tag: string): Promise<TagRow | undefined> {
+    const row = await this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
+    return row && toTagRow(row);
   }
 
   async create(tag: NewTag): Promise<TagRow> {
@@ -59,38 +64,49 @@ export class SqlTagStore extends TagStore {
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
     assertTagChange(change);
     return this.database.transaction(async (statement) => {
-      const before = await this.lock(tag, statement);
+      const stored = await this.lock(tag, statement);
+      const before = toTagRow(stored);
       const { maxId, step, description, maxStep = before.maxStep, max = before.max } = change;
       assertTagChange({ step: step ?? before.step, maxStep });
       if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
       if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
-      const update = `UPDATE leaf_alloc SET max_id = ?, step = ?, max_step = ?, last_id = ?,
+      const update = `UPDATE leaf_alloc SET max_id = ?, period_start = ?, step = ?, max_step = ?, last_id = ?,
         description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
         WHERE ${this.dialect.thisTag}`;
+      const limits = [step ?? before.step, maxStep ?? null, max ?? null];
       await statement(this.dialect.text(update), [
-        maxId ?? before.maxId,
-        step ?? before.step,
-        maxStep ?? null,
-        max ?? null,
+        larger(BigInt(stored.max_id), maxId ?? 0n),
+        before.reset === undefined ? null : (maxId ?? before.maxId),
+        ...limits,
         description ?? before.description ?? '',
         ...this.dialect.key(tag),
       ]);
-      return { before, after: await this.lock(tag, statement) };
+      if (before.reset !== undefined) await this.changePeriods(tag, limits, statement);
+      return { before, after: toTagRow(await this.lock(tag, statement)) };
     }, CHANGE_LIMIT_MS);
   }
 
   remove(tag: string): Promise<TagRow> {
     return this.database.transaction(async (statement) => {
       const row = await this.lock(tag, statement);
-      await statement(this.dialect.text(this.dialect.rememberDeleted), [tag, row.maxId]);
+      await statement(this.dialect.text(this.dialect.rememberDeleted), [tag, BigInt(row.max_id)]);
       await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
-      return row;
+      return toTagRow(row);
     }, CHANGE_LIMIT_MS);
   }
 
-  /** The first rows by name, or the first ones after `tag`. */
+  /** The rows of the tag's periods follow its own. LIKE finds them by the key, but not exactly in every database. */
+  private async changePeriods(tag: string, limits: SqlParameter[], statement: Statement): Promise<void> {
+    const rows = periodRow(tag, '');
+    const update = `UPDATE leaf_alloc SET step = ?, max_step = ?, last_id = ?
+      WHERE biz_tag LIKE ? ESCAPE '!' AND SUBSTR(biz_tag, 1, ?) = ?`;
+    const like = `${rows.replaceAll('_', '!_')}%`;
+    await statement(this.dialect.text(update), [...limits, like, rows.length, rows]);
+  }
+
+  /** The first rows by name, or the first ones after `tag`; not those of periods. */
   private page(tag: string | undefined, size: number): Promise<StoredRow[]> {
-    const after = tag === undefined ? '' : 'WHERE biz_tag > ?';
+    const after = `WHERE ${NO_PERIOD}${tag === undefined ? '' : ' AND biz_tag > ?'}`;
     const sql = this.dialect.text(`${select(this.dialect)} ${after} ORDER BY biz_tag LIMIT ?`);
     return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
   }
@@ -103,13 +119,11 @@ export class SqlTagStore extends TagStore {
       [tag],
     );
     const least = BigInt(deleted?.max_id ?? 1);
-    if (maxId !== undefined && maxId < least) throw backwards(tag, least, maxId);
-    const inserted = await statement(
-      dialect.text(dialect.insertTag),
-      insertValues({ ...newTag, maxId: maxId ?? least }),
-    );
+    // The numbers of periods are not those of a deleted tag.
+    if (newTag.reset === undefined && maxId !== undefined && maxId < least) throw backwards(tag, least, maxId);
+    const inserted = await statement(dialect.text(dialect.insertTag), insertValues(newTag, larger(least, maxId ?? 1n)));
     if (dialect.inserted(inserted)) {
-      const row = await this.lock(tag, statement);
+      const row = toTagRow(await this.lock(tag, statement));
       // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
       if ((row.description ?? '') === (description ?? '')) return row;
       throw new LeafError(
@@ -126,47 +140,52 @@ export class SqlTagStore extends TagStore {
     );
   }
 
-  private async lock(tag: string, statement: Statement): Promise<TagRow> {
+  private async lock(tag: string, statement: Statement): Promise<StoredRow> {
     const row = await this.read(tag, statement, this.dialect.forUpdate);
     if (row !== undefined) return row;
     throw new LeafError('LEAF_TAG_NOT_FOUND', `There is no tag "${tag}". Create it first.`);
   }
 
-  private async read(tag: string, statement: Statement, suffix = ''): Promise<TagRow | undefined> {
+  private async read(tag: string, statement: Statement, suffix = ''): Promise<StoredRow | undefined> {
     const { dialect } = this;
     const sql = dialect.text(`${select(dialect)} WHERE ${dialect.thisTag} ${suffix}`);
     const [row] = await statement<StoredRow[]>(sql, dialect.key(tag));
-    return row === undefined ? undefined : toTagRow(row);
+    return row;
   }
 }
 
-function select({ maxIdText, lastIdText, updated }: TagDialect): string {
-  return `SELECT biz_tag, ${maxIdText} AS max_id, COALESCE(step, 0) AS step, max_step, ${lastIdText} AS last_id,
+function select({ maxIdText, lastIdText, periodStartText, updated }: TagDialect): string {
+  return `SELECT biz_tag, ${maxIdText} AS max_id, ${periodStartText} AS period_start, COALESCE(step, 0) AS step, max_step, ${lastIdText} AS last_id,
     ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
 }
 
 /** In the order of {@link TagDialect.insertTag}. */
-function insertValues(tag: NewTag): SqlParameter[] {
+function insertValues(tag: NewTag, maxId: bigint): SqlParameter[] {
   const { interleave, order, reset } = tag;
   return [
-    ...[tag.tag, tag.maxId ?? 1n, tag.step, tag.description ?? '', tag.maxStep ?? null, tag.max ?? null],
+    ...[tag.tag, maxId, tag.step, tag.description ?? '', tag.maxStep ?? null, tag.max ?? null],
     ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
     ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
+    reset === undefined ? null : (tag.maxId ?? 1n),
   ];
 }
 
 function toTagRow(row: StoredRow): TagRow {
-  const { biz_tag, max_id, step, max_step, last_id, description, updated } = row;
+  const { biz_tag, max_id, period_start, step, max_step, last_id, description, updated } = row;
   return {
     ...kindOf(biz_tag, row),
     tag: biz_tag,
-    maxId: BigInt(max_id),
+    maxId: BigInt(period_start ?? max_id),
     step: Number(step),
     maxStep: max_step === null ? undefined : Number(max_step),
     max: last_id === null ? undefined : BigInt(last_id),
     description: description ?? undefined,
     updatedAt: Math.round(Number(updated ?? 0) * 1000),
   };
+}
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }
 
 function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
