@@ -1,4 +1,5 @@
 import { type MariadbServer, startMariadb } from '../support/mariadb';
+import { periodContract } from './period.contract';
 import { segmentStoreContract } from './segment-store.contract';
 import { sqlFixture, tagFixture } from './sql-stores';
 import { tagStoreContract } from './tag-store.contract';
@@ -12,6 +13,7 @@ segmentStoreContract('MysqlSegmentStore', {
 });
 
 tagStoreContract('MariaDB', async () => tagFixture(await server.createDatabase(), () => Promise.resolve()));
+periodContract('MariaDB', async () => tagFixture(await server.createDatabase(), () => Promise.resolve()));
 
 it('a description that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());

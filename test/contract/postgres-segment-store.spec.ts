@@ -1,4 +1,5 @@
 import { type PostgresServer, startPostgres } from '../support/postgres';
+import { periodContract } from './period.contract';
 import { segmentStoreContract } from './segment-store.contract';
 import { sqlFixture, tagFixture } from './sql-stores';
 import { tagStoreContract } from './tag-store.contract';
@@ -12,3 +13,4 @@ segmentStoreContract('PostgresSegmentStore', {
 });
 
 tagStoreContract('PostgreSQL', async () => tagFixture(await server.createDatabase(), () => Promise.resolve()));
+periodContract('PostgreSQL', async () => tagFixture(await server.createDatabase(), () => Promise.resolve()));

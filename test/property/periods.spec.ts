@@ -1,12 +1,27 @@
 import fc from 'fast-check';
-import { PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, PeriodFormat, periodOf, RESETS, type TagReset } from '@leaf/core';
+import {
+  PERIOD_BOUNDS,
+  PERIOD_SHAPES,
+  PeriodCalendar,
+  PeriodFormat,
+  periodOf,
+  RESETS,
+  type TagReset,
+} from '@leaf/core';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const ZONES = Intl.supportedValuesOf('timeZone');
 
 const moments = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2060, 0, 1) });
-const zones = fc.constantFrom(...ZONES, 'UTC', 'Pacific/Apia', 'Asia/Kathmandu', 'Africa/Casablanca', 'Australia/Lord_Howe');
+const zones = fc.constantFrom(
+  ...ZONES,
+  'UTC',
+  'Pacific/Apia',
+  'Asia/Kathmandu',
+  'Africa/Casablanca',
+  'Australia/Lord_Howe',
+);
 const resets = fc.constantFrom(...RESETS);
 
 /** What the wall clocks show, by another way: the offset of the zone, added to UTC. */

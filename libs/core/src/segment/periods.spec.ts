@@ -75,6 +75,7 @@ describe('PeriodFormat', () => {
 
   it('refuses impossible options', () => {
     expect(() => new PeriodFormat({ prefix: 'A-B', reset: 'daily' })).toThrow(RangeError);
-    for (const digits of [0, 1.5, 20, NaN]) expect(() => new PeriodFormat({ reset: 'daily', digits })).toThrow(RangeError);
+    for (const digits of [0, 1.5, 20, NaN])
+      expect(() => new PeriodFormat({ reset: 'daily', digits })).toThrow(RangeError);
   });
 });

@@ -89,7 +89,10 @@ export class SqlTagStore extends TagStore {
   remove(tag: string): Promise<TagRow> {
     return this.database.transaction(async (statement) => {
       const row = await this.lock(tag, statement);
-      await statement(this.dialect.text(this.dialect.rememberDeleted), [tag, BigInt(row.max_id)]);
+      await statement(this.dialect.text(this.dialect.rememberDeleted), [
+        deletedName(tag, row.reset_every),
+        BigInt(row.max_id),
+      ]);
       await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
       return toTagRow(row);
     }, CHANGE_LIMIT_MS);
@@ -116,10 +119,9 @@ export class SqlTagStore extends TagStore {
     const { tag, maxId, description } = newTag;
     const [deleted] = await statement<{ max_id: string }[]>(
       dialect.text(`SELECT ${dialect.maxIdText} AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?`),
-      [tag],
+      [deletedName(tag, newTag.reset)],
     );
     const least = BigInt(deleted?.max_id ?? 1);
-    // The numbers of periods are not those of a deleted tag.
     if (newTag.reset === undefined && maxId !== undefined && maxId < least) throw backwards(tag, least, maxId);
     const inserted = await statement(dialect.text(dialect.insertTag), insertValues(newTag, larger(least, maxId ?? 1n)));
     if (dialect.inserted(inserted)) {
@@ -182,6 +184,11 @@ function toTagRow(row: StoredRow): TagRow {
     description: description ?? undefined,
     updatedAt: Math.round(Number(updated ?? 0) * 1000),
   };
+}
+
+/** The numbers of periods and the IDs of a tag without them are not the same, though their names are. */
+function deletedName(tag: string, reset: string | null | undefined): string {
+  return reset === null || reset === undefined ? tag : periodRow(tag, '');
 }
 
 function larger(one: bigint, other: bigint): bigint {
