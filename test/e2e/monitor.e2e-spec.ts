@@ -56,6 +56,7 @@ describe('the monitor', () => {
       nextReady: false,
       loading: false,
       paused: true,
+      period: null,
       position: null,
       segments: [null, null],
       step: 0,

@@ -85,6 +85,7 @@ export const en = {
   failed: 'failed',
   loading: 'loading',
   notLoaded: 'not loaded yet',
+  periodHint: 'Begins anew with each period; the newest one in use is shown.',
   paused: 'paused',
   step: 'step (db)',
   stepHint: 'size of the newest segment, and the step of the row',

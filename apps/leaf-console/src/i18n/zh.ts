@@ -81,6 +81,7 @@ export const zh: Messages = {
   failed: '失败',
   loading: '加载中',
   notLoaded: '尚未加载',
+  periodHint: '按周期重新计数；显示使用中的最新周期。',
   paused: '已暂停',
   step: '步长（库）',
   stepHint: '最新号段的大小，以及数据库行中的步长',

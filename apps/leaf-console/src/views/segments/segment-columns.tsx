@@ -51,6 +51,11 @@ function TagName({ view }: { readonly view: TagView }): JSX.Element {
       <span class="tag-name" title={view.tag}>
         {view.tag}
       </span>
+      {view.period !== null && (
+        <span class="badge" title={t.periodHint}>
+          {view.period}
+        </span>
+      )}
       {view.paused && <span class="badge">{t.paused}</span>}
     </>
   );
