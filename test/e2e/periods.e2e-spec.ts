@@ -167,7 +167,10 @@ describe('a server', () => {
     for (const at of bad)
       expect([at, await codeOf(`/api/segment/period/invoice?at=${at}`)]).toEqual([at, 'LEAF_PERIOD_INVALID']);
     const offset = new Date().toISOString().replace('Z', '%2B00:00');
-    expect((await call(port, `/api/segment/period/invoice?at=${offset}`)).status).toBe(200);
+    const leapSecond = `${new Date().toISOString().slice(0, 14)}59:60Z`;
+    for (const at of [offset, leapSecond]) {
+      expect((await call(port, `/api/segment/period/invoice?at=${at}`)).status).toBe(200);
+    }
   });
 
   it('shows the tag with its newest period, and pauses it', async () => {

@@ -1,7 +1,7 @@
 import { invalidPeriod } from '@leaf/core';
 
-/** RFC 3339 to the millisecond; the seconds may be left out. */
-const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+/** RFC 3339. */
+const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
 /**
  * The `at` parameter; undefined when it is not given.
@@ -11,7 +11,8 @@ const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2
 export function parseMoment(given: unknown): Date | undefined {
   if (given === undefined) return undefined;
   const day = typeof given === 'string' ? MOMENT.exec(given)?.[1] : undefined;
-  const moment = new Date(day === undefined ? NaN : String(given));
+  // A leap second belongs to the day that it ends.
+  const moment = new Date(day === undefined ? NaN : String(given).toUpperCase().replace(':60', ':59'));
   // A day that the month does not have would count as one of the next month.
   if (Number.isNaN(moment.getTime()) || !new Date(`${day}T00:00Z`).toISOString().startsWith(String(day))) {
     throw invalidPeriod('at must be one moment with Z or an offset, such as 2026-11-22T10:00:00Z; write + as %2B');
