@@ -4,9 +4,11 @@ import {
   type IdRange,
   LeafError,
   orRefusal,
+  type Period,
   reasonOf,
   SegmentStore,
   type TagEntry,
+  type TagKind,
 } from '@leaf/core';
 import type { Shard } from './shard';
 import { SharedTags } from './shared-tags';
@@ -119,6 +121,10 @@ export class ShardedSegmentStore extends SegmentStore {
   async raise(tag: string, minimum: bigint): Promise<void> {
     if (this.shared.has(tag)) return this.shared.raise(tag, minimum);
     return this.shards.of(tag).stores.segments.raise(tag, minimum);
+  }
+
+  async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
+    return this.shards.of(tag).stores.segments.beginPeriod(tag, kind, period, least);
   }
 
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {

@@ -39,7 +39,7 @@ export class ShardedTagStore extends TagStore {
     await this.shards.roster.assertComplete();
     const owner = this.shards.of(tag.tag);
     let deleted: bigint | undefined;
-    for (const shard of this.shards.all) deleted = highest(deleted, await shard.stores.tags.deleted(tag.tag));
+    for (const shard of this.shards.all) deleted = highest(deleted, await shard.stores.tags.deleted(tag));
     if (tag.interleave !== undefined) return this.createShares(tag, tag.interleave, deleted);
     for (const shard of this.shards.all) {
       if (shard === owner || (await shard.stores.tags.find(tag.tag)) === undefined) continue;
