@@ -248,7 +248,8 @@ describe.each([
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
     expect(cuts).toBeGreaterThan(0);
-    expect(stateOf(generator).failures).toBeGreaterThan(0);
+    // A call whose connection was cut goes on with another one.
+    expect(stateOf(generator).failures).toBeLessThan(cuts);
 
     store.onStarted = () => undefined;
     proxy.heal();

@@ -135,7 +135,6 @@ export const en = {
   kindHint: 'These cannot change later.',
   order: 'Order',
   relaxed: 'ascending on each server',
-  strict: 'strict',
   reset: 'Begins anew',
   daily: 'daily',
   monthly: 'monthly',

@@ -130,7 +130,6 @@ export const zh: Messages = {
   kindHint: '创建后不能更改。',
   order: '顺序',
   relaxed: '每台服务器上递增',
-  strict: '严格',
   reset: '重新开始',
   daily: '每日',
   monthly: '每月',

@@ -5,6 +5,7 @@ import type { StoredRegistry } from './worker-store';
 
 const START = 1_700_000_000_000;
 const HOUR = 3_600_000;
+const HORIZON = 10_000;
 
 /** The clock of the server steps ahead while the registry answers for the first time. */
 class SteppingStore extends InMemoryWorkerStore {
@@ -53,6 +54,23 @@ describe('A clock that steps ahead after it was compared', () => {
     await pass(REPORT_MS / 3);
     await refused;
     expect(one.ids.tryNext()).toBeDefined();
+  });
+
+  it('ends the wait where a registry loses no write', async () => {
+    const store = new InMemoryWorkerStore(workers);
+    const one = await new LeaseRig(clock, store, { remembers: true }).start();
+    stepped = new FakeClock(clock.now());
+    const two = new LeaseRig(stepped, store, { remembers: true });
+    const acquired = two.lease.acquire();
+    await pass(REPORT_MS / 3);
+    stepped.step(HOUR);
+    await pass(REPORT_MS / 3);
+    await acquired;
+    expect(two.tenures).toMatchObject([{ workerId: 0 }]);
+    // The record is no longer that of the first.
+    await one.report();
+    expect(one.losses).toMatchObject([{ code: 'LEAF_LEASE_LOST' }]);
+    expect(two.tenures[0]?.floor).toBeGreaterThanOrEqual(START + HORIZON);
   });
 
   it('does not make a worker of a pool look expired', async () => {

@@ -176,10 +176,14 @@ export class WorkerAcquisition {
     }
   }
 
-  /** R10: Unix ms. A step ahead since the clock was compared does not make the ceiling of another server pass. */
+  /**
+   * R10: Unix ms. A step ahead since the clock was compared does not make the ceiling of another server pass. Where no
+   * confirmed write is ever lost, a server that is taken over too early cannot write again, and no such care is needed.
+   */
   private now(): number {
-    const { clock } = this.context.parts;
-    return Math.min(clock.now(), Math.floor(this.lead + clock.monotonic()));
+    const { parts, options } = this.context;
+    const { clock } = parts;
+    return options.remembers ? clock.now() : Math.min(clock.now(), Math.floor(this.lead + clock.monotonic()));
   }
 
   /** The Java service writes the current time every 3 s: only waiting shows whether it still runs (R8). */
