@@ -3,6 +3,7 @@ import { CreateSegmentServer1795219200000 } from './1795219200000-create-segment
 import { AddLeaseId1795219200001 } from './1795219200001-add-lease-id';
 import { CreateWorkerPool1795219200002 } from './1795219200002-create-worker-pool';
 import { AddTagSettings1795219200003 } from './1795219200003-add-tag-settings';
+import { AddPeriodStart1795219200006 } from './1795219200006-add-period-start';
 
 /** Every migration, oldest first. */
 export const migrations = [
@@ -11,4 +12,5 @@ export const migrations = [
   AddLeaseId1795219200001,
   CreateWorkerPool1795219200002,
   AddTagSettings1795219200003,
+  AddPeriodStart1795219200006,
 ];

@@ -39,6 +39,10 @@ export class MemorySegmentStore extends SegmentStore {
     return Promise.resolve();
   }
 
+  beginPeriod(): Promise<void> {
+    return Promise.reject(new Error('the tag has no periods'));
+  }
+
   recordDeleted(): Promise<void> {
     return Promise.resolve();
   }

@@ -1,5 +1,6 @@
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { interleavedTagContract } from './interleaved-tag.contract';
+import { periodContract } from './period.contract';
 import { segmentStoreContract } from './segment-store.contract';
 import { sqlFixture, tagFixture } from './sql-stores';
 import { tagStoreContract, type TagStoreFixture } from './tag-store.contract';
@@ -17,6 +18,7 @@ const makeTags = async (): Promise<TagStoreFixture> =>
 
 tagStoreContract('MariaDB', makeTags);
 interleavedTagContract('MariaDB', makeTags);
+periodContract('MariaDB', makeTags);
 
 it('a description that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());

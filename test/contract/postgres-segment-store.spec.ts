@@ -1,5 +1,6 @@
 import { type PostgresServer, startPostgres } from '../support/postgres';
 import { interleavedTagContract } from './interleaved-tag.contract';
+import { periodContract } from './period.contract';
 import { segmentStoreContract } from './segment-store.contract';
 import { sqlFixture, tagFixture } from './sql-stores';
 import { tagStoreContract, type TagStoreFixture } from './tag-store.contract';
@@ -17,3 +18,4 @@ const makeTags = async (): Promise<TagStoreFixture> =>
 
 tagStoreContract('PostgreSQL', makeTags);
 interleavedTagContract('PostgreSQL', makeTags);
+periodContract('PostgreSQL', makeTags);

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { ShardRouter } from '@leaf/persistence';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { type ShardedDatabases, shardedDatabases } from '../support/shards';
+import { periodContract } from './period.contract';
 import { segmentStoreContract } from './segment-store.contract';
 import { PATIENT, type SqlFixture, sqlFixture } from './sql-stores';
-import { tagStoreContract } from './tag-store.contract';
+import { tagStoreContract, type TagStoreFixture } from './tag-store.contract';
 
 let server: MariadbServer;
 beforeAll(async () => (server = await startMariadb()));
@@ -63,7 +64,7 @@ segmentStoreContract('ShardedSegmentStore', {
   },
 });
 
-tagStoreContract('ShardedTagStore', async () => {
+async function openTags(): Promise<TagStoreFixture> {
   const { urls, rows, cleanUp } = await makeDatabases();
   const { shards, segments, tags } = await start(urls);
   return {
@@ -77,4 +78,7 @@ tagStoreContract('ShardedTagStore', async () => {
       await cleanUp();
     },
   };
-});
+}
+
+tagStoreContract('ShardedTagStore', openTags);
+periodContract('ShardedTagStore', openTags);

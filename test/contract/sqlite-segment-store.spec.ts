@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interleavedTagContract } from './interleaved-tag.contract';
+import { periodContract } from './period.contract';
 import { segmentStoreContract } from './segment-store.contract';
 import { sqlFixture, tagFixture } from './sql-stores';
 import { tagStoreContract } from './tag-store.contract';
@@ -16,6 +17,7 @@ async function inNewDirectory<Fixture>(
 segmentStoreContract('SqliteSegmentStore', { open: () => inNewDirectory(sqlFixture) });
 tagStoreContract('SQLite', () => inNewDirectory(tagFixture));
 interleavedTagContract('SQLite', () => inNewDirectory(tagFixture));
+periodContract('SQLite', () => inNewDirectory(tagFixture));
 
 describe('a row, whose columns keep whatever they are given', () => {
   it.each([

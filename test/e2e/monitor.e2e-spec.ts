@@ -57,6 +57,7 @@ describe('the monitor', () => {
       nextReady: false,
       loading: false,
       paused: true,
+      period: null,
       position: null,
       segments: [null, null],
       step: 0,

@@ -11,6 +11,7 @@ const JSON_TYPE = 'application/json';
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
 const FIRST = 'leaf-segment-test';
 const STREAM = '/api/monitor/stream';
+const ID_ROUTES = { get: 'takeSegmentId', batch: 'takeSegmentIds', range: 'takeSegmentRanges' };
 /** The document says so. */
 const MOST_STREAMS = 32;
 
@@ -63,6 +64,14 @@ describe('every answer is as the document says', () => {
     await ask('takeSegmentId', '/api/segment/get/leaf-segment-tes%74', 200);
     await ask('takeSegmentIds', `/api/segment/batch/${FIRST}?size=3`, 200);
     await ask('takeSegmentRanges', `/api/segment/range/${FIRST}?size=5000`, 200);
+    insertTag(server.directory, { tag: 'invoice', step: 100, reset: 'daily' });
+    await ask('takePeriodNumbers', '/api/segment/period/invoice?size=5000', 200);
+    await ask('takePeriodNumbers', `/api/segment/period/invoice?at=${new Date().toISOString()}`, 200);
+    await ask('takePeriodNumbers', '/api/segment/period/invoice?at=2020-01-01T00:00:00Z', 400);
+    await ask('takePeriodNumbers', `/api/segment/period/${FIRST}`, 409);
+    for (const [route, operationId] of Object.entries(ID_ROUTES)) {
+      await ask(operationId, `/api/segment/${route}/invoice`, 409);
+    }
     await ask('takeSnowflakeId', '/api/snowflake/get/order', 200);
     await ask('takeSnowflakeIds', '/api/snowflake/batch/order?size=3', 200);
     await ask('decodeSnowflakeId', '/api/snowflake/decode/1169786042799259000', 200);
@@ -178,10 +187,7 @@ describe('every answer is as the document says', () => {
     ] as const) {
       await ask(operationId, path, 400);
     }
-    for (const route of ['get', 'batch', 'range']) {
-      const operationId = { get: 'takeSegmentId', batch: 'takeSegmentIds', range: 'takeSegmentRanges' }[
-        route
-      ] as string;
+    for (const [route, operationId] of Object.entries({ ...ID_ROUTES, period: 'takePeriodNumbers' })) {
       await ask(operationId, `/api/segment/${route}/unknown`, 404);
     }
   });

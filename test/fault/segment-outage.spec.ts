@@ -71,6 +71,10 @@ class WatchedStore extends SegmentStore {
     return this.inner.raise(tag, minimum);
   }
 
+  beginPeriod(...period: Parameters<SegmentStore['beginPeriod']>): Promise<void> {
+    return this.inner.beginPeriod(...period);
+  }
+
   recordDeleted(tag: string, nextId: bigint): Promise<void> {
     return this.inner.recordDeleted(tag, nextId);
   }

@@ -1,7 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_SEGMENT_OPTIONS, type IdRange, LeafError, SegmentIdGenerator, systemRandom } from '@leaf/core';
+import {
+  DEFAULT_SEGMENT_OPTIONS,
+  type IdRange,
+  LeafError,
+  PeriodCalendar,
+  periodOf,
+  periodRow,
+  SegmentIdGenerator,
+  systemRandom,
+} from '@leaf/core';
 import { ShardRouter } from '@leaf/persistence';
 import { clock, sqlFixture, type SqlFixture } from '../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
@@ -179,6 +188,24 @@ describe('a tag whose name another database remembers as deleted', () => {
     await expect(strict).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
     // b began above what a remembers, and gave 900 IDs.
     expect(await tags.create({ tag: 'order', step: 10 })).toMatchObject({ maxId: 1401n });
+  });
+
+  it('gives no numbers of periods that may have rows in another one', async () => {
+    const invoice = { tag: 'invoice', step: 10, reset: 'yearly', zone: 'UTC' } as const;
+    const period = periodOf('yearly', new PeriodCalendar('yearly', 'UTC').nameAt(Date.now()));
+    const old = await open({ invoice: 'a' });
+    const kind = await old.tags.create(invoice);
+    await old.segments.beginPeriod('invoice', kind, period, 1n);
+    const { shards, segments, tags } = await open({ invoice: 'b' });
+    const owner = shards.of('invoice').stores.tags;
+    await owner.createAbove(invoice, undefined);
+    await segments.listTags();
+    const refused = { code: 'LEAF_TAG_ROW_INVALID', message: expect.stringContaining('rows in "a"') as unknown };
+    await expect(segments.beginPeriod('invoice', kind, period, 1n)).rejects.toMatchObject(refused);
+    await expect(segments.allocate(periodRow('invoice', period.name), 1)).rejects.toMatchObject(refused);
+    await owner.remove('invoice');
+    await old.tags.remove('invoice');
+    await expect(tags.create(invoice)).rejects.toMatchObject({ ...refused, code: 'LEAF_TAG_EXISTS' });
   });
 });
 

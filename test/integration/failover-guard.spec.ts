@@ -100,6 +100,28 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     expect(await maxIds()).toEqual(Object.fromEntries(Object.entries(gaps).map(([tag, gap]) => [tag, 1n + gap])));
   });
 
+  it('moves periods, and tags that have them, to the number after their max at most', async () => {
+    const before = {
+      plain: 1n,
+      bounded: 1n,
+      invoice: 1n,
+      'invoice@2026': 500n,
+      'passed@2026': 10_500n,
+      'open@2026': 500n,
+    };
+    await putRows(Object.entries(before).map(([tag, maxId]) => [tag, maxId, STEP]));
+    await dataSource.query("UPDATE leaf_alloc SET last_id = 9999 WHERE biz_tag NOT IN ('plain', 'open@2026')");
+    await dataSource.query("UPDATE leaf_alloc SET reset_every = 'yearly' WHERE biz_tag = 'invoice'");
+    await makeStore().allocate('plain', 1);
+    await dataSource.query(PROMOTE);
+    await makeStore().allocate('plain', 1);
+    const unbounded = { plain: 3n + GAP, bounded: 1n + GAP, 'open@2026': 500n + GAP };
+    expect(await maxIds()).toEqual({
+      ...unbounded,
+      ...{ invoice: 10_000n, 'invoice@2026': 10_000n, 'passed@2026': 10_500n },
+    });
+  });
+
   it('goes by the largest dynamic step of the server that notices', async () => {
     await putRows([['a', 1n, STEP]]);
     await makeStore().allocate('a', 1);

@@ -17,15 +17,19 @@ export interface TagRow {
   readonly step: number;
   readonly maxId?: number;
   readonly description?: string;
+  readonly reset?: string;
 }
 
 /** Writes rows beside the running server, as an operator with an SQL shell does. */
 export function insertTag(directory: string, ...rows: TagRow[]): void {
   const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
   try {
-    const insert = database.prepare('INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES (?, ?, ?, ?)');
+    const columns = 'biz_tag, max_id, step, description, reset_every';
+    const insert = database.prepare(`INSERT INTO leaf_alloc (${columns}) VALUES (?, ?, ?, ?, ?)`);
     database.exec('BEGIN IMMEDIATE');
-    for (const { tag, step, maxId = 1, description } of rows) insert.run(tag, maxId, step, description ?? null);
+    for (const { tag, step, maxId = 1, description, reset } of rows) {
+      insert.run(tag, maxId, step, description ?? null, reset ?? null);
+    }
     database.exec('COMMIT');
   } finally {
     database.close();

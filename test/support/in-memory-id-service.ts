@@ -1,4 +1,12 @@
-import { type IdRange, IdService, LeafError, type SnowflakeParts } from '@leaf/core';
+import {
+  type IdRange,
+  IdService,
+  LeafError,
+  onlyNumber,
+  type PeriodNumber,
+  type PeriodRanges,
+  type SnowflakeParts,
+} from '@leaf/core';
 
 /** IDs from counters, in ranges of 1000; remembers what it was asked for. */
 export class InMemoryIdService extends IdService {
@@ -36,6 +44,14 @@ export class InMemoryIdService extends IdService {
     }
     this.positions.set(tag, from);
     return Promise.resolve(ranges);
+  }
+
+  async nextInPeriod(tag: string): Promise<PeriodNumber> {
+    return onlyNumber(await this.nextRangesInPeriod(tag, 1));
+  }
+
+  async nextRangesInPeriod(tag: string, count: number): Promise<PeriodRanges> {
+    return { period: '2026', ranges: await this.nextRanges(`${tag}@2026`, count) };
   }
 
   tryNext(): undefined {

@@ -5,10 +5,14 @@ import {
   LeafError,
   MAX_ID,
   orRefusal,
+  type Period,
+  periodicTag,
+  periodRow,
   PLAIN_TAG,
   SegmentStore,
   type TagEntry,
   type TagKind,
+  tagOfRow,
 } from '@leaf/core';
 
 export interface SegmentRow {
@@ -17,7 +21,7 @@ export interface SegmentRow {
   kind?: TagKind;
 }
 
-export type StoreMethod = 'listTags' | 'findTag' | 'allocate' | 'giveBack' | 'raise' | 'recordDeleted';
+export type StoreMethod = 'listTags' | 'findTag' | 'allocate' | 'giveBack' | 'raise' | 'recordDeleted' | 'beginPeriod';
 
 export interface TaggedRange extends IdRange {
   readonly tag: string;
@@ -130,7 +134,9 @@ export class InMemorySegmentStore extends SegmentStore {
 
   listTags(): Promise<TagEntry[]> {
     return this.call('listTags', undefined, () =>
-      Array.from(this.rows, ([tag, { kind = PLAIN_TAG }]) => ({ tag, kind })),
+      Array.from(this.rows, ([tag, { kind = PLAIN_TAG }]) => ({ tag, kind })).filter(
+        ({ tag }) => tagOfRow(tag) === tag,
+      ),
     );
   }
 
@@ -185,6 +191,18 @@ export class InMemorySegmentStore extends SegmentStore {
     });
   }
 
+  beginPeriod(tag: string, { reset }: TagKind, { name }: Period, least: bigint): Promise<void> {
+    const row = periodRow(tag, name);
+    return this.call('beginPeriod', row, () => {
+      const base = this.rows.get(tag);
+      if (base === undefined || base.kind?.reset !== reset)
+        throw new LeafError('LEAF_TAG_NOT_FOUND', `No tag "${tag}".`);
+      if (this.rows.has(row)) return;
+      const maxId = [base.maxId, least, this.deleted.get(row) ?? 1n].reduce((a, b) => (a > b ? a : b));
+      this.rows.set(row, { maxId, step: base.step });
+    });
+  }
+
   recordDeleted(tag: string, nextId: bigint): Promise<void> {
     return this.call('recordDeleted', tag, () => {
       if (nextId > (this.deleted.get(tag) ?? 0n)) this.deleted.set(tag, nextId);
@@ -195,6 +213,7 @@ export class InMemorySegmentStore extends SegmentStore {
     const row = this.rows.get(tag);
     if (row === undefined) throw new LeafError('LEAF_TAG_NOT_FOUND', `No tag "${tag}".`);
     if (row.maxId < 1n || row.step < 1) throw new LeafError('LEAF_TAG_ROW_INVALID', `Bad row of "${tag}".`);
+    if (row.kind?.reset !== undefined) throw periodicTag(tag);
     const deleted = this.deleted.get(tag) ?? 0n;
     const from = row.maxId > deleted ? row.maxId : deleted;
     const after = from + BigInt(Math.min(size ?? row.step, this.most));

@@ -21,6 +21,7 @@ import { Readiness } from './health/readiness';
 import { ServerReadiness } from './health/server-readiness';
 import { ProblemFilter } from './http/problem.filter';
 import { JavaController } from './ids/java.controller';
+import { PeriodController } from './ids/period.controller';
 import { SegmentController } from './ids/segment.controller';
 import { SnowflakeController } from './ids/snowflake.controller';
 import { TimeController } from './ids/time.controller';
@@ -49,6 +50,7 @@ export class AppModule {
       imports: [IdModule.forRoot(ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
       controllers: [
         SegmentController,
+        PeriodController,
         SnowflakeController,
         JavaController,
         TimeController,

@@ -7,6 +7,9 @@ import {
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
+  onlyNumber,
+  type PeriodNumber,
+  type PeriodRanges,
   type RandomSource,
   type SnowflakeParts,
   SystemClock,
@@ -21,6 +24,7 @@ import { SnowflakeBuffer } from './prefetch/snowflake-buffer';
 import { WaitingRoom } from './prefetch/waiting-room';
 import { resolveOptions, type ResolvedOptions } from './resolve-options';
 import type { Server, ServerView } from './servers/server';
+import { PeriodRequests } from './period-requests';
 import { ServerChoice } from './servers/server-choice';
 import { openServers } from './servers/open-servers';
 import { TagBuffers, type TagView } from './tag-buffers';
@@ -55,6 +59,7 @@ export class LeafClient extends IdService {
   private readonly servers: readonly Server[];
   private readonly tags: TagBuffers;
   private readonly snowflakeBuffer: SnowflakeBuffer;
+  private readonly periods: PeriodRequests;
   private readonly room: WaitingRoom;
   private readonly layout: BitLayout;
   private readonly preload: ResolvedOptions['preload'];
@@ -77,6 +82,7 @@ export class LeafClient extends IdService {
     const requester = new Requester(this.servers, choice, new RequestGate(maxRequests), clock, random, closing);
     const context = { requester, clock, random, room: this.room, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);
+    this.periods = new PeriodRequests(context);
     this.snowflakeBuffer = new SnowflakeBuffer(context, snowflake);
   }
 
@@ -115,6 +121,17 @@ export class LeafClient extends IdService {
   override async nextRanges(tag: string, count: number): Promise<IdRange[]> {
     assertCount(count, MAX_RANGE_SIZE);
     return this.buffer(tag).takeRanges(count);
+  }
+
+  override async nextInPeriod(tag: string, at?: Date): Promise<PeriodNumber> {
+    return onlyNumber(await this.nextRangesInPeriod(tag, 1, at));
+  }
+
+  /** One request each: nothing is fetched ahead, for nobody knows which period is asked for next. */
+  override async nextRangesInPeriod(tag: string, count: number, at?: Date): Promise<PeriodRanges> {
+    assertCount(count, MAX_RANGE_SIZE);
+    this.assertOpen();
+    return this.periods.take(tag, count, at);
   }
 
   override tryNext(tag: string): bigint | undefined {

@@ -10,11 +10,12 @@ export { Histogram, type HistogramBucket, type HistogramSnapshot } from './histo
 export { DatedFormat, type DatedId } from './format/dated-format';
 export type { IdFormat } from './format/id-format';
 export { IdPermutation, type IdPermutationOptions } from './format/id-permutation';
+export { PeriodFormat, type PeriodFormatOptions } from './format/period-format';
 export { PermutedFormat } from './format/permuted-format';
 export { PrefixedFormat } from './format/prefixed-format';
 export { RadixFormat, type RadixFormatOptions } from './format/radix-format';
 export { SnowflakeDateFormat } from './format/snowflake-date-format';
-export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from './id-service';
+export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE, onlyNumber, type PeriodNumber } from './id-service';
 export { numberFaults, refuseFaults, type NumberRule } from './options';
 export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
 export { systemRandom, type RandomSource } from './random';
@@ -30,6 +31,17 @@ export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-ta
 export { idsOf, MAX_ID, sizeOf, type IdRange } from './segment/id-range';
 export { IdleRetries } from './segment/idle-retries';
 export { LoadTotals } from './segment/load-totals';
+export {
+  invalidPeriod,
+  type Period,
+  PERIOD_BOUNDS,
+  PERIOD_SHAPES,
+  PeriodCalendar,
+  periodOf,
+  type PeriodRanges,
+  periodRow,
+  tagOfRow,
+} from './segment/periods';
 export { Segment } from './segment/segment';
 export type { SegmentEvents } from './segment/segment-events';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
@@ -43,6 +55,7 @@ export {
   type TagEntry,
 } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
+export { periodicTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
 export {
   assertNewTag,

@@ -6,6 +6,9 @@ import {
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
+  onlyNumber,
+  type PeriodNumber,
+  type PeriodRanges,
   type SnowflakeGenerator,
   type SnowflakeParts,
 } from '@leaf/core';
@@ -38,6 +41,15 @@ export class EmbeddedIdService extends IdService {
   async nextRanges(tag: string, count: number): Promise<IdRange[]> {
     assertCount(count, MAX_RANGE_SIZE);
     return this.segmentMode().takeRanges(tag, count);
+  }
+
+  async nextInPeriod(tag: string, at?: Date): Promise<PeriodNumber> {
+    return onlyNumber(await this.nextRangesInPeriod(tag, 1, at));
+  }
+
+  async nextRangesInPeriod(tag: string, count: number, at?: Date): Promise<PeriodRanges> {
+    assertCount(count, MAX_RANGE_SIZE);
+    return this.segmentMode().takeInPeriod(tag, count, at?.getTime());
   }
 
   tryNext(tag: string): bigint | undefined {

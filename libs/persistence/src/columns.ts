@@ -15,7 +15,7 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
   leaf_alloc: {
     ...{ biz_tag: 'any', max_id: 'bigint', step: 'int', max_step: 'int', last_id: 'bigint', ordering: 'any' },
     ...{ reset_every: 'any', time_zone: 'any', interleave_of: 'int', interleave_remainder: 'int' },
-    interleave_block: 'int',
+    ...{ interleave_block: 'int', period_start: 'bigint' },
   },
   leaf_deleted_tag: { biz_tag: 'any', max_id: 'bigint' },
   leaf_workerid_alloc: { ip_port: 'any', max_timestamp: 'bigint' },
@@ -25,7 +25,7 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
 /** Columns that a migration adds to a table that the Java service has made. */
 const ADDED: readonly string[] = [
   ...['max_step', 'last_id', 'ordering', 'reset_every', 'time_zone'],
-  ...['interleave_of', 'interleave_remainder', 'interleave_block'],
+  ...['interleave_of', 'interleave_remainder', 'interleave_block', 'period_start'],
 ];
 const INTS = ['tinyint', 'smallint', 'mediumint', 'int', 'integer'];
 

@@ -5,31 +5,40 @@ import {
   type IdRange,
   type Interleave,
   InterleavedBlocks,
+  invalidPeriod,
   LeafError,
   MAX_ID,
-  MAX_STEP,
   orRefusal,
+  type Period,
+  periodRow,
   SegmentStore,
   type TagEntry,
+  type TagKind,
 } from '@leaf/core';
+import {
+  type AllocRow,
+  type UsableRow,
+  isUsable,
+  refusalOf,
+  exhausted,
+  changedMeanwhile,
+  unknownTag,
+} from './alloc-row';
 import type { FailoverGuard } from './failover/failover-guard';
-import type { SqlDatabase, SqlParameter } from './sql-database';
+import type { SqlDatabase, SqlParameter, SqlStatement } from './sql-database';
+import { insertPeriod, NO_PERIOD } from './tags/period-statement';
 import { KIND_COLUMNS, type KindColumns, kindOf } from './tags/setting-columns';
 import type { TagDialect } from './tags/tag-dialect';
 
-export interface AllocRow extends KindColumns {
-  /** Decimal: JavaScript numbers are exact to 2^53 only. */
-  readonly max_id: string | null;
-  readonly step: number | null;
-  readonly max_step: number | null;
-  /** Decimal: where a deleted tag of this name had come to. */
-  readonly deleted: string | null;
-  /** Decimal: the last ID that may be given. */
-  readonly last_id: string | null;
-}
-
 interface EntryRow extends KindColumns {
   readonly biz_tag: string;
+}
+
+interface PeriodicRow {
+  readonly reset_every: string | null;
+  readonly time_zone: string | null;
+  /** Unix seconds. */
+  readonly now: number | string;
 }
 
 /** The row of a tag, as an allocation left it. */
@@ -77,6 +86,9 @@ export abstract class SqlSegmentStore extends SegmentStore {
   /** The allocation of a tag that is not interleaved; undefined when no row was there to change, or the guard let none be changed. */
   protected abstract tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined>;
 
+  /** Carries out an INSERT that begins with the table, and that leaves a row that is there, under the guard. */
+  protected abstract insert(statement: SqlStatement): Promise<void>;
+
   async findTag(tag: string): Promise<TagEntry | undefined> {
     const { text, thisTag, key } = this.tags;
     const sql = text(`SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE ${thisTag}`);
@@ -86,7 +98,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
 
   async listTags(): Promise<TagEntry[]> {
     const sql = this.tags.text(
-      `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT ?`,
+      `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? AND ${NO_PERIOD} ORDER BY biz_tag LIMIT ?`,
     );
     const tags: TagEntry[] = [];
     for (;;) {
@@ -141,6 +153,18 @@ export abstract class SqlSegmentStore extends SegmentStore {
       // One of the others is allocated by itself: it says why it was refused.
       requests.map(async ({ tag, size }) => granted.get(tag) ?? fault ?? (await orRefusal(this.allocate(tag, size)))),
     );
+  }
+
+  async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
+    const row = periodRow(tag, period.name);
+    const isThere = async (): Promise<boolean> => (await this.findTag(row)) !== undefined;
+    if (await isThere()) return;
+    await this.guard?.prepare();
+    const statement = insertPeriod(this.tags, tag, kind, period, least);
+    await this.insert(statement);
+    if (await isThere()) return;
+    if ((await this.guard?.follow()) === true) await this.insert(statement);
+    if (!(await isThere())) throw await this.periodRefusal(tag, kind, row);
   }
 
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {
@@ -199,6 +223,18 @@ export abstract class SqlSegmentStore extends SegmentStore {
       parameters: [to, ...this.tags.key(tag), from, ...values],
     };
   }
+
+  /** Why there is still no row of a period. */
+  private async periodRefusal(tag: string, { reset, zone = 'UTC' }: TagKind, row: string): Promise<LeafError> {
+    const { text, thisTag, key, now } = this.tags;
+    const sql = text(`SELECT reset_every, time_zone, ${now} AS now FROM leaf_alloc WHERE ${thisTag}`);
+    const [found] = await this.database.run<PeriodicRow[]>(sql, key(tag));
+    if (found?.reset_every !== reset || (found?.time_zone ?? 'UTC') !== zone) return unknownTag(tag);
+    const time = new Date(Number(found?.now) * 1000).toISOString();
+    return invalidPeriod(
+      `the row "${row}" lies too far from ${time}, the time by the clock of the database. Compare it with the clock of this server`,
+    );
+  }
 }
 
 interface SqlStatementText {
@@ -223,50 +259,6 @@ function nextBlock(row: UsableRow, interleave: Interleave): Block {
   return next.from < afterDeleted.from ? afterDeleted : next;
 }
 
-type UsableRow = AllocRow & { readonly max_id: string; readonly step: number };
-
-function isUsable(row: AllocRow): row is UsableRow {
-  return row.max_id !== null && row.step !== null && isStep(row.step) && /^[1-9]\d*$/.test(row.max_id);
-}
-
-/** Why an allocation found no row to change. */
-function refusalOf(tag: string, size: number | undefined, row: AllocRow | undefined, others: number): LeafError {
-  if (row === undefined) return unknownTag(tag);
-  if (others > 0 || !isUsable(row)) {
-    return new LeafError(
-      'LEAF_TAG_ROW_INVALID',
-      others > 0
-        ? `leaf_alloc has ${others + 1} rows of tag "${tag}". Keep the one with the highest max_id, and make biz_tag the primary key.`
-        : `The row of tag "${tag}" in leaf_alloc has max_id ${row.max_id ?? 'NULL'} and step ${row.step ?? 'NULL'}. Set both to whole numbers from 1 upwards, step to ${MAX_STEP} at most.`,
-    );
-  }
-  const { max_id, step, deleted, last_id } = row;
-  const count = size ?? step;
-  const next = BigInt(deleted ?? 0) > BigInt(max_id) ? BigInt(deleted ?? 0) : BigInt(max_id);
-  const last = BigInt(last_id ?? MAX_ID - 1n);
-  if (next > last + 1n - BigInt(count)) return exhausted(tag, next, count, last_id ?? undefined);
-  return changedMeanwhile(tag);
-}
-
-/** @param max the last ID of the tag, decimal; undefined: that of all */
-function exhausted(tag: string, next: bigint, count: number, max: string | undefined): LeafError {
-  return new LeafError(
-    'LEAF_TAG_EXHAUSTED',
-    `Tag "${tag}" is at ${next}: ${count} more IDs would pass its last one, ${max ?? MAX_ID - 1n}. ${max === undefined ? 'Start a new tag.' : 'Raise its max, or start a new tag.'}`,
-  );
-}
-
-function changedMeanwhile(tag: string): LeafError {
-  return new LeafError('LEAF_STORE_UNAVAILABLE', `The row of tag "${tag}" was changed meanwhile; ask again.`, {
-    retryAfterMs: 1000,
-  });
-}
-
-/** SQLite keeps what it is given: a text, a fraction, a number that JavaScript has not. */
-function isStep(step: number): boolean {
-  return Number.isInteger(step) && step >= 1 && step <= MAX_STEP;
-}
-
 /** A row that makes no sense is refused when somebody asks for its IDs. */
 function toEntry(row: EntryRow): TagEntry {
   const tag = row.biz_tag;
@@ -275,11 +267,4 @@ function toEntry(row: EntryRow): TagEntry {
   } catch {
     return { tag, kind: undefined };
   }
-}
-
-function unknownTag(tag: string): LeafError {
-  return new LeafError(
-    'LEAF_TAG_NOT_FOUND',
-    `There is no tag "${tag}". Create its row in leaf_alloc first; it is found within a second.`,
-  );
 }

@@ -9,6 +9,7 @@ import {
   type LoadTotals,
   numberFaults,
   type NumberRule,
+  type PeriodRanges,
   reasonOf,
   refuseFaults,
   PeriodicTask,
@@ -112,6 +113,11 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   /** @throws LeafError see {@link SegmentIdGenerator.takeRanges} */
   takeRanges(tag: string, count: number): Promise<IdRange[]> {
     return this.generator.takeRanges(tag, count);
+  }
+
+  /** @throws LeafError see {@link SegmentIdGenerator.takeInPeriod} */
+  takeInPeriod(tag: string, count: number, at?: number): Promise<PeriodRanges> {
+    return this.generator.takeInPeriod(tag, count, at);
   }
 
   /** Brings the tag set in line with the database; joins a refresh under way. Never rejects. */

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { MAX_ID } from '@leaf/core';
 import type { Schema } from '../../../apps/leaf-server/src/openapi/schema';
 
+const DAY_MS = 86_400_000;
+
 /** Names like the example of a schema: few enough that requests meet one another. */
 export function variantsOf({ example, pattern }: Schema): string[] {
   if (typeof example !== 'string' || pattern === undefined) return [];
@@ -42,6 +44,11 @@ function textOf({ format, pattern, maxLength }: Schema): fc.Arbitrary<string> {
       { weight: 1, arbitrary: fc.oneof(fc.bigInt({ min: 0n, max: MAX_ID }), fc.constant(MAX_ID)) },
     );
     return numbers.map(String).filter((text) => allowed.test(text));
+  }
+  // How far from now a moment may lie, no schema says.
+  if (format === 'date-time') {
+    const now = Date.now();
+    return fc.integer({ min: now - DAY_MS, max: now + DAY_MS }).map((at) => new Date(at).toISOString());
   }
   if (maxLength !== undefined) {
     // Characters beyond 16 bits, and so many of them that their measure matters.

@@ -85,6 +85,7 @@ export const en = {
   failed: 'failed',
   loading: 'loading',
   notLoaded: 'not loaded yet',
+  periodHint: 'Begins anew with each period; the newest one in use is shown.',
   paused: 'paused',
   strict: 'strict',
   notBuffered: 'not buffered',

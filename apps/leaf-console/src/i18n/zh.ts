@@ -81,6 +81,7 @@ export const zh: Messages = {
   failed: '失败',
   loading: '加载中',
   notLoaded: '尚未加载',
+  periodHint: '按周期重新计数；显示使用中的最新周期。',
   paused: '已暂停',
   strict: '严格',
   notBuffered: '不缓冲',

@@ -41,12 +41,18 @@ export function batchLength(label: Label, name: string, ranges: readonly IdRange
   return opening(label, name).length + ids - SEPARATOR.length + '"]}'.length;
 }
 
-/** @param strict said in the answer, so that a client keeps none of the IDs for later */
-export function rangesText(tag: string, ranges: readonly IdRange[], strict = false): string {
-  const order = strict ? { order: 'strict' } : {};
+export interface RangesNotes {
+  /** Said in the answer, so that a client keeps none of the IDs for later. */
+  readonly strict?: boolean;
+  /** What the numbers are unique with; left out where the tag has none. */
+  readonly period?: string;
+}
+
+export function rangesText(tag: string, ranges: readonly IdRange[], { strict, period }: RangesNotes = {}): string {
   return JSON.stringify({
     tag,
-    ...order,
+    order: strict === true ? 'strict' : undefined,
+    period,
     ranges: ranges.map(({ from, to }) => ({ from: String(from), to: String(to) })),
   });
 }

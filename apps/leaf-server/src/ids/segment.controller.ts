@@ -17,14 +17,14 @@ interface BatchResponse {
   readonly ids: string[];
 }
 
-interface RangeResponse {
+export interface RangeResponse {
   readonly tag: string;
   readonly order?: 'strict';
   readonly ranges: { readonly from: string; readonly to: string }[];
 }
 
 const BATCH = object<BatchResponse>('SegmentBatch', { tag: TAG, ids: arrayOf(ID) });
-const RANGE = object<RangeResponse['ranges'][number]>('IdRange', {
+export const RANGE = object<RangeResponse['ranges'][number]>('IdRange', {
   from: { ...ID, description: 'The first ID.', example: '1' },
   to: { ...ID, description: 'The last ID; it belongs to the range.', example: '1000' },
 });
@@ -57,7 +57,7 @@ export class SegmentController {
     summary: 'The next ID of a tag',
     path: { tag: TAG },
     answers: { 200: plainText(ID, 'The ID.') },
-    problems: SEGMENT_PROBLEMS,
+    problems: ['LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS],
   })
   get(@Param('tag') tag: string): Promise<string> {
     assertTag(tag);
@@ -72,7 +72,7 @@ export class SegmentController {
     path: { tag: TAG },
     query: { size: sizeUpTo(MAX_BATCH_SIZE), [NONCE_PARAMETER]: NONCE },
     answers: { 200: { ...json(BATCH, 'The IDs, ascending.'), headers: NONCE_ECHO } },
-    problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
+    problems: ['LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS],
   })
   async batch(
     @Param('tag') tag: string,
@@ -100,7 +100,7 @@ export class SegmentController {
         headers: NONCE_ECHO,
       },
     },
-    problems: ['LEAF_SIZE_INVALID', ...SEGMENT_PROBLEMS],
+    problems: ['LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS],
   })
   async range(
     @Param('tag') tag: string,
@@ -111,6 +111,6 @@ export class SegmentController {
     assertTag(tag);
     void reply.header(NONCE_HEADER, parseNonce(nonce));
     const ranges = await this.ids.nextRanges(tag, parseSize(size, MAX_RANGE_SIZE));
-    return rangesText(tag, ranges, this.ids.isStrict(tag));
+    return rangesText(tag, ranges, { strict: this.ids.isStrict(tag) });
   }
 }

@@ -75,6 +75,7 @@ export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
     nextReady: second !== undefined,
     loading,
     paused,
+    period: snapshot.period ?? null,
     position: inUse === undefined ? null : String(inUse.position),
     segments: [toSegmentView(first), toSegmentView(second)],
     step,

@@ -94,6 +94,7 @@ const TAG_VIEW = object<TagView>('MonitorTag', {
   nextReady: truth('The next segment is there.'),
   loading: truth('One is on its way.'),
   paused: truth('On this server.'),
+  period: orNull(text('Of a tag that begins anew: the newest period in use, whose segments are shown.', '2026-11')),
   position: orNull({ ...NEXT_ID, description: 'The next ID; null before the first segment.' }),
   segments: { ...arrayOf(orNull(SEGMENT)), description: 'Two: the one in use and the next one.' },
   step: wholeNumber('Size of the newest load; 0 before the first.', 1000),

@@ -100,6 +100,8 @@ export interface TagView {
   readonly nextReady: boolean;
   readonly loading: boolean;
   readonly paused: boolean;
+  /** Of a tag that begins anew: the newest period in use, which is shown; null of all other tags, and before the first. */
+  readonly period: string | null;
   /** The next ID; null before the first segment. */
   readonly position: string | null;
   /** The current one and the next one. */

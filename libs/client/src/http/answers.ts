@@ -1,8 +1,9 @@
-import { type IdRange, MAX_ID, sizeOf } from '@leaf/core';
+import { type IdRange, MAX_ID, type PeriodRanges, sizeOf } from '@leaf/core';
 import { ServerFault } from '../servers/server-fault';
 
 /** Decimal as a server writes it, so that equal IDs are equal texts; 0 is no ID. */
 const DECIMAL = /^[1-9]\d{0,18}$/;
+const PERIOD = /^\d{4}(-\d{2}){0,2}$/;
 const MAX_TEXT = String(MAX_ID);
 
 export interface RangesAnswer {
@@ -33,6 +34,17 @@ export function readRanges(body: unknown, tag: string, count: number): RangesAns
   });
   if (total !== count) throw wrong(`it has ${total} IDs in place of ${count}`);
   return { ranges: read, strict: order === 'strict' };
+}
+
+/**
+ * The numbers of a period's answer.
+ *
+ * @throws ServerFault as {@link readRanges}, and unless they have a period
+ */
+export function readPeriod(body: unknown, tag: string, count: number): PeriodRanges {
+  const { period } = asObject(body);
+  if (typeof period !== 'string' || !PERIOD.test(period)) throw wrong('it has no period');
+  return { period, ranges: readRanges(body, tag, count).ranges };
 }
 
 /**

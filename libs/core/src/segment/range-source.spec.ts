@@ -32,6 +32,10 @@ class WildStore extends SegmentStore {
     return Promise.resolve(true);
   }
 
+  beginPeriod(): Promise<void> {
+    return Promise.resolve();
+  }
+
   recordDeleted(): Promise<void> {
     return Promise.resolve();
   }

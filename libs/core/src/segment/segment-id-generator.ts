@@ -1,57 +1,58 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock';
 import type { LeafError } from '../errors/leaf-error';
-import { forEachInPages } from '../pages';
 import { forEachParallel } from '../parallel';
 import { PeriodicTask } from '../periodic-task';
 import type { RandomSource } from '../random';
 import { DroppedTags } from './dropped-tags';
-import { giveBackAll } from './give-back';
-import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-view';
+import { giveBackAll, type TagRest } from './give-back';
 import type { IdRange } from './id-range';
 import { IdleRetries } from './idle-retries';
+import { KnownTags } from './known-tags';
 import { LoadTotals } from './load-totals';
+import { isPeriodic, type PeriodicTag } from './periodic-tag';
+import { PeriodicTags } from './periodic-tags';
+import type { PeriodRanges } from './periods';
 import type { SegmentEvents } from './segment-events';
 import type { SegmentOptions } from './segment-options';
 import type { SegmentStore, TagEntry } from './segment-store';
 import { assertTag, isTag } from './tag';
 import { TagLookup } from './tag-lookup';
-import { RetiringTags } from './retiring-tags';
-import { invalidRow, pausedTag, replacedTag, stopping, unknownTag } from './tag-refusals';
+import {
+  invalidRow,
+  pausedTag,
+  periodicTag,
+  replacedTag,
+  stopping,
+  tagWithoutPeriods,
+  unknownTag,
+} from './tag-refusals';
 import type { TagSource } from './tag-source';
 import { TagSources } from './tag-sources';
 
 /** First loads under way at once when tags are preloaded. */
 const PRELOAD_WIDTH = 4;
-/** Tags that are looked at without a pause. */
-const PAGE = 1000;
-/** `Retry-After` of a paused tag: the length of the pause is not known. */
-const PAUSED_RETRY_MS = 5000;
 
 /** The tags of one store, each with its double buffer, or as a strict tag. */
-export class SegmentIdGenerator {
+export class SegmentIdGenerator extends KnownTags {
   /** Brings the tag set in line with the store, and records there how far tags had come that are gone. Run it every refresh interval. */
   readonly refresh: PeriodicTask;
   readonly totals = new LoadTotals();
 
-  private readonly buffers = new Map<string, TagSource>();
-  /** Out of `buffers` while they are paused: the other tags do not pay for it. */
-  private readonly paused = new Map<string, TagSource>();
   private readonly lookup: TagLookup;
   private readonly dropped: DroppedTags;
   private readonly sources: TagSources;
-  private readonly closing = new AbortController();
-  /** Out of the maps. */
-  private readonly retiring = new RetiringTags();
+  protected readonly periodic: PeriodicTags;
   private closed: Promise<void> | undefined;
 
   constructor(
     private readonly store: SegmentStore,
-    private readonly clock: Clock,
+    clock: Clock,
     random: RandomSource,
     options: SegmentOptions,
     events: SegmentEvents,
   ) {
+    super(clock);
     this.lookup = new TagLookup(store, clock, options.waitMs);
     this.dropped = new DroppedTags(store);
     const { totals, closing } = this;
@@ -61,6 +62,7 @@ export class SegmentIdGenerator {
     const idleRetries = new IdleRetries(clock);
     const context = { store, clock, random, options, totals, onLoadFailed, idleRetries, closing: closing.signal };
     this.sources = new TagSources(context);
+    this.periodic = new PeriodicTags(context, this.sources, this.retiring);
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
@@ -78,7 +80,8 @@ export class SegmentIdGenerator {
    * The next ID of `tag`, waiting for the store only when no ID is buffered.
    *
    * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND`, `LEAF_SEGMENT_UNAVAILABLE`, `LEAF_STORE_UNAVAILABLE`,
-   *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, `LEAF_TAG_PAUSED`, or `LEAF_NOT_READY` once closed
+   *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, `LEAF_TAG_PAUSED`, `LEAF_TAG_PERIODIC`, or `LEAF_NOT_READY` once
+   *   closed
    */
   async next(tag: string): Promise<bigint> {
     return (this.buffers.get(tag) ?? (await this.find(tag))).take();
@@ -91,6 +94,16 @@ export class SegmentIdGenerator {
    */
   async takeRanges(tag: string, count: number): Promise<IdRange[]> {
     return (this.buffers.get(tag) ?? (await this.find(tag))).takeRanges(count);
+  }
+
+  /**
+   * The next `count` numbers of a tag that begins anew with each period.
+   *
+   * @param at a moment of the period, in Unix milliseconds; now when left out
+   * @throws LeafError as {@link next}, `LEAF_TAG_NOT_PERIODIC` in place of `LEAF_TAG_PERIODIC`, and `LEAF_PERIOD_INVALID`
+   */
+  async takeInPeriod(tag: string, count: number, at?: number): Promise<PeriodRanges> {
+    return (this.periodic.get(tag) ?? (await this.findPeriodic(tag))).take(count, at);
   }
 
   /**
@@ -111,9 +124,15 @@ export class SegmentIdGenerator {
     return begun;
   }
 
-  /** The store has the tag from now on: earlier lookups that did not find it no longer count. */
+  /**
+   * The store has the tag as `entry` says: no earlier answer says otherwise. Order and periods of a tag never change: a row
+   * that has others was deleted and inserted again.
+   */
   add(entry: TagEntry): void {
-    if (this.closed === undefined && !this.paused.has(entry.tag)) this.admit(entry);
+    if (this.closed !== undefined) return;
+    const { tag, kind } = entry;
+    if (this.isReplacedBy(entry)) void this.drop(tag, replacedTag);
+    if (kind !== undefined && !this.paused.has(tag)) this.admit(entry);
   }
 
   /** The store has the tag no more: its calls, waiting ones included, are refused at once, and a pause is over. */
@@ -129,7 +148,9 @@ export class SegmentIdGenerator {
    * @throws LeafError as {@link next}, of a tag that is not known yet
    */
   async pause(tag: string): Promise<boolean> {
-    if (!this.paused.has(tag) && !this.buffers.has(tag)) await this.find(tag);
+    if (!this.isKnown(tag)) await this.lookUp(tag);
+    const periodic = this.periodic.get(tag);
+    if (periodic !== undefined) return setPaused(periodic, true);
     if (this.paused.has(tag)) return false;
     const buffer = this.buffers.get(tag);
     if (buffer === undefined) throw unknownTag(tag);
@@ -145,23 +166,14 @@ export class SegmentIdGenerator {
    * @throws LeafError as {@link next}, of a tag that is not known yet
    */
   async resume(tag: string): Promise<boolean> {
+    if (!this.isKnown(tag)) await this.lookUp(tag);
+    const periodic = this.periodic.get(tag);
+    if (periodic !== undefined) return setPaused(periodic, false);
     const buffer = this.paused.get(tag);
-    if (buffer === undefined) {
-      if (!this.buffers.has(tag)) await this.find(tag);
-      return false;
-    }
+    if (buffer === undefined) return false;
     this.paused.delete(tag);
     this.buffers.set(tag, buffer);
     return true;
-  }
-
-  /** Whether the IDs of a tag ascend over all servers; false of one that is not known. */
-  isStrict(tag: string): boolean {
-    return this.sourceOf(tag)?.order === 'strict';
-  }
-
-  pausedTags(): string[] {
-    return [...this.paused.keys()];
   }
 
   /**
@@ -175,84 +187,35 @@ export class SegmentIdGenerator {
     return this.closed;
   }
 
-  snapshot(): DoubleBufferSnapshot[] {
-    return this.allBuffers().map((buffer) => buffer.snapshot());
-  }
-
-  /** Of one tag: of many, slice by slice, without a long stop. Undefined when it is not known. */
-  snapshotOf(tag: string): TagSnapshot | undefined {
-    const snapshot = this.sourceOf(tag)?.snapshot();
-    return snapshot && { ...snapshot, paused: this.paused.has(tag) };
-  }
-
-  /** Another number when {@link snapshotOf} would be another one; undefined when the tag is not known. */
-  revisionOf(tag: string): number | undefined {
-    const revision = this.buffers.get(tag)?.revision;
-    if (revision !== undefined) return revision;
-    const paused = this.paused.get(tag);
-    return paused && -1 - paused.revision;
-  }
-
-  get tagCount(): number {
-    return this.buffers.size + this.paused.size;
-  }
-
-  /** Calls `visit` with each tag's issued and buffered IDs and its step, without the cost of a snapshot. */
-  visit(visit: TagVisit): void {
-    for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) show(buffer, visit);
-  }
-
-  /** As {@link visit}, of one tag, if it is known. */
-  visitOne(tag: string, visit: TagVisit): void {
-    const buffer = this.sourceOf(tag);
-    if (buffer !== undefined) show(buffer, visit);
-  }
-
-  /** As {@link visit}, of many tags: requests pass in between, so that no two tags are seen at one moment. */
-  survey(visit: TagVisit): Promise<void> {
-    return this.forEach(this.allBuffers(), (buffer) => show(buffer, visit));
-  }
-
-  /** IDs handed out, those of tags that are gone included. */
-  get issued(): number {
-    let sum = this.retiring.issued;
-    // Asked for every second, of all tags there are: it makes no lists.
-    for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) sum += buffer.issued;
-    return sum;
-  }
-
   private async refreshTags(): Promise<void> {
-    const known = [...this.buffers.keys(), ...this.paused.keys()];
+    const known = [...this.buffers.keys(), ...this.paused.keys(), ...this.periodic.names()];
     const stored = new Set<string>();
     await this.forEach(await this.store.listTags(), (entry) => {
       stored.add(entry.tag);
-      if (isTag(entry.tag)) this.update(entry);
+      if (isTag(entry.tag)) this.add(entry);
     });
     await this.forEach(known, (tag) => {
       if (!stored.has(tag)) void this.drop(tag, unknownTag);
     });
     await this.dropped.record();
+    await this.periodic.maintain();
   }
 
-  private forEach<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
-    return forEachInPages(items, PAGE, act, this.clock, this.closing.signal);
+  private isReplacedBy({ tag, kind }: TagEntry): boolean {
+    const source = this.sourceOf(tag);
+    if (source !== undefined) return isPeriodic(kind) || kind?.order !== source.order;
+    return this.periodic.get(tag) !== undefined && !isPeriodic(kind);
   }
 
-  /** The order of a tag never changes: a row that has another one was deleted and inserted again. */
-  private update(entry: TagEntry): void {
+  private admit(entry: TagEntry): void {
     const { tag, kind } = entry;
-    if ((this.sourceOf(tag)?.order ?? kind?.order) !== kind?.order) void this.drop(tag, replacedTag);
-    if (kind !== undefined && !this.paused.has(tag)) this.admit(entry);
-  }
-
-  private admit(entry: TagEntry): TagSource {
-    const source = this.buffers.get(entry.tag) ?? this.sources.open(entry, this.dropped.highestOf(entry.tag));
-    this.buffers.set(entry.tag, source);
-    return source;
+    if (isPeriodic(kind)) this.periodic.admit(tag, kind);
+    else if (!this.buffers.has(tag)) this.buffers.set(tag, this.sources.open(entry, this.dropped.highestOf(tag)));
   }
 
   private async drop(tag: string, reason: (tag: string) => LeafError): Promise<void> {
     const source = this.sourceOf(tag);
+    this.periodic.drop(tag, reason);
     this.buffers.delete(tag);
     this.paused.delete(tag);
     if (source === undefined) return;
@@ -260,41 +223,56 @@ export class SegmentIdGenerator {
     await this.retiring.retire(source, () => reason(tag));
   }
 
-  private sourceOf(tag: string): TagSource | undefined {
-    return this.buffers.get(tag) ?? this.paused.get(tag);
+  private async find(tag: string): Promise<TagSource> {
+    await this.lookUp(tag);
+    const source = this.buffers.get(tag);
+    if (source === undefined) throw periodicTag(tag);
+    return source;
   }
 
-  private async find(tag: string): Promise<TagSource> {
+  private async findPeriodic(tag: string): Promise<PeriodicTag> {
+    if (!this.isKnown(tag)) await this.lookUp(tag);
+    const periodic = this.periodic.get(tag);
+    if (periodic === undefined) throw tagWithoutPeriods(tag);
+    return periodic;
+  }
+
+  /** Makes the tag known. */
+  private async lookUp(tag: string): Promise<void> {
     assertTag(tag);
     this.assertServed(tag);
+    if (this.isKnown(tag)) return;
     const found = await this.lookup.find(tag);
     this.assertServed(tag);
     if (found?.kind === undefined) throw found === undefined ? unknownTag(tag) : invalidRow(tag);
-    return this.admit(found);
+    if (!this.isKnown(tag)) this.admit(found);
   }
 
   private async shut(): Promise<void> {
     this.closing.abort();
-    const rests = this.allBuffers().map((buffer) => ({
-      tag: buffer.tag,
-      ranges: this.retiring.retire(buffer, stopping),
-    }));
+    const rests = this.allBuffers().map((buffer): TagRest => {
+      return { tag: buffer.tag, ranges: this.retiring.retire(buffer, stopping) };
+    });
+    rests.push(...this.periodic.close(stopping));
     this.buffers.clear();
     this.paused.clear();
     await this.refresh.stop();
     await giveBackAll(this.store, rests);
   }
 
-  private assertServed(tag: string): void {
-    if (this.closed !== undefined) throw stopping();
-    if (this.paused.has(tag)) throw pausedTag(tag, PAUSED_RETRY_MS);
+  private isKnown(tag: string): boolean {
+    return this.buffers.has(tag) || this.paused.has(tag) || this.periodic.get(tag) !== undefined;
   }
 
-  private allBuffers(): TagSource[] {
-    return [...this.buffers.values(), ...this.paused.values()];
+  private assertServed(tag: string): void {
+    if (this.closed !== undefined) throw stopping();
+    if (this.paused.has(tag)) throw pausedTag(tag);
   }
 }
 
-function show({ tag, issued, buffered, step }: TagSource, visit: TagVisit): void {
-  visit(tag, issued, buffered, step);
+/** @returns whether it was otherwise before */
+function setPaused(tag: PeriodicTag, paused: boolean): boolean {
+  const changed = tag.paused !== paused;
+  tag.paused = paused;
+  return changed;
 }

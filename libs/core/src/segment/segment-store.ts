@@ -1,5 +1,6 @@
 import { LeafError } from '../errors/leaf-error';
 import type { IdRange } from './id-range';
+import type { Period } from './periods';
 import type { TagKind } from './tag-settings';
 
 /** A range that now belongs to the caller alone, and what the row says besides. */
@@ -41,6 +42,7 @@ export abstract class SegmentStore {
   /** The store as an operator knows it, without secrets: `sqlite:/var/lib/leaf/leaf.sqlite`. */
   abstract readonly description: string;
 
+  /** The tags, without the rows of their periods. */
   abstract listTags(): Promise<TagEntry[]>;
 
   abstract findTag(tag: string): Promise<TagEntry | undefined>;
@@ -82,6 +84,17 @@ export abstract class SegmentStore {
 
   /** Lets the tag give `minimum` at least, as its next ID; never lowers what it gives next. */
   abstract raise(tag: string, minimum: bigint): Promise<void>;
+
+  /**
+   * Makes sure that the period of a tag has a row ({@link periodRow}), with the settings of the tag's row; idempotent. A
+   * row that has to be made begins where the tag says, above `least`, above what a deleted row of this name had come
+   * to, and, where a failover may have lost an earlier one, above the gap. A period is refused outside of its window by
+   * the clock of the store.
+   *
+   * @param kind as the caller knows it; a tag with other periods is not found
+   * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_PERIOD_INVALID`, `LEAF_STORE_UNAVAILABLE`
+   */
+  abstract beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void>;
 
   /** Records that a tag whose row is gone had given IDs below `nextId`; never lowers what is recorded. */
   abstract recordDeleted(tag: string, nextId: bigint): Promise<void>;

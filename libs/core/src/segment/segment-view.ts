@@ -25,6 +25,8 @@ export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
 
 export interface TagSnapshot extends DoubleBufferSnapshot {
   readonly paused: boolean;
+  /** Of a tag that begins anew: the newest period in use, whose buffer is shown. */
+  readonly period?: string | undefined;
 }
 
 /** Told of a tag: the IDs issued since it is known here, those at hand, and the size of its newest load. */

@@ -7,11 +7,14 @@ export function unknownTag(tag: string): LeafError {
   );
 }
 
-export function pausedTag(tag: string, retryAfterMs: number): LeafError {
+/** When to ask for a paused tag again; nobody knows how long the pause lasts. */
+const PAUSED_RETRY_MS = 5000;
+
+export function pausedTag(tag: string): LeafError {
   return new LeafError(
     'LEAF_TAG_PAUSED',
     `Tag "${tag}" is paused on this server: ask another one, or wait until it is resumed.`,
-    { retryAfterMs },
+    { retryAfterMs: PAUSED_RETRY_MS },
   );
 }
 
@@ -31,5 +34,19 @@ export function replacedTag(tag: string): LeafError {
     'LEAF_STORE_UNAVAILABLE',
     `The row of tag "${tag}" was replaced by one with another order; ask again.`,
     { retryAfterMs: 1000 },
+  );
+}
+
+export function periodicTag(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_PERIODIC',
+    `Tag "${tag}" begins anew with each period, so that a number alone is not unique. Use GET /api/segment/period/${tag}, or nextInPeriod of IdService and LeafClient, and keep the period with the number.`,
+  );
+}
+
+export function tagWithoutPeriods(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_NOT_PERIODIC',
+    `Tag "${tag}" does not begin anew: its IDs have no period. Use GET /api/segment/get/${tag}, or nextId of IdService and LeafClient.`,
   );
 }

@@ -1,6 +1,7 @@
 import { LeafError } from '../errors/leaf-error';
 import { MAX_ID } from './id-range';
-import { assertTag } from './tag';
+import { MAX_PERIOD, periodRow } from './periods';
+import { assertTag, MAX_TAG } from './tag';
 import { settingFault, type TagKind, type TagLimits } from './tag-settings';
 
 /** The row of a tag, as it stands in the database. */
@@ -74,6 +75,10 @@ export abstract class TagStore {
 export function assertNewTag({ tag, ...fields }: NewTag): void {
   assertTag(tag);
   assertTagChange(fields);
+  const most = MAX_TAG - periodRow('', '').length - MAX_PERIOD;
+  if (fields.reset !== undefined && tag.length > most) {
+    throw invalid(`a tag with reset must have at most ${most} characters`);
+  }
 }
 
 /** @throws LeafError `LEAF_BODY_INVALID` */

@@ -1,5 +1,7 @@
 import { LeafError } from '../errors/leaf-error';
 
+/** Characters of a tag, and of a row, at most. */
+export const MAX_TAG = 128;
 /** What a tag looks like. */
 export const TAG_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
 

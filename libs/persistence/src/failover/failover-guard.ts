@@ -35,7 +35,10 @@ export interface GuardDialect {
   readonly updateRecord: string;
   /** The last tag of a page: tag before the page, rows of the page less one. */
   readonly lastTag: string;
-  /** gapSteps, largest size, tag before the page, last tag of the page or NULL; not above 2^63 - 1 */
+  /**
+   * gapSteps, largest size, tag before the page, last tag of the page or NULL; not above 2^63 - 1, and of periods and tags
+   * that have them not above the one after `max`
+   */
   readonly moveTags: string;
   /** gapSteps, largest size; not above 2^63 - 1 */
   readonly moveDeletedTags: string;

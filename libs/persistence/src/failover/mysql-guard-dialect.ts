@@ -39,6 +39,7 @@ export const MYSQL_GUARD: GuardDialect = {
   moveTags: `UPDATE leaf_alloc, (SELECT ? AS gap, ? AS largest) AS failover
     SET max_id = max_id + LEAST(
       gap * GREATEST(COALESCE(step, 0), COALESCE(max_step, 0), COALESCE(interleave_block, 0), largest),
-      9223372036854775807 - max_id)
+      CASE WHEN biz_tag LIKE '%@%' OR reset_every IS NOT NULL
+        THEN GREATEST(COALESCE(last_id, 9223372036854775806) + 1 - max_id, 0) ELSE 9223372036854775807 - max_id END)
     WHERE max_id > 0 AND biz_tag > ? AND biz_tag <= COALESCE(?, biz_tag)`,
 };

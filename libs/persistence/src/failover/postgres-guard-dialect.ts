@@ -21,7 +21,9 @@ export const POSTGRES_GUARD: GuardDialect = {
     'UPDATE leaf_deleted_tag SET max_id = max_id + LEAST($1::bigint * $2::bigint, 9223372036854775807 - max_id)',
   moveTags: `UPDATE leaf_alloc
     SET max_id = max_id + LEAST(
-        $1::bigint * GREATEST(step, max_step, interleave_block, $2::bigint), 9223372036854775807 - max_id),
+        $1::bigint * GREATEST(step, max_step, interleave_block, $2::bigint),
+        CASE WHEN biz_tag LIKE '%@%' OR reset_every IS NOT NULL
+          THEN GREATEST(COALESCE(last_id, 9223372036854775806) + 1 - max_id, 0) ELSE 9223372036854775807 - max_id END),
       update_time = CURRENT_TIMESTAMP
     WHERE max_id > 0 AND biz_tag > $3 AND biz_tag <= COALESCE($4, biz_tag)`,
 };

@@ -1,6 +1,7 @@
 import { type Allocation, type AllocationRequest, LeafError, MAX_STEP } from '@leaf/core';
+import type { AllocRow } from '../alloc-row';
 import type { SqlParameter, SqlStatement } from '../sql-database';
-import { type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import { SqlSegmentStore } from '../sql-segment-store';
 import { KIND_COLUMNS } from '../tags/setting-columns';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
 
@@ -73,6 +74,10 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     });
   }
 
+  protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
+    await this.update(`INSERT IGNORE INTO ${sql}`, [...parameters], true);
+  }
+
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = `(SELECT CAST(max_id AS CHAR) ${DELETED}) AS deleted`;
     const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, max_step, CAST(last_id AS CHAR) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
@@ -113,7 +118,7 @@ function allocation({ tag, size, call }: Call, guard: string): SqlStatement[] {
     { sql: 'SET @leaf_call = LAST_INSERT_ID(0) + ?', parameters: [call] },
     {
       sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
-        WHERE ${THIS_TAG} AND interleave_of IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+        WHERE ${THIS_TAG} AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ? ${guard}`,
       parameters: [tag, count, tag, tag, tag, count],
     },

@@ -1,6 +1,7 @@
 import { type Allocation, type AllocationRequest, MAX_STEP } from '@leaf/core';
-import type { SqlParameter } from '../sql-database';
-import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import type { AllocRow } from '../alloc-row';
+import type { SqlParameter, SqlStatement } from '../sql-database';
+import { type Allocated, SqlSegmentStore } from '../sql-segment-store';
 import { KIND_COLUMNS } from '../tags/setting-columns';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
 
@@ -34,7 +35,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     const [[row, ...others]] = await this.database.run<Updated<Allocated>>(
       `UPDATE leaf_alloc
        SET max_id = ${NEXT_ID} + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND interleave_of IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+       WHERE biz_tag = $2 AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE($1::bigint, step) ${this.guarded}
        RETURNING max_id::text, step, max_step`,
       [count, tag],
@@ -58,7 +59,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
        UPDATE leaf_alloc
        SET max_id = ${NEXT_ID_OF_ROW} + size, update_time = CURRENT_TIMESTAMP
        FROM wanted
-       WHERE leaf_alloc.biz_tag = wanted.biz_tag AND interleave_of IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+       WHERE leaf_alloc.biz_tag = wanted.biz_tag AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
          AND ${NEXT_ID_OF_ROW} <= COALESCE(last_id, 9223372036854775806) + 1 - size ${this.guarded}
        RETURNING leaf_alloc.biz_tag, size::text, max_id::text, step, max_step`,
       [JSON.stringify(requests)],
@@ -67,6 +68,11 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     // Without a key, a tag may have several rows: none of them counts.
     if (names.size < rows.length) return super.tryAllocateAll(requests, granted);
     for (const row of rows) granted.set(row.biz_tag, toAllocation(row, BigInt(row.size)));
+  }
+
+  protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
+    const insert = this.tags.text(`INSERT INTO ${sql}`);
+    await this.database.run(`${insert} ${this.guarded} ON CONFLICT (biz_tag) DO NOTHING`, [...parameters]);
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {

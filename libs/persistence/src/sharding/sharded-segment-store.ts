@@ -4,14 +4,17 @@ import {
   type IdRange,
   LeafError,
   orRefusal,
+  type Period,
   reasonOf,
   SegmentStore,
   type TagEntry,
+  type TagKind,
+  tagOfRow,
 } from '@leaf/core';
 import type { Shard } from './shard';
 import { SharedTags } from './shared-tags';
 import type { Shards } from './shards';
-import { behind, misplaced } from './tag-places';
+import { behind, misplaced, periodsElsewhere } from './tag-places';
 
 export interface ShardEvents {
   /** The tags of a database could not be listed; those known before stay. */
@@ -80,8 +83,7 @@ export class ShardedSegmentStore extends SegmentStore {
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
     const owner = this.shards.of(tag);
     if (this.shared.has(tag)) return this.shared.allocate(tag, owner, size);
-    const behind = this.behind.get(tag);
-    if (behind !== undefined) throw behind;
+    this.assertNotBehind(tag);
     try {
       return await owner.stores.segments.allocate(tag, size);
     } catch (error) {
@@ -119,6 +121,11 @@ export class ShardedSegmentStore extends SegmentStore {
   async raise(tag: string, minimum: bigint): Promise<void> {
     if (this.shared.has(tag)) return this.shared.raise(tag, minimum);
     return this.shards.of(tag).stores.segments.raise(tag, minimum);
+  }
+
+  async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
+    this.assertNotBehind(tag);
+    return this.shards.of(tag).stores.segments.beginPeriod(tag, kind, period, least);
   }
 
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {
@@ -188,8 +195,17 @@ export class ShardedSegmentStore extends SegmentStore {
   private async compare(tag: string, shard: Shard): Promise<void> {
     const owner = this.shards.of(tag);
     const [own, left] = await Promise.all([owner.stores.tags.find(tag), shard.stores.tags.find(tag)]);
-    if (own === undefined || left === undefined || own.maxId >= left.maxId) this.behind.delete(tag);
-    else this.behind.set(tag, rowInvalid(behind(tag, owner.name, shard.name, left.maxId)));
+    const { name } = owner;
+    if (own === undefined || left === undefined) this.behind.delete(tag);
+    else if (own.reset !== undefined) this.behind.set(tag, rowInvalid(periodsElsewhere(tag, shard.name, name)));
+    else if (own.maxId >= left.maxId) this.behind.delete(tag);
+    else this.behind.set(tag, rowInvalid(behind(tag, name, shard.name, left.maxId)));
+  }
+
+  /** @param row that of a tag, or of one of its periods */
+  private assertNotBehind(row: string): void {
+    const behind = this.behind.get(tagOfRow(row));
+    if (behind !== undefined) throw behind;
   }
 
   /** Of a tag without a row where it belongs. */

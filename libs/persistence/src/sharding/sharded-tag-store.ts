@@ -2,7 +2,7 @@ import { type Interleave, LeafError, type NewTag, type TagChange, type TagRow, T
 import { highest } from '../tags/sql-tag-store';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
-import { misplaced } from './tag-places';
+import { misplaced, periodsElsewhere } from './tag-places';
 
 /** The tags of several databases, for those who look after them. */
 export class ShardedTagStore extends TagStore {
@@ -39,7 +39,13 @@ export class ShardedTagStore extends TagStore {
     await this.shards.roster.assertComplete();
     const owner = this.shards.of(tag.tag);
     let deleted: bigint | undefined;
-    for (const shard of this.shards.all) deleted = highest(deleted, await shard.stores.tags.deleted(tag.tag));
+    for (const shard of this.shards.all) {
+      const here = await shard.stores.tags.deleted(tag);
+      if (here !== undefined && tag.reset !== undefined && shard !== owner) {
+        throw new LeafError('LEAF_TAG_EXISTS', periodsElsewhere(tag.tag, shard.name, owner.name));
+      }
+      deleted = highest(deleted, here);
+    }
     if (tag.interleave !== undefined) return this.createShares(tag, tag.interleave, deleted);
     for (const shard of this.shards.all) {
       if (shard === owner || (await shard.stores.tags.find(tag.tag)) === undefined) continue;

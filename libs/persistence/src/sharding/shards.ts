@@ -1,4 +1,4 @@
-import { type Clock, settledBefore } from '@leaf/core';
+import { type Clock, settledBefore, tagOfRow } from '@leaf/core';
 import { FIRST_TAG_FIELDS } from '../migrate';
 import { FIRST_TAG } from '../open-database';
 import { Roster } from './roster';
@@ -23,9 +23,9 @@ export class Shards {
     this.byName = new Map(all.map((shard) => [shard.name, shard]));
   }
 
-  /** The database that has `tag`. */
+  /** The database that has `tag`; the rows of its periods are in the same one. */
   of(tag: string): Shard {
-    const name = this.router.shardOf(tag);
+    const name = this.router.shardOf(tagOfRow(tag));
     const shard = this.byName.get(name);
     if (shard === undefined) throw new Error(`there is no database "${name}"`);
     return shard;

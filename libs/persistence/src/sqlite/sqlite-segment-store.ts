@@ -1,6 +1,7 @@
 import { type Allocation, MAX_STEP } from '@leaf/core';
-import type { SqlParameter } from '../sql-database';
-import { type Allocated, type AllocRow, SqlSegmentStore } from '../sql-segment-store';
+import type { AllocRow } from '../alloc-row';
+import type { SqlParameter, SqlStatement } from '../sql-database';
+import { type Allocated, SqlSegmentStore } from '../sql-segment-store';
 import { KIND_COLUMNS } from '../tags/setting-columns';
 import { TAG_DIALECTS } from '../tags/tag-dialect';
 
@@ -19,7 +20,7 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     const [row, ...others] = await this.database.run<Allocated[]>(
       `UPDATE leaf_alloc
        SET max_id = ${NEXT_ID} + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = ?2 AND interleave_of IS NULL AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
+       WHERE biz_tag = ?2 AND interleave_of IS NULL AND reset_every IS NULL AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
          AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE(?1, step)
        RETURNING ${MAX_ID_TEXT}, step, max_step`,
@@ -37,6 +38,10 @@ export class SqliteSegmentStore extends SqlSegmentStore {
 
   protected async update(sql: string, parameters: SqlParameter[]): Promise<boolean> {
     return (await this.database.run<unknown[]>(`${sql} RETURNING 1`, parameters)).length > 0;
+  }
+
+  protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
+    await this.database.run(`INSERT INTO ${sql} ON CONFLICT (biz_tag) DO NOTHING RETURNING 1`, [...parameters]);
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {

@@ -5,13 +5,16 @@ import {
   InterleavedBlocks,
   LeafError,
   type NewTag,
+  periodRow,
   type TagChange,
+  type TagReset,
   type TagRow,
   TagStore,
 } from '@leaf/core';
 import { oneOfSeveral } from '../sharding/roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../sql-database';
 import type { DatabaseNames } from './database-names';
+import { NO_PERIOD } from './period-statement';
 import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
 
@@ -19,6 +22,8 @@ interface StoredRow extends SettingColumns {
   readonly biz_tag: string;
   /** Decimal: JavaScript numbers are exact to 2^53 only. */
   readonly max_id: string;
+  /** Decimal: where the periods of a tag begin. */
+  readonly period_start: string | null;
   /** Text on MySQL, where COALESCE makes it a BIGINT. */
   readonly step: number | string;
   readonly description: string | null;
@@ -53,8 +58,9 @@ export class SqlTagStore extends TagStore {
     }
   }
 
-  find(tag: string): Promise<TagRow | undefined> {
-    return this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
+  async find(tag: string): Promise<TagRow | undefined> {
+    const row = await this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
+    return row && toTagRow(row);
   }
 
   /** @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` on a database that was one of several */
@@ -83,45 +89,58 @@ export class SqlTagStore extends TagStore {
   }
 
   /** Where a deleted tag of this name had come to: its first ID that was not taken; undefined when there was none. */
-  deleted(tag: string): Promise<bigint | undefined> {
-    return this.readDeleted(tag, (sql, parameters = []) => this.database.run(sql, parameters));
+  deleted({ tag, reset }: NewTag): Promise<bigint | undefined> {
+    return this.readDeleted(deletedName(tag, reset), (sql, parameters = []) => this.database.run(sql, parameters));
   }
 
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
     assertTagChange(change);
     return this.database.transaction(async (statement) => {
-      const before = await this.lock(tag, statement);
+      const stored = await this.lock(tag, statement);
+      const before = toTagRow(stored);
       const { maxId, step, description, maxStep = before.maxStep, max = before.max } = change;
       assertTagChange({ step: step ?? before.step, maxStep });
       if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
       if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
-      const update = `UPDATE leaf_alloc SET max_id = COALESCE(?, max_id), step = ?, max_step = ?, last_id = ?,
+      const update = `UPDATE leaf_alloc SET max_id = COALESCE(?, max_id), period_start = ?, step = ?, max_step = ?, last_id = ?,
         description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
         WHERE ${this.dialect.thisTag}`;
+      const limits = [step ?? before.step, maxStep ?? null, max ?? null];
       await statement(this.dialect.text(update), [
-        maxId === undefined || maxId === before.maxId ? null : positionOf(maxId, before.interleave),
-        step ?? before.step,
-        maxStep ?? null,
-        max ?? null,
+        maxId === undefined || maxId === before.maxId ? null : raised(stored, maxId, before),
+        before.reset === undefined ? null : (maxId ?? before.maxId),
+        ...limits,
         description ?? before.description ?? '',
         ...this.dialect.key(tag),
       ]);
-      return { before, after: await this.lock(tag, statement) };
+      if (before.reset !== undefined) await this.changePeriods(tag, limits, statement);
+      return { before, after: toTagRow(await this.lock(tag, statement)) };
     }, CHANGE_LIMIT_MS);
   }
 
   remove(tag: string): Promise<TagRow> {
     return this.database.transaction(async (statement) => {
-      const row = await this.lock(tag, statement);
-      await statement(this.dialect.text(this.dialect.rememberDeleted), [tag, row.maxId]);
+      const stored = await this.lock(tag, statement);
+      const row = toTagRow(stored);
+      const next = row.reset === undefined ? row.maxId : BigInt(stored.max_id);
+      await statement(this.dialect.text(this.dialect.rememberDeleted), [deletedName(tag, row.reset), next]);
       await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
       return row;
     }, CHANGE_LIMIT_MS);
   }
 
-  /** The first rows by name, or the first ones after `tag`. */
+  /** The rows of the tag's periods follow its own. LIKE finds them by the key, but not exactly in every database. */
+  private async changePeriods(tag: string, limits: SqlParameter[], statement: Statement): Promise<void> {
+    const rows = periodRow(tag, '');
+    const update = `UPDATE leaf_alloc SET step = ?, max_step = ?, last_id = ?
+      WHERE biz_tag LIKE ? ESCAPE '!' AND SUBSTR(biz_tag, 1, ?) = ?`;
+    const like = `${rows.replaceAll('_', '!_')}%`;
+    await statement(this.dialect.text(update), [...limits, like, rows.length, rows]);
+  }
+
+  /** The first rows by name, or the first ones after `tag`; not those of periods. */
   private page(tag: string | undefined, size: number): Promise<StoredRow[]> {
-    const after = tag === undefined ? '' : 'WHERE biz_tag > ?';
+    const after = `WHERE ${NO_PERIOD}${tag === undefined ? '' : ' AND biz_tag > ?'}`;
     const sql = this.dialect.text(`${select(this.dialect)} ${after} ORDER BY biz_tag LIMIT ?`);
     return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
   }
@@ -133,16 +152,16 @@ export class SqlTagStore extends TagStore {
    */
   private async insert(newTag: NewTag, deletedElsewhere: bigint | undefined, statement: Statement): Promise<TagRow> {
     const { dialect } = this;
-    const { tag, maxId = 1n, description } = newTag;
+    const { tag, maxId = 1n, reset, description } = newTag;
     const inserted = await statement(dialect.text(dialect.insertTag), insertValues(newTag));
     if (!dialect.inserted(inserted)) throw await this.existing(tag, statement);
-    const deleted = highest(await this.readDeleted(tag, statement), deletedElsewhere);
+    const deleted = highest(await this.readDeleted(deletedName(tag, reset), statement), deletedElsewhere);
     if (deleted !== undefined) assertAfterDeleted(newTag, deleted);
     if (deleted !== undefined && deleted > maxId) {
       const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ? WHERE ${dialect.thisTag}`);
       await statement(sql, [positionOf(deleted, newTag.interleave), ...dialect.key(tag)]);
     }
-    const row = await this.lock(tag, statement);
+    const row = toTagRow(await this.lock(tag, statement));
     // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
     if ((row.description ?? '') === (description ?? '')) return row;
     throw new LeafError(
@@ -174,22 +193,22 @@ export class SqlTagStore extends TagStore {
     return record && BigInt(record.max_id);
   }
 
-  private async lock(tag: string, statement: Statement): Promise<TagRow> {
+  private async lock(tag: string, statement: Statement): Promise<StoredRow> {
     const row = await this.read(tag, statement, this.dialect.forUpdate);
     if (row !== undefined) return row;
     throw new LeafError('LEAF_TAG_NOT_FOUND', `There is no tag "${tag}". Create it first.`);
   }
 
-  private async read(tag: string, statement: Statement, suffix = ''): Promise<TagRow | undefined> {
+  private async read(tag: string, statement: Statement, suffix = ''): Promise<StoredRow | undefined> {
     const { dialect } = this;
     const sql = dialect.text(`${select(dialect)} WHERE ${dialect.thisTag} ${suffix}`);
     const [row] = await statement<StoredRow[]>(sql, dialect.key(tag));
-    return row === undefined ? undefined : toTagRow(row);
+    return row;
   }
 }
 
-function select({ maxIdText, lastIdText, updated }: TagDialect): string {
-  return `SELECT biz_tag, ${maxIdText} AS max_id, COALESCE(step, 0) AS step, max_step, ${lastIdText} AS last_id,
+function select({ maxIdText, lastIdText, periodStartText, updated }: TagDialect): string {
+  return `SELECT biz_tag, ${maxIdText} AS max_id, ${periodStartText} AS period_start, COALESCE(step, 0) AS step, max_step, ${lastIdText} AS last_id,
     ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
 }
 
@@ -207,16 +226,17 @@ function insertValues(tag: NewTag): SqlParameter[] {
     ],
     ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
     ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
+    reset === undefined ? null : (tag.maxId ?? 1n),
   ];
 }
 
 function toTagRow(row: StoredRow): TagRow {
-  const { biz_tag, max_id, step, max_step, last_id, description, updated } = row;
+  const { biz_tag, max_id, period_start, step, max_step, last_id, description, updated } = row;
   const kind = kindOf(biz_tag, row);
   return {
     ...kind,
     tag: biz_tag,
-    maxId: idAt(BigInt(max_id), kind.interleave),
+    maxId: period_start === null ? idAt(BigInt(max_id), kind.interleave) : BigInt(period_start),
     step: Number(step),
     maxStep: max_step === null ? undefined : Number(max_step),
     max: last_id === null ? undefined : BigInt(last_id),
@@ -230,24 +250,35 @@ function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
   return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
 }
 
+/** `max_id` of a row whose `maxId` is raised; of a tag with periods it says where lost ones begin, and may be higher. */
+function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: TagRow): bigint {
+  const position = positionOf(maxId, interleave);
+  return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;
+}
+
 function idAt(position: bigint, interleave: Interleave | undefined): bigint {
   return interleave === undefined ? position : new InterleavedBlocks(interleave).atPosition(position).range.from;
 }
 
 /** @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_TAG_EXISTS` */
-function assertAfterDeleted({ tag, maxId, order }: NewTag, deleted: bigint): void {
+function assertAfterDeleted({ tag, maxId, order, reset }: NewTag, deleted: bigint): void {
   if (order === 'strict') {
     throw new LeafError(
       'LEAF_TAG_EXISTS',
       `A tag "${tag}" was deleted, and servers may still hold IDs of it, which a strict tag of this name could not keep in order. Choose another name.`,
     );
   }
-  if (maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
+  if (reset === undefined && maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
 }
 
 /** Of what two databases remember. */
 export function highest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one;
+}
+
+/** The numbers of periods and the IDs of a tag without them are not the same, though their names are. */
+function deletedName(tag: string, reset: TagReset | undefined): string {
+  return reset === undefined ? tag : periodRow(tag, '');
 }
 
 function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {

@@ -12,10 +12,17 @@ export interface TagDialect {
   readonly key: (tag: string) => SqlParameter[];
   readonly maxIdText: string;
   readonly lastIdText: string;
-  /** Unix seconds. */
+  readonly periodStartText: string;
+  /** When a row was written last, in Unix seconds. */
   readonly updated: string;
+  /** The clock of the database, in Unix seconds. */
+  readonly now: string;
+  /** A parameter that is a whole number. */
+  readonly number: string;
+  /** The function that gives the largest of its arguments. */
+  readonly greatest: string;
   readonly forUpdate: string;
-  /** tag, max_id, step, description, then the settings in the order of the columns; leaves a row that is there */
+  /** tag, max_id, step, description, then the settings in the order of the columns, period_start; leaves a row that is there */
   readonly insertTag: string;
   /** Whether the answer to `insertTag` says that it was not there. */
   readonly inserted: (answer: unknown) => boolean;
@@ -27,7 +34,7 @@ export interface TagDialect {
   readonly notDeletedAbove: string;
 }
 
-const INSERTED = 'biz_tag, max_id, step, description, max_step, last_id, ' + KIND_COLUMNS;
+const INSERTED = `biz_tag, max_id, step, description, max_step, last_id, ${KIND_COLUMNS}, period_start`;
 
 const SQLITE: TagDialect = {
   text: unchanged,
@@ -35,9 +42,13 @@ const SQLITE: TagDialect = {
   key: (tag) => [tag],
   maxIdText: 'CAST(CAST(COALESCE(max_id, 0) AS INTEGER) AS TEXT)',
   lastIdText: 'CAST(last_id AS TEXT)',
+  periodStartText: 'CAST(period_start AS TEXT)',
   updated: "CAST(strftime('%s', update_time) AS INTEGER)",
+  now: "CAST(strftime('%s', 'now') AS INTEGER)",
+  number: '?',
+  greatest: 'MAX',
   forUpdate: '',
-  insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?)
+  insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (biz_tag) DO NOTHING RETURNING 1 AS inserted`,
   inserted: (answer) => (answer as unknown[]).length > 0,
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
@@ -52,7 +63,11 @@ const POSTGRES: TagDialect = {
   text: numbered,
   maxIdText: 'COALESCE(max_id, 0)::text',
   lastIdText: 'last_id::text',
+  periodStartText: 'period_start::text',
   updated: "EXTRACT(EPOCH FROM update_time AT TIME ZONE current_setting('TimeZone'))",
+  now: 'EXTRACT(EPOCH FROM CURRENT_TIMESTAMP)',
+  number: '?::bigint',
+  greatest: 'GREATEST',
   forUpdate: 'FOR UPDATE',
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = GREATEST(leaf_deleted_tag.max_id, EXCLUDED.max_id)`,
@@ -66,9 +81,13 @@ const MYSQL: TagDialect = {
   key: (tag) => [tag, tag],
   maxIdText: 'CAST(COALESCE(max_id, 0) AS CHAR)',
   lastIdText: 'CAST(last_id AS CHAR)',
+  periodStartText: 'CAST(period_start AS CHAR)',
   updated: 'UNIX_TIMESTAMP(update_time)',
+  now: 'UNIX_TIMESTAMP()',
+  number: '?',
+  greatest: 'GREATEST',
   forUpdate: 'FOR UPDATE',
-  insertTag: `INSERT IGNORE INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertTag: `INSERT IGNORE INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,

@@ -63,6 +63,11 @@ function TagName({ view }: { readonly view: TagView }): JSX.Element {
           {t.strict}
         </span>
       )}
+      {view.period !== null && (
+        <span class="badge" title={t.periodHint}>
+          {view.period}
+        </span>
+      )}
       {view.paused && <span class="badge">{t.paused}</span>}
     </>
   );

@@ -9,6 +9,7 @@ const LOADED: TagView = {
   nextReady: true,
   loading: false,
   paused: false,
+  period: null,
   position: '1',
   segments: [{ value: '1', max: '11', step: 10 }, null],
   step: 10,
@@ -45,6 +46,13 @@ describe('A tag of several processes', () => {
   it('shows the segments of the first that has some', () => {
     expect(mergeTags([FRESH, { ...LOADED, position: '5' }])).toMatchObject({ initialized: true, position: '5' });
     expect(mergeTags([FRESH, FRESH])).toMatchObject({ initialized: false, nextReady: false, position: null });
+  });
+
+  it('shows the segments of the newest period', () => {
+    const older = { ...LOADED, period: '2026-11-22', position: '500' };
+    const newer = { ...LOADED, period: '2026-11-23', position: '2', issued: 1 };
+    expect(mergeTags([older, newer])).toMatchObject({ period: '2026-11-23', position: '2', issued: older.issued + 1 });
+    expect(mergeTags([newer, older])).toMatchObject({ period: '2026-11-23', position: '2' });
   });
 
   it('is as good as the one that has the least', () => {

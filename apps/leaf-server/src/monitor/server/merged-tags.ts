@@ -61,9 +61,10 @@ export class MergedTags {
   }
 }
 
-/** Sums; where there is nothing to sum up, what the first process that has a segment says. */
+/** Sums; where there is nothing to sum up, what the first process that has a segment, of the newest period, says. */
 export function mergeTags(views: readonly TagView[]): TagView | undefined {
-  const loaded = views.filter(({ initialized }) => initialized);
+  const period = views.reduce((newest, view) => ((view.period ?? '') > newest ? (view.period ?? '') : newest), '');
+  const loaded = views.filter((view) => view.initialized && (view.period ?? '') === period);
   const [shown = views[0]] = loaded;
   if (shown === undefined || views.length === 1) return shown;
   const sum = (of: (view: TagView) => number): number => views.reduce((total, view) => total + of(view), 0);

@@ -1,0 +1,74 @@
+import { assertTag, LeafError, type PeriodRanges, settledBefore } from '@leaf/core';
+import { readPeriod } from './http/answers';
+import type { BufferContext } from './prefetch/buffer-context';
+import { DuplicateDetector, rangesOverlap } from './prefetch/duplicate-detector';
+import { Route } from './servers/route';
+import { ServerFault } from './servers/server-fault';
+
+/** Beyond so many tags, those asked for longest ago are forgotten. */
+const KEPT = 10_000;
+
+interface PeriodicTag {
+  readonly route: Route;
+  readonly duplicates: DuplicateDetector<PeriodRanges>;
+}
+
+/** Numbers of tags that begin anew with each period, one request a call. */
+export class PeriodRequests {
+  private readonly tags = new Map<string, PeriodicTag>();
+
+  constructor(private readonly context: BufferContext) {}
+
+  /** @throws LeafError what the servers refuse; `LEAF_SERVERS_UNAVAILABLE`, `LEAF_OVERLOADED`, `LEAF_PERIOD_INVALID` */
+  async take(tag: string, count: number, at: Date | undefined): Promise<PeriodRanges> {
+    assertTag(tag);
+    const { requester, room } = this.context;
+    const { route, duplicates } = this.open(tag);
+    const path = `/api/segment/period/${tag}?size=${count}${at === undefined ? '' : `&at=${encodeURIComponent(textOf(at))}`}`;
+    room.enter();
+    try {
+      return await this.inTime(requester.get(route, path, (body) => readNew(body, tag, count, duplicates)));
+    } finally {
+      room.leave();
+    }
+  }
+
+  private open(tag: string): PeriodicTag {
+    const known = this.tags.get(tag);
+    const periodic = known ?? {
+      route: new Route(tag, this.context.clock),
+      duplicates: new DuplicateDetector((a, b) => a.period === b.period && rangesOverlap(a.ranges, b.ranges)),
+    };
+    this.tags.delete(tag);
+    this.tags.set(tag, periodic);
+    const [oldest = tag] = this.tags.keys();
+    if (this.tags.size > KEPT) this.tags.delete(oldest);
+    return periodic;
+  }
+
+  private async inTime(answer: Promise<PeriodRanges>): Promise<PeriodRanges> {
+    const { clock, timeoutMs } = this.context;
+    if (await settledBefore(answer, clock.monotonic() + timeoutMs, clock)) return answer;
+    throw new LeafError(
+      'LEAF_SERVERS_UNAVAILABLE',
+      `No Leaf server has answered within ${timeoutMs} ms. Numbers that arrive later are a gap; timeoutMs is the limit of a call.`,
+      { retryAfterMs: 1000 },
+    );
+  }
+}
+
+function readNew(body: unknown, tag: string, count: number, duplicates: PeriodicTag['duplicates']): PeriodRanges {
+  const read = readPeriod(body, tag, count);
+  if (duplicates.isDuplicate(read)) {
+    throw new ServerFault(
+      `it repeated numbers of tag "${tag}": something in between caches answers, or the servers do not share one database`,
+    );
+  }
+  duplicates.add(read);
+  return read;
+}
+
+function textOf(at: Date): string {
+  if (!Number.isNaN(at.getTime())) return at.toISOString();
+  throw new LeafError('LEAF_PERIOD_INVALID', 'The date of the period is not valid.');
+}

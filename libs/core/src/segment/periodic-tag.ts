@@ -1,0 +1,205 @@
+import { settledBefore } from '../deadline';
+import { LeafError } from '../errors/leaf-error';
+import type { BufferContext } from './buffer-context';
+import { giveBackAll, type TagRest } from './give-back';
+import type { IdRange } from './id-range';
+import { assertNear, PeriodCalendar, periodOf, type PeriodRanges, periodRow } from './periods';
+import type { RetiringTags } from './retiring-tags';
+import type { TagSnapshot, TagVisit } from './segment-view';
+import { pausedTag, unknownTag } from './tag-refusals';
+import type { TagKind, TagReset } from './tag-settings';
+import type { TagSource } from './tag-source';
+import type { TagSources } from './tag-sources';
+import { segmentUnavailable } from './unavailable';
+
+/** A buffer of a period that has passed, or has not begun, is kept this long after its last use, in milliseconds. */
+const KEPT_MS = 3_600_000;
+/** The next period is made ready so long before it begins, in milliseconds: two refreshes by default, and some time. */
+const READY_MS = 180_000;
+
+interface OpenPeriod {
+  readonly name: string;
+  readonly buffer: TagSource;
+  /** Monotonic milliseconds. */
+  usedAt: number;
+}
+
+/** A kind of tag that begins anew. */
+export interface PeriodicKind extends TagKind {
+  readonly reset: TagReset;
+}
+
+export function isPeriodic(kind: TagKind | undefined): kind is PeriodicKind {
+  return kind?.reset !== undefined;
+}
+
+/**
+ * A tag that begins anew with each day, month or year. Each period that is in use has a row and a buffer of its own, or
+ * a line when the tag is strict, which work as those of any tag: nothing depends on when a server believes that a period ends.
+ */
+export class PeriodicTag {
+  paused = false;
+  private readonly calendar: PeriodCalendar;
+  private readonly periods = new Map<string, OpenPeriod>();
+  private readonly opening = new Map<string, Promise<OpenPeriod>>();
+  /** The highest number of periods whose row went missing. */
+  private readonly highest = new Map<string, bigint>();
+  /** Of buffers that have ended. */
+  private issuedBefore = 0;
+  private revisionBefore = 0;
+  private ended: (() => LeafError) | undefined;
+
+  constructor(
+    readonly tag: string,
+    readonly kind: PeriodicKind,
+    private readonly context: BufferContext,
+    private readonly sources: TagSources,
+    private readonly retiring: RetiringTags,
+  ) {
+    this.calendar = new PeriodCalendar(kind.reset, kind.zone ?? 'UTC');
+  }
+
+  /**
+   * The next `count` numbers of the period that `at` belongs to.
+   *
+   * @param at Unix milliseconds; now when left out
+   * @throws LeafError as `SegmentIdGenerator.takeInPeriod`
+   */
+  async take(count: number, at?: number): Promise<PeriodRanges> {
+    const { clock } = this.context;
+    const now = clock.now();
+    if (at !== undefined) assertNear(at, now, this.kind.reset);
+    const period = this.calendar.nameAt(at ?? now);
+    for (let attempt = 1; ; attempt++) {
+      if (this.paused) throw pausedTag(this.tag);
+      const open = this.periods.get(period) ?? (await this.open(period));
+      open.usedAt = clock.monotonic();
+      try {
+        return { period, ranges: await takeFrom(open.buffer, count) };
+      } catch (error) {
+        if (attempt > 1 || !isGone(error)) throw error;
+        // The row is gone, in a failover for example: it is made anew, above all that is known of it.
+        this.forget(open);
+      }
+    }
+  }
+
+  /** Ends the buffers of other periods that are not in use, and makes the next one ready when it is near. */
+  async maintain(): Promise<void> {
+    const { clock, store } = this.context;
+    const now = clock.now();
+    const current = this.calendar.nameAt(now);
+    const inUse = this.periods.has(current);
+    const rests = [...this.periods.values()]
+      .filter(({ name, usedAt }) => name !== current && clock.monotonic() - usedAt >= KEPT_MS)
+      .map((open) => this.retire(open, () => unknownTag(open.buffer.tag)));
+    await giveBackAll(store, rests);
+    const next = this.calendar.nameAt(now + READY_MS);
+    if (inUse && !this.periods.has(next)) await (await this.open(next)).buffer.preload();
+  }
+
+  /** Ends it: its calls, waiting ones included, are refused with `reason`. */
+  end(reason: () => LeafError): TagRest[] {
+    this.ended = reason;
+    return [...this.periods.values()].map((open) => this.retire(open, reason));
+  }
+
+  /** Numbers handed out, of all periods. */
+  get issued(): number {
+    return this.issuedNow + this.issuedBefore;
+  }
+
+  /** Numbers handed out by the buffers that have not ended. */
+  get issuedNow(): number {
+    return this.sum(({ issued }) => issued);
+  }
+
+  /** See `SegmentIdGenerator.revisionOf`. */
+  get revision(): number {
+    const revision = this.revisionBefore + this.sum((buffer) => buffer.revision + 1);
+    return this.paused ? -1 - revision : revision;
+  }
+
+  /** Of the newest period that is in use. */
+  snapshot(): TagSnapshot {
+    const newest = this.newest();
+    const shown = newest?.buffer ?? this.buffer(this.tag, 0n);
+    const { tag, issued, paused } = this;
+    return { ...shown.snapshot(), tag, issued, paused, period: newest?.name };
+  }
+
+  visit(visit: TagVisit): void {
+    const buffered = this.sum((buffer) => buffer.buffered);
+    visit(this.tag, this.issued, buffered, this.newest()?.buffer.step ?? 0);
+  }
+
+  private open(period: string): Promise<OpenPeriod> {
+    let opening = this.opening.get(period);
+    if (opening === undefined) {
+      opening = this.begin(period).finally(() => this.opening.delete(period));
+      this.opening.set(period, opening);
+    }
+    return opening;
+  }
+
+  private async begin(name: string): Promise<OpenPeriod> {
+    const { store, clock, options } = this.context;
+    const row = periodRow(this.tag, name);
+    const highest = this.highest.get(name) ?? 0n;
+    this.assertOpen();
+    const begun = store.beginPeriod(this.tag, this.kind, periodOf(this.kind.reset, name), highest + 1n);
+    const inTime = await settledBefore(begun, clock.monotonic() + options.waitMs, clock);
+    if (!inTime) throw segmentUnavailable(row, options.waitMs, undefined);
+    this.assertOpen();
+    const open = { name, buffer: this.buffer(row, highest), usedAt: clock.monotonic() };
+    this.periods.set(name, open);
+    return open;
+  }
+
+  private buffer(row: string, highest: bigint): TagSource {
+    return this.sources.open({ tag: row, kind: this.kind }, highest);
+  }
+
+  private forget(open: OpenPeriod): void {
+    if (this.periods.get(open.name) !== open) return;
+    this.highest.set(open.name, open.buffer.highest);
+    void this.retire(open, () => unknownTag(open.buffer.tag)).ranges;
+  }
+
+  private retire(open: OpenPeriod, reason: () => LeafError): TagRest {
+    const { name, buffer } = open;
+    this.periods.delete(name);
+    const ranges = this.retiring.retire(buffer, reason);
+    this.issuedBefore += buffer.issued;
+    this.revisionBefore += buffer.revision + 2;
+    return { tag: buffer.tag, ranges };
+  }
+
+  private newest(): OpenPeriod | undefined {
+    return [...this.periods.values()].reduce<OpenPeriod | undefined>(
+      (newest, open) => (newest === undefined || open.name > newest.name ? open : newest),
+      undefined,
+    );
+  }
+
+  private sum(figure: (buffer: TagSource) => number): number {
+    let sum = 0;
+    for (const { buffer } of this.periods.values()) sum += figure(buffer);
+    return sum;
+  }
+
+  private assertOpen(): void {
+    if (this.ended !== undefined) throw this.ended();
+  }
+}
+
+/** One number shares its load with the others that wait for one. */
+async function takeFrom(buffer: TagSource, count: number): Promise<IdRange[]> {
+  if (count > 1) return buffer.takeRanges(count);
+  const number = await buffer.take();
+  return [{ from: number, to: number }];
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof LeafError && error.code === 'LEAF_TAG_NOT_FOUND';
+}

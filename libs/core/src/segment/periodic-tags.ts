@@ -1,0 +1,89 @@
+import type { LeafError } from '../errors/leaf-error';
+import { forEachParallel } from '../parallel';
+import type { BufferContext } from './buffer-context';
+import type { TagRest } from './give-back';
+import { PeriodicTag, type PeriodicKind } from './periodic-tag';
+import type { RetiringTags } from './retiring-tags';
+import type { TagSnapshot, TagVisit } from './segment-view';
+import { replacedTag } from './tag-refusals';
+import type { TagSources } from './tag-sources';
+
+/** Tags that are maintained at once. */
+const WIDTH = 4;
+
+/** The tags of one store that begin anew with each period. */
+export class PeriodicTags {
+  private readonly tags = new Map<string, PeriodicTag>();
+
+  constructor(
+    private readonly context: BufferContext,
+    private readonly sources: TagSources,
+    private readonly retiring: RetiringTags,
+  ) {}
+
+  get(tag: string): PeriodicTag | undefined {
+    return this.tags.get(tag);
+  }
+
+  get size(): number {
+    return this.tags.size;
+  }
+
+  names(): string[] {
+    return [...this.tags.keys()];
+  }
+
+  all(): PeriodicTag[] {
+    return [...this.tags.values()];
+  }
+
+  /** The tag as `kind` says; one that was deleted and made anew in another way begins afresh. */
+  admit(tag: string, kind: PeriodicKind): PeriodicTag {
+    const known = this.tags.get(tag);
+    if (known !== undefined && isSame(known.kind, kind)) return known;
+    this.drop(tag, replacedTag);
+    const added = new PeriodicTag(tag, kind, this.context, this.sources, this.retiring);
+    this.tags.set(tag, added);
+    return added;
+  }
+
+  /** The tag is no more. The rows of its periods stay, and say how far they had come. */
+  drop(tag: string, reason: (tag: string) => LeafError): void {
+    this.tags.get(tag)?.end(() => reason(tag));
+    this.tags.delete(tag);
+  }
+
+  /** See {@link PeriodicTag.maintain}. What failed is tried again with the next call. */
+  maintain(): Promise<void> {
+    return forEachParallel(this.all(), WIDTH, (tag) => tag.maintain());
+  }
+
+  close(reason: () => LeafError): TagRest[] {
+    const rests = this.all().flatMap((tag) => tag.end(reason));
+    this.tags.clear();
+    return rests;
+  }
+
+  pausedTags(): string[] {
+    return this.all().flatMap(({ tag, paused }) => (paused ? [tag] : []));
+  }
+
+  snapshots(): TagSnapshot[] {
+    return this.all().map((tag) => tag.snapshot());
+  }
+
+  visit(visit: TagVisit): void {
+    for (const tag of this.tags.values()) tag.visit(visit);
+  }
+
+  /** Numbers handed out by buffers that have not ended. */
+  get issued(): number {
+    let sum = 0;
+    for (const tag of this.tags.values()) sum += tag.issuedNow;
+    return sum;
+  }
+}
+
+function isSame(one: PeriodicKind, other: PeriodicKind): boolean {
+  return one.reset === other.reset && one.zone === other.zone && one.order === other.order;
+}

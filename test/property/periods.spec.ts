@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import {
+  PERIOD_BOUNDS,
+  PERIOD_SHAPES,
+  PeriodCalendar,
+  PeriodFormat,
+  periodOf,
+  RESETS,
+  type TagReset,
+} from '@leaf/core';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const ZONES = Intl.supportedValuesOf('timeZone');
+
+const moments = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2060, 0, 1) });
+const zones = fc.constantFrom(
+  ...ZONES,
+  'UTC',
+  'Pacific/Apia',
+  'Asia/Kathmandu',
+  'Africa/Casablanca',
+  'Australia/Lord_Howe',
+);
+const resets = fc.constantFrom(...RESETS);
+
+/** What the wall clocks show, by another way: the offset of the zone, added to UTC. */
+class Offsets {
+  private readonly formatters = new Map<string, Intl.DateTimeFormat>();
+
+  localDay(zone: string, at: number): string {
+    return new Date(at + this.offsetMs(zone, at)).toISOString().slice(0, 10);
+  }
+
+  offsetMs(zone: string, at: number): number {
+    let formatter = this.formatters.get(zone);
+    formatter ??= new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+    this.formatters.set(zone, formatter);
+    const name = formatter.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const parts = /^GMT(?:([+-])(\d\d):(\d\d))?$/.exec(name);
+    if (parts === null) throw new Error(`${zone} has the offset ${name}`);
+    const minutes = Number(parts[2] ?? 0) * 60 + Number(parts[3] ?? 0);
+    return (parts[1] === '-' ? -minutes : minutes) * MINUTE_MS;
+  }
+}
+
+const offsets = new Offsets();
+const nameAt = (reset: TagReset, zone: string, at: number): string => new PeriodCalendar(reset, zone).nameAt(at);
+
+function expectDay(zone: string, at: number): void {
+  const day = offsets.localDay(zone, at);
+  for (const reset of RESETS) expect(nameAt(reset, zone, at)).toBe(day.slice(0, PERIOD_SHAPES[reset].length));
+}
+
+describe('the periods of a zone', () => {
+  it('are those of its wall clocks, in every zone at any time', () => {
+    fc.assert(
+      fc.property(zones, moments, (zone, at) => expectDay(zone, at)),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('change at the midnight of the zone, to the millisecond', () => {
+    fc.assert(
+      fc.property(zones, moments, (zone, at) => {
+        const midnight = midnightBefore(zone, at);
+        for (const ms of [-1, 0, 1]) expectDay(zone, midnight + ms);
+      }),
+      { numRuns: 700 },
+    );
+  });
+
+  it('are right on both sides of every change of an offset', () => {
+    fc.assert(
+      fc.property(zones, fc.integer({ min: 2000, max: 2045 }), (zone, year) => {
+        for (let at = Date.UTC(year, 0, 1); at < Date.UTC(year + 1, 0, 1); at += 7 * DAY_MS) {
+          const change = changeBetween(zone, at, at + 7 * DAY_MS);
+          if (change === undefined) continue;
+          for (const ms of [-1, 0, 1, -3_600_000, 3_600_000]) expectDay(zone, change + ms);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('are the same from one calendar, in whatever order it is asked around midnight', () => {
+    fc.assert(
+      fc.property(zones, moments, fc.array(fc.integer({ min: -2, max: 2 })), (zone, start, steps) => {
+        const calendar = new PeriodCalendar('daily', zone);
+        let at = midnightBefore(zone, start);
+        for (const step of steps) {
+          at += step * 20_011;
+          expect(calendar.nameAt(at)).toBe(nameAt('daily', zone, at));
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['Pacific/Apia', '2011-12-30T09:59:59.999Z', '2011-12-29'],
+    ['Pacific/Apia', '2011-12-30T10:00:00.000Z', '2011-12-31'],
+    ['Asia/Kathmandu', '2026-11-21T18:14:59.999Z', '2026-11-21'],
+    ['Asia/Kathmandu', '2026-11-21T18:15:00.000Z', '2026-11-22'],
+    ['Africa/Casablanca', '2026-02-14T23:30:00.000Z', '2026-02-15'],
+    ['Africa/Casablanca', '2026-02-16T23:30:00.000Z', '2026-02-16'],
+    ['America/St_Johns', '2010-11-07T02:30:59.999Z', '2010-11-07'],
+    ['America/St_Johns', '2010-11-07T02:31:00.000Z', '2010-11-06'],
+    ['Europe/Berlin', '2024-02-28T23:00:00.000Z', '2024-02-29'],
+    ['Europe/Berlin', '2024-02-29T23:00:00.000Z', '2024-03-01'],
+    ['UTC', '2100-02-28T23:59:59.999Z', '2100-02-28'],
+    ['UTC', '2100-03-01T00:00:00.000Z', '2100-03-01'],
+    ['Pacific/Kiritimati', '2026-12-31T10:00:00.000Z', '2027-01-01'],
+    ['Etc/GMT+12', '2027-01-01T11:59:59.999Z', '2026-12-31'],
+  ])('in %s at %s are of %s', (zone, at, day) => {
+    for (const reset of RESETS) {
+      expect(nameAt(reset, zone, Date.parse(at))).toBe(day.slice(0, PERIOD_SHAPES[reset].length));
+    }
+  });
+
+  it('give numbers in windows that hold every moment from which they may be asked for', () => {
+    fc.assert(
+      fc.property(zones, resets, moments, fc.double({ min: 0, max: 1, noNaN: true }), (zone, reset, now, share) => {
+        const { aheadMs, backMs } = PERIOD_BOUNDS[reset];
+        const at = Math.floor(now - backMs + share * (backMs + aheadMs));
+        const { opensAt, closesAt } = periodOf(reset, nameAt(reset, zone, at));
+        // A database whose clock differs by a day agrees.
+        expect(opensAt).toBeLessThanOrEqual(now - DAY_MS);
+        expect(closesAt).toBeGreaterThanOrEqual(now + DAY_MS);
+      }),
+      { numRuns: 700 },
+    );
+  });
+});
+
+describe('PeriodFormat', () => {
+  const numbers = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 6n }), fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }));
+  const digits = fc.integer({ min: 1, max: 19 });
+  const prefixes = fc.constantFrom(undefined, 'INV', 'a', 'R2');
+
+  it('writes each number of a period as one text, and reads no other', () => {
+    fc.assert(
+      fc.property(prefixes, resets, digits, numbers, moments, (prefix, reset, width, number, at) => {
+        const format = new PeriodFormat({ reset, digits: width, ...(prefix !== undefined && { prefix }) });
+        const period = nameAt(reset, 'UTC', at);
+        const text = format.format({ period, number });
+        expect(format.parse(text)).toEqual({ period, number });
+        const end = text.lastIndexOf('-') + 1;
+        for (const other of [text.slice(0, end) + '0' + text.slice(end), `${text}0`, text.slice(1), ` ${text}`]) {
+          let read: string | undefined;
+          try {
+            read = format.format(format.parse(other));
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'LEAF_ID_INVALID' });
+          }
+          if (read !== undefined) expect(read).toBe(other);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+/** Where no offset changes on that day. */
+function midnightBefore(zone: string, at: number): number {
+  const offset = offsets.offsetMs(zone, at);
+  return Math.floor((at + offset) / DAY_MS) * DAY_MS - offset;
+}
+
+/** The first millisecond of another offset; undefined when there is no change. */
+function changeBetween(zone: string, from: number, to: number): number | undefined {
+  const offset = offsets.offsetMs(zone, from);
+  if (offsets.offsetMs(zone, to) === offset) return undefined;
+  let [before, after] = [from, to];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (offsets.offsetMs(zone, middle) === offset) before = middle;
+    else after = middle;
+  }
+  return after;
+}
