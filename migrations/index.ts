@@ -12,3 +12,5 @@ export const migrations = [
   CreateWorkerPool1795219200002,
   AddTagSettings1795219200003,
 ];
+
+export type { SchemaRunner } from './schema-runner';

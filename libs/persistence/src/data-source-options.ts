@@ -6,15 +6,13 @@ import type { CommonOptions, ConnectionLimits } from './connection-limits';
 import type { DatabaseTarget, UrlTarget } from './database-url';
 import { lentOptions } from './lent-database';
 import { loadMysql } from './mysql/mysql-driver';
+import { MIGRATIONS_TABLE } from './schema/migrations-table';
 import { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 
 interface TlsOptions {
   readonly rejectUnauthorized: boolean;
   readonly ca?: string;
 }
-
-/** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */
-export const MIGRATIONS_TABLE = 'leaf_migrations';
 
 /**
  * How long SQLite itself waits for another process that writes to the file, in milliseconds. The thread stands still
