@@ -29,7 +29,7 @@ const DATABASES: Readonly<Record<string, () => Promise<Database>>> = {
       await session.close();
       await server.stop();
     };
-    return { url, execute: session.query, stop };
+    return { url, execute: (sql) => session.query(sql), stop };
   },
   postgres: async () => {
     const server = await startPostgres();

@@ -6,6 +6,7 @@ import type { CommonOptions, ConnectionLimits } from './connection-limits';
 import type { DatabaseTarget, ServerTarget } from './database-url';
 import { lentOptions } from './lent-database';
 import { loadMysql } from './mysql/mysql-driver';
+import { passwordReader } from './password-file';
 import { MIGRATIONS_TABLE } from './schema/migrations-table';
 import { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 
@@ -44,14 +45,14 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
         prepareDatabase,
       };
     case 'mysql': {
-      const { host, port, username, password, database } = target;
+      const { host, port, username, password, database, passwordFile } = target;
       const ssl = tlsOptions(target);
       return {
         ...common,
         ...{ host, port, username, password, database },
         ...(target.socket === undefined ? {} : { socketPath: target.socket }),
         type: 'mysql',
-        driver: await loadMysql(),
+        driver: await loadMysql(passwordFile === undefined ? undefined : passwordReader(passwordFile)),
         charset: 'utf8mb4',
         timezone: 'Z',
         supportBigNumbers: true,
@@ -63,7 +64,8 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
       };
     }
     case 'postgres': {
-      const { port, username, password, database, schema } = target;
+      const { port, username, database, schema, passwordFile } = target;
+      const password = passwordFile === undefined ? target.password : passwordReader(passwordFile);
       const options = schema === undefined ? {} : { options: `-c search_path=${searchPath(schema)}` };
       return {
         ...common,

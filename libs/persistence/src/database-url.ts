@@ -30,6 +30,7 @@ export interface ServerTarget extends UrlParameters {
   readonly host: string;
   readonly port: number;
   readonly username: string;
+  /** Empty where a file has it. */
   readonly password: string;
   readonly database: string;
   /** For logs and errors: no secrets. */
@@ -72,6 +73,9 @@ function parseServerUrl(text: string): UrlTarget {
   const parameters = readParameters(url.searchParams, dialect);
   if (dialect === 'mysql' && parameters.tls === 'verify' && isIP(host) !== 0) {
     throw invalidUrl(`must have the name of the host, not its address, for sslmode=verify-full on ${scheme}`);
+  }
+  if (parameters.passwordFile !== undefined && url.password !== '') {
+    throw invalidUrl('has a password and passwordFile; leave out one of them');
   }
   return {
     dialect,

@@ -7,6 +7,7 @@ describe('parameters of a database URL', () => {
     ['mysql://u@db/leaf?connections=1&timeout=100', { connections: 1, timeoutMs: 100 }],
     ['postgres://u@db/leaf?connections=64&timeout=60000', { connections: 64, timeoutMs: 60_000 }],
     ['postgres://u@db/leaf?schema=My%20ids', { schema: 'My ids' }],
+    ['mysql://u@db/leaf?passwordFile=/run/token', { password: '', passwordFile: '/run/token' }],
     ['mysql://u@db/leaf?socket=/run/mysqld.sock', { socket: '/run/mysqld.sock' }],
     [
       'mysql://u@db/leaf?sslmode=require&sslcert=c.pem&sslkey=k.pem',
@@ -20,7 +21,7 @@ describe('parameters of a database URL', () => {
     ...['connections=0', 'connections=65', 'connections=8.0', 'connections=', 'connections=-1', 'connections=0x8'],
     ...['timeout=99', 'timeout=60001', 'timeout=2s', 'socket=run/db', 'socket=/run/db&sslmode=require', 'schema='],
     ...['sslcert=/c.pem&sslmode=require', 'sslkey=/k.pem&sslmode=require', 'sslcert=/c.pem&sslkey=/k.pem'],
-    ...['Timeout=1000', 'target_session_attrs=read-write'],
+    ...['passwordFile=/run/token', 'passwordFile=', 'Timeout=1000', 'target_session_attrs=read-write'],
   ])('%s is refused', (parameters) => {
     expect(() => parseDatabaseUrl(`postgres://u:secret@db/leaf?${parameters}`)).toThrow(
       expect.objectContaining({

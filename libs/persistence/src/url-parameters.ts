@@ -19,9 +19,14 @@ export interface UrlParameters {
   readonly schema: string | undefined;
   /** Absolute path of the Unix socket, for PostgreSQL of its directory, to connect to in place of the host. */
   readonly socket: string | undefined;
+  /** File with the password, which is read for each connection; undefined: the URL has it. */
+  readonly passwordFile: string | undefined;
 }
 
-const NAMES = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'connections', 'timeout', 'schema', 'socket'];
+const NAMES = [
+  ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'connections', 'timeout', 'schema', 'socket'],
+  'passwordFile',
+];
 const TLS_MODES: Readonly<Record<string, TlsMode>> = {
   disable: 'off',
   false: 'off',
@@ -51,6 +56,7 @@ export function readParameters(parameters: URLSearchParams, dialect: 'mysql' | '
     timeoutMs: wholeNumber(parameters, 'timeout', TIMEOUT_MS),
     schema,
     socket: socketPath(text('socket'), tls),
+    passwordFile: text('passwordFile'),
   };
 }
 
