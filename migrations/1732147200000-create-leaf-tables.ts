@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { SchemaRunner } from './schema-runner';
 
 const SQLITE = [
   `CREATE TABLE IF NOT EXISTS leaf_alloc (
@@ -70,7 +71,7 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
 export class CreateLeafTables1732147200000 implements MigrationInterface {
   readonly name = 'CreateLeafTables1732147200000';
 
-  async up(runner: QueryRunner): Promise<void> {
+  async up(runner: SchemaRunner): Promise<void> {
     const { type } = runner.dataSource.options;
     const statements = STATEMENTS[type];
     if (statements === undefined) throw new Error(`there are no tables for ${type}`);

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { SchemaRunner } from './schema-runner';
 
 /**
  * `leaf_segment_server`: the database server that ranges were last taken from, by which a promoted replica is noticed.
@@ -7,7 +8,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class CreateSegmentServer1795219200000 implements MigrationInterface {
   readonly name = 'CreateSegmentServer1795219200000';
 
-  async up(runner: QueryRunner): Promise<void> {
+  async up(runner: SchemaRunner): Promise<void> {
     const mysql = ['mysql', 'mariadb'].includes(runner.dataSource.options.type);
     const engine = mysql ? ' ENGINE=InnoDB' : '';
     await runner.query(

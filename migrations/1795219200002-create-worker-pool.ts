@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { SchemaRunner } from './schema-runner';
 
 /**
  * `leaf_worker_pool`: one row for each worker ID of the pool, with the columns of `leaf_workerid_alloc`.
@@ -7,7 +8,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class CreateWorkerPool1795219200002 implements MigrationInterface {
   readonly name = 'CreateWorkerPool1795219200002';
 
-  async up(runner: QueryRunner): Promise<void> {
+  async up(runner: SchemaRunner): Promise<void> {
     const mysql = ['mysql', 'mariadb'].includes(runner.dataSource.options.type);
     const engine = mysql ? ' ENGINE=InnoDB' : '';
     const ascii = mysql ? ' CHARACTER SET ascii COLLATE ascii_bin' : '';

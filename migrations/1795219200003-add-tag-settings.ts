@@ -1,4 +1,5 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { MigrationInterface } from 'typeorm';
+import type { SchemaRunner } from './schema-runner';
 
 /** Each is optional: a row without them is a tag as the Java service knows it. */
 const COLUMNS = [
@@ -21,7 +22,7 @@ const COLUMNS = [
 export class AddTagSettings1795219200003 implements MigrationInterface {
   readonly name = 'AddTagSettings1795219200003';
 
-  async up(runner: QueryRunner): Promise<void> {
+  async up(runner: SchemaRunner): Promise<void> {
     for (const column of COLUMNS) {
       const [name = ''] = column.split(' ');
       if (await runner.hasColumn('leaf_alloc', name)) continue;

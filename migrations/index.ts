@@ -14,3 +14,5 @@ export const migrations = [
   AddTagSettings1795219200003,
   AddPeriodStart1795219200006,
 ];
+
+export type { SchemaRunner } from './schema-runner';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import { connect } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
-import { startPostgres } from '../support/postgres';
+import { type PostgresServer, startPostgres } from '../support/postgres';
 import type { PrivateServer } from '../support/private-server';
 import { run } from '../support/services';
 import { until } from '../support/until';
@@ -12,6 +12,8 @@ import { until } from '../support/until';
 interface TlsServer extends PrivateServer {
   query(sql: string): Promise<unknown>;
   createDatabase(): Promise<string>;
+  /** Whose owner has to show a certificate, where servers ask for one. */
+  createOwnedDatabase(): Promise<string>;
 }
 
 let directory: string;
@@ -51,6 +53,7 @@ beforeAll(async () => {
     ...['-keyout', file('ca.key'), '-out', file('ca.pem')],
   ]);
   await makeCertificate('here', 'DNS:localhost');
+  await makeCertificate('client', 'DNS:client.example');
   await makeCertificate('elsewhere', 'DNS:elsewhere.example');
   await writeFile(
     file('other-ca.pem'),
@@ -63,7 +66,7 @@ async function startMariadbWithTls(name: string): Promise<TlsServer> {
   return startMariadb([`--ssl-cert=${file(`${name}.pem`)}`, `--ssl-key=${file(`${name}.key`)}`]);
 }
 
-async function startPostgresWithTls(name: string): Promise<TlsServer> {
+async function startPostgresWithTls(name: string): Promise<PostgresServer> {
   const server = await startPostgres();
   if (process.getuid?.() === 0) {
     const { stdout } = await run('id', ['-u', 'postgres']);
@@ -72,6 +75,23 @@ async function startPostgresWithTls(name: string): Promise<TlsServer> {
   await server.query(`ALTER SYSTEM SET ssl_cert_file = '${file(`${name}.pem`)}'`);
   await server.query(`ALTER SYSTEM SET ssl_key_file = '${file(`${name}.key`)}'`);
   await server.query('ALTER SYSTEM SET ssl = on');
+  await server.restart();
+  return server;
+}
+
+async function startMariadbWithAuthority(): Promise<TlsServer> {
+  const files = [`--ssl-cert=${file('here.pem')}`, `--ssl-key=${file('here.key')}`, `--ssl-ca=${file('ca.pem')}`];
+  const server = await startMariadb(files);
+  await server.query("CREATE USER leaf@'127.0.0.1' REQUIRE X509");
+  return server;
+}
+
+async function startPostgresWithAuthority(): Promise<TlsServer> {
+  const lines = ['hostssl all leaf all trust clientcert=verify-ca', 'host all postgres all trust'];
+  await writeFile(file('hba.conf'), lines.join('\n'));
+  const server = await startPostgresWithTls('here');
+  await server.query(`ALTER SYSTEM SET hba_file = '${file('hba.conf')}'`);
+  await server.query(`ALTER SYSTEM SET ssl_ca_file = '${file('ca.pem')}'`);
   await server.restart();
   return server;
 }
@@ -149,5 +169,34 @@ describe.each<[string, string, string, (name: string) => Promise<TlsServer>]>([
     const opening = cipherOf(here, `sslmode=verify-full&sslrootcert=${file('none.pem')}`);
     await expect(opening).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
     await expect(opening).rejects.toThrow(file('none.pem'));
+  });
+});
+
+describe.each<[string, () => Promise<TlsServer>]>([
+  ['MariaDB', startMariadbWithAuthority],
+  ['PostgreSQL', startPostgresWithAuthority],
+])('a client certificate, which %s asks for', (_, start) => {
+  let server: TlsServer;
+  beforeAll(async () => (server = await start()));
+  afterAll(() => server.stop());
+
+  async function open(parameters: string): Promise<void> {
+    const url = (await server.createOwnedDatabase()).replace('127.0.0.1', 'localhost');
+    const tls = `sslmode=verify-full&sslrootcert=${file('ca.pem')}`;
+    await (await connect(parseDatabaseUrl(`${url}?${tls}${parameters}`))).destroy();
+  }
+
+  it('is shown', async () => {
+    await open(`&sslcert=${file('client.pem')}&sslkey=${file('client.key')}`);
+  });
+
+  it('is missed', async () => {
+    await expect(open('')).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
+  });
+
+  it('is named when its file cannot be read', async () => {
+    const opening = open(`&sslcert=${file('client.pem')}&sslkey=${file('none.key')}`);
+    await expect(opening).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
+    await expect(opening).rejects.toThrow(file('none.key'));
   });
 });

@@ -17,6 +17,7 @@ export class PgbouncerServer extends PrivateServer {
     directory: string,
     private readonly program: readonly string[],
     private readonly targetPort: number,
+    private readonly ignored: readonly string[],
   ) {
     super(directory);
   }
@@ -53,7 +54,7 @@ export class PgbouncerServer extends PrivateServer {
       'max_client_conn = 500',
       // The default is to refuse clients for 15 s after one failure to connect.
       'server_login_retry = 0.2',
-      'ignore_startup_parameters = extra_float_digits, statement_timeout',
+      `ignore_startup_parameters = ${['extra_float_digits', 'statement_timeout', ...this.ignored].join(', ')}`,
     ];
     await writeFile(this.file('users'), '"postgres" ""\n"leaf" ""\n');
     await writeFile(this.file('pgbouncer.ini'), lines.join('\n'));
@@ -78,11 +79,15 @@ export class PgbouncerServer extends PrivateServer {
   }
 }
 
-/** In front of the PostgreSQL server, or the proxy, at a port of this machine. */
-export async function startPgbouncer(targetPort: number): Promise<PgbouncerServer> {
+/**
+ * In front of the PostgreSQL server, or the proxy, at a port of this machine.
+ *
+ * @param ignored parameters at the start of a connection that it takes and forgets; it refuses others
+ */
+export async function startPgbouncer(targetPort: number, ignored: readonly string[] = []): Promise<PgbouncerServer> {
   const pgbouncer = await requireBinary('pgbouncer', ['/usr/sbin', '/usr/local/sbin'], 'pgbouncer');
   const directory = await serverDirectory(ACCOUNT, (data) => mkdir(data));
-  const server = new PgbouncerServer(directory, await guarded([pgbouncer], ACCOUNT), targetPort);
+  const server = new PgbouncerServer(directory, await guarded([pgbouncer], ACCOUNT), targetPort, ignored);
   await server.start();
   return server;
 }

@@ -12,6 +12,10 @@ async function main(): Promise<void> {
     runProcess();
     return;
   }
+  if (process.argv[2] === 'schema') {
+    const { runSchema } = await import('./schema/run-schema.js');
+    return runSchema(process.argv.slice(3));
+  }
   const config = readConfig();
   if (process.argv[2] === 'check') {
     const { runCheck } = await import('./check/run-check.js');

@@ -1,4 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
+import type { DatabaseTarget } from './database-url';
 
 export interface ConnectionLimits {
   /** How long connecting may take, in milliseconds. */
@@ -12,6 +13,14 @@ export interface ConnectionLimits {
 }
 
 export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000, closeMs: 2000, connections: 8 };
+
+/** The limits of a database: what its URL says goes before what is given. */
+export function limitsOf(target: DatabaseTarget, given: ConnectionLimits): ConnectionLimits {
+  if (!('timeoutMs' in target)) return given;
+  const { connections = given.connections, timeoutMs } = target;
+  const times = timeoutMs === undefined ? {} : { connectMs: timeoutMs, queryMs: timeoutMs };
+  return { ...given, ...times, connections };
+}
 
 /** What every database has in common. */
 export type CommonOptions = Pick<

@@ -3,18 +3,19 @@ import type { DataSourceOptions } from 'typeorm';
 import { LeafError, messageOf } from '@leaf/core';
 import { migrations } from '@leaf/migrations';
 import type { CommonOptions, ConnectionLimits } from './connection-limits';
-import type { DatabaseTarget, UrlTarget } from './database-url';
+import type { DatabaseTarget, ServerTarget } from './database-url';
 import { lentOptions } from './lent-database';
 import { loadMysql } from './mysql/mysql-driver';
+import { passwordReader } from './password-file';
+import { MIGRATIONS_TABLE } from './schema/migrations-table';
 import { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 
 interface TlsOptions {
   readonly rejectUnauthorized: boolean;
   readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
 }
-
-/** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */
-export const MIGRATIONS_TABLE = 'leaf_migrations';
 
 /** What TypeORM needs to know of a database. */
 export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
@@ -38,13 +39,14 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
         prepareDatabase,
       };
     case 'mysql': {
-      const { host, port, username, password, database } = target;
+      const { host, port, username, password, database, passwordFile } = target;
       const ssl = tlsOptions(target);
       return {
         ...common,
         ...{ host, port, username, password, database },
+        ...(target.socket === undefined ? {} : { socketPath: target.socket }),
         type: 'mysql',
-        driver: await loadMysql(),
+        driver: await loadMysql(passwordFile === undefined ? undefined : passwordReader(passwordFile)),
         charset: 'utf8mb4',
         timezone: 'Z',
         supportBigNumbers: true,
@@ -56,34 +58,47 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
       };
     }
     case 'postgres': {
-      const { host, port, username, password, database } = target;
+      const { port, username, database, schema, passwordFile } = target;
+      const password = passwordFile === undefined ? target.password : passwordReader(passwordFile);
+      const options = schema === undefined ? {} : { options: `-c search_path=${searchPath(schema)}` };
       return {
         ...common,
-        ...{ host, port, username, password, database },
+        ...{ host: target.socket ?? target.host, port, username, password, database },
         type: 'postgres',
         applicationName: 'leaf',
         connectTimeoutMS: limits.connectMs,
         poolSize: limits.connections,
         ssl: tlsOptions(target) ?? false,
-        extra: { query_timeout: limits.queryMs },
+        extra: { query_timeout: limits.queryMs, ...options },
       };
     }
   }
 }
 
-function tlsOptions({ tls, rootCertificate }: Exclude<UrlTarget, { dialect: 'sqlite' }>): TlsOptions | undefined {
-  if (tls === 'off') return undefined;
-  const ca = rootCertificate === undefined ? {} : { ca: readCertificates(rootCertificate) };
-  return { rejectUnauthorized: tls === 'verify', ...ca };
+/** As an identifier, in an option of PostgreSQL's command line, where a backslash keeps white space. */
+function searchPath(schema: string): string {
+  return `"${schema.replaceAll('"', '""')}"`.replaceAll(/[\s\\]/g, '\\$&');
 }
 
-function readCertificates(file: string): string {
+function tlsOptions({ tls, rootCertificate, clientCertificate }: ServerTarget): TlsOptions | undefined {
+  if (tls === 'off') return undefined;
+  return {
+    rejectUnauthorized: tls === 'verify',
+    ...(rootCertificate !== undefined && { ca: readPem('sslrootcert', rootCertificate) }),
+    ...(clientCertificate !== undefined && {
+      cert: readPem('sslcert', clientCertificate.certificate),
+      key: readPem('sslkey', clientCertificate.key),
+    }),
+  };
+}
+
+function readPem(parameter: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
-      `The certificates of sslrootcert cannot be read: ${messageOf(error)}. Name a PEM file that this user may read.`,
+      `The file of ${parameter} cannot be read: ${messageOf(error)}. Name a PEM file that this user may read.`,
       { cause: error },
     );
   }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
-import { LeafError } from '@leaf/core';
+import { invalidUrl, readParameters, type UrlParameters } from './url-parameters';
 
 /** A database, as its URL names it, or as an application has opened it. */
 export type DatabaseTarget = UrlTarget | LentTarget;
@@ -22,39 +22,27 @@ export type UrlTarget =
       /** For logs and errors: no secrets. */
       readonly description: string;
     }
-  | {
-      readonly dialect: 'mysql' | 'postgres';
-      readonly host: string;
-      readonly port: number;
-      readonly username: string;
-      readonly password: string;
-      readonly database: string;
-      readonly tls: TlsMode;
-      /** File with the certificates of those who may vouch for the host; undefined: those that Node.js trusts. */
-      readonly rootCertificate: string | undefined;
-      /** For logs and errors: no secrets. */
-      readonly description: string;
-    };
+  | ServerTarget;
 
-/** `off`; `on`: encrypted, the certificate is not looked at; `verify`: encrypted, to a host that proves its name. */
-export type TlsMode = 'off' | 'on' | 'verify';
+/** A database server. */
+export interface ServerTarget extends UrlParameters {
+  readonly dialect: 'mysql' | 'postgres';
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+  /** Empty where a file has it. */
+  readonly password: string;
+  readonly database: string;
+  /** For logs and errors: no secrets. */
+  readonly description: string;
+}
 
 const DIALECTS = { mysql: 'mysql', mariadb: 'mysql', postgres: 'postgres', postgresql: 'postgres' } as const;
 const PORTS = { mysql: 3306, postgres: 5432 } as const;
-const TLS_PARAMETERS = ['sslmode', 'ssl', 'sslrootcert'];
-const TLS_MODES: Readonly<Record<string, TlsMode>> = {
-  disable: 'off',
-  false: 'off',
-  require: 'on',
-  true: 'verify',
-  'verify-ca': 'verify',
-  'verify-full': 'verify',
-};
 
 /**
  * Reads `sqlite:<file>`, `mysql://…`, `mariadb://…` or `postgres://…`. A relative file counts from the working
- * directory. TLS is chosen by `sslmode` (`disable`, `require`, `verify-full`) or `ssl` (`true`, `false`); `sslrootcert`
- * names a file of certificates (PEM) to verify by.
+ * directory. What may stand behind the question mark of a server's URL: {@link UrlParameters} and docs/configuration.md.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID`, without the URL's secrets
  */
@@ -72,19 +60,22 @@ function parseServerUrl(text: string): UrlTarget {
   const scheme = url?.protocol.slice(0, -1) ?? '';
   const dialect = Object.entries(DIALECTS).find(([name]) => name === scheme)?.[1];
   if (url === undefined || dialect === undefined) {
-    throw invalid(
+    throw invalidUrl(
       'must be sqlite:<file>, mysql://user:password@host:3306/database, or the same with mariadb or postgres',
     );
   }
   const database = decodeURIComponent(url.pathname.slice(1));
   if (url.hostname === '' || database === '' || database.includes('/')) {
-    throw invalid(`must name a host and a database: ${scheme}://user:password@host/database`);
+    throw invalidUrl(`must name a host and a database: ${scheme}://user:password@host/database`);
   }
   const port = url.port === '' ? PORTS[dialect] : Number(url.port);
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const tls = tlsMode(url.searchParams);
-  if (dialect === 'mysql' && tls === 'verify' && isIP(host) !== 0) {
-    throw invalid(`must have the name of the host, not its address, for sslmode=verify-full on ${scheme}`);
+  const parameters = readParameters(url.searchParams, dialect);
+  if (dialect === 'mysql' && parameters.tls === 'verify' && isIP(host) !== 0) {
+    throw invalidUrl(`must have the name of the host, not its address, for sslmode=verify-full on ${scheme}`);
+  }
+  if (parameters.passwordFile !== undefined && url.password !== '') {
+    throw invalidUrl('has a password and passwordFile; leave out one of them');
   }
   return {
     dialect,
@@ -93,26 +84,14 @@ function parseServerUrl(text: string): UrlTarget {
     username: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database,
-    tls,
-    rootCertificate: url.searchParams.get('sslrootcert') ?? undefined,
-    description: `${scheme}://${url.hostname}:${port}/${database}`,
+    ...parameters,
+    description: describe(`${scheme}://${url.hostname}:${port}/${database}`, parameters),
   };
 }
 
-function tlsMode(parameters: URLSearchParams): TlsMode {
-  for (const name of parameters.keys()) {
-    if (!TLS_PARAMETERS.includes(name)) {
-      throw invalid(`has the parameter ${name}; only ${TLS_PARAMETERS.join(', ')} are known`);
-    }
-  }
-  const given = parameters.get('sslmode') ?? parameters.get('ssl') ?? 'disable';
-  const mode = TLS_MODES[given];
-  if (parameters.has('sslrootcert') && mode !== 'verify')
-    throw invalid('has sslrootcert, which needs sslmode=verify-full');
-  if (mode === undefined) throw invalid('has an unknown TLS mode: use sslmode=disable, require or verify-full');
-  return mode;
-}
-
-function invalid(problem: string): LeafError {
-  return new LeafError('LEAF_CONFIG_INVALID', `The database URL ${problem}.`);
+/** With what tells two databases of one server apart. */
+function describe(address: string, { schema, socket }: UrlParameters): string {
+  const parts = Object.entries({ schema, socket }).filter(([, value]) => value !== undefined);
+  const text = parts.map(([name, value]) => `${name}=${value}`).join('&');
+  return text === '' ? address : `${address}?${text}`;
 }

@@ -6,6 +6,7 @@ export { parseDatabaseUrl, type DatabaseTarget } from './database-url';
 export type { FailoverOptions } from './failover/failover-guard';
 export { LeafDataSource } from './leaf-data-source';
 export { FIRST_TAG, openDatabase, type OpenDatabaseOptions } from './open-database';
+export { schemaStatements } from './schema/schema-statements';
 export { Shard, type ShardOptions } from './sharding/shard';
 export { type ShardMap, ShardRouter } from './sharding/shard-router';
 export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segment-store';

@@ -26,6 +26,7 @@ export class LeafDataSource extends DataSource {
     super(options);
     this.access = new SqlDatabase(this, target.description, clock, {
       ...{ dialect: target.dialect, limitMs: limits.queryMs, statementMs: limits.queryMs, ...durability },
+      schema: 'schema' in target ? target.schema : undefined,
       connections: target.dialect === 'sqlite' ? 1 : (options.poolSize ?? limits.connections),
     });
     this.users = new Releasers(clock, report);

@@ -1,27 +1,15 @@
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { codeOf, LeafError, messageOf } from '@leaf/core';
-import { MIGRATIONS_TABLE } from './data-source-options';
 import { databaseFault } from './database-faults';
 import type { DatabaseTarget } from './database-url';
 import { MYSQL_GUARD } from './failover/mysql-guard-dialect';
 import { otherSchemaMember } from './mysql/group-replication';
+import { CREATE_MIGRATIONS_TABLE } from './schema/migrations-table';
 import type { Statement } from './sql-database';
 
 /** Names the lock that lets one server at a time change the schema; PostgreSQL wants a number. */
 const LOCK = 'leaf_migrations';
 const LOCK_NUMBER = 0x1eaf;
-
-/**
- * As TypeORM makes it, but each migration is recorded once, and the statement is harmless when another node of a cluster
- * has carried it out already.
- */
-const MYSQL_MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
-  id int NOT NULL AUTO_INCREMENT,
-  timestamp bigint NOT NULL,
-  name varchar(255) NOT NULL,
-  PRIMARY KEY (id),
-  UNIQUE KEY uk_name (name)
-) ENGINE=InnoDB`;
 
 /** What a change of the schema meets that another server is carrying out at the same time. */
 const CARRIED_OUT_ELSEWHERE = new Set(['ER_TABLE_EXISTS_ERROR', 'ER_DUP_FIELDNAME', 'ER_DUP_ENTRY']);
@@ -108,7 +96,7 @@ async function onMysql(runner: QueryRunner, bringUpToDate: () => Promise<void>):
   const [row] = (await runner.query('SELECT GET_LOCK(?, 0) AS taken', [LOCK])) as { taken: number | string | null }[];
   if (Number(row?.taken) !== 1) throw locked();
   try {
-    await runner.query(MYSQL_MIGRATIONS_TABLE);
+    await runner.query(CREATE_MIGRATIONS_TABLE.mysql);
     await bringUpToDate();
   } catch (error) {
     if (CARRIED_OUT_ELSEWHERE.has(codeOf(error) ?? '') || databaseFault(error)?.again === 'soon') throw locked(error);

@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { type Clock, codeOf, LeafError, messageOf, type RandomSource, retry } from '@leaf/core';
 import type { DatabaseTarget } from './database-url';
 import { assertColumns } from './columns';
-import { type ConnectionLimits, DEFAULT_LIMITS } from './connection-limits';
+import { type ConnectionLimits, DEFAULT_LIMITS, limitsOf } from './connection-limits';
+import { ROLE_SCHEMA } from './connections/postgres-session';
 import { dataSourceOptions } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
@@ -28,7 +29,7 @@ export interface OpenDatabaseOptions {
   readonly onRetry?: (problem: string, waitMs: number) => void;
   /** Tries in all, for a database that is not up yet or a lock that others hold; about half a minute by default. */
   readonly attempts?: number;
-  /** {@link DEFAULT_LIMITS} when left out. */
+  /** {@link DEFAULT_LIMITS} when left out; what the URL of the database says goes before them. */
   readonly limits?: ConnectionLimits;
   /** Ends the wait for a database that is not up yet. */
   readonly signal?: AbortSignal;
@@ -65,6 +66,9 @@ const NOT_UP_YET = new Set([
 const NOT_IN_TIME =
   /^(timeout expired|timeout exceeded when trying to connect|Connection terminated due to connection timeout|Query read timeout)$|max_statement_time exceeded/;
 
+/** A pooler takes no settings at the start of a connection. */
+const NO_OPTIONS = /^unsupported startup parameter/;
+
 /**
  * Opens the database and brings its schema up to date; safe when several servers do so at once. A database server that
  * is not up yet, or does not answer in time, is waited for.
@@ -76,7 +80,8 @@ export async function openDatabase(
   clock: Clock,
   random: RandomSource,
 ): Promise<LeafDataSource> {
-  const { target, limits = DEFAULT_LIMITS } = options;
+  const { target } = options;
+  const limits = limitsOf(target, options.limits ?? DEFAULT_LIMITS);
   if ('file' in target) await makeDirectory(dirname(target.file));
   const settings = await dataSourceOptions(target, limits);
   const dataSource = new LeafDataSource(target, settings, limits, clock, options.onCloseProblem, {
@@ -124,6 +129,8 @@ function explain(target: DatabaseTarget, error: unknown): string {
   const code = codeOf(error);
   const problem = `The database ${target.description} cannot be used: ${messageOf(error)}.`;
   if (target.dialect !== 'sqlite') {
+    const isSchemaRefused = 'schema' in target && target.schema !== undefined && NO_OPTIONS.test(messageOf(error));
+    if (isSchemaRefused) return `${problem} ${ROLE_SCHEMA}`;
     return `${problem} Check its address and credentials in LEAF_DATABASE_URL or LEAF_DATABASE_URLS, and that the user may create tables, or set LEAF_DATABASE_MIGRATE=false and create them.`;
   }
   if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT' || /damaged|malformed/.test(problem)) {

@@ -3,13 +3,12 @@ import { type Clock, settledBefore } from '@leaf/core';
 import type { DatabaseTarget } from '../database-url';
 import { NoAnswer } from './no-answer';
 import { type RawConnection, Session } from './session';
+import type { SessionLimits } from './session-dialect';
 import { SESSION_DIALECTS } from './session-dialects';
 import { assertDurable, type Weakness } from './weakness';
 
-export interface ConnectionSourceOptions {
+export interface ConnectionSourceOptions extends SessionLimits {
   readonly dialect: DatabaseTarget['dialect'];
-  /** How long a statement may take on the server, in milliseconds. */
-  readonly statementMs: number;
   /** Settings of the database under which IDs can come twice, and which are accepted all the same. */
   readonly accepted: readonly string[];
   /** Told of each of them that the database has, once. */
@@ -74,10 +73,10 @@ export class ConnectionSource {
   }
 
   private async begin(session: Session, deadline: number): Promise<void> {
-    const { dialect, statementMs, accepted, onAccepted } = this.options;
+    const { dialect, accepted, onAccepted } = this.options;
     const madeAt = this.clock.monotonic();
     try {
-      const beginning = SESSION_DIALECTS[dialect].begin(session.query, { statementMs }, session.connection.processID);
+      const beginning = SESSION_DIALECTS[dialect].begin(session.query, this.options, session.connection.processID);
       if (!(await settledBefore(beginning, deadline, this.clock))) throw new NoAnswer(Math.round(deadline - madeAt));
       const weaknesses = await beginning;
       assertDurable(this.description, weaknesses, accepted);

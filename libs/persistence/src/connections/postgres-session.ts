@@ -1,3 +1,4 @@
+import { LeafError } from '@leaf/core';
 import type { SessionDialect } from './session-dialect';
 import type { Weakness } from './weakness';
 
@@ -5,10 +6,16 @@ interface Settings {
   readonly pid: number;
   readonly fsync: string;
   readonly synchronous_commit: string;
+  /** Where tables are looked for first; null when there is no such schema. */
+  readonly schema: string | null;
 }
 
 const READ = `SELECT pg_backend_pid() AS pid, current_setting('fsync') AS fsync,
-  current_setting('synchronous_commit') AS synchronous_commit`;
+  current_setting('synchronous_commit') AS synchronous_commit, current_schema() AS schema`;
+
+/** What to do where a connection cannot choose the schema. */
+export const ROLE_SCHEMA =
+  'Take the parameter schema out of the URL, and set it for the role: ALTER ROLE … SET search_path = ….';
 
 /** Commits are awaited, whatever is configured while the session lasts; what is stricter than that stays. */
 function settings(statementMs: number): string {
@@ -23,8 +30,10 @@ function settings(statementMs: number): string {
 }
 
 export const POSTGRES_SESSION: SessionDialect = {
-  begin: async (statement, { statementMs }, processId) => {
+  begin: async (statement, { statementMs, schema }, processId) => {
     const [read] = await statement<readonly Settings[]>(READ);
+    const isPooled = read?.pid !== processId;
+    if (schema !== undefined) assertSchema(schema, read?.schema, isPooled);
     const weaknesses: Weakness[] = [];
     if (read?.fsync !== 'on') {
       weaknesses.push({
@@ -35,7 +44,7 @@ export const POSTGRES_SESSION: SessionDialect = {
       });
     }
     // Behind a pooler that shares connections, a setting would reach other applications, and not our next statement.
-    if (read?.pid === processId) {
+    if (!isPooled) {
       await statement(settings(statementMs));
     } else if (read?.synchronous_commit === 'off') {
       weaknesses.push({
@@ -48,3 +57,16 @@ export const POSTGRES_SESSION: SessionDialect = {
     return weaknesses;
   },
 };
+
+/** A pooler may drop the search path at any transaction, and the tables of another schema would be used. */
+function assertSchema(schema: string, found: string | null | undefined, isPooled: boolean): void {
+  if (isPooled) throw schemaUnusable(`cannot be chosen behind a pooler. ${ROLE_SCHEMA}`);
+  if (found === schema) return;
+  throw schemaUnusable(
+    `"${schema}" is not there for this user. CREATE SCHEMA and GRANT USAGE on it, or correct the URL.`,
+  );
+}
+
+function schemaUnusable(problem: string): LeafError {
+  return new LeafError('LEAF_DATABASE_UNUSABLE', `The schema of the database URL ${problem}`);
+}

@@ -1,0 +1,52 @@
+import { migrations, type SchemaRunner } from '@leaf/migrations';
+import type { DatabaseTarget } from '../database-url';
+import { CREATE_MIGRATIONS_TABLE, MIGRATIONS_TABLE } from './migrations-table';
+
+type Dialect = DatabaseTarget['dialect'];
+
+const TYPES = { mysql: 'mysql', postgres: 'postgres', sqlite: 'better-sqlite3' } as const;
+/** TypeORM reads the time of a migration from the end of its name. */
+const TIMESTAMP = /\d{13}$/;
+
+/**
+ * The statements that make all tables in an empty database, and record each migration as done: a later start finds
+ * nothing to migrate. MySQL commits each by itself; the others are meant for one transaction.
+ */
+export async function schemaStatements(dialect: Dialect): Promise<readonly string[]> {
+  const recorder = new RecordingRunner(dialect);
+  const records: string[] = [];
+  for (const Migration of migrations) {
+    const migration = new Migration();
+    await migration.up(recorder);
+    const timestamp = TIMESTAMP.exec(migration.name)?.[0] ?? '0';
+    records.push(`INSERT INTO ${MIGRATIONS_TABLE} (timestamp, name) VALUES (${timestamp}, '${migration.name}')`);
+  }
+  return [...recorder.statements.map(dedented), CREATE_MIGRATIONS_TABLE[dialect], ...records];
+}
+
+/** Writes down what a migration would send to an empty database. */
+class RecordingRunner implements SchemaRunner {
+  readonly dataSource: SchemaRunner['dataSource'];
+  readonly statements: string[] = [];
+
+  constructor(dialect: Dialect) {
+    this.dataSource = { options: { type: TYPES[dialect] } };
+  }
+
+  query(sql: string): Promise<unknown> {
+    this.statements.push(sql);
+    return Promise.resolve([]);
+  }
+
+  /** Whether a statement so far has made the column. */
+  hasColumn(table: string, column: string): Promise<boolean> {
+    const made = new RegExp(`^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) ${table} [^]*?(\\n *|ADD COLUMN )${column} `);
+    return Promise.resolve(this.statements.some((sql) => made.test(sql)));
+  }
+}
+
+/** Without the indentation that a statement of several lines has in its migration. */
+function dedented(sql: string): string {
+  const indentation = /\n( *)\S[^\n]*$/.exec(sql)?.[1] ?? '';
+  return sql.replaceAll(`\n${indentation}`, '\n');
+}
