@@ -5,11 +5,12 @@ import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 const built = (file) => require(join(import.meta.dirname, '../../dist', file));
-const { BitLayout, DEFAULT_EPOCH, SegmentIdGenerator, SnowflakeGenerator, SystemClock, systemRandom } =
+const { BitLayout, DEFAULT_EPOCH, PLAIN_TAG, SegmentIdGenerator, SnowflakeGenerator, SystemClock, systemRandom } =
   built('libs/core/src/index.js');
 const { BatchText } = built('apps/leaf-server/src/ids/batch-text.js');
 
 const TAG = 'order';
+const entry = { tag: TAG, kind: PLAIN_TAG };
 /** IDs of a round: less time than the scheduler lets a process run. */
 const ROUND = 20_000;
 const ROUNDS = 150;
@@ -24,8 +25,8 @@ const ids = new Array(1024).fill(0n);
 function segments() {
   let maxId = 1n;
   const store = {
-    listTags: () => Promise.resolve([TAG]),
-    hasTag: () => Promise.resolve(true),
+    listTags: () => Promise.resolve([entry]),
+    findTag: () => Promise.resolve(entry),
     allocate: () => {
       const from = maxId;
       maxId += BigInt(STEP);

@@ -6,7 +6,7 @@ import { isNotUpYet, openDatabase, type OpenDatabaseOptions } from './open-datab
 /** Enough for another server that is changing the schema to be done. */
 const ATTEMPTS = 5;
 
-/** A database that is opened when it is first needed, by somebody who can wait for it to come up. */
+/** The database of a worker registry, opened when it is first needed, by somebody who can wait for it to come up. */
 export class LazyDatabase {
   private opening: Promise<LeafDataSource> | undefined;
   private readonly closing = new AbortController();
@@ -44,7 +44,11 @@ export class LazyDatabase {
   private async tryOpen(): Promise<LeafDataSource> {
     const { signal } = this.closing;
     try {
-      return await openDatabase({ ...this.options, attempts: ATTEMPTS, signal }, this.clock, this.random);
+      return await openDatabase(
+        { ...this.options, hasTags: false, attempts: ATTEMPTS, signal },
+        this.clock,
+        this.random,
+      );
     } catch (error) {
       this.opening = undefined;
       if (!(error instanceof LeafError) || !isNotUpYet(error.cause)) throw error;

@@ -9,7 +9,7 @@ import { dataSourceOptions } from './data-source-options';
 import { LeafDataSource } from './leaf-data-source';
 import { migrate, MigrationsLocked } from './migrate';
 import { provideDatabaseFile } from './sqlite/database-file';
-import { assertTables } from './tables';
+import { assertRights, assertTables } from './tables';
 
 export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
@@ -19,6 +19,8 @@ export interface OpenDatabaseOptions {
   readonly accept?: readonly string[];
   /** Told of each of them that the database has. */
   readonly onAccepted?: (problem: string) => void;
+  /** False: only its worker IDs are used. */
+  readonly hasTags?: false;
   /** What a new, empty database begins with; left out: no tag. */
   readonly firstTag?: string;
   /** Told that the tables were made: every tag begins at 1. */
@@ -94,6 +96,7 @@ export async function openDatabase(
     await assertColumns(dataSource, target, !options.migrate);
     if (options.migrate) await migrate(dataSource, target, options);
     await assertTables(dataSource, target);
+    if (options.hasTags !== false) await assertRights(dataSource, target);
     // From here on the thread does not wait.
     if ('file' in target) await dataSource.query(`PRAGMA busy_timeout = ${SQLITE_WAIT_MS}`);
   };

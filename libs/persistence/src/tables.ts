@@ -50,8 +50,7 @@ const USERS: Readonly<Record<Server, string>> = {
 };
 
 /**
- * Makes sure that the tables keep what was committed, and that this user may do to them what it will have to. A table
- * that is not there is left to whoever needs it.
+ * Makes sure that the tables keep what was committed. One that is missing shows where it is needed.
  *
  * @throws LeafError `LEAF_DATABASE_UNUSABLE`, with the statement that mends it
  */
@@ -67,6 +66,18 @@ export async function assertTables(
       `The table ${unsafe.name} of ${description} is ${unsafe.kind}: what was committed can be lost, and IDs come twice. With all servers stopped: ${REMEDIES[dialect](unsafe.name)}.`,
     );
   }
+}
+
+/**
+ * Makes sure that this user may do to the tables of the tags what it will have to.
+ *
+ * @throws LeafError `LEAF_DATABASE_UNUSABLE`, with the statement that mends it
+ */
+export async function assertRights(
+  dataSource: DataSource,
+  { dialect, description }: Pick<DatabaseTarget, 'dialect' | 'description'>,
+): Promise<void> {
+  if (dialect === 'sqlite') return;
   for (const [table, rights] of Object.entries(RIGHTS)) {
     for (const right of rights) {
       if (!(await isDenied(dataSource, PROBES[right](table)))) continue;
