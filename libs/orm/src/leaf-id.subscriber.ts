@@ -44,9 +44,9 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
     const insert = this.upserts.pendingOf(queryRunner, metadata, keys);
     insert.rows++;
     let filled: Promise<unknown> | undefined;
-    for (const key of keys) {
+    for (const { key, filled: rows } of insert.keys) {
       if (isSet(entity[key.property])) continue;
-      insert.filled.push({ row: entity, key });
+      rows.push(entity);
       const batch = this.batchOf(key);
       batch.add(entity);
       filled = filled === undefined ? batch.filled : Promise.all([filled, batch.filled]);

@@ -6,16 +6,24 @@ import type { Row } from './key-batch';
 
 type Column = EntityMetadata['columns'][number];
 
+interface PendingKey {
+  readonly key: GeneratedKey;
+  /** The rows whose key Leaf fills. */
+  readonly filled: Row[];
+}
+
 /** The rows of one entity that are about to be inserted. */
 export class PendingInsert {
   rows = 0;
-  /** Those whose key Leaf fills. */
-  readonly filled: { readonly row: Row; readonly key: GeneratedKey }[] = [];
+  readonly keys: readonly PendingKey[];
 
   constructor(
+    readonly queryRunner: QueryRunner,
     readonly entity: EntityMetadata,
-    readonly keys: readonly GeneratedKey[],
-  ) {}
+    keys: readonly GeneratedKey[],
+  ) {
+    this.keys = keys.map((key) => ({ key, filled: [] }));
+  }
 }
 
 /**
@@ -26,12 +34,16 @@ export class PendingInsert {
  */
 export class UpsertGuard {
   private readonly pending = new WeakMap<QueryRunner, Map<EntityMetadata, PendingInsert>>();
+  /** That of the row before: the next one mostly belongs to it, too. */
+  private latest: PendingInsert | undefined;
 
   /** The insert that is sent next into the table of `entity`. */
   pendingOf(queryRunner: QueryRunner, entity: EntityMetadata, keys: readonly GeneratedKey[]): PendingInsert {
+    if (this.latest?.queryRunner === queryRunner && this.latest.entity === entity) return this.latest;
     const inserts = this.pending.get(queryRunner) ?? new Map<EntityMetadata, PendingInsert>();
-    const insert = inserts.get(entity) ?? new PendingInsert(entity, keys);
+    const insert = inserts.get(entity) ?? new PendingInsert(queryRunner, entity, keys);
     this.pending.set(queryRunner, inserts.set(entity, insert));
+    this.latest = insert;
     return insert;
   }
 
@@ -47,9 +59,10 @@ export class UpsertGuard {
     for (const [entity, insert] of inserts) {
       if (!statement.isInto(tableOf(queryRunner, entity))) continue;
       inserts.delete(entity);
+      this.latest = undefined;
       if (!statement.toleratesConflicts) continue;
       // The keys are in the statement by now; what it returns is put in their place. Else they are not known.
-      for (const { row, key } of insert.filled) row[key.property] = undefined;
+      for (const { key, filled } of insert.keys) for (const row of filled) row[key.property] = undefined;
       assertKeysKept(insert, statement, queryRunner);
       assertNothingReadBack(insert, queryRunner);
     }
@@ -57,11 +70,11 @@ export class UpsertGuard {
 }
 
 function assertKeysKept({ entity, keys, rows }: PendingInsert, statement: InsertStatement, runner: QueryRunner): void {
-  for (const { property } of keys) {
-    const column = entity.findColumnWithPropertyName(property);
+  for (const { key } of keys) {
+    const column = entity.findColumnWithPropertyName(key.property);
     if (column === undefined) continue;
     const name = runner.dataSource.driver.escape(column.databaseName);
-    const where = `${entity.name}.${property}`;
+    const where = `${entity.name}.${key.property}`;
     if (statement.overwrites(name) && !conflictsAreEqual(statement, name, column)) {
       throw refused(
         `This upsert would give a stored row another ${where}. Leave the key out of the columns that orUpdate() overwrites. MySQL and MariaDB count a conflict of any unique index: name the other unique columns in conflictPaths there, in place of the key.`,
@@ -84,14 +97,12 @@ function conflictsAreEqual(statement: InsertStatement, name: string, key: Column
 }
 
 /** TypeORM reads what the database fills, a date say, by the key that it has for each row. */
-function assertNothingReadBack(
-  { entity, filled: [first] }: PendingInsert,
-  { dataSource: { driver } }: QueryRunner,
-): void {
+function assertNothingReadBack({ entity, keys }: PendingInsert, { dataSource: { driver } }: QueryRunner): void {
   const [column] = entity.getInsertionReturningColumns();
-  if (first === undefined || column === undefined || driver.isReturningSqlSupported('insert')) return;
+  const unknown = keys.find(({ filled }) => filled.length > 0);
+  if (unknown === undefined || column === undefined || driver.isReturningSqlSupported('insert')) return;
   throw refused(
-    `This upsert leaves ${entity.name}.${first.key.property} unknown, since a row that is there already keeps its key, and TypeORM reads ${entity.name}.${column.propertyName} by it afterwards. Look for the rows first, and save() them; or set the keys, and do not use the entities afterwards. On MariaDB the data source may have type: 'mariadb', which returns what it writes.`,
+    `This upsert leaves ${entity.name}.${unknown.key.property} unknown, since a row that is there already keeps its key, and TypeORM reads ${entity.name}.${column.propertyName} by it afterwards. Look for the rows first, and save() them; or set the keys, and do not use the entities afterwards. On MariaDB the data source may have type: 'mariadb', which returns what it writes.`,
   );
 }
 
