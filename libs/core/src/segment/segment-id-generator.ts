@@ -225,16 +225,19 @@ export class SegmentIdGenerator extends KnownTags {
 
   private async find(tag: string): Promise<TagSource> {
     await this.lookUp(tag);
+    // It may be closed, paused or gone since.
+    this.assertServed(tag);
     const source = this.buffers.get(tag);
-    if (source === undefined) throw periodicTag(tag);
-    return source;
+    if (source !== undefined) return source;
+    throw this.periodic.get(tag) === undefined ? unknownTag(tag) : periodicTag(tag);
   }
 
   private async findPeriodic(tag: string): Promise<PeriodicTag> {
     if (!this.isKnown(tag)) await this.lookUp(tag);
+    this.assertServed(tag);
     const periodic = this.periodic.get(tag);
-    if (periodic === undefined) throw tagWithoutPeriods(tag);
-    return periodic;
+    if (periodic !== undefined) return periodic;
+    throw this.isKnown(tag) ? tagWithoutPeriods(tag) : unknownTag(tag);
   }
 
   /** Makes the tag known. */
