@@ -23,8 +23,8 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/persistence/src/workers/worker-dialect.ts',
-        find: "isOrigin: () => '@leaf_origin = ?',",
-        replace: "isOrigin: () => '(@leaf_origin = ? OR 1 = 1)',",
+        find: "isOrigin: () => '@leaf_server = ?',",
+        replace: "isOrigin: () => '(@leaf_server = ? OR 1 = 1)',",
       },
     ],
     prove: ['jest', 'test/contract/sql-worker-store.spec.ts', '-t', 'prepared on another database server'],
@@ -135,8 +135,8 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/persistence/src/failover/failover-guard.ts',
-        find: 'if (record.server !== server) {\n',
-        replace: 'if (record.server === undefined) {\n',
+        find: '    await this.moveTags(statement);\n',
+        replace: '',
       },
     ],
     prove: ['chaos', '--kinds', 'database-failover-behind', '--minutes', '1', '--seed', '1', '--busy'],
