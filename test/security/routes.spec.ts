@@ -15,6 +15,7 @@ const PUBLIC = [
   'GET /api/monitor/stream',
   'GET /api/segment/batch/:tag',
   'GET /api/segment/get/:tag',
+  'GET /api/segment/period/:tag',
   'GET /api/segment/range/:tag',
   'GET /api/snowflake/batch/:key',
   'GET /api/snowflake/decode/:id',
