@@ -189,6 +189,8 @@ export class SqlDatabase {
     work: (statement: Statement) => Promise<Result>,
   ): Promise<Result> {
     const isFile = this.options.dialect === 'sqlite';
+    // Left over from a rollback that failed; a server's connection would have been ended.
+    if (session.inTransaction) await session.control('ROLLBACK');
     await session.control(isFile ? 'BEGIN IMMEDIATE' : 'BEGIN');
     session.isChanging = true;
     try {
