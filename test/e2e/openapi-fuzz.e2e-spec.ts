@@ -12,6 +12,7 @@ import { startTestServer, type TestServer } from '../support/server';
 const RUNS = Number(process.env.LEAF_TEST_FUZZ_RUNS ?? 3000);
 
 interface Ids {
+  readonly period?: string;
   readonly ids?: readonly string[];
   readonly ranges?: readonly { readonly from: string; readonly to: string }[];
 }
@@ -28,12 +29,16 @@ afterAll(() => server.stop());
 
 /** The IDs of an answer, with the sequence of numbers that they belong to. */
 function idsOf(operationId: string, tag: string, body: string): [string, IdRange[]] {
-  const { ids = [], ranges = [] } = operationId.endsWith('Id') ? { ids: [body] } : (JSON.parse(body) as Ids);
+  const {
+    period = '',
+    ids = [],
+    ranges = [],
+  } = operationId.endsWith('Id') ? { ids: [body] } : (JSON.parse(body) as Ids);
   const given = [...runsOf(ids.map(BigInt)), ...ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) }))];
-  return [operationId.includes('Segment') ? `segment ${tag}` : 'snowflake', given];
+  return [operationId.includes('Snowflake') ? 'snowflake' : `segment ${tag} ${period}`, given];
 }
 
-const GIVES_IDS = /^take(Segment|Snowflake)(Id|Ids|Ranges)$/;
+const GIVES_IDS = /^take((Segment|Snowflake)(Id|Ids|Ranges)|PeriodNumbers)$/;
 
 it(
   'whatever is asked, the answer is one that the document promises, and no ID comes twice',

@@ -13,7 +13,7 @@ export function parseMoment(given: unknown): Date | undefined {
   const text = typeof given === 'string' ? given : '';
   const day = MOMENT.exec(text)?.[1];
   // A leap second belongs to the day that it ends.
-  const moment = new Date(day === undefined ? NaN : text.toUpperCase().replace(':60', ':59'));
+  const moment = new Date(day === undefined ? NaN : text.toUpperCase().replace(/:60(?=[.Z+-])/, ':59'));
   // A day that the month does not have would count as one of the next month.
   if (Number.isNaN(moment.getTime()) || !new Date(`${day}T00:00Z`).toISOString().startsWith(String(day))) {
     throw invalidPeriod('at must be one moment with Z or an offset, such as 2026-11-22T10:00:00Z; write + as %2B');

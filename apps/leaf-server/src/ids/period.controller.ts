@@ -44,6 +44,7 @@ export class PeriodController {
       at: { ...MOMENT, description: 'A moment of the period, with `Z` or an offset; now when it is left out.' },
       [NONCE_PARAMETER]: NONCE,
     },
+    optional: ['at'],
     answers: {
       200: {
         ...json(NUMBERS, 'The period, and ascending ranges whose sizes add up to the size that was asked for.'),

@@ -55,10 +55,12 @@ export interface Access {
 
 /** A described route as OpenAPI says it, with what all routes of its kind have in common. */
 export function operationOf(description: RouteDescription, access: Access, components: Components): Operation {
-  const { id, group, summary, detail, path = {}, query = {}, body } = description;
+  const { id, group, summary, detail, path = {}, query = {}, optional = [], body } = description;
   const parameters = [
-    ...Object.entries(path).map(([name, schema]) => parameter(name, 'path', schema)),
-    ...Object.entries(query).map(([name, schema]) => parameter(name, 'query', schema)),
+    ...Object.entries(path).map(([name, schema]) => parameter(name, 'path', schema, true)),
+    ...Object.entries(query).map(([name, schema]) =>
+      parameter(name, 'query', schema, schema.default === undefined && !optional.includes(name)),
+    ),
   ];
   return {
     operationId: id,
@@ -84,9 +86,8 @@ export function commonProblems({ path = {} }: RouteDescription, { method, admin 
   ];
 }
 
-function parameter(name: string, where: Parameter['in'], schema: Schema): Parameter {
+function parameter(name: string, where: Parameter['in'], schema: Schema, required: boolean): Parameter {
   const { description, ...rules } = schema;
-  const required = where === 'path' || schema.default === undefined;
   return { name, in: where, required, ...(description === undefined ? {} : { description }), schema: rules };
 }
 

@@ -33,8 +33,10 @@ export interface RouteDescription {
   /** Markdown. */
   readonly detail?: string;
   readonly path?: Readonly<Record<string, Schema>>;
-  /** One with a default may be left out. */
+  /** A parameter with a default is optional. */
   readonly query?: Readonly<Record<string, Schema>>;
+  /** Optional query parameters whose default no schema can give. */
+  readonly optional?: readonly string[];
   /** JSON. */
   readonly body?: Schema;
   /** By status. */
