@@ -52,6 +52,9 @@ export type Draw = (random: SeededRandom) => Plan;
 export const SERVERS = ['a', 'b', 'c', 'd', 'e'] as const;
 export type ServerName = (typeof SERVERS)[number];
 
+/** The servers with one registry between them; the clients ask no others for snowflake IDs. */
+export const SHARING: readonly ServerName[] = ['a', 'b'];
+
 export function serverOf(world: World, name: ServerName): LeafProcess {
   return world.servers[SERVERS.indexOf(name)]!;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GRACE_MS, REPORT_MS, type World } from '../world/world';
 import { FAILOVER_BEHIND } from './database-faults';
-import { type Draw, duration, type Plan, serverOf, type ServerName } from './fault';
+import { type Draw, duration, type Plan, serverOf, SHARING } from './fault';
 
 function zookeeperFault(kind: string, holdMs: readonly [number, number], many: number): Draw {
   return (random): Plan => ({
@@ -58,9 +58,6 @@ function emptied(kind: string, parts: readonly string[], empty: (world: World) =
     }),
   });
 }
-
-/** The servers that share a registry. */
-const SHARING: readonly ServerName[] = ['a', 'b'];
 
 /**
  * Servers of one registry whose clocks differ by hours may not lose its history: docs/operations.md, "What remains".
