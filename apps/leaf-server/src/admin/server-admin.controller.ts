@@ -1,9 +1,9 @@
 import { Controller, Delete, HttpCode, Post, UseGuards } from '@nestjs/common';
-import { Drain } from '../health/drain';
+import { Drain } from '../lifecycle/drain';
 import { Describe, json } from '../openapi/route-description';
 import { object, truth } from '../openapi/schema';
-import { everywhere } from '../processes/everywhere';
-import { Siblings, Topic } from '../processes/siblings';
+import { everywhere } from '../cluster/everywhere';
+import { Siblings, Topic } from '../cluster/siblings';
 import type { Actor } from './actor';
 import { By } from './actor';
 import { AdminGuard } from './admin.guard';

@@ -1,8 +1,8 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { assertTag, LeafError, type TagEntry, type TagKind, type TagRow, TagStore } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
-import { everywhere } from '../processes/everywhere';
-import { Siblings, Topic } from '../processes/siblings';
+import { everywhere } from '../cluster/everywhere';
+import { Siblings, Topic } from '../cluster/siblings';
 import type { Actor } from './actor';
 import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';

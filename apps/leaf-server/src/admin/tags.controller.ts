@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { JSON_TYPE } from '../http/fast.route';
-import { jsonPages } from '../http/json-pages';
-import { sendPieces } from '../http/pieces-answer';
+import { JSON_TYPE } from '../http/fast-path';
+import { jsonPages } from '../http/responses/json-pages';
+import { sendPieces } from '../http/responses/pieces-answer';
 import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json } from '../openapi/route-description';
 import { arrayOf } from '../openapi/schema';

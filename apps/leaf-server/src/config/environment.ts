@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { LeafError, messageOf } from '@leaf/core';
-import { type JavaProperties, readJavaProperties } from './java-properties';
+import { type JavaProperties, readJavaProperties } from '../java-compat/java-properties';
 import { loadConfig, type LeafConfig } from './leaf-config';
 
 /**

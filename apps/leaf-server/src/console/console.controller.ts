@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf/core';
-import { PAGE_CSP } from '../http/content-security';
+import { PAGE_CSP } from '../http/responses/content-security';
 import { type AnswerDescription, Describe, htmlPage } from '../openapi/route-description';
 import { type Schema, text } from '../openapi/schema';
 import { acceptedEncoding, isUnchanged } from './negotiation';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { type Gathered, Siblings, Topic } from '../processes/siblings';
-import { Readiness } from './readiness';
+import { type Gathered, Siblings, Topic } from '../cluster/siblings';
+import { Readiness } from '../lifecycle/readiness';
 
 interface ProcessReadiness {
   readonly listening: boolean;

@@ -1,10 +1,10 @@
 import type { Provider, Type } from '@nestjs/common';
 import { Clock } from '@leaf/core';
 import type { LeafConfig } from '../config/leaf-config';
-import { JavaPagesController } from './java-pages.controller';
-import { Monitor } from './monitor';
+import { JavaPagesController } from '../java-compat/java-pages.controller';
+import { Monitor } from './process/monitor';
 import { MonitorController } from './monitor.controller';
-import { Parts } from './parts';
+import { Parts } from './process/parts';
 import { DatabaseProbe } from './sampling/database-probe';
 import { IssueRates } from './sampling/issue-rates';
 import { PeerWatch } from './sampling/peer-watch';
@@ -12,10 +12,10 @@ import { Sampler } from './sampling/sampler';
 import { Traffic } from './sampling/traffic';
 import { ServerMonitor } from './server/server-monitor';
 import { ServerTags } from './server/server-tags';
-import { TagFeed } from './server/tag-feed';
-import { ServerIdentity } from './server-identity';
+import { TagFeed } from './process/tag-feed';
+import { ServerIdentity } from './process/server-identity';
 import { StreamHub } from './stream/stream-hub';
-import { TagViews } from './tag-views';
+import { TagViews } from './process/tag-views';
 
 export const MONITOR_CONTROLLERS: Type[] = [MonitorController, JavaPagesController];
 

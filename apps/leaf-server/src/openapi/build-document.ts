@@ -2,7 +2,7 @@ import { type INestApplication, RequestMethod } from '@nestjs/common';
 import { GUARDS_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { AdminGuard } from '../admin/admin.guard';
-import { serverVersion } from '../version';
+import { serverVersion } from '../config/version';
 import { Components } from './components';
 import { BEARER, type Operation, operationOf } from './operation';
 import { Describe, GROUPS, type RouteDescription } from './route-description';

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf/core';
-import type { Problem } from '../http/problem';
+import type { Problem } from '../http/responses/problem';
 import { object, type Schema, text, wholeNumber } from './schema';
 import { RETRY_AFTER } from './shared-schemas';
 

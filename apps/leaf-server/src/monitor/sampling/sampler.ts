@@ -2,10 +2,10 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock, PeriodicTask, reasonOf } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { SnowflakeService } from '@leaf/snowflake';
-import { RequestCounts } from '../../metrics/request-counts';
-import { Beat } from '../beat';
-import { STREAM_ROUTE } from '../stream/stream-route';
-import type { LatencyView } from '../views';
+import { RequestCounts } from '../../http/request-counts';
+import { Beat } from './beat';
+import { STREAM_ROUTE } from './stream-route';
+import type { LatencyView } from '../views/views';
 import { DatabaseProbe } from './database-probe';
 import { IssueRates } from './issue-rates';
 import { type LatencyCounts, LatencyWindow } from './latency-window';

@@ -1,5 +1,5 @@
 import type { Clock } from '@leaf/core';
-import type { HistoryView } from '../views';
+import type { HistoryView } from '../views/views';
 import { hundredths } from './round-off';
 
 /** What was counted since the start. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Readiness } from '../../health/readiness';
-import { Siblings, Topic } from '../../processes/siblings';
-import { Monitor } from '../monitor';
+import { Readiness } from '../../lifecycle/readiness';
+import { Siblings, Topic } from '../../cluster/siblings';
+import { Monitor } from '../process/monitor';
 import { Sampler } from '../sampling/sampler';
-import type { OverviewView, SnowflakeView } from '../views';
+import type { OverviewView, SnowflakeView } from '../views/views';
 import { mergeOverviews, mergeSnowflakes, type ProcessOverview } from './merged-views';
 
 const OVERVIEW = new Topic<undefined, ProcessOverview>('overview');

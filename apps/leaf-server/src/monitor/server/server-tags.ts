@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf/core';
-import { jsonPages } from '../../http/json-pages';
-import { Siblings, Topic } from '../../processes/siblings';
-import { SLICE, TagViews } from '../tag-views';
-import type { TagView } from '../views';
+import { jsonPages } from '../../http/responses/json-pages';
+import { Siblings, Topic } from '../../cluster/siblings';
+import { SLICE, TagViews } from '../process/tag-views';
+import type { TagView } from '../views/views';
 import { MergedTags } from './merged-tags';
-import { type FeedChanges, type FeedPosition, TagFeed } from './tag-feed';
+import { type FeedChanges, type FeedPosition, TagFeed } from '../process/tag-feed';
 
 const TAGS = new Topic<Record<number, FeedPosition>, FeedChanges>('tags');
 

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, LeafError, PeriodicTask, reasonOf } from '@leaf/core';
-import { Beat } from '../beat';
+import { Beat } from '../sampling/beat';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Traffic } from '../sampling/traffic';
 import { ServerMonitor } from '../server/server-monitor';
 import { ServerTags } from '../server/server-tags';
-import type { HistoryView, OverviewView, RemovedView, SnowflakeView } from '../views';
+import type { HistoryView, OverviewView, RemovedView, SnowflakeView } from '../views/views';
 import { EventStream } from './event-stream';
-import { TagBoard } from './tag-board';
+import { TagBoard } from '../process/tag-board';
 
 const EVERY_MS = 1000;
 const MOST_STREAMS = 32;

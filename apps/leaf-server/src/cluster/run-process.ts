@@ -1,0 +1,91 @@
+import { type Clock, LeafError, SystemClock } from '@leaf/core';
+import type { LeafConfig } from '../config/leaf-config';
+import type { Readiness } from '../lifecycle/readiness';
+import { startServer } from '../server';
+import { startFault } from '../lifecycle/start-fault';
+import { Stop } from '../lifecycle/stop';
+import { ClusterChannel } from './cluster-channel';
+import { ClusterSiblings } from './cluster-siblings';
+import { configOfProcess } from './process-config';
+
+/** How often a process that waits until it is ready looks whether it is, in milliseconds. */
+const LOOK_MS = 20;
+
+/** An orderly end that takes longer is none, when nobody is there to end it by force, in milliseconds. */
+const ORPHAN_LIMIT_MS = 30_000;
+
+/** Is one of the processes of a server, which another one supervises. */
+export function runProcess(): void {
+  const channel = new ClusterChannel();
+  channel.onOrder((order) => {
+    if (order.kind === 'start') void begin(order.config, order.process, channel);
+  });
+}
+
+/** Listens to orders at once: a stop may follow the start on its heels. */
+async function begin(config: LeafConfig, number: number, channel: ClusterChannel): Promise<void> {
+  const clock = new SystemClock();
+  const siblings = new ClusterSiblings(number, config.processes, channel, clock);
+  const call = new Call(clock);
+  const starting = startServer(configOfProcess(config, number), {
+    siblings,
+    beforeListening: async ({ readiness, state }) => {
+      channel.send({ kind: 'prepared' });
+      await state.adopt();
+      await call.toListen(readiness);
+    },
+  });
+  const stop = new Stop(starting);
+  const end = (drain: boolean): void => {
+    stop.now(drain);
+    call.off();
+  };
+  // Ctrl-C reaches all processes of a terminal; the one that supervises them says what it means.
+  stop.onSignals({ interrupt: false });
+  channel.onOrder((order) => {
+    if (order.kind === 'listen') call.come(order.whenReady);
+    if (order.kind === 'stop') end(order.drain);
+  });
+  let started = false;
+  channel.onOrphaned(() => {
+    // What it has not begun to give out need not be given back.
+    if (!started) process.exit(1);
+    end(false);
+    void clock.sleep(ORPHAN_LIMIT_MS).then(() => process.exit(1));
+  });
+  try {
+    const { url } = await starting;
+    started = true;
+    channel.send({ kind: 'listening', url });
+  } catch (error) {
+    if (stop.asked) process.exit();
+    await channel.sendLast({ kind: 'failed', reason: startFault(error) });
+    process.exit(1);
+  }
+}
+
+/** A process that is prepared waits for it, to listen together with the others. */
+class Call {
+  private now = false;
+  private whenReady = false;
+  private stopped = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  come(whenReady: boolean): void {
+    if (whenReady) this.whenReady = true;
+    else this.now = true;
+  }
+
+  off(): void {
+    this.stopped = true;
+  }
+
+  /** @throws LeafError when the server is stopped before */
+  async toListen(readiness: Readiness): Promise<void> {
+    while (!this.now && !(this.whenReady && readiness.ready)) {
+      if (this.stopped) throw new LeafError('LEAF_NOT_READY', 'The server was stopped before it listened.');
+      await this.clock.sleep(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { type Clock, DEFAULT_SEGMENT_OPTIONS, formatInstance } from '@leaf/core';
+import type { LeafConfig } from '../../config/leaf-config';
+import { serverVersion } from '../../config/version';
+
+/** What stays as it is while this server runs. */
+export class ServerIdentity {
+  readonly version = serverVersion();
+  readonly name: string;
+  /** `ip:port` by which the other servers know this one. */
+  readonly instance: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** Share of a segment that is used when the next one is fetched. */
+  readonly prefetchRatio: number;
+
+  constructor({ name, instance, ids }: Pick<LeafConfig, 'name' | 'instance' | 'ids'>, clock: Clock) {
+    this.name = name;
+    this.instance = formatInstance(instance);
+    this.startedAt = clock.now();
+    this.prefetchRatio = ids.segment?.prefetchRatio ?? DEFAULT_SEGMENT_OPTIONS.prefetchRatio;
+  }
+}
