@@ -4,19 +4,23 @@ import 'reflect-metadata';
 import { readConfig } from './config/environment';
 import type { LeafConfig } from './config/leaf-config';
 import { PROCESS_FLAG } from './cluster/process-flag';
+import { readPropertiesFile } from './java-compat/properties-file';
 import { sayStartFault, startFault } from './lifecycle/start-fault';
 
 async function main(): Promise<void> {
   if (process.argv[2]?.startsWith(`${PROCESS_FLAG}=`) === true) {
-    const { runProcess } = await import('./cluster/run-process.js');
-    runProcess();
+    const [{ runProcess }, { startServer }] = await Promise.all([
+      import('./cluster/run-process.js'),
+      import('./server.js'),
+    ]);
+    runProcess(startServer);
     return;
   }
   if (process.argv[2] === 'schema') {
     const { runSchema } = await import('./commands/run-schema.js');
     return runSchema(process.argv.slice(3));
   }
-  const config = readConfig();
+  const config = readConfig(readPropertiesFile);
   if (process.argv[2] === 'check') {
     const { runCheck } = await import('./commands/run-check.js');
     process.exitCode = await runCheck(config, process.argv.slice(3));

@@ -1,4 +1,4 @@
-import { Controller, Delete, HttpCode, Post, UseGuards } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Post } from '@nestjs/common';
 import { Drain } from '../lifecycle/drain';
 import { Describe, json } from '../openapi/route-description';
 import { object, truth } from '../openapi/schema';
@@ -6,7 +6,7 @@ import { everywhere } from '../cluster/everywhere';
 import { Siblings, Topic } from '../cluster/siblings';
 import type { Actor } from './actor';
 import { By } from './actor';
-import { AdminGuard } from './admin.guard';
+import { AdminOnly } from './admin-only';
 import { Audit } from './audit';
 
 interface DrainResponse {
@@ -20,7 +20,7 @@ const DRAIN_ORDER = new Topic<boolean, void>('drain');
 
 /** This server, not those beside it. Every route here needs a token. */
 @Controller('api/server')
-@UseGuards(AdminGuard)
+@AdminOnly()
 export class ServerAdminController {
   constructor(
     private readonly drain: Drain,

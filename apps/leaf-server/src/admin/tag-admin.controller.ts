@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, HttpCode, Param, Patch, Post, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json } from '../openapi/route-description';
@@ -6,7 +6,7 @@ import { object, text, truth } from '../openapi/schema';
 import { ANY_TAG } from '../openapi/shared-schemas';
 import type { Actor } from './actor';
 import { By } from './actor';
-import { AdminGuard } from './admin.guard';
+import { AdminOnly } from './admin-only';
 import { BodyPipe } from './body.pipe';
 import { TagAdmin } from './tag-admin';
 import type * as Bodies from './tag-bodies';
@@ -25,7 +25,7 @@ const bodies = (): Promise<typeof Bodies> => import('./tag-bodies.js');
 
 /** Every route here needs a token. */
 @Controller('api/tags')
-@UseGuards(AdminGuard)
+@AdminOnly()
 export class TagAdminController {
   constructor(private readonly tags: TagAdmin) {}
 

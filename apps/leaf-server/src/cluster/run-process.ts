@@ -1,12 +1,13 @@
 import { type Clock, LeafError, SystemClock } from '@leaf/core';
 import type { LeafConfig } from '../config/leaf-config';
 import type { Readiness } from '../lifecycle/readiness';
-import { startServer } from '../server';
 import { startFault } from '../lifecycle/start-fault';
 import { Stop } from '../lifecycle/stop';
 import { ClusterChannel } from './cluster-channel';
 import { ClusterSiblings } from './cluster-siblings';
 import { configOfProcess } from './process-config';
+import type { SharedState } from './shared-state';
+import type { Siblings } from './siblings';
 
 /** How often a process that waits until it is ready looks whether it is, in milliseconds. */
 const LOOK_MS = 20;
@@ -14,16 +15,31 @@ const LOOK_MS = 20;
 /** An orderly end that takes longer is none, when nobody is there to end it by force, in milliseconds. */
 const ORPHAN_LIMIT_MS = 30_000;
 
+/** Starts the server of this process. */
+type StartServer = (
+  config: LeafConfig,
+  options: {
+    readonly siblings: Siblings;
+    /** When all is done but to listen. */
+    readonly beforeListening: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
+  },
+) => Promise<{ readonly url: string; close(options: { readonly drain: boolean }): Promise<void> }>;
+
 /** Is one of the processes of a server, which another one supervises. */
-export function runProcess(): void {
+export function runProcess(startServer: StartServer): void {
   const channel = new ClusterChannel();
   channel.onOrder((order) => {
-    if (order.kind === 'start') void begin(order.config, order.process, channel);
+    if (order.kind === 'start') void begin(startServer, order.config, order.process, channel);
   });
 }
 
 /** Listens to orders at once: a stop may follow the start on its heels. */
-async function begin(config: LeafConfig, number: number, channel: ClusterChannel): Promise<void> {
+async function begin(
+  startServer: StartServer,
+  config: LeafConfig,
+  number: number,
+  channel: ClusterChannel,
+): Promise<void> {
   const clock = new SystemClock();
   const siblings = new ClusterSiblings(number, config.processes, channel, clock);
   const call = new Call(clock);

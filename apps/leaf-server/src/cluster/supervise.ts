@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { Logger } from '@nestjs/common';
 import { SystemClock, systemRandom } from '@leaf/core';
-import { makeToken } from '../admin/admin-tokens';
+import { makeToken } from '../config/admin-token';
 import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
 import { sayStartFault } from '../lifecycle/start-fault';

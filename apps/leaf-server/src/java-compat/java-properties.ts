@@ -1,16 +1,9 @@
 import { LeafError, messageOf } from '@leaf/core';
+import type { FileSettings } from '../config/environment';
 import { databaseUrlOf } from './jdbc-url';
 import type { Parser } from '../config/parsers';
 import { parseProperties, type Property } from './properties-syntax';
 import { VARIABLES } from '../config/variables';
-
-/** What a `leaf.properties` says, in our words. */
-export interface JavaProperties {
-  /** Environment variables by name. */
-  readonly env: Record<string, string>;
-  /** What an operator should know, though it stops nothing. */
-  readonly warnings: string[];
-}
 
 interface Key {
   readonly variable: string;
@@ -63,7 +56,7 @@ const SHOWABLE = /^[a-z]\w*(?:\.[\w-]+)+$/i;
  * @param fileName for messages
  * @throws LeafError `LEAF_CONFIG_INVALID` listing every fault with its line
  */
-export function readJavaProperties(text: string, fileName: string): JavaProperties {
+export function readJavaProperties(text: string, fileName: string): FileSettings {
   const { entries, faults: syntaxFaults } = parseProperties(text);
   const faults = [...syntaxFaults];
   const env: Record<string, string> = { LEAF_SNOWFLAKE_REGISTRY: 'zk_normal' };

@@ -1,14 +1,17 @@
-import type { LeafServer } from '../server';
-
 /** This many signals end the process at once: the first asks it to stop, the second is often a mere repetition. */
 const LAST_SIGNAL = 3;
+
+/** A server as far as its stop is concerned. */
+interface Closable {
+  close(options: { readonly drain: boolean }): Promise<void>;
+}
 
 /** Ends the process in order, once; a start under way is awaited first. */
 export class Stop {
   /** Whether it was told to. */
   asked = false;
 
-  constructor(private readonly starting: Promise<LeafServer>) {}
+  constructor(private readonly starting: Promise<Closable>) {}
 
   /** @param drain whether load balancers are to find out first */
   now(drain: boolean): void {

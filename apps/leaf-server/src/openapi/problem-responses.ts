@@ -18,7 +18,7 @@ export const BODY_PROBLEMS = [
   'LEAF_BODY_TOO_LARGE',
   'LEAF_MEDIA_TYPE_UNSUPPORTED',
 ] as const satisfies readonly LeafErrorCode[];
-/** Behind the `AdminGuard`. */
+/** A route that needs a token. */
 export const ADMIN_PROBLEMS = [
   'LEAF_UNAUTHORIZED',
   'LEAF_TOO_MANY_FAILURES',

@@ -1,16 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '@leaf/core';
+import type { AdmissionLimits } from '../../config/http-limits';
 import type { OverloadCounts, RefusalReason } from './overload-counts';
 import type { Answering } from './answering';
 import type { Connections } from './connections';
 import { Refusals } from './refusals';
-
-export interface AdmissionLimits {
-  /** Most requests that wait or are being answered at once. */
-  readonly maxInFlight: number;
-  /** Under overload, a request that waited longer for its turn is refused. */
-  readonly maxLagMs: number;
-}
 
 /** What operators and probes need most when a server is overloaded. It never waits and is never refused. */
 const ALWAYS_ADMITTED = ['/health/', '/metrics', '/api/tags', '/api/server/', '/api/monitor/', '/api/internal/'];

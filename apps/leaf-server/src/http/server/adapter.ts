@@ -2,12 +2,13 @@ import type { RequestListener, Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '@leaf/core';
+import type { HttpLimits } from '../../config/http-limits';
 import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { RequestCounts } from '../request-counts';
 import { answerClientError } from './client-error';
 import { type FastRoute, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
-import { type HttpLimits, HttpServer } from './http-server';
+import { HttpServer } from './http-server';
 import { takeJsonBodies } from './json-body';
 import { API_HEADERS, COMMON_HEADERS, sendProblem, toLeafError } from '../responses/problem';
 

@@ -1,7 +1,8 @@
 import { type RequestListener, Server } from 'node:http';
 import { type Clock, LeafError } from '@leaf/core';
 import type { OverloadCounts } from '../overload/overload-counts';
-import { Admission, type AdmissionLimits } from '../overload/admission';
+import type { HttpLimits } from '../../config/http-limits';
+import { Admission } from '../overload/admission';
 import { Answering } from '../overload/answering';
 import { answerFault, protocolFault } from './client-error';
 import { Connections } from '../overload/connections';
@@ -22,14 +23,6 @@ const LIMITS = {
 const STALL_MS = 15_000;
 /** Beyond the longest wait of a request: what a client may take for an answer when the server stops. */
 const LAST_ANSWERS_MS = 2000;
-
-export interface HttpLimits extends AdmissionLimits {
-  readonly maxConnections: number;
-  /** Whether another process accepts the connections, and deals them out to several. */
-  readonly dealt: boolean;
-  /** How long a request may wait for what it asks for. */
-  readonly waitMs: number;
-}
 
 /** HTTP with the fast route and the protection against overload ahead of the framework. */
 export class HttpServer extends Server {
