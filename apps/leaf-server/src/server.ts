@@ -51,16 +51,16 @@ export async function startServer(
   { fastRoute = true, countRequests = true, siblings = new Alone(), beforeListening }: ServerOptions = {},
 ): Promise<LeafServer> {
   const clock = new SystemClock();
-  const counts = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
+  const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
-  const route = new FastRoute(counts, drain);
-  const adapter = createAdapter({ limits: config.http, clock, fastRoute: route, counts, overload, drain });
+  const route = new FastRoute(requests, drain);
+  const adapter = createAdapter({ limits: config.http, clock, fastRoute: route, counts: requests, overload, drain });
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...config, ids }, counts, overload, drain, siblings),
+    AppModule.forRoot({ ...config, ids }, { clock, drain, requests, overload, siblings }),
     adapter,
     { logger: new LeafLogger(config.log, config.process), abortOnError: false, bodyParser: false },
   );

@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Logger } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { type Clock, LeafError } from '@leaf/core';
 
 /**
@@ -7,7 +7,7 @@ import { type Clock, LeafError } from '@leaf/core';
  *
  * It begins with the signal to stop, and lasts until HTTP closes; or by order, and lasts until it is undone.
  */
-export class Drain implements BeforeApplicationShutdown {
+export class Drain {
   private readonly logger = new Logger(Drain.name);
   private started = false;
   private stopping = false;
@@ -47,7 +47,8 @@ export class Drain implements BeforeApplicationShutdown {
     this.durationMs = 0;
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Begins the drain that precedes a stop; resolves when HTTP may close. */
+  async beforeStop(): Promise<void> {
     this.stopping = true;
     this.started = true;
     if (this.durationMs === 0) return;

@@ -1,8 +1,11 @@
-import { type Clock, DEFAULT_SEGMENT_OPTIONS, formatInstance } from '@leaf/core';
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, DEFAULT_SEGMENT_OPTIONS, formatInstance } from '@leaf/core';
+import { LEAF_CONFIG } from '../../config/config.module';
 import type { LeafConfig } from '../../config/leaf-config';
 import { serverVersion } from '../../config/version';
 
 /** What stays as it is while this server runs. */
+@Injectable()
 export class ServerIdentity {
   readonly version = serverVersion();
   readonly name: string;
@@ -13,7 +16,10 @@ export class ServerIdentity {
   /** Share of a segment that is used when the next one is fetched. */
   readonly prefetchRatio: number;
 
-  constructor({ name, instance, ids }: Pick<LeafConfig, 'name' | 'instance' | 'ids'>, clock: Clock) {
+  constructor(
+    @Inject(LEAF_CONFIG) { name, instance, ids }: Pick<LeafConfig, 'name' | 'instance' | 'ids'>,
+    clock: Clock,
+  ) {
     this.name = name;
     this.instance = formatInstance(instance);
     this.startedAt = clock.now();
