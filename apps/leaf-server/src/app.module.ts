@@ -4,7 +4,7 @@ import type { Clock } from '@leaf/core';
 import { IdModule } from '@leaf/id';
 import { AdminModule } from './admin/admin.module';
 import { ClusterModule } from './cluster/cluster.module';
-import type { Siblings } from './cluster/siblings';
+import type { WorkerBus } from './cluster/worker-bus';
 import { ConfigModule } from './config/config.module';
 import type { LeafConfig } from './config/leaf-config';
 import { ConsoleModule } from './console/console.module';
@@ -26,7 +26,7 @@ export interface AppParts {
   readonly drain: Drain;
   readonly requests: RequestCounts;
   readonly overload: OverloadCounts;
-  readonly siblings: Siblings;
+  readonly bus: WorkerBus;
 }
 
 @Module({})
@@ -38,13 +38,13 @@ export class AppModule implements BeforeApplicationShutdown {
     return this.drain.beforeStop();
   }
 
-  static forRoot(config: LeafConfig, { clock, drain, requests, overload, siblings }: AppParts): DynamicModule {
+  static forRoot(config: LeafConfig, { clock, drain, requests, overload, bus }: AppParts): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
         LifecycleModule.forRoot(clock, drain, IdModule.forRoot(config.ids)),
-        ClusterModule.forRoot(siblings),
+        ClusterModule.forRoot(bus),
         HttpModule.forRoot(requests, overload),
         ScheduleModule.forRoot(),
         IdsModule,

@@ -33,9 +33,12 @@ async function main(): Promise<void> {
 
 /** A server of one process. */
 async function serve(config: LeafConfig): Promise<void> {
-  const [{ startServer }, { Stop }] = await Promise.all([import('./server.js'), import('./lifecycle/stop.js')]);
+  const [{ startServer }, { ShutdownController }] = await Promise.all([
+    import('./server.js'),
+    import('./lifecycle/shutdown-controller.js'),
+  ]);
   const starting = startServer(config);
-  new Stop(starting).onSignals({ interrupt: true });
+  new ShutdownController(starting).onSignals({ interrupt: true });
   await starting;
 }
 

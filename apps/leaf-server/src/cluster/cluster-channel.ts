@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Channel } from './cluster-siblings';
+import type { Channel } from './cluster-bus';
 import type { Order, Report } from './messages';
 
 /** Between a process of a server and the one that supervises it. */

@@ -2,12 +2,12 @@ import { type Clock, LeafError, SystemClock } from '@leaf/core';
 import type { LeafConfig } from '../config/leaf-config';
 import type { Readiness } from '../lifecycle/readiness';
 import { startFault } from '../lifecycle/start-fault';
-import { Stop } from '../lifecycle/stop';
+import { ShutdownController } from '../lifecycle/shutdown-controller';
 import { ClusterChannel } from './cluster-channel';
-import { ClusterSiblings } from './cluster-siblings';
+import { ClusterBus } from './cluster-bus';
 import { configOfProcess } from './process-config';
 import type { SharedState } from './shared-state';
-import type { Siblings } from './siblings';
+import type { WorkerBus } from './worker-bus';
 
 /** How often a process that waits until it is ready looks whether it is, in milliseconds. */
 const LOOK_MS = 20;
@@ -19,7 +19,7 @@ const ORPHAN_LIMIT_MS = 30_000;
 type StartServer = (
   config: LeafConfig,
   options: {
-    readonly siblings: Siblings;
+    readonly bus: WorkerBus;
     /** When all is done but to listen. */
     readonly beforeListening: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
   },
@@ -41,25 +41,25 @@ async function begin(
   channel: ClusterChannel,
 ): Promise<void> {
   const clock = new SystemClock();
-  const siblings = new ClusterSiblings(number, config.processes, channel, clock);
-  const call = new Call(clock);
+  const bus = new ClusterBus(number, config.processes, channel, clock);
+  const gate = new ListenGate(clock);
   const starting = startServer(configOfProcess(config, number), {
-    siblings,
+    bus,
     beforeListening: async ({ readiness, state }) => {
       channel.send({ kind: 'prepared' });
       await state.adopt();
-      await call.toListen(readiness);
+      await gate.opens(readiness);
     },
   });
-  const stop = new Stop(starting);
+  const stop = new ShutdownController(starting);
   const end = (drain: boolean): void => {
     stop.now(drain);
-    call.off();
+    gate.close();
   };
   // Ctrl-C reaches all processes of a terminal; the one that supervises them says what it means.
   stop.onSignals({ interrupt: false });
   channel.onOrder((order) => {
-    if (order.kind === 'listen') call.come(order.whenReady);
+    if (order.kind === 'listen') gate.open(order.whenReady);
     if (order.kind === 'stop') end(order.drain);
   });
   let started = false;
@@ -81,24 +81,24 @@ async function begin(
 }
 
 /** A process that is prepared waits for it, to listen together with the others. */
-class Call {
+class ListenGate {
   private now = false;
   private whenReady = false;
   private stopped = false;
 
   constructor(private readonly clock: Clock) {}
 
-  come(whenReady: boolean): void {
+  open(whenReady: boolean): void {
     if (whenReady) this.whenReady = true;
     else this.now = true;
   }
 
-  off(): void {
+  close(): void {
     this.stopped = true;
   }
 
   /** @throws LeafError when the server is stopped before */
-  async toListen(readiness: Readiness): Promise<void> {
+  async opens(readiness: Readiness): Promise<void> {
     while (!this.now && !(this.whenReady && readiness.ready)) {
       if (this.stopped) throw new LeafError('LEAF_NOT_READY', 'The server was stopped before it listened.');
       await this.clock.sleep(LOOK_MS);

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ConsoleController } from './console.controller';
-import { Site, SITE_DIRECTORY } from './site';
+import { SITE_DIRECTORY, StaticAssets } from './static-assets';
 
 @Module({
   controllers: [ConsoleController],
-  providers: [{ provide: Site, useFactory: () => Site.load(SITE_DIRECTORY) }],
+  providers: [{ provide: StaticAssets, useFactory: () => StaticAssets.load(SITE_DIRECTORY) }],
 })
 export class ConsoleModule {}

@@ -31,7 +31,7 @@ interface ManyRoute {
  * Answers ahead of the framework what is at hand: a plain GET, a tag that needs no decoding, IDs in memory, few of them
  * or ranges. Everything else, every error included, is left to the ordinary routes, which answer the same.
  */
-export class FastRoute {
+export class FastPath {
   private ids: EmbeddedIdService | undefined;
   private readonly refusals = new WeakMap<IncomingMessage, unknown>();
   private readonly segmentPrefix = prefixOf(SEGMENT_ROUTE);

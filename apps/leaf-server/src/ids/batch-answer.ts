@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { type IdRange, NONCE_HEADER, sizeOf } from '@leaf/core';
 import { JSON_TYPE } from '../http/fast-path';
-import { sendPieces } from '../http/responses/pieces-answer';
+import { streamBody } from '../http/responses/stream-body';
 import { batchLength, BatchText, type Label } from '../http/responses/batch-text';
 
 /** Up to so many IDs an answer is one text of some 20 KB. */
@@ -22,6 +22,6 @@ export class BatchAnswer {
       return;
     }
     void reply.header('content-length', batchLength(label, name, ranges));
-    sendPieces(reply, this.text.pieces(label, name, ranges), 'latin1');
+    streamBody(reply, this.text.pieces(label, name, ranges), 'latin1');
   }
 }

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from '../http/fast-path';
-import { sendPieces } from '../http/responses/pieces-answer';
+import { streamBody } from '../http/responses/stream-body';
 import { Describe, json } from '../openapi/route-description';
 import { PeerWatch } from './sampling/peer-watch';
 import { StreamHub } from './stream/stream-hub';
@@ -47,7 +47,7 @@ export class MonitorController {
   })
   async segments(@Res() reply: FastifyReply): Promise<void> {
     const pieces = await this.tags.document();
-    sendPieces(reply.type(JSON_TYPE), pieces, 'utf8');
+    streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 
   @Get('snowflake')

@@ -2,9 +2,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Clock } from '@leaf/core';
 import type { AdmissionLimits } from '../../config/http-limits';
 import type { OverloadCounts, RefusalReason } from './overload-counts';
-import type { Answering } from './answering';
+import type { PendingResponses } from './pending-responses';
 import type { Connections } from './connections';
-import { Refusals } from './refusals';
+import { OverloadResponder } from './overload-responder';
 
 /** What operators and probes need most when a server is overloaded. It never waits and is never refused. */
 const ALWAYS_ADMITTED = ['/health/', '/metrics', '/api/tags', '/api/server/', '/api/monitor/', '/api/internal/'];
@@ -39,17 +39,17 @@ export class Admission {
   private begunAt = 0;
   /** What one has taken lately, in milliseconds. */
   private cost = 0;
-  private readonly refusals: Refusals;
+  private readonly refusals: OverloadResponder;
 
   constructor(
     private readonly limits: AdmissionLimits,
     private readonly connections: Connections,
-    private readonly answering: Answering,
+    private readonly pending: PendingResponses,
     private readonly clock: Clock,
     private readonly counts: OverloadCounts,
     private readonly handler: RequestListener,
   ) {
-    this.refusals = new Refusals(clock);
+    this.refusals = new OverloadResponder(clock);
   }
 
   /** Has the request answered, or refuses it. */
@@ -77,10 +77,10 @@ export class Admission {
   /** @param release what else is to happen when the answer is out */
   private follow(response: ServerResponse, release?: () => void): void {
     const { socket } = response.req;
-    this.answering.follow(response, () => {
+    this.pending.follow(response, () => {
       release?.();
       // Of those that follow on it, the first pieces may be out; one that ends already would only note down that it is to.
-      if (this.connections.closing && socket.writable && !this.answering.isUnderWay(socket)) socket.destroySoon();
+      if (this.connections.closing && socket.writable && !this.pending.isUnderWay(socket)) socket.destroySoon();
     });
   }
 

@@ -7,7 +7,7 @@ import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { RequestCounts } from '../request-counts';
 import { answerClientError } from './client-error';
-import { type FastRoute, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
+import { type FastPath, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
 import { HttpServer } from './http-server';
 import { takeJsonBodies } from './json-body';
 import { API_HEADERS, COMMON_HEADERS, sendProblem, toLeafError } from '../responses/problem';
@@ -19,16 +19,16 @@ const MAX_PARAM_LENGTH = 1024;
 export interface AdapterParts {
   readonly limits: HttpLimits;
   readonly clock: Clock;
-  readonly fastRoute: FastRoute;
+  readonly fastPath: FastPath;
   readonly counts: RequestCounts;
   readonly overload: OverloadCounts;
   readonly drain: Drain;
 }
 
 /** Fastify for Nest, with the fast route ahead of it, and limits on what comes in. */
-export function createAdapter({ limits, clock, fastRoute, counts, overload, drain }: AdapterParts): FastifyAdapter {
+export function createAdapter({ limits, clock, fastPath, counts, overload, drain }: AdapterParts): FastifyAdapter {
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: RequestListener): Server => new HttpServer(limits, clock, overload, fastRoute, handler),
+    serverFactory: (handler: RequestListener): Server => new HttpServer(limits, clock, overload, fastPath, handler),
     clientErrorHandler: answerClientError,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       sendProblem(toLeafError(error, request.method), reply);
@@ -45,7 +45,7 @@ export function createAdapter({ limits, clock, fastRoute, counts, overload, drai
   fastify.addHook('onRequest', ({ raw, method, routeOptions: { url } }, reply, done) => {
     void reply.headers(url === SEGMENT_ROUTE || url === SNOWFLAKE_ROUTE ? COMMON_HEADERS : API_HEADERS);
     if (drain.active) void reply.header('connection', 'close');
-    const refusal = fastRoute.refusalOf(raw);
+    const refusal = fastPath.refusalOf(raw);
     if (refusal === undefined) done();
     else sendProblem(toLeafError(refusal, method), reply);
   });

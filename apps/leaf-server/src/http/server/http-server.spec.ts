@@ -6,7 +6,7 @@ import { until } from '../../../../../test/support/until';
 import { Drain } from '../../lifecycle/drain';
 import { OverloadCounts } from '../overload/overload-counts';
 import { RequestCounts } from '../request-counts';
-import { FastRoute } from '../fast-path';
+import { FastPath } from '../fast-path';
 import { HttpServer } from './http-server';
 
 const WAIT_MS = 700;
@@ -22,7 +22,7 @@ describe('HttpServer, with a client that does not take its answer', () => {
   async function start(handler: RequestListener): Promise<void> {
     counts = new OverloadCounts();
     const limits = { maxInFlight: 10, maxLagMs: 60_000, maxConnections: 10, dealt: false, waitMs: WAIT_MS };
-    const route = new FastRoute(new RequestCounts(clock), new Drain(clock, 0));
+    const route = new FastPath(new RequestCounts(clock), new Drain(clock, 0));
     server = new HttpServer(limits, clock, counts, route, handler);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

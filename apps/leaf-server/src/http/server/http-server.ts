@@ -3,10 +3,10 @@ import { type Clock, LeafError } from '@leaf/core';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { HttpLimits } from '../../config/http-limits';
 import { Admission } from '../overload/admission';
-import { Answering } from '../overload/answering';
+import { PendingResponses } from '../overload/pending-responses';
 import { answerFault, protocolFault } from './client-error';
 import { Connections } from '../overload/connections';
-import type { FastRoute } from '../fast-path';
+import type { FastPath } from '../fast-path';
 
 const LIMITS = {
   /** Told by Node without a word; {@link protocolFault} says it. */
@@ -27,21 +27,21 @@ const LAST_ANSWERS_MS = 2000;
 /** HTTP with the fast route and the protection against overload ahead of the framework. */
 export class HttpServer extends Server {
   private readonly openConnections: Connections;
-  private readonly answering = new Answering();
+  private readonly pending = new PendingResponses();
 
   constructor(
     private readonly limits: HttpLimits,
     clock: Clock,
     counts: OverloadCounts,
-    fastRoute: FastRoute,
+    fastPath: FastPath,
     handler: RequestListener,
   ) {
     super(LIMITS);
     const connections = new Connections(limits.maxConnections, limits.dealt, clock, counts);
     const answer: RequestListener = (request, response) => {
-      if (!fastRoute.answerLater(request, response, handler)) handler(request, response);
+      if (!fastPath.answerLater(request, response, handler)) handler(request, response);
     };
-    const admission = new Admission(limits, connections, this.answering, clock, counts, answer);
+    const admission = new Admission(limits, connections, this.pending, clock, counts, answer);
     this.openConnections = connections;
     this.setTimeout(limits.waitMs + STALL_MS);
     connections.watch(this);
@@ -49,7 +49,7 @@ export class HttpServer extends Server {
       const fault = protocolFault(request);
       if (fault !== undefined) answerFault(fault, response);
       else if (connections.crowded && connections.isSurplus(request.socket)) admission.pass(request, response);
-      else if (!fastRoute.answer(request, response)) admission.pass(request, response);
+      else if (!fastPath.answer(request, response)) admission.pass(request, response);
     });
     this.on('checkExpectation', (_request, response) => {
       answerFault(new LeafError('LEAF_REQUEST_INVALID', 'No expectation but 100-continue is met here.'), response);
@@ -62,6 +62,6 @@ export class HttpServer extends Server {
    */
   override closeIdleConnections(): void {
     const { waitMs } = this.limits;
-    void this.openConnections.end(() => this.answering.endConnections(), waitMs + LAST_ANSWERS_MS);
+    void this.openConnections.end(() => this.pending.endConnections(), waitMs + LAST_ANSWERS_MS);
   }
 }

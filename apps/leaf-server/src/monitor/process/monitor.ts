@@ -2,7 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { Clock } from '@leaf/core';
 import { SnowflakeService } from '@leaf/snowflake';
 import { Readiness } from '../../lifecycle/readiness';
-import { Siblings } from '../../cluster/siblings';
+import { WorkerBus } from '../../cluster/worker-bus';
 import { Parts } from './parts';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Sampler } from '../sampling/sampler';
@@ -22,7 +22,7 @@ export class Monitor {
     private readonly sampler: Sampler,
     private readonly traffic: Traffic,
     private readonly peers: PeerWatch,
-    private readonly siblings: Siblings,
+    private readonly bus: WorkerBus,
     @Optional() private readonly snowflakes?: SnowflakeService,
   ) {}
 
@@ -46,9 +46,7 @@ export class Monitor {
       errorRate: rates.errors,
       latencyMs: this.sampler.latency(),
       history: this.traffic.history(),
-      processes: [
-        { process: this.siblings.process, ready, reason: null, startedAt, workerId: this.workerId, issued, rate },
-      ],
+      processes: [{ process: this.bus.process, ready, reason: null, startedAt, workerId: this.workerId, issued, rate }],
     };
   }
 

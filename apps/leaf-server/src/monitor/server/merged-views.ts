@@ -1,4 +1,4 @@
-import type { Gathered } from '../../cluster/siblings';
+import type { Gathered } from '../../cluster/worker-bus';
 import { hundredths } from '../sampling/round-off';
 import { type LatencyCounts, toLatencyView } from '../sampling/latency-window';
 import type { HistoryView, OverviewView, PartStatus, PartView, ProcessView, SnowflakeView } from '../views/views';

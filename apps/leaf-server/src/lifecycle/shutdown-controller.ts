@@ -7,7 +7,7 @@ interface Closable {
 }
 
 /** Ends the process in order, once; a start under way is awaited first. */
-export class Stop {
+export class ShutdownController {
   /** Whether it was told to. */
   asked = false;
 

@@ -1,6 +1,6 @@
 import { type Clock, reasonOf, settledBefore } from '@leaf/core';
 import type { Order, Reply, Report } from './messages';
-import { Answers, type Gathered, type Missing, Siblings, type Topic } from './siblings';
+import { Answers, type Gathered, type Missing, WorkerBus, type BusRequest } from './worker-bus';
 
 /** Longer than whoever passes questions on waits for the others, in milliseconds. */
 const LIMIT_MS = 2000;
@@ -13,7 +13,7 @@ export interface Channel {
 }
 
 /** One of several processes of a server. Questions to the others go by way of the one that supervises them. */
-export class ClusterSiblings extends Siblings {
+export class ClusterBus extends WorkerBus {
   private readonly answers = new Answers();
   private readonly asked = new Map<number, (replies: readonly Reply[]) => void>();
   private questions = 0;
@@ -32,13 +32,13 @@ export class ClusterSiblings extends Siblings {
   }
 
   serve<Question, Answer>(
-    topic: Topic<Question, Answer>,
+    topic: BusRequest<Question, Answer>,
     answer: (question: Question) => Answer | Promise<Answer>,
   ): void {
     this.answers.set(topic, answer);
   }
 
-  async gather<Question, Answer>(topic: Topic<Question, Answer>, question: Question): Promise<Gathered<Answer>> {
+  async ask<Question, Answer>(topic: BusRequest<Question, Answer>, question: Question): Promise<Gathered<Answer>> {
     const others = this.askOthers(topic.name, question);
     const own = (await this.answers.to(topic.name, question)) as Answer;
     const answers = [{ process: this.process, value: own }];

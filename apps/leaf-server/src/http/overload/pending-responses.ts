@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The requests that are not answered yet. */
-export class Answering {
+export class PendingResponses {
   private readonly releases = new Map<ServerResponse, () => void>();
   private readonly pipelining = new WeakSet<Socket>();
 

@@ -5,14 +5,14 @@ import { FakeClock } from '@leaf/core';
 import { type Answer, call } from '../../../../../test/support/http';
 import { until } from '../../../../../test/support/until';
 import { watch } from '../../../../../test/support/watch';
-import { Refusals } from './refusals';
+import { OverloadResponder } from './overload-responder';
 
 const REFUSED = {
   status: 503,
   headers: { 'retry-after': '1', 'content-type': 'application/problem+json; charset=utf-8' },
 };
 
-describe('Refusals', () => {
+describe('OverloadResponder', () => {
   let clock: FakeClock;
   let server: Server;
   let port: number;
@@ -20,7 +20,7 @@ describe('Refusals', () => {
 
   beforeEach(async () => {
     clock = new FakeClock();
-    const refusals = new Refusals(clock);
+    const refusals = new OverloadResponder(clock);
     server = createServer((request, response) => {
       if (refusals.isHasty(request.socket)) void refusals.refuseLater(response);
       else refusals.refuse(response);

@@ -1,5 +1,5 @@
 /** Something that can be asked of every process of a server. What is asked and answered is plain data. */
-export class Topic<Question, Answer> {
+export class BusRequest<Question, Answer> {
   declare readonly types: [Question, Answer];
 
   constructor(readonly name: string) {}
@@ -23,19 +23,19 @@ export interface Missing {
  * The processes that are one server together, this one included. What they answer may be from slightly different
  * moments, and one that is stuck or being replaced does not answer at all.
  */
-export abstract class Siblings {
+export abstract class WorkerBus {
   /** Which of them this is, from 0. */
   abstract readonly process: number;
   abstract readonly count: number;
 
   /** From now on this process answers questions of this topic with what `answer` returns. */
   abstract serve<Question, Answer>(
-    topic: Topic<Question, Answer>,
+    topic: BusRequest<Question, Answer>,
     answer: (question: Question) => Answer | Promise<Answer>,
   ): void;
 
   /** Asks all of them, this one included, and waits a second for the others. Rejects as the answer of this one does. */
-  abstract gather<Question, Answer>(topic: Topic<Question, Answer>, question: Question): Promise<Gathered<Answer>>;
+  abstract ask<Question, Answer>(topic: BusRequest<Question, Answer>, question: Question): Promise<Gathered<Answer>>;
 }
 
 type AnyAnswer = (question: unknown) => unknown;
@@ -45,7 +45,7 @@ export class Answers {
   private readonly known = new Map<string, AnyAnswer>();
 
   set<Question, Answer>(
-    topic: Topic<Question, Answer>,
+    topic: BusRequest<Question, Answer>,
     answer: (question: Question) => Answer | Promise<Answer>,
   ): void {
     this.known.set(topic.name, answer as AnyAnswer);
@@ -60,19 +60,19 @@ export class Answers {
 }
 
 /** A server of one process. */
-export class Alone extends Siblings {
+export class SingleProcess extends WorkerBus {
   readonly process = 0;
   readonly count = 1;
   private readonly answers = new Answers();
 
   serve<Question, Answer>(
-    topic: Topic<Question, Answer>,
+    topic: BusRequest<Question, Answer>,
     answer: (question: Question) => Answer | Promise<Answer>,
   ): void {
     this.answers.set(topic, answer);
   }
 
-  async gather<Question, Answer>(topic: Topic<Question, Answer>, question: Question): Promise<Gathered<Answer>> {
+  async ask<Question, Answer>(topic: BusRequest<Question, Answer>, question: Question): Promise<Gathered<Answer>> {
     const value = (await this.answers.to(topic.name, question)) as Answer;
     return { answers: [{ process: 0, value }], missing: [] };
   }

@@ -1,4 +1,4 @@
-import { jsonPages } from './json-pages';
+import { jsonPages } from './json-stream';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { until } from '../../../../../test/support/until';
-import { writePieces } from './pieces-answer';
+import { writePieces } from './stream-body';
 
 const PIECE = 'x'.repeat(20_000);
 /** More than the kernel holds for a connection, by far. */

@@ -1,10 +1,10 @@
 import { FakeClock } from '@leaf/core';
-import type { Channel } from './cluster-siblings';
-import { ClusterSiblings } from './cluster-siblings';
+import type { Channel } from './cluster-bus';
+import { ClusterBus } from './cluster-bus';
 import type { Order, Report } from './messages';
-import { Topic } from './siblings';
+import { BusRequest } from './worker-bus';
 
-const DOUBLE = new Topic<number, number>('double');
+const DOUBLE = new BusRequest<number, number>('double');
 
 class FakeChannel implements Channel {
   readonly sent: Report[] = [];
@@ -19,20 +19,20 @@ class FakeChannel implements Channel {
   }
 }
 
-describe('ClusterSiblings', () => {
+describe('ClusterBus', () => {
   let clock: FakeClock;
   let channel: FakeChannel;
-  let siblings: ClusterSiblings;
+  let bus: ClusterBus;
 
   beforeEach(() => {
     clock = new FakeClock();
     channel = new FakeChannel();
-    siblings = new ClusterSiblings(1, 3, channel, clock);
-    siblings.serve(DOUBLE, (number) => number * 2);
+    bus = new ClusterBus(1, 3, channel, clock);
+    bus.serve(DOUBLE, (number) => number * 2);
   });
 
   it('gathers the answers of all, by process', async () => {
-    const gathered = siblings.gather(DOUBLE, 4);
+    const gathered = bus.ask(DOUBLE, 4);
     expect(channel.sent).toEqual([{ kind: 'ask', id: 1, topic: 'double', question: 4 }]);
     const replies = [
       { process: 2, missing: 'it has ended', gone: true },
@@ -50,7 +50,7 @@ describe('ClusterSiblings', () => {
   });
 
   it('does without the others when nobody passes its question on', async () => {
-    const gathered = siblings.gather(DOUBLE, 4);
+    const gathered = bus.ask(DOUBLE, 4);
     await clock.advance(2000);
     const { answers, missing } = await gathered;
     expect(answers).toEqual([{ process: 1, value: 8 }]);
@@ -69,7 +69,7 @@ describe('ClusterSiblings', () => {
   });
 
   it('fails when this process does', async () => {
-    siblings.serve(DOUBLE, () => Promise.reject(new Error('broken')));
-    await expect(siblings.gather(DOUBLE, 1)).rejects.toThrow('broken');
+    bus.serve(DOUBLE, () => Promise.reject(new Error('broken')));
+    await expect(bus.ask(DOUBLE, 1)).rejects.toThrow('broken');
   });
 });

@@ -9,7 +9,7 @@ import { reasonOf } from '@leaf/core';
  *
  * @param pieces of ASCII when `encoding` is `latin1`, which is quicker
  */
-export function sendPieces(reply: FastifyReply, pieces: Iterator<string, void>, encoding: 'utf8' | 'latin1'): void {
+export function streamBody(reply: FastifyReply, pieces: Iterator<string, void>, encoding: 'utf8' | 'latin1'): void {
   void reply.hijack();
   reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
   writePieces(pieces, reply.raw, encoding);

@@ -26,18 +26,18 @@ export interface SiteFile {
 }
 
 /** The files of the console, all in memory: what was not there at the start cannot be asked for. */
-export class Site {
+export class StaticAssets {
   private constructor(
     readonly page: SiteFile | undefined,
     private readonly assets: ReadonlyMap<string, SiteFile>,
   ) {}
 
-  static load(directory: string): Site {
-    if (!existsSync(join(directory, PAGE))) return new Site(undefined, new Map());
+  static load(directory: string): StaticAssets {
+    if (!existsSync(join(directory, PAGE))) return new StaticAssets(undefined, new Map());
     const folder = join(directory, ASSETS);
     const names = readdirSync(folder).filter((name) => TYPES[extname(name)] !== undefined);
     const assets = names.map((name) => [name, read(join(folder, name))] as const);
-    return new Site(read(join(directory, PAGE)), new Map(assets));
+    return new StaticAssets(read(join(directory, PAGE)), new Map(assets));
   }
 
   /** A file whose name has a hash of its content in it. */

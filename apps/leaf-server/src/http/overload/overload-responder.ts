@@ -27,7 +27,7 @@ const HEADERS = [
  * `Retry-After`: ten thousand refusals a second cost a quarter of a core, a connection that waits for its next one costs
  * nothing.
  */
-export class Refusals {
+export class OverloadResponder {
   /** When each connection was refused last. */
   private readonly refusedAt = new WeakMap<Socket, number>();
   private readonly held = new WeakSet<Socket>();

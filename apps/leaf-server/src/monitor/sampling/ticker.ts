@@ -1,7 +1,7 @@
 import type { Clock, PeriodicTask } from '@leaf/core';
 
 /** Runs a task at once and then again and again, until stopped. A run that comes late is not made up for. */
-export class Beat {
+export class Ticker {
   private readonly stopping = new AbortController();
   private turning: Promise<void> | undefined;
 
