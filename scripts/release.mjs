@@ -22,7 +22,7 @@ const notes = section.split(/^## /m)[0].trim();
 if (notes === '') fail(`The section "${heading.trim()}" of CHANGELOG.md is empty.`);
 
 const edits = new Map([['CHANGELOG.md', changelog.replace(heading, `## ${version} (${today()})\n`)]]);
-const manifests = run('git', 'ls-files', '*package.json').split('\n');
+const manifests = run('git', 'ls-files', ':(glob)**/package.json').split('\n');
 const own = new Set(manifests.map((file) => JSON.parse(readFileSync(file, 'utf8')).name));
 for (const file of manifests) edit(file, (text) => withVersion(JSON.parse(text)));
 const imageFiles = run('git', 'ls-files', 'deploy', 'docs/*.md').split('\n');
