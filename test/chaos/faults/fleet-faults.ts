@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GRACE_MS, REPORT_MS, type World } from '../world/world';
 import { FAILOVER_BEHIND } from './database-faults';
-import { type Draw, duration, type Plan, serverOf, SHARING } from './fault';
+import { type Draw, duration, isHindered, type Plan, serverOf, SHARING } from './fault';
 
 function zookeeperFault(kind: string, holdMs: readonly [number, number], many: number): Draw {
   return (random): Plan => ({
@@ -50,11 +50,8 @@ function emptied(kind: string, parts: readonly string[], empty: (world: World) =
     arm: (world) => ({
       begin: () => empty(world),
       end: () => Promise.resolve(),
-      expected: ({ server, mode }, others) => {
-        if (server === undefined || mode === 'segment') return [];
-        const isHindered = others.some((plan) => plan.parts.some((part) => part.endsWith(` ${server.name}`)));
-        return isHindered ? ['LEAF_NOT_READY'] : [];
-      },
+      expected: ({ server, mode }, others) =>
+        mode === 'snowflake' && isHindered(server, others) ? ['LEAF_NOT_READY'] : [],
     }),
   });
 }
