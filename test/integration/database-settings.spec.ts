@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { type Allocation, LeafError } from '@leaf/core';
 import { createSegmentStore, createTagStore, lentTarget, parseDatabaseUrl } from '@leaf/persistence';
-import { WORKER_DIALECTS } from '../../libs/persistence/src/workers/worker-dialect';
+import { WORKER_DIALECTS } from '../../libs/persistence/src/stores/worker-dialect';
 import { connect, FAILOVER } from '../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { type PostgresServer, startPostgres } from '../support/postgres';

@@ -1,9 +1,9 @@
 import { migrations } from '@leaf/migrations';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { createSegmentStore, FIRST_TAG, parseDatabaseUrl } from '@leaf/persistence';
-import { DEFAULT_LIMITS } from '../../libs/persistence/src/connection-limits';
-import { dataSourceOptions } from '../../libs/persistence/src/data-source-options';
-import { migrate, MigrationsLocked } from '../../libs/persistence/src/migrate';
+import { DEFAULT_LIMITS } from '../../libs/persistence/src/connections/connection-limits';
+import { dataSourceOptions } from '../../libs/persistence/src/database/data-source-options';
+import { migrate, MigrationsLocked } from '../../libs/persistence/src/schema/migrate';
 import { connect, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { type Clock, type RandomSource, reasonOf, type TagRow } from '@leaf/core';
-import { hasTable } from '../columns';
-import { createDatabaseNames, createTagStore } from '../create-store';
-import { parseDatabaseUrl } from '../database-url';
-import type { LeafDataSource } from '../leaf-data-source';
-import { openDatabase } from '../open-database';
+import { hasTable } from '../schema/columns';
+import { createDatabaseNames, createTagStore } from '../database/create-store';
+import { parseDatabaseUrl } from '../database/database-url';
+import type { LeafDataSource } from '../database/leaf-data-source';
+import { openDatabase } from '../database/open-database';
 
 /** What one database holds; it is not changed. */
 export interface DatabaseContents {

@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { type Clock, settledBefore } from '@leaf/core';
-import type { DatabaseTarget } from '../database-url';
+import type { DatabaseTarget } from '../database/database-url';
 import { NoAnswer } from './no-answer';
 import { type RawConnection, Session } from './session';
 import type { SessionLimits } from './session-dialect';

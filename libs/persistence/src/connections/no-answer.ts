@@ -1,5 +1,5 @@
 import { codeOf, LeafError } from '@leaf/core';
-import { databaseFault } from '../database-faults';
+import { databaseFault } from './database-faults';
 
 /** A statement was sent, or a connection asked for, and nothing came back in time. */
 export class NoAnswer extends Error {

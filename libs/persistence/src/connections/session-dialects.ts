@@ -1,6 +1,6 @@
-import type { DatabaseTarget } from '../database-url';
-import { MYSQL_SESSION } from './mysql-session';
-import { POSTGRES_SESSION } from './postgres-session';
+import type { DatabaseTarget } from '../database/database-url';
+import { MYSQL_SESSION } from '../dialects/mysql-session';
+import { POSTGRES_SESSION } from '../dialects/postgres-session';
 import type { SessionDialect } from './session-dialect';
 
 const NOTHING: SessionDialect = { begin: () => Promise.resolve([]) };

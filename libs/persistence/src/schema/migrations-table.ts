@@ -1,4 +1,4 @@
-import type { DatabaseTarget } from '../database-url';
+import type { DatabaseTarget } from '../database/database-url';
 
 /** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */
 export const MIGRATIONS_TABLE = 'leaf_migrations';

@@ -1,5 +1,5 @@
 import { migrations, type SchemaRunner } from '@leaf/migrations';
-import type { DatabaseTarget } from '../database-url';
+import type { DatabaseTarget } from '../database/database-url';
 import { CREATE_MIGRATIONS_TABLE, MIGRATIONS_TABLE } from './migrations-table';
 
 type Dialect = DatabaseTarget['dialect'];
