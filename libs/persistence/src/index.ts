@@ -1,4 +1,4 @@
-export { DURABILITY_SETTINGS } from './connections/weakness';
+export { DURABILITY_SETTINGS } from './dialects/dialects';
 export { checkDatabases } from './check/check-databases';
 export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/database-report';
 export { createSegmentStore, createTagStore, type StoreDatabase } from './database/create-store';
@@ -6,7 +6,7 @@ export { parseDatabaseUrl, type DatabaseTarget } from './database/database-url';
 export type { FailoverOptions } from './failover/failover-guard';
 export { LeafDataSource } from './database/leaf-data-source';
 export { FIRST_TAG, openDatabase, type OpenDatabaseOptions } from './database/open-database';
-export { schemaStatements } from './schema/schema-statements';
+export { schemaStatements } from './database/schema-statements';
 export { Shard, type ShardOptions } from './sharding/shard';
 export { type ShardMap, ShardRouter } from './sharding/shard-router';
 export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segment-store';

@@ -1,6 +1,3 @@
-import type { DataSourceOptions } from 'typeorm';
-import type { DatabaseTarget } from '../database/database-url';
-
 export interface ConnectionLimits {
   /** How long connecting may take, in milliseconds. */
   readonly connectMs: number;
@@ -13,17 +10,3 @@ export interface ConnectionLimits {
 }
 
 export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000, closeMs: 2000, connections: 8 };
-
-/** The limits of a database: what its URL says goes before what is given. */
-export function limitsOf(target: DatabaseTarget, given: ConnectionLimits): ConnectionLimits {
-  if (!('timeoutMs' in target)) return given;
-  const { connections = given.connections, timeoutMs } = target;
-  const times = timeoutMs === undefined ? {} : { connectMs: timeoutMs, queryMs: timeoutMs };
-  return { ...given, ...times, connections };
-}
-
-/** What every database has in common. */
-export type CommonOptions = Pick<
-  DataSourceOptions,
-  'migrations' | 'migrationsTableName' | 'migrationsTransactionMode' | 'logging' | 'logger'
->;

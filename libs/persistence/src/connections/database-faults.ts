@@ -19,113 +19,67 @@ export interface DatabaseFault {
   readonly hint: string;
 }
 
-const SOON = { again: 'soon', hint: 'it was rolled back and is repeated' } as const;
-const AWAY = { again: 'later', connection: true, hint: 'the connection is gone; is the database up?' } as const;
-const READ_ONLY = {
-  again: 'later',
-  connection: true,
-  hint: 'this server takes no writes: is it a replica, or was it failed over?',
-} as const;
-const SCHEMA = {
-  again: 'later',
-  byHand: true,
-  hint: 'a table is not as expected: set LEAF_DATABASE_MIGRATE=true, or make it as docs/operations.md says',
-} as const;
-const RIGHTS = {
-  again: 'later',
-  byHand: true,
-  hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on the tables leaf_*',
-} as const;
-const LOGIN = {
-  again: 'later',
-  byHand: true,
-  hint: 'check the user, the password and the database in its URL',
-} as const;
-const UNWRITABLE = { again: 'never', hint: 'the table has no place for some of its characters; utf8mb4 has' } as const;
-const BUSY = { again: 'soon', busy: true, hint: 'another process writes to the file' } as const;
-const FULL = { again: 'later', hint: 'make room on the disk of the database' } as const;
+/** By the code that the driver gives. */
+export type FaultTable = Readonly<Record<string, DatabaseFault>>;
+export type FaultOf = (error: unknown) => DatabaseFault | undefined;
 
-/** The storage engine's own error in that of a COMMIT: Group Replication aborted the transaction for that of another member. */
-const DEADLOCK_AT_COMMIT = /^Got error 149\b/;
-
-/** By the code that the driver gives: mysql2's names, PostgreSQL's SQLSTATE, SQLite's names, Node's. */
-const FAULTS: Readonly<Record<string, DatabaseFault>> = {
-  ER_LOCK_DEADLOCK: SOON,
-  ER_CHECKREAD: SOON,
-  // Group Replication found that another member had changed the same row.
-  ER_TRANSACTION_ROLLBACK_DURING_COMMIT: SOON,
-  ER_LOCK_WAIT_TIMEOUT: {
-    again: 'soon',
-    locked: true,
-    hint: 'another transaction holds the row of the tag; it is repeated',
-  },
-  PROTOCOL_CONNECTION_LOST: AWAY,
-  PROTOCOL_SEQUENCE_TIMEOUT: {
+/** What every engine has, under codes of its own. */
+export const FAULT = {
+  soon: { again: 'soon', hint: 'it was rolled back and is repeated' },
+  away: { again: 'later', connection: true, hint: 'the connection is gone; is the database up?' },
+  readOnly: {
     again: 'later',
     connection: true,
-    hint: 'no answer in time; the statement counts as carried out',
+    hint: 'this server takes no writes: is it a replica, or was it failed over?',
   },
-  ER_SERVER_SHUTDOWN: AWAY,
-  ER_TOO_MANY_USER_CONNECTIONS: { again: 'later', hint: 'the database has no free connection for this user' },
-  ER_CON_COUNT_ERROR: { again: 'later', hint: 'the database has no free connection: raise max_connections' },
-  ER_OPTION_PREVENTS_STATEMENT: READ_ONLY,
-  ER_READ_ONLY_MODE: READ_ONLY,
-  ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: READ_ONLY,
-  ER_NO_SUCH_TABLE: SCHEMA,
-  ER_BAD_FIELD_ERROR: SCHEMA,
-  ER_TABLEACCESS_DENIED_ERROR: RIGHTS,
-  ER_COLUMNACCESS_DENIED_ERROR: RIGHTS,
-  ER_DBACCESS_DENIED_ERROR: RIGHTS,
-  ER_ACCESS_DENIED_ERROR: LOGIN,
-  ER_ACCESS_DENIED_NO_PASSWORD_ERROR: LOGIN,
-  ER_HOST_NOT_PRIVILEGED: LOGIN,
-  ER_BAD_DB_ERROR: LOGIN,
-  ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: UNWRITABLE,
-  ER_DATA_TOO_LONG: UNWRITABLE,
-  ER_DISK_FULL: FULL,
-  ER_RECORD_FILE_FULL: FULL,
-  '40001': SOON,
-  '40P01': SOON,
-  '55P03': { again: 'soon', locked: true, hint: 'another transaction holds the row; it is repeated' },
-  '25P02': { again: 'later', connection: true, hint: 'a transaction before it was not ended' },
-  '22021': UNWRITABLE,
-  '22P05': UNWRITABLE,
-  '25006': READ_ONLY,
-  '55000': READ_ONLY,
-  '42P01': SCHEMA,
-  '42703': SCHEMA,
-  '42501': RIGHTS,
-  '28000': LOGIN,
-  '28P01': LOGIN,
-  '3D000': LOGIN,
-  '53100': FULL,
-  '53300': { again: 'later', hint: 'the database has no free connection: raise max_connections' },
-  '57014': { again: 'later', hint: 'no answer in time; the statement was cancelled' },
-  '57P01': AWAY,
-  '57P02': AWAY,
-  '57P03': AWAY,
-  ECONNREFUSED: AWAY,
-  ECONNRESET: AWAY,
-  EPIPE: AWAY,
-  ETIMEDOUT: AWAY,
-  ENOTFOUND: { again: 'later', hint: 'the name of the database host is unknown' },
-  SQLITE_BUSY: BUSY,
-  SQLITE_BUSY_SNAPSHOT: BUSY,
-  SQLITE_FULL: FULL,
-  SQLITE_READONLY: { again: 'later', byHand: true, hint: 'the database file cannot be written by this user' },
-};
+  schema: {
+    again: 'later',
+    byHand: true,
+    hint: 'a table is not as expected: set LEAF_DATABASE_MIGRATE=true, or make it as docs/operations.md says',
+  },
+  rights: {
+    again: 'later',
+    byHand: true,
+    hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on the tables leaf_*',
+  },
+  login: { again: 'later', byHand: true, hint: 'check the user, the password and the database in its URL' },
+  unwritable: { again: 'never', hint: 'the table has no place for some of its characters; utf8mb4 has' },
+  full: { again: 'later', hint: 'make room on the disk of the database' },
+  noConnection: { again: 'later', hint: 'the database has no free connection: raise max_connections' },
+} as const satisfies FaultTable;
 
-/** What is known of an error's code; undefined for an unknown one, which is tried again later all the same. */
-export function databaseFault(error: unknown): DatabaseFault | undefined {
-  const code = codeOf(error) ?? '';
-  if (code === 'ER_ERROR_DURING_COMMIT') return DEADLOCK_AT_COMMIT.test(messageOf(error)) ? SOON : undefined;
-  return FAULTS[code];
+/** Codes of Node.js. */
+const NETWORK: FaultTable = {
+  ECONNREFUSED: FAULT.away,
+  ECONNRESET: FAULT.away,
+  EPIPE: FAULT.away,
+  ETIMEDOUT: FAULT.away,
+  ENOTFOUND: { again: 'later', hint: 'the name of the database host is unknown' },
+};
+/** A database that is just being started, or a proxy in front of it, while nothing is behind. */
+const NOT_UP_YET = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EAI_AGAIN'];
+
+/** Looks errors up by their codes. */
+export function faultsBy(table: FaultTable): FaultOf {
+  const all: FaultTable = { ...NETWORK, ...table };
+  return (error) => all[codeOf(error) ?? ''];
 }
 
-/** The same of an error or whatever caused it. */
-export function faultBeneath(error: unknown): DatabaseFault | undefined {
+/**
+ * Tells a server that is not reachable yet, or too busy to answer in time.
+ *
+ * @param codes of the engine
+ * @param messages of errors that have no code
+ */
+export function notUpYetBy(codes: readonly string[], messages: RegExp): (error: unknown) => boolean {
+  const all = new Set([...NOT_UP_YET, ...codes]);
+  return (error) => all.has(codeOf(error) ?? '') || messages.test(messageOf(error));
+}
+
+/** What is known of an error or whatever caused it. */
+export function faultBeneath(error: unknown, faultOf: FaultOf): DatabaseFault | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
-    const fault = databaseFault(each);
+    const fault = faultOf(each);
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { ConnectionLine } from './connection-line';
 import { ConnectionSource, type ConnectionSourceOptions } from './connection-source';
 import type { Session, SqlParameter, Statement } from './session';
 import { isOfConnection, NoAnswer } from './no-answer';
-import { databaseFault, type DatabaseFault } from './database-faults';
+import type { DatabaseFault } from './database-faults';
 
 export type { SqlParameter, Statement } from './session';
 
@@ -116,7 +116,7 @@ export class SqlDatabase {
   private execute<Result>(sql: string, parameters: SqlParameter[], repeat: Repeat): Promise<Result> {
     const work = (query: Statement): Promise<Result> => query<Result>(sql, parameters);
     // A write of its own may find the file busy, which a statement that is prepared must not: see Session.control.
-    return this.options.dialect === 'sqlite' && !SELECT.test(sql)
+    return this.options.dialect.isFile && !SELECT.test(sql)
       ? this.transaction(work, this.options.limitMs)
       : this.withConnection(
           this.options.limitMs,
@@ -140,7 +140,7 @@ export class SqlDatabase {
         return await this.attempt(deadline, work, use, repeat);
       } catch (error) {
         if (!this.mayRepeat(error, use, repeat) || !this.hasTime(error, attempt, deadline)) throw this.told(error);
-        if (databaseFault(error)?.busy === true) await this.clock.sleep(BUSY_MS);
+        if (this.options.dialect.faultOf(error)?.busy === true) await this.clock.sleep(BUSY_MS);
       }
     }
   }
@@ -169,7 +169,7 @@ export class SqlDatabase {
       if (await settledBefore(result, until, clock)) return await result;
       throw new NoAnswer(Math.round(left));
     } catch (error) {
-      faulty = isOfConnection(error);
+      faulty = isOfConnection(error, this.options.dialect);
       throw error;
     } finally {
       // A connection that is still being opened keeps its place until it is there.
@@ -188,10 +188,10 @@ export class SqlDatabase {
     session: Session,
     work: (statement: Statement) => Promise<Result>,
   ): Promise<Result> {
-    const isFile = this.options.dialect === 'sqlite';
+    const { dialect } = this.options;
     // Left over from a rollback that failed; a server's connection would have been ended.
     if (session.inTransaction) await session.control('ROLLBACK');
-    await session.control(isFile ? 'BEGIN IMMEDIATE' : 'BEGIN');
+    await session.control(dialect.isFile ? 'BEGIN IMMEDIATE' : 'BEGIN');
     session.isChanging = true;
     try {
       const result = await work(session.query);
@@ -199,7 +199,7 @@ export class SqlDatabase {
       return result;
     } catch (error) {
       // An open transaction is never handed on.
-      if (isFile ? session.inTransaction : !isOfConnection(error)) {
+      if (dialect.isFile ? session.inTransaction : !isOfConnection(error, dialect)) {
         await session.control('ROLLBACK').catch(() => session.discard());
       }
       throw error;
@@ -209,16 +209,18 @@ export class SqlDatabase {
   /** What could not even be opened is left to the next call. */
   private mayRepeat(error: unknown, { session }: Use, repeat: Repeat): boolean {
     if (error instanceof LeafError || session === undefined) return false;
+    const { dialect } = this.options;
     return (
-      databaseFault(error)?.again === 'soon' ||
-      (isOfConnection(error) && (repeat === 'unanswered' || !session.isChanging))
+      dialect.faultOf(error)?.again === 'soon' ||
+      (isOfConnection(error, dialect) && (repeat === 'unanswered' || !session.isChanging))
     );
   }
 
   /** A wait for a locked row that cannot end in time is not begun again. */
   private hasTime(error: unknown, attempt: number, deadline: number): boolean {
-    const isMore = attempt < ATTEMPTS || this.options.dialect === 'sqlite';
-    const needed = databaseFault(error)?.locked === true ? LOCK_WAIT_MS : 0;
+    const { dialect } = this.options;
+    const isMore = attempt < ATTEMPTS || dialect.isFile;
+    const needed = dialect.faultOf(error)?.locked === true ? LOCK_WAIT_MS : 0;
     return isMore && this.clock.monotonic() + needed < deadline;
   }
 
@@ -228,7 +230,7 @@ export class SqlDatabase {
 
   private told(error: unknown): unknown {
     if (error instanceof LeafError && error.code !== 'LEAF_DATABASE_UNUSABLE') return error;
-    const fault = databaseFault(error);
+    const fault = this.options.dialect.faultOf(error);
     if (fault?.again === 'never') return unwritable(error, fault);
     const hint = fault === undefined ? '' : ` (${fault.hint})`;
     return new LeafError(

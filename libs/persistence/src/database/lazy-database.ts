@@ -1,4 +1,6 @@
 import { type Clock, LeafError, type RandomSource } from '@leaf/core';
+import type { Dialect } from '../dialects/dialect';
+import { DIALECTS } from '../dialects/dialects';
 import type { DatabaseTarget } from './database-url';
 import type { LeafDataSource } from './leaf-data-source';
 import { isNotUpYet, openDatabase, type OpenDatabaseOptions } from './open-database';
@@ -16,6 +18,10 @@ export class LazyDatabase {
     private readonly clock: Clock,
     private readonly random: RandomSource,
   ) {}
+
+  get dialect(): Dialect {
+    return DIALECTS[this.target.dialect];
+  }
 
   get target(): DatabaseTarget {
     return this.options.target;
@@ -51,7 +57,7 @@ export class LazyDatabase {
       );
     } catch (error) {
       this.opening = undefined;
-      if (!(error instanceof LeafError) || !isNotUpYet(error.cause)) throw error;
+      if (!(error instanceof LeafError) || !isNotUpYet(error.cause, this.dialect)) throw error;
       throw new LeafError('LEAF_STORE_UNAVAILABLE', error.message, { cause: error.cause, retryAfterMs: 1000 });
     }
   }

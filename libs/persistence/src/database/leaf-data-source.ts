@@ -1,6 +1,7 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type Clock, messageOf, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
+import { DIALECTS } from '../dialects/dialects';
 import type { DatabaseTarget } from './database-url';
 import { SqlDatabase, type SqlDatabaseOptions } from '../connections/sql-database';
 
@@ -24,10 +25,11 @@ export class LeafDataSource extends DataSource {
     durability: Durability,
   ) {
     super(options);
+    const { session } = DIALECTS[target.dialect];
     this.access = new SqlDatabase(this, target.description, clock, {
-      ...{ dialect: target.dialect, limitMs: limits.queryMs, statementMs: limits.queryMs, ...durability },
+      ...{ dialect: session, limitMs: limits.queryMs, statementMs: limits.queryMs, ...durability },
       schema: 'schema' in target ? target.schema : undefined,
-      connections: target.dialect === 'sqlite' ? 1 : (options.poolSize ?? limits.connections),
+      connections: session.isFile ? 1 : (options.poolSize ?? limits.connections),
     });
     this.users = new Releasers(clock, report);
   }

@@ -1,17 +1,18 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { LeafError } from '@leaf/core';
-import type { CommonOptions, ConnectionLimits } from '../connections/connection-limits';
-import type { LentTarget } from './database-url';
-import { loadMysql } from '../dialects/mysql-driver';
-
-const DIALECTS: Readonly<Record<string, LentTarget['dialect']>> = {
-  mysql: 'mysql',
-  mariadb: 'mysql',
-  postgres: 'postgres',
-};
+import type { ConnectionLimits } from '../connections/connection-limits';
+import type { CommonOptions } from '../dialects/dialect';
+import { DIALECTS } from '../dialects/dialects';
+import { dialectLending, type LentTarget } from './database-url';
 
 /** Enough for the allocations of an application; more wait for each other. */
 const CONNECTIONS = 2;
+
+/** What is the application's alone. */
+const NOTHING = {
+  ...{ entities: [], subscribers: [], synchronize: false, dropSchema: false, migrationsRun: false, cache: false },
+  entityPrefix: '',
+};
 
 /**
  * The database of an application's data source, to be connected to with the same options. Its own connections are never
@@ -20,44 +21,19 @@ const CONNECTIONS = 2;
  * @throws LeafError `LEAF_CONFIG_INVALID` when it is no database server
  */
 export function lentTarget({ options }: DataSource): LentTarget {
-  const dialect = DIALECTS[options.type];
+  const dialect = dialectLending(options);
   if (dialect === undefined) throw unshareable(options);
   const description = `${options.type} database ${String(options.database ?? '')} of the application`;
   return { dialect, lent: options, description };
 }
 
 /** The options of the application, without what is the application's alone: entities, subscribers, caches, migrations. */
-export async function lentOptions(
-  { lent }: LentTarget,
+export function lentOptions(
+  { dialect, lent }: LentTarget,
   common: CommonOptions,
-  { connectMs }: ConnectionLimits,
-): Promise<DataSourceOptions> {
-  const ours = {
-    ...{ entities: [], subscribers: [], synchronize: false, dropSchema: false, migrationsRun: false, cache: false },
-    ...{ entityPrefix: '', poolSize: CONNECTIONS, ...common },
-  };
-  const extra = lent.extra as object | undefined;
-  if (lent.type === 'postgres') {
-    return {
-      ...lent,
-      ...ours,
-      connectTimeoutMS: connectMs,
-      applicationName: 'leaf',
-      extra: { ...extra, max: CONNECTIONS },
-    };
-  }
-  if (lent.type !== 'mysql' && lent.type !== 'mariadb') throw unshareable(lent);
-  return {
-    ...lent,
-    ...ours,
-    ...{ charset: 'utf8mb4', timezone: 'Z', supportBigNumbers: true, bigNumberStrings: false },
-    ...{
-      multipleStatements: true,
-      connectTimeout: connectMs,
-      driver: await loadMysql(),
-      extra: { ...extra, connectionLimit: CONNECTIONS },
-    },
-  };
+  limits: ConnectionLimits,
+): DataSourceOptions | Promise<DataSourceOptions> {
+  return DIALECTS[dialect].driver.lent(lent, { ...NOTHING, poolSize: CONNECTIONS, ...common }, limits);
 }
 
 function unshareable({ type }: DataSourceOptions): LeafError {

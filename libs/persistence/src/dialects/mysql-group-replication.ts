@@ -1,6 +1,7 @@
 import { LeafError } from '@leaf/core';
 import { faultBeneath } from '../connections/database-faults';
 import type { Statement } from '../connections/sql-database';
+import { mysqlFault } from './mysql-faults';
 
 /** SQL: the configured group, '' where there is none. Every user may read it, whether the plugin is installed or not. */
 const CONFIGURED_GROUP = `COALESCE((SELECT variable_value FROM performance_schema.global_variables
@@ -63,7 +64,7 @@ async function readable<Rows>(rows: Promise<Rows>): Promise<Rows> {
   try {
     return await rows;
   } catch (error) {
-    if (faultBeneath(error)?.byHand !== true) throw error;
+    if (faultBeneath(error, mysqlFault)?.byHand !== true) throw error;
     throw unavailable(
       'The state of Group Replication cannot be read. Grant the user of Leaf SELECT on performance_schema.replication_group_members and performance_schema.replication_group_member_stats.',
       error,

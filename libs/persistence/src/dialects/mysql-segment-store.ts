@@ -3,7 +3,7 @@ import type { AllocRow } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { SqlSegmentStore } from '../stores/sql-segment-store';
 import { KIND_COLUMNS } from '../stores/setting-columns';
-import { TAG_DIALECTS } from '../stores/tag-dialect';
+import { MYSQL_TAGS } from './mysql-statements';
 
 interface Updated {
   readonly affectedRows: number;
@@ -36,7 +36,7 @@ const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
  * step that is changed meanwhile cannot shift the range.
  */
 export class MysqlSegmentStore extends SqlSegmentStore {
-  protected readonly tags = TAG_DIALECTS.mysql;
+  protected readonly tags = MYSQL_TAGS;
   private calls = 0;
 
   protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {

@@ -1,6 +1,8 @@
-import { SESSION_MODE } from './mysql-driver';
+import { notUpYetBy } from '../connections/database-faults';
 import type { SessionDialect } from '../connections/session-dialect';
 import type { Weakness } from '../connections/weakness';
+import { SESSION_MODE } from './mysql-driver';
+import { mysqlFault } from './mysql-faults';
 
 interface Settings {
   readonly flush: number | string;
@@ -50,4 +52,12 @@ export const MYSQL_SESSION: SessionDialect = {
     }
     return weaknesses;
   },
+  durabilitySettings: ['innodb_flush_log_at_trx_commit', 'sync_binlog'],
+  isFile: false,
+  faultOf: mysqlFault,
+  ofStatement: /^ER_/,
+  isNotUpYet: notUpYetBy(
+    ['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT', 'ER_QUERY_TIMEOUT'],
+    /max_statement_time exceeded/,
+  ),
 };

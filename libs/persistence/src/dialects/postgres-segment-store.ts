@@ -3,7 +3,7 @@ import type { AllocRow } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';
 import { KIND_COLUMNS } from '../stores/setting-columns';
-import { TAG_DIALECTS } from '../stores/tag-dialect';
+import { POSTGRES_TAGS } from './postgres-statements';
 
 /** Rows and their count, as TypeORM answers an UPDATE on PostgreSQL. */
 type Updated<Row> = [Row[], number];
@@ -22,7 +22,7 @@ interface AllocatedTag extends Allocated {
 
 /** Segment ranges from `leaf_alloc` in PostgreSQL: one statement, one round trip. */
 export class PostgresSegmentStore extends SqlSegmentStore {
-  protected readonly tags = TAG_DIALECTS.postgres;
+  protected readonly tags = POSTGRES_TAGS;
 
   protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
     const text = `${this.tags.text(sql)} ${guarded ? this.guarded : ''}`;

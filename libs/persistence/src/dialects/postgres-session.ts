@@ -1,4 +1,5 @@
 import { LeafError } from '@leaf/core';
+import { FAULT, faultsBy, notUpYetBy } from '../connections/database-faults';
 import type { SessionDialect } from '../connections/session-dialect';
 import type { Weakness } from '../connections/weakness';
 
@@ -56,6 +57,36 @@ export const POSTGRES_SESSION: SessionDialect = {
     }
     return weaknesses;
   },
+  durabilitySettings: ['fsync', 'synchronous_commit'],
+  isFile: false,
+  // By SQLSTATE.
+  faultOf: faultsBy({
+    '40001': FAULT.soon,
+    '40P01': FAULT.soon,
+    '55P03': { again: 'soon', locked: true, hint: 'another transaction holds the row; it is repeated' },
+    '25P02': { again: 'later', connection: true, hint: 'a transaction before it was not ended' },
+    '22021': FAULT.unwritable,
+    '22P05': FAULT.unwritable,
+    '25006': FAULT.readOnly,
+    '55000': FAULT.readOnly,
+    '42P01': FAULT.schema,
+    '42703': FAULT.schema,
+    '42501': FAULT.rights,
+    '28000': FAULT.login,
+    '28P01': FAULT.login,
+    '3D000': FAULT.login,
+    '53100': FAULT.full,
+    '53300': FAULT.noConnection,
+    '57014': { again: 'later', hint: 'no answer in time; the statement was cancelled' },
+    '57P01': FAULT.away,
+    '57P02': FAULT.away,
+    '57P03': FAULT.away,
+  }),
+  ofStatement: /^(?!08|25|57P|58|XX)[0-9A-Z]{5}$/,
+  isNotUpYet: notUpYetBy(
+    ['55P03', '57014', '57P03'],
+    /^(timeout expired|timeout exceeded when trying to connect|Connection terminated due to connection timeout|Query read timeout)$/,
+  ),
 };
 
 /** A pooler may drop the search path at any transaction, and the tables of another schema would be used. */

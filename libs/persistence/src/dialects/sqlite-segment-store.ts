@@ -3,7 +3,7 @@ import type { AllocRow } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';
 import { KIND_COLUMNS } from '../stores/setting-columns';
-import { TAG_DIALECTS } from '../stores/tag-dialect';
+import { SQLITE_TAGS } from './sqlite-statements';
 
 /** `max_id` as text: JavaScript numbers are exact to 2^53 only. */
 const MAX_ID_TEXT = 'CAST(max_id AS TEXT) AS max_id';
@@ -13,7 +13,7 @@ const NEXT_ID = 'MAX(max_id, COALESCE((SELECT max_id FROM leaf_deleted_tag WHERE
 
 /** Segment ranges from `leaf_alloc` in an SQLite file. Every statement is atomic and durable when it returns. */
 export class SqliteSegmentStore extends SqlSegmentStore {
-  protected readonly tags = TAG_DIALECTS.sqlite;
+  protected readonly tags = SQLITE_TAGS;
 
   protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
     const count = size === undefined ? null : BigInt(size);

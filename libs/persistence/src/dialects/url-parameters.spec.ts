@@ -1,5 +1,6 @@
-import { DEFAULT_LIMITS, limitsOf } from '../connections/connection-limits';
+import { DEFAULT_LIMITS } from '../connections/connection-limits';
 import { parseDatabaseUrl } from '../database/database-url';
+import { limitsOf } from './url-parameters';
 
 describe('parameters of a database URL', () => {
   it.each([
@@ -32,7 +33,7 @@ describe('parameters of a database URL', () => {
   });
 
   it('has a schema for PostgreSQL alone', () => {
-    expect(() => parseDatabaseUrl('mysql://u@db/leaf?schema=ids')).toThrow('only PostgreSQL');
+    expect(() => parseDatabaseUrl('mysql://u@db/leaf?schema=ids')).toThrow('has the parameter schema');
   });
 
   it('shows in a description what tells two databases apart', () => {

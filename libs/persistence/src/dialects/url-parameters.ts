@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { LeafError } from '@leaf/core';
+import type { ConnectionLimits } from '../connections/connection-limits';
 
 /** `off`; `on`: encrypted, the certificate is not looked at; `verify`: encrypted, to a host that proves its name. */
 export type TlsMode = 'off' | 'on' | 'verify';
@@ -24,8 +25,7 @@ export interface UrlParameters {
 }
 
 const NAMES = [
-  ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'connections', 'timeout', 'schema', 'socket'],
-  'passwordFile',
+  ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'connections', 'timeout', 'socket', 'passwordFile'],
 ];
 const TLS_MODES: Readonly<Record<string, TlsMode>> = {
   disable: 'off',
@@ -38,26 +38,36 @@ const TLS_MODES: Readonly<Record<string, TlsMode>> = {
 const CONNECTIONS = { least: 1, most: 64 };
 const TIMEOUT_MS = { least: 100, most: 60_000 };
 
-/** @throws LeafError `LEAF_CONFIG_INVALID` */
-export function readParameters(parameters: URLSearchParams, dialect: 'mysql' | 'postgres'): UrlParameters {
+/**
+ * @param own names that only this kind of server knows
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+export function readParameters(parameters: URLSearchParams, own: readonly string[]): UrlParameters {
+  const names = [...NAMES, ...own];
   for (const name of parameters.keys()) {
-    if (!NAMES.includes(name)) throw invalidUrl(`has the parameter ${name}; only ${NAMES.join(', ')} are known`);
+    if (!names.includes(name)) throw invalidUrl(`has the parameter ${name}; only ${names.join(', ')} are known`);
     if (parameters.get(name) === '') throw invalidUrl(`has ${name} without a value`);
   }
   const text = (name: string): string | undefined => parameters.get(name) ?? undefined;
   const tls = tlsMode(parameters);
-  const schema = text('schema');
-  if (schema !== undefined && dialect !== 'postgres') throw invalidUrl('has schema, which only PostgreSQL knows');
   return {
     tls,
     rootCertificate: text('sslrootcert'),
     clientCertificate: clientCertificate(text('sslcert'), text('sslkey'), tls),
     connections: wholeNumber(parameters, 'connections', CONNECTIONS),
     timeoutMs: wholeNumber(parameters, 'timeout', TIMEOUT_MS),
-    schema,
+    schema: text('schema'),
     socket: socketPath(text('socket'), tls),
     passwordFile: text('passwordFile'),
   };
+}
+
+/** What the URL of a database says goes before the limits that are given. */
+export function limitsOf(target: object | UrlParameters, given: ConnectionLimits): ConnectionLimits {
+  if (!('timeoutMs' in target)) return given;
+  const { connections = given.connections, timeoutMs } = target;
+  const times = timeoutMs === undefined ? {} : { connectMs: timeoutMs, queryMs: timeoutMs };
+  return { ...given, ...times, connections };
 }
 
 export function invalidUrl(problem: string): LeafError {

@@ -1,9 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { LeafError } from '@leaf/core';
-import type { DatabaseTarget } from '../database/database-url';
-
-type Dialect = DatabaseTarget['dialect'];
-type Width = 'any' | 'int' | 'bigint';
+import type { SchemaDialect, Width } from './schema-dialect';
 
 interface Column {
   readonly name: string;
@@ -29,15 +26,6 @@ const ADDED: readonly string[] = [
 ];
 const INTS = ['tinyint', 'smallint', 'mediumint', 'int', 'integer'];
 
-/** The columns of a table, by its name; none when there is no table, or none that this user may see. */
-const QUERIES: Readonly<Record<Dialect, string>> = {
-  sqlite: 'SELECT name, LOWER(type) AS type FROM pragma_table_info(?)',
-  mysql: `SELECT LOWER(column_name) AS name, LOWER(data_type) AS type FROM information_schema.columns
-    WHERE table_schema = DATABASE() AND table_name = ?`,
-  postgres: `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
-    WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
-};
-
 /**
  * Makes sure that the tables, where there are any, hold numbers exactly. Each query about them has a table of its own.
  *
@@ -46,15 +34,17 @@ const QUERIES: Readonly<Record<Dialect, string>> = {
  */
 export async function assertColumns(
   dataSource: DataSource,
-  { dialect, description }: Pick<DatabaseTarget, 'dialect' | 'description'>,
+  dialect: SchemaDialect,
+  description: string,
   complete: boolean,
 ): Promise<void> {
   for (const [table, needed] of Object.entries(NEEDED)) {
-    const columns = await dataSource.query<Column[]>(QUERIES[dialect], [table]);
+    const columns = await dataSource.query<Column[]>(dialect.columns, [table]);
     if (columns.length === 0) continue;
     for (const [name, width] of Object.entries(needed)) {
       const type = columns.find((column) => column.name === name)?.type;
-      if (type === undefined ? !complete && ADDED.includes(name) : holds(type, width, dialect)) continue;
+      if (type === undefined ? !complete && ADDED.includes(name) : width === 'any' || dialect.holds(type, width))
+        continue;
       const problem = type === undefined ? `has no column ${name}` : `has ${name} as ${type || 'anything'}`;
       throw new LeafError(
         'LEAF_DATABASE_UNUSABLE',
@@ -64,13 +54,11 @@ export async function assertColumns(
   }
 }
 
-export async function hasTable(dataSource: DataSource, dialect: Dialect, table: string): Promise<boolean> {
-  return (await dataSource.query<Column[]>(QUERIES[dialect], [table])).length > 0;
+export async function hasTable(dataSource: DataSource, { columns }: SchemaDialect, table: string): Promise<boolean> {
+  return (await dataSource.query<Column[]>(columns, [table])).length > 0;
 }
 
-/** In SQLite every type with INT in its name holds any whole number. */
-function holds(type: string, width: Width, dialect: Dialect): boolean {
-  if (width === 'any') return true;
-  if (dialect === 'sqlite') return type.includes('int');
+/** Where a type says how wide it is. */
+export function holdsExactly(type: string, width: Width): boolean {
   return width === 'int' ? INTS.includes(type) : type === 'bigint';
 }

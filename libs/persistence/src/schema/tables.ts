@@ -1,8 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { codeOf, LeafError } from '@leaf/core';
-import type { DatabaseTarget } from '../database/database-url';
-
-type Server = Exclude<DatabaseTarget['dialect'], 'sqlite'>;
+import type { SchemaDialect } from './schema-dialect';
 
 /** What is done to each table. */
 const RIGHTS = {
@@ -27,28 +25,6 @@ const COLUMN: Readonly<Record<string, string>> = {
   leaf_segment_server: 'server',
   leaf_registry: 'document',
 };
-const DENIED = new Set(['ER_TABLEACCESS_DENIED_ERROR', 'ER_COLUMNACCESS_DENIED_ERROR', '42501']);
-
-/** Tables whose content a crash or a rollback does not leave as it was committed, and what to do about one. */
-const UNSAFE: Readonly<Record<Server, string>> = {
-  mysql: `SELECT tables.table_name AS name, CONCAT('ENGINE=', tables.engine) AS kind
-    FROM information_schema.tables AS tables
-    LEFT JOIN information_schema.engines AS engines ON engines.engine = tables.engine
-    WHERE tables.table_schema = DATABASE() AND tables.table_name IN (${NAMES})
-      AND tables.engine IS NOT NULL AND COALESCE(engines.transactions, 'NO') <> 'YES'`,
-  postgres: `SELECT relname AS name, 'UNLOGGED' AS kind FROM pg_class
-    WHERE relpersistence <> 'p' AND oid IN (SELECT to_regclass(name) FROM unnest(ARRAY[${NAMES}]) AS name)`,
-};
-const REMEDIES: Readonly<Record<Server, (table: string) => string>> = {
-  mysql: (table) => `ALTER TABLE ${table} ENGINE=InnoDB`,
-  postgres: (table) => `ALTER TABLE ${table} SET LOGGED`,
-};
-const USERS: Readonly<Record<Server, string>> = {
-  // The name of a host has no @.
-  mysql: `SELECT CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''') AS name`,
-  postgres: 'SELECT quote_ident(current_user) AS name',
-};
-
 /**
  * Makes sure that the tables keep what was committed. One that is missing shows where it is needed.
  *
@@ -56,14 +32,15 @@ const USERS: Readonly<Record<Server, string>> = {
  */
 export async function assertTables(
   dataSource: DataSource,
-  { dialect, description }: Pick<DatabaseTarget, 'dialect' | 'description'>,
+  { unsafeTables }: SchemaDialect,
+  description: string,
 ): Promise<void> {
-  if (dialect === 'sqlite') return;
-  const [unsafe] = await dataSource.query<{ name: string; kind: string }[]>(UNSAFE[dialect]);
+  if (unsafeTables === undefined) return;
+  const [unsafe] = await dataSource.query<{ name: string; kind: string }[]>(unsafeTables.query(NAMES));
   if (unsafe !== undefined) {
     throw new LeafError(
       'LEAF_DATABASE_UNUSABLE',
-      `The table ${unsafe.name} of ${description} is ${unsafe.kind}: what was committed can be lost, and IDs come twice. With all servers stopped: ${REMEDIES[dialect](unsafe.name)}.`,
+      `The table ${unsafe.name} of ${description} is ${unsafe.kind}: what was committed can be lost, and IDs come twice. With all servers stopped: ${unsafeTables.remedy(unsafe.name)}.`,
     );
   }
 }
@@ -75,13 +52,14 @@ export async function assertTables(
  */
 export async function assertRights(
   dataSource: DataSource,
-  { dialect, description }: Pick<DatabaseTarget, 'dialect' | 'description'>,
+  { rights: ruled }: SchemaDialect,
+  description: string,
 ): Promise<void> {
-  if (dialect === 'sqlite') return;
+  if (ruled === undefined) return;
   for (const [table, rights] of Object.entries(RIGHTS)) {
     for (const right of rights) {
-      if (!(await isDenied(dataSource, PROBES[right](table)))) continue;
-      const [user] = await dataSource.query<{ name: string }[]>(USERS[dialect]);
+      if (!(await isDenied(dataSource, PROBES[right](table), ruled.denied))) continue;
+      const [user] = await dataSource.query<{ name: string }[]>(ruled.user);
       throw new LeafError(
         'LEAF_DATABASE_UNUSABLE',
         `The user of ${description} may not ${right} on the table ${table}. GRANT ${rights.join(', ')} ON ${table} TO ${user?.name ?? 'it'}.`,
@@ -91,11 +69,11 @@ export async function assertRights(
 }
 
 /** Any other fault shows where the table is used. */
-async function isDenied(dataSource: DataSource, probe: string): Promise<boolean> {
+async function isDenied(dataSource: DataSource, probe: string, denied: readonly string[]): Promise<boolean> {
   try {
     await dataSource.query(probe);
     return false;
   } catch (error) {
-    return DENIED.has(codeOf(error) ?? '');
+    return denied.includes(codeOf(error) ?? '');
   }
 }

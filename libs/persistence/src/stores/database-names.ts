@@ -1,15 +1,8 @@
-import type { DatabaseTarget } from '../database/database-url';
 import type { SqlDatabase } from '../connections/sql-database';
-import { numbered, unchanged } from './sql-text';
+import type { WorkerDialect } from './worker-dialect';
 
 /** The rows of `leaf_registry` that this is about. */
 const PREFIX = 'database:';
-
-const INSERTS: Readonly<Record<DatabaseTarget['dialect'], string>> = {
-  sqlite: "INSERT INTO leaf_registry (name, document) VALUES (?, '{}') ON CONFLICT (name) DO NOTHING",
-  mysql: "INSERT IGNORE INTO leaf_registry (name, document) VALUES (?, '{}')",
-  postgres: "INSERT INTO leaf_registry (name, document) VALUES (?, '{}') ON CONFLICT (name) DO NOTHING",
-};
 
 /**
  * The names of all databases that tags were ever spread over, as one of them remembers: it shows when one is missing in
@@ -18,7 +11,7 @@ const INSERTS: Readonly<Record<DatabaseTarget['dialect'], string>> = {
 export class DatabaseNames {
   constructor(
     private readonly database: SqlDatabase,
-    private readonly dialect: DatabaseTarget['dialect'],
+    private readonly dialect: Pick<WorkerDialect, 'text' | 'insert' | 'onConflict'>,
   ) {}
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE` */
@@ -30,7 +23,8 @@ export class DatabaseNames {
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE` */
   async add(name: string): Promise<void> {
-    const text = this.dialect === 'postgres' ? numbered : unchanged;
-    await this.database.run(text(INSERTS[this.dialect]), [PREFIX + name]);
+    const { text, insert, onConflict } = this.dialect;
+    const sql = `${insert} INTO leaf_registry (name, document) VALUES (?, '{}') ${onConflict}`;
+    await this.database.run(text(sql), [PREFIX + name]);
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '@leaf/core';
 import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
 import { RegistryDatabase, type WorkerDatabase } from './worker-database';
-import { type RowWrite, WORKER_DIALECTS, type WorkerDialect } from './worker-dialect';
+import type { RowWrite, WorkerDialect } from './worker-dialect';
 import { leaseText, storedWorker, versionOf, workerOf, type WorkerRow } from './worker-row';
 
 /** A table of workers; `id` is the worker ID. */
@@ -58,7 +58,7 @@ export class SqlWorkerStore extends WorkerStore {
   ) {
     super();
     this.database = new RegistryDatabase(database);
-    this.dialect = WORKER_DIALECTS[database.target.dialect];
+    this.dialect = database.dialect.workers;
     this.description = database.target.description;
   }
 

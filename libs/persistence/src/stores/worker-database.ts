@@ -2,13 +2,18 @@ import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf/core';
 import { faultBeneath } from '../connections/database-faults';
-import type { DatabaseTarget } from '../database/database-url';
+import type { SessionDialect } from '../connections/session-dialect';
 import type { SqlDatabase } from '../connections/sql-database';
+import type { WorkerDialect } from './worker-dialect';
 
 /** A database that is opened when it is first needed. */
 export interface WorkerDatabase {
-  readonly target: Pick<DatabaseTarget, 'dialect' | 'description'> & {
-    /** Path of an SQLite file. */ readonly file?: string;
+  readonly dialect: { readonly session: SessionDialect; readonly workers: WorkerDialect };
+  readonly target: {
+    /** For logs and errors: no secrets. */
+    readonly description: string;
+    /** Path of an SQLite file. */
+    readonly file?: string;
   };
   open(): Promise<{ readonly access: SqlDatabase }>;
   close(): Promise<void>;
@@ -96,7 +101,7 @@ export class RegistryDatabase {
 
   private explained(error: unknown): unknown {
     if (!(error instanceof LeafError) || !FAILED.includes(error.code)) return error;
-    const fault = faultBeneath(error);
+    const fault = faultBeneath(error, this.database.dialect.session.faultOf);
     if (fault?.byHand === true) {
       return new LeafError(
         'LEAF_CONFIG_INVALID',

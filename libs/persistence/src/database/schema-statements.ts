@@ -1,10 +1,7 @@
 import { migrations, type SchemaRunner } from '@leaf/migrations';
-import type { DatabaseTarget } from '../database/database-url';
-import { CREATE_MIGRATIONS_TABLE, MIGRATIONS_TABLE } from './migrations-table';
+import { type DialectName, DIALECTS } from '../dialects/dialects';
+import { MIGRATIONS_TABLE } from '../schema/migrate';
 
-type Dialect = DatabaseTarget['dialect'];
-
-const TYPES = { mysql: 'mysql', postgres: 'postgres', sqlite: 'better-sqlite3' } as const;
 /** TypeORM reads the time of a migration from the end of its name. */
 const TIMESTAMP = /\d{13}$/;
 
@@ -12,8 +9,9 @@ const TIMESTAMP = /\d{13}$/;
  * The statements that make all tables in an empty database, and record each migration as done: a later start finds
  * nothing to migrate. MySQL commits each by itself; the others are meant for one transaction.
  */
-export async function schemaStatements(dialect: Dialect): Promise<readonly string[]> {
-  const recorder = new RecordingRunner(dialect);
+export async function schemaStatements(dialect: DialectName): Promise<readonly string[]> {
+  const { type, createMigrationsTable } = DIALECTS[dialect].schema;
+  const recorder = new RecordingRunner(type);
   const records: string[] = [];
   for (const Migration of migrations) {
     const migration = new Migration();
@@ -21,7 +19,7 @@ export async function schemaStatements(dialect: Dialect): Promise<readonly strin
     const timestamp = TIMESTAMP.exec(migration.name)?.[0] ?? '0';
     records.push(`INSERT INTO ${MIGRATIONS_TABLE} (timestamp, name) VALUES (${timestamp}, '${migration.name}')`);
   }
-  return [...recorder.statements.map(dedented), CREATE_MIGRATIONS_TABLE[dialect], ...records];
+  return [...recorder.statements.map(dedented), createMigrationsTable, ...records];
 }
 
 /** Writes down what a migration would send to an empty database. */
@@ -29,8 +27,8 @@ class RecordingRunner implements SchemaRunner {
   readonly dataSource: SchemaRunner['dataSource'];
   readonly statements: string[] = [];
 
-  constructor(dialect: Dialect) {
-    this.dataSource = { options: { type: TYPES[dialect] } };
+  constructor(type: SchemaRunner['dataSource']['options']['type']) {
+    this.dataSource = { options: { type } };
   }
 
   query(sql: string): Promise<unknown> {

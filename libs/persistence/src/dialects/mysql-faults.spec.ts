@@ -1,7 +1,7 @@
-import { databaseFault } from './database-faults';
+import { mysqlFault } from './mysql-faults';
 
 function fault(code: string, message: string): unknown {
-  return databaseFault(Object.assign(new Error(message), { code }))?.again;
+  return mysqlFault(Object.assign(new Error(message), { code }))?.again;
 }
 
 describe('what another member of a group has rolled back', () => {
