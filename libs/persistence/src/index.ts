@@ -17,6 +17,7 @@ export { lentTarget } from './database/lent-database';
 export { loadSqlite, type SqliteConnection } from './dialects/sqlite-driver';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './stores/sql-worker-store';
 export type { WorkerDatabase } from './stores/worker-database';
+export { closeProblem } from './module/close-problem';
 export { PersistenceModule } from './module/persistence.module';
 export {
   DEFAULT_FAILOVER_GAP_STEPS,

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { SystemClock, systemRandom } from '@leaf/core';
 import { createSegmentStore, createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
+import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
 import { lentTarget } from '../database/lent-database';
 import { newDatabase } from '../database/new-database';
@@ -43,8 +44,4 @@ async function openOne(given: UrlPersistenceOptions | SharedPersistenceOptions):
   const database = await openDatabase(options, new SystemClock(), systemRandom);
   const segments = createSegmentStore(database, failoverOptions(given, logger));
   return new Persistence(segments, createTagStore(database), database.users, () => database.destroy());
-}
-
-function closeProblem(logger: Logger): (step: string, problem: string) => void {
-  return (step, problem) => logger.error(`Stop: ${step}: ${problem}`);
 }

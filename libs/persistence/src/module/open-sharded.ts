@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { reasonOf, Releasers, SystemClock, systemRandom } from '@leaf/core';
 import { parseDatabaseUrl } from '../database/database-url';
+import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
 import { newDatabase } from '../database/new-database';
 import { Persistence } from './persistence';
@@ -63,8 +64,4 @@ async function openShards(options: ShardedPersistenceOptions, logger: Logger, cl
     throw error;
   }
   return shards;
-}
-
-function closeProblem(logger: Logger): (step: string, problem: string) => void {
-  return (step, problem) => logger.error(`Stop: ${step}: ${problem}`);
 }

@@ -1,4 +1,4 @@
-import { LeafError, MAX_ID, MAX_STEP, periodicTag } from '@leaf/core';
+import { LeafError, MAX_ID, MAX_STEP, periodicTag, unknownTag } from '@leaf/core';
 import type { KindColumns } from './setting-columns';
 
 /** The row of a tag as an allocation that changed none finds it. */
@@ -56,11 +56,4 @@ export function changedMeanwhile(tag: string): LeafError {
 /** SQLite keeps what it is given: a text, a fraction, a number that JavaScript has not. */
 function isStep(step: number): boolean {
   return Number.isInteger(step) && step >= 1 && step <= MAX_STEP;
-}
-
-export function unknownTag(tag: string): LeafError {
-  return new LeafError(
-    'LEAF_TAG_NOT_FOUND',
-    `There is no tag "${tag}". Create its row in leaf_alloc first; it is found within a second.`,
-  );
 }

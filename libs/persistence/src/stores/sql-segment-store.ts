@@ -14,16 +14,9 @@ import {
   SegmentStore,
   type TagEntry,
   type TagKind,
-} from '@leaf/core';
-import {
-  type AllocRow,
-  type UsableRow,
-  isUsable,
-  refusalOf,
-  exhausted,
-  changedMeanwhile,
   unknownTag,
-} from './alloc-row';
+} from '@leaf/core';
+import { type AllocRow, type UsableRow, isUsable, refusalOf, exhausted, changedMeanwhile } from './alloc-row';
 import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';
 import { insertPeriod, NO_PERIOD } from './period-statement';

@@ -1,4 +1,4 @@
-import { formatInstance, type Instance, type StoredWorker, type WorkerRecord } from '@leaf/core';
+import { formatInstance, type Instance, isCount, type StoredWorker, type WorkerRecord } from '@leaf/core';
 
 /** A row of a table of workers, as read. */
 export interface WorkerRow {
@@ -61,8 +61,4 @@ function instanceOf(name: string): Instance | undefined {
   const [, bracketed, plain, port] = NAME.exec(name) ?? [];
   const ip = bracketed ?? plain;
   return ip === undefined ? undefined : { ip, port: Number(port) };
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }
