@@ -35,7 +35,7 @@ export const PACKAGES = [
     description: 'Leaf: unique 64-bit IDs inside of a NestJS application, from its own database',
     parts: ['libs/id', 'libs/persistence', 'libs/registry', 'libs/segment', 'libs/snowflake', 'migrations'],
     dependencies: ['@leaf/core'],
-    peers: ['@nestjs/common', '@nestjs/schedule', 'typeorm'],
+    peers: ['@nestjs/common', '@nestjs/schedule', '@nestjs/typeorm', 'typeorm'],
     optionalPeers: ['libsql', 'mysql2', 'prom-client'],
     loaded: ['pg', 'zookeeper'],
   },

@@ -39,7 +39,7 @@ export type PersistenceModuleOptions = UrlPersistenceOptions | ShardedPersistenc
 export const DEFAULT_FAILOVER_GAP_STEPS = 10;
 
 /** Without options there is no database: an application may find out at its start that it needs none. */
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<
   PersistenceModuleOptions | undefined
 >()
   .setClassMethodName('forRoot')
