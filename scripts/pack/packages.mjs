@@ -36,8 +36,8 @@ export const PACKAGES = [
     parts: ['libs/id', 'libs/persistence', 'libs/registry', 'libs/segment', 'libs/snowflake', 'migrations'],
     dependencies: ['@leaf/core'],
     peers: ['@nestjs/common', '@nestjs/schedule', '@nestjs/typeorm', 'typeorm'],
-    optionalPeers: ['libsql', 'mysql2', 'prom-client'],
-    loaded: ['pg', 'zookeeper'],
+    optionalPeers: ['libsql', 'mysql2', 'pg', 'prom-client'],
+    loaded: ['zookeeper'],
   },
   {
     name: '@leaf/client',

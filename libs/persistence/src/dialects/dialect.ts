@@ -17,12 +17,17 @@ export interface FileAddress {
   readonly description: string;
 }
 
-/** A database server. */
-export interface ServerAddress extends UrlParameters {
+export interface HostAddress {
   readonly host: string;
   readonly port: number;
+}
+
+/** A database server. */
+export interface ServerAddress extends UrlParameters, HostAddress {
+  /** Where the server may be, {@link host} first; several where any of them may be the primary. */
+  readonly hosts: readonly HostAddress[];
   readonly username: string;
-  /** Empty where a file has it. */
+  /** Empty where a file or a command has it. */
   readonly password: string;
   readonly database: string;
   /** For logs and errors: no secrets. */

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { passwordReader } from '../connections/password';
 import { FailoverGuard } from '../failover/failover-guard';
 import type { Dialect, ServerAddress } from './dialect';
 import { loadMysql } from './mysql-driver';
@@ -7,7 +8,6 @@ import { MYSQL_SCHEMA } from './mysql-schema';
 import { MysqlSegmentStore } from './mysql-segment-store';
 import { MYSQL_SESSION } from './mysql-session';
 import { MYSQL_TAGS, MYSQL_WORKERS } from './mysql-statements';
-import { passwordReader } from '../connections/password-file';
 import { SERVER_ADVICE, tlsOptions } from './server-driver';
 import { parseServerUrl } from './server-url';
 import { invalidUrl } from './url-parameters';
@@ -21,7 +21,7 @@ export const mysql: Dialect<ServerAddress> = {
   schemes: ['mysql', 'mariadb'],
   example: EXAMPLE,
   parse: (url) => {
-    const address = parseServerUrl(url, { example: EXAMPLE, port: 3306, parameters: [] });
+    const address = parseServerUrl(url, { example: EXAMPLE, port: 3306, severalHosts: false, parameters: [] });
     if (address.tls === 'verify' && isIP(address.host) !== 0) {
       throw invalidUrl('must have the name of the host, not its address, for sslmode=verify-full on MySQL and MariaDB');
     }
@@ -29,14 +29,14 @@ export const mysql: Dialect<ServerAddress> = {
   },
   driver: {
     options: async (address, common, limits) => {
-      const { host, port, username, password, database, passwordFile } = address;
+      const { host, port, username, password, database } = address;
       const ssl = tlsOptions(address);
       return {
         ...common,
         ...{ host, port, username, password, database },
         ...(address.socket === undefined ? {} : { socketPath: address.socket }),
         type: 'mysql',
-        driver: await loadMysql(passwordFile === undefined ? undefined : passwordReader(passwordFile)),
+        driver: await loadMysql(await passwordReader(address, limits.connectMs)),
         ...CONNECTION,
         connectTimeout: limits.connectMs,
         poolSize: limits.connections,

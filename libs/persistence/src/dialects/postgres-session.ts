@@ -81,10 +81,11 @@ export const POSTGRES_SESSION: SessionDialect = {
     '57P01': FAULT.away,
     '57P02': FAULT.away,
     '57P03': FAULT.away,
+    NO_WRITABLE_HOST: FAULT.readOnly,
   }),
   ofStatement: /^(?!08|25|57P|58|XX)[0-9A-Z]{5}$/,
   isNotUpYet: notUpYetBy(
-    ['55P03', '57014', '57P03'],
+    ['55P03', '57014', '57P03', 'NO_WRITABLE_HOST'],
     /^(timeout expired|timeout exceeded when trying to connect|Connection terminated due to connection timeout|Query read timeout)$/,
   ),
 };

@@ -1,11 +1,12 @@
 import { messageOf } from '@leaf/core';
-import { passwordReader } from '../connections/password-file';
+import { passwordReader } from '../connections/password';
 import { FailoverGuard } from '../failover/failover-guard';
 import { holdsExactly } from '../schema/columns';
 import { inTransaction, locked, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, ServerAddress } from './dialect';
 import { POSTGRES_GUARD } from './postgres-guard';
+import { clientAmong } from './postgres-hosts';
 import { PostgresSegmentStore } from './postgres-segment-store';
 import { POSTGRES_SESSION, ROLE_SCHEMA } from './postgres-session';
 import { POSTGRES_TAGS, POSTGRES_WORKERS } from './postgres-statements';
@@ -47,11 +48,21 @@ const EXAMPLE = 'postgres://user:password@host:5432/database';
 export const postgres: Dialect<ServerAddress> = {
   schemes: ['postgres', 'postgresql'],
   example: EXAMPLE,
-  parse: (url) => parseServerUrl(url, { example: EXAMPLE, port: 5432, parameters: ['schema'] }),
+  parse: (url) =>
+    parseServerUrl(url, {
+      example: EXAMPLE,
+      port: 5432,
+      severalHosts: true,
+      parameters: ['schema', 'target_session_attrs'],
+    }),
   driver: {
-    options: (address, common, limits) => {
-      const { port, username, database, schema, passwordFile } = address;
-      const password = passwordFile === undefined ? address.password : passwordReader(passwordFile);
+    options: async (address, common, limits) => {
+      const { port, username, database, schema, readWrite } = address;
+      const hosts = address.hosts.map((place) => ({ ...place, host: address.socket ?? place.host }));
+      const readPassword = await passwordReader(address, limits.connectMs);
+      const password = readPassword ?? address.password;
+      const isAny = hosts.length === 1 && !readWrite;
+      const client = isAny ? {} : { Client: await clientAmong(hosts, readPassword, limits.connectMs) };
       const options = schema === undefined ? {} : { options: `-c search_path=${searchPath(schema)}` };
       return {
         ...common,
@@ -61,7 +72,7 @@ export const postgres: Dialect<ServerAddress> = {
         connectTimeoutMS: limits.connectMs,
         poolSize: limits.connections,
         ssl: tlsOptions(address) ?? false,
-        extra: { query_timeout: limits.queryMs, ...options },
+        extra: { query_timeout: limits.queryMs, ...options, ...client },
       };
     },
     lends: ['postgres'],

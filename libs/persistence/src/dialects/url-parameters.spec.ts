@@ -9,6 +9,19 @@ describe('parameters of a database URL', () => {
     ['postgres://u@db/leaf?connections=64&timeout=60000', { connections: 64, timeoutMs: 60_000 }],
     ['postgres://u@db/leaf?schema=My%20ids', { schema: 'My ids' }],
     ['mysql://u@db/leaf?passwordFile=/run/token', { password: '', passwordFile: '/run/token' }],
+    ['mysql://u@db/leaf?passwordCommand=print%20it', { password: '', passwordCommand: 'print it' }],
+    ['postgres://u@db/leaf?target_session_attrs=read-write', { readWrite: true, hosts: [{ host: 'db', port: 5432 }] }],
+    [
+      'postgres://u:p@h1:1,[::1],h3:3/leaf',
+      {
+        ...{ host: 'h1', port: 1, description: 'postgres://h1:1,[::1]:5432,h3:3/leaf' },
+        hosts: [
+          { host: 'h1', port: 1 },
+          { host: '::1', port: 5432 },
+          { host: 'h3', port: 3 },
+        ],
+      },
+    ],
     ['mysql://u@db/leaf?socket=/run/mysqld.sock', { socket: '/run/mysqld.sock' }],
     [
       'mysql://u@db/leaf?sslmode=require&sslcert=c.pem&sslkey=k.pem',
@@ -22,9 +35,22 @@ describe('parameters of a database URL', () => {
     ...['connections=0', 'connections=65', 'connections=8.0', 'connections=', 'connections=-1', 'connections=0x8'],
     ...['timeout=99', 'timeout=60001', 'timeout=2s', 'socket=run/db', 'socket=/run/db&sslmode=require', 'schema='],
     ...['sslcert=/c.pem&sslmode=require', 'sslkey=/k.pem&sslmode=require', 'sslcert=/c.pem&sslkey=/k.pem'],
-    ...['passwordFile=/run/token', 'passwordFile=', 'Timeout=1000', 'target_session_attrs=read-write'],
+    ...['passwordFile=/run/token', 'passwordFile=', 'Timeout=1000', 'target_session_attrs=any'],
   ])('%s is refused', (parameters) => {
     expect(() => parseDatabaseUrl(`postgres://u:secret@db/leaf?${parameters}`)).toThrow(
+      expect.objectContaining({
+        code: 'LEAF_CONFIG_INVALID',
+        message: expect.not.stringContaining('secret') as string,
+      }),
+    );
+  });
+
+  it.each([
+    ...['postgres://u:secret@h1,,h2/leaf', 'postgres://u:secret@h1:x,h2/leaf', 'postgres://u:secret@,h2/leaf'],
+    ...['postgres://u:secret@h1,h2/leaf?socket=/run', 'mysql://u:secret@h1,h2/leaf', 'mysql://u:secret@h1:1,h2:2/leaf'],
+    ...['postgres://u:secret@h1,h2', 'mysql://u@h/leaf?target_session_attrs=read-write'],
+  ])('the hosts of %s are refused', (url) => {
+    expect(() => parseDatabaseUrl(url)).toThrow(
       expect.objectContaining({
         code: 'LEAF_CONFIG_INVALID',
         message: expect.not.stringContaining('secret') as string,

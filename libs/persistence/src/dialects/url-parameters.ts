@@ -1,12 +1,13 @@
 import { isAbsolute } from 'node:path';
 import { LeafError } from '@leaf/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
+import type { PasswordSource } from '../connections/password';
 
 /** `off`; `on`: encrypted, the certificate is not looked at; `verify`: encrypted, to a host that proves its name. */
 export type TlsMode = 'off' | 'on' | 'verify';
 
 /** What the URL of a database server says after its question mark. */
-export interface UrlParameters {
+export interface UrlParameters extends PasswordSource {
   readonly tls: TlsMode;
   /** File with the certificates of those who may vouch for the host; undefined: those that Node.js trusts. */
   readonly rootCertificate: string | undefined;
@@ -20,12 +21,13 @@ export interface UrlParameters {
   readonly schema: string | undefined;
   /** Absolute path of the Unix socket, for PostgreSQL of its directory, to connect to in place of the host. */
   readonly socket: string | undefined;
-  /** File with the password, which is read for each connection; undefined: the URL has it. */
-  readonly passwordFile: string | undefined;
+  /** PostgreSQL: each connection is to a host that takes writes; always with several hosts. */
+  readonly readWrite: boolean;
 }
 
 const NAMES = [
-  ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'connections', 'timeout', 'socket', 'passwordFile'],
+  ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'connections', 'timeout', 'socket'],
+  ...['passwordFile', 'passwordCommand'],
 ];
 const TLS_MODES: Readonly<Record<string, TlsMode>> = {
   disable: 'off',
@@ -58,7 +60,9 @@ export function readParameters(parameters: URLSearchParams, own: readonly string
     timeoutMs: wholeNumber(parameters, 'timeout', TIMEOUT_MS),
     schema: text('schema'),
     socket: socketPath(text('socket'), tls),
+    readWrite: readWrite(text('target_session_attrs')),
     passwordFile: text('passwordFile'),
+    passwordCommand: text('passwordCommand'),
   };
 }
 
@@ -72,6 +76,12 @@ export function limitsOf(target: object | UrlParameters, given: ConnectionLimits
 
 export function invalidUrl(problem: string): LeafError {
   return new LeafError('LEAF_CONFIG_INVALID', `The database URL ${problem}.`);
+}
+
+/** Of the other values that PostgreSQL's own clients know, Leaf has no use for any. */
+function readWrite(attributes: string | undefined): boolean {
+  if (attributes === undefined || attributes === 'read-write') return attributes !== undefined;
+  throw invalidUrl('has target_session_attrs, which must be read-write: Leaf writes');
 }
 
 function tlsMode(parameters: URLSearchParams): TlsMode {

@@ -53,12 +53,18 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-describe.each(Object.entries(ENGINES))('a password of %s in a file', (_, engine) => {
-  it('is read for each connection, and told to nobody', async () => {
+/** The parameter by which the password in `file` is found. */
+const SOURCES = {
+  passwordFile: () => `passwordFile=${file}`,
+  passwordCommand: () => `passwordCommand=${encodeURIComponent(`cat '${file}'; exit $?`)}`,
+};
+
+describe.each(Object.entries(ENGINES))('a password of %s', (_, engine) => {
+  it.each(Object.entries(SOURCES))('by %s is read for each connection, and told to nobody', async (__, parameter) => {
     const host = await engine.start();
     let dataSource: LeafDataSource | undefined;
     try {
-      const target = parseDatabaseUrl(`${await host.createOwnedDatabase()}?passwordFile=${file}`);
+      const target = parseDatabaseUrl(`${await host.createOwnedDatabase()}?${parameter()}`);
       const rotate = async (password: string): Promise<void> => {
         await host.query(engine.change(password));
         await host.query(engine.end);
@@ -97,4 +103,33 @@ it.each(['mysql', 'postgres'])('a start names a file that gives %s no password',
   await expect(connect(target)).rejects.toMatchObject(refused);
   await writeFile(file, '\n');
   await expect(connect(target)).rejects.toMatchObject(refused);
+});
+
+describe.each(['mysql', 'postgres'])('the passwordCommand of a URL of %s', (scheme) => {
+  const urlWith = (command: string, more = ''): string =>
+    `${scheme}://leaf@127.0.0.1/leaf?passwordCommand=${encodeURIComponent(command)}${more}`;
+
+  it.each([
+    ['exit 3', 'ended with status 3'],
+    ['true', 'printed nothing'],
+    ['kill -9 $$', 'was ended by SIGKILL'],
+    ['head -c 100000 /dev/zero', 'printed more than'],
+  ])('%s is refused at the start', async (end, problem) => {
+    const secrets = end === 'exit 3' ? `echo ${SECRETS[0]}; echo ${SECRETS[1]} >&2; ` : '';
+    const error: unknown = await connect(parseDatabaseUrl(urlWith(secrets + end))).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'LEAF_CONFIG_INVALID', message: expect.stringContaining(problem) as string });
+    for (const secret of SECRETS) expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(secret);
+  });
+
+  it('has as much time as a connection has', async () => {
+    const startedAt = performance.now();
+    await expect(connect(parseDatabaseUrl(urlWith('exec sleep 60', '&timeout=300')))).rejects.toThrow('within 300 ms');
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+  });
+
+  it('is the only password of its URL, and in no description', () => {
+    expect(() => parseDatabaseUrl(urlWith('true', '&passwordFile=/run/token'))).toThrow('leave out all but one');
+    expect(() => parseDatabaseUrl(urlWith('true').replace('leaf@', 'leaf:x@'))).toThrow('leave out all but one');
+    expect(parseDatabaseUrl(urlWith('echo secret')).description).not.toContain('secret');
+  });
 });
