@@ -22,7 +22,7 @@ export const MUTATIONS = [
     rule: 'database, mysql: a write meant for another database server is carried out',
     edits: [
       {
-        file: 'libs/persistence/src/stores/worker-dialect.ts',
+        file: 'libs/persistence/src/dialects/mysql-statements.ts',
         find: "isOrigin: () => '@leaf_server = ?',",
         replace: "isOrigin: () => '(@leaf_server = ? OR 1 = 1)',",
       },
