@@ -1,4 +1,4 @@
-export { DURABILITY_SETTINGS } from './dialects/dialects';
+export { DIALECT_NAMES, DURABILITY_SETTINGS } from './dialects/dialects';
 export { checkDatabases } from './check/check-databases';
 export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/database-report';
 export { createSegmentStore, createTagStore, type StoreDatabase } from './database/create-store';

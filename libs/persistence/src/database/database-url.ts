@@ -1,6 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { Address } from '../dialects/dialect';
-import { type DialectName, DIALECTS } from '../dialects/dialects';
+import { DIALECT_NAMES, type DialectName, DIALECTS } from '../dialects/dialects';
 import { invalidUrl } from '../dialects/url-parameters';
 
 /** A database, as its URL names it, or as an application has opened it. */
@@ -24,20 +24,12 @@ export interface LentTarget {
  */
 export function parseDatabaseUrl(url: string): UrlTarget {
   const scheme = url.slice(0, Math.max(0, url.indexOf(':'))).toLowerCase();
-  const name = dialectNames().find((each) => DIALECTS[each].schemes.includes(scheme));
+  const name = DIALECT_NAMES.find((each) => DIALECTS[each].schemes.includes(scheme));
   if (name !== undefined) return { dialect: name, ...DIALECTS[name].parse(url) };
-  throw invalidUrl(
-    `must be ${dialectNames()
-      .map((each) => DIALECTS[each].example)
-      .join(', or ')}`,
-  );
+  throw invalidUrl(`must be ${DIALECT_NAMES.map((each) => DIALECTS[each].example).join(', or ')}`);
 }
 
 /** @returns the kind of database of a data source that Leaf can connect like; undefined for one that it cannot */
 export function dialectLending({ type }: DataSourceOptions): DialectName | undefined {
-  return dialectNames().find((each) => DIALECTS[each].driver.lends.includes(type));
-}
-
-function dialectNames(): DialectName[] {
-  return Object.keys(DIALECTS) as DialectName[];
+  return DIALECT_NAMES.find((each) => DIALECTS[each].driver.lends.includes(type));
 }

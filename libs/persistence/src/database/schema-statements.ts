@@ -7,10 +7,10 @@ const TIMESTAMP = /\d{13}$/;
 
 /**
  * The statements that make all tables in an empty database, and record each migration as done: a later start finds
- * nothing to migrate. MySQL commits each by itself; the others are meant for one transaction.
+ * nothing to migrate. In one transaction, but on MySQL, which commits each by itself.
  */
 export async function schemaStatements(dialect: DialectName): Promise<readonly string[]> {
-  const { type, createMigrationsTable } = DIALECTS[dialect].schema;
+  const { type, createMigrationsTable, isTransactional } = DIALECTS[dialect].schema;
   const recorder = new RecordingRunner(type);
   const records: string[] = [];
   for (const Migration of migrations) {
@@ -19,7 +19,8 @@ export async function schemaStatements(dialect: DialectName): Promise<readonly s
     const timestamp = TIMESTAMP.exec(migration.name)?.[0] ?? '0';
     records.push(`INSERT INTO ${MIGRATIONS_TABLE} (timestamp, name) VALUES (${timestamp}, '${migration.name}')`);
   }
-  return [...recorder.statements.map(dedented), createMigrationsTable, ...records];
+  const statements = [...recorder.statements.map(dedented), createMigrationsTable, ...records];
+  return isTransactional ? ['BEGIN', ...statements, 'COMMIT'] : statements;
 }
 
 /** Writes down what a migration would send to an empty database. */

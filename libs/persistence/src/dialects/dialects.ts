@@ -3,9 +3,11 @@ import { mysql } from './mysql';
 import { postgres } from './postgres';
 import { sqlite } from './sqlite';
 
-const LIST = { sqlite, mysql, postgres };
+const LIST = { mysql, postgres, sqlite };
 
 export type DialectName = keyof typeof LIST;
+
+export const DIALECT_NAMES = Object.keys(LIST) as DialectName[];
 
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = LIST;
 

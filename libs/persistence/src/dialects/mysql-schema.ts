@@ -32,6 +32,7 @@ export const MYSQL_SCHEMA: SchemaDialect = {
     WHERE table_schema = DATABASE() AND table_name = ?`,
   holds: holdsExactly,
   createMigrationsTable: CREATE_MIGRATIONS_TABLE,
+  isTransactional: false,
   alone,
   unsafeTables: {
     query: (names) => `SELECT tables.table_name AS name, CONCAT('ENGINE=', tables.engine) AS kind

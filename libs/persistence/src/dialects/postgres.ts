@@ -23,6 +23,7 @@ const SCHEMA: SchemaDialect = {
   columns: `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
   holds: holdsExactly,
+  isTransactional: true,
   createMigrationsTable: `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
   id serial PRIMARY KEY,
   timestamp bigint NOT NULL,

@@ -38,6 +38,7 @@ const SCHEMA: SchemaDialect = {
   columns: 'SELECT name, LOWER(type) AS type FROM pragma_table_info(?)',
   // Every type with INT in its name holds any whole number.
   holds: (type) => type.includes('int'),
+  isTransactional: true,
   createMigrationsTable: `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
   id integer PRIMARY KEY AUTOINCREMENT NOT NULL,
   timestamp bigint NOT NULL,

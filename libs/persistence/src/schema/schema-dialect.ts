@@ -19,6 +19,8 @@ export interface SchemaDialect {
   /** Whether a column of this type holds such numbers exactly. */
   readonly holds: (type: string, width: Width) => boolean;
   readonly createMigrationsTable: string;
+  /** Whether a transaction holds changes of the schema. */
+  readonly isTransactional: boolean;
   /**
    * Carries out `work` while no other server changes the schema.
    *
