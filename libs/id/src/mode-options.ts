@@ -1,6 +1,5 @@
-import { networkInterfaces } from 'node:os';
 import type { DataSource } from 'typeorm';
-import { LeafError } from '@leaf/core';
+import { firstAddress, LeafError } from '@leaf/core';
 import { type RegistryOptions, STRATEGY_NAMES } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import type { SnowflakeModuleOptions } from '@leaf/snowflake';
@@ -71,9 +70,4 @@ function schemaOf({ migrate = true, accept = [] }: IdModuleFactoryOptions): {
 
 function sourceOf({ database }: IdModuleFactoryOptions): Source | undefined {
   return typeof database === 'string' ? { url: database } : database;
-}
-
-function firstAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }
