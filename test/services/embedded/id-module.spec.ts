@@ -1,0 +1,284 @@
+import 'reflect-metadata';
+import { join } from 'node:path';
+import { type DynamicModule, Injectable, type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import Libsql from 'libsql';
+import { Registry } from 'prom-client';
+import type { WorkerRecord } from '@leaf/core';
+import type { RegistryOptions } from '@leaf/registry';
+import { DataSource } from 'typeorm';
+import {
+  EmbeddedIdService,
+  IdModule,
+  type IdModuleOptions,
+  IdService,
+  LeafHealthIndicator,
+  registerLeafMetrics,
+} from '@leaf/id';
+import { makeDataDirectory, removeDataDirectory } from '../../support/data-directory';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../support/in-memory-worker-store';
+import { type MariadbServer, startMariadb } from '../../support/mariadb';
+import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { until } from '../../support/until';
+
+type Imports = NonNullable<DynamicModule['imports']>;
+
+const running: INestApplicationContext[] = [];
+
+async function start(...imports: Imports): Promise<INestApplicationContext> {
+  @Module({ imports })
+  class HostModule {}
+  const app = await NestFactory.createApplicationContext(HostModule, { logger: false, abortOnError: false });
+  running.push(app);
+  return app;
+}
+
+async function stop(app: INestApplicationContext): Promise<void> {
+  running.splice(running.indexOf(app), 1);
+  await app.close();
+}
+
+let mariadb: MariadbServer;
+let postgres: PostgresServer;
+let directory: string;
+
+beforeAll(async () => ([mariadb, postgres] = await Promise.all([startMariadb(), startPostgres()])));
+afterAll(() => Promise.all([mariadb.stop(), postgres.stop()]));
+beforeEach(async () => (directory = await makeDataDirectory()));
+afterEach(async () => {
+  for (const app of running.splice(0)) await app.close();
+  await removeDataDirectory(directory);
+});
+
+const file = (name = 'leaf'): string => `sqlite:${join(directory, `${name}.sqlite`)}`;
+/** Of the application. */
+const POOL = 2;
+/** A machine that stands still for a moment is no outage. */
+const segment = { waitMs: 30_000 };
+/** A registry in a new database server lets nobody in for a while: a short one. */
+const patience = { reportMs: 100, horizonMs: 1000, maxClockOffsetMs: 100 };
+const custom = (workers: InMemoryWorkers): RegistryOptions => ({
+  strategy: 'custom',
+  store: new InMemoryWorkerStore(workers),
+  policy: 'fixed',
+  remembers: true,
+});
+const host = (url: string, name = 'default'): DynamicModule =>
+  TypeOrmModule.forRoot({ type: url.startsWith('mysql') ? 'mysql' : 'postgres', url, name, poolSize: POOL } as never);
+
+describe('IdModule.forRoot', () => {
+  it('needs a URL only, and goes on where it stopped', async () => {
+    const options = { database: file(), tags: ['order'], snowflake: { registry: 'mysql' } } satisfies IdModuleOptions;
+    const app = await start(IdModule.forRoot(options));
+    const ids = app.get(IdService);
+    expect(await ids.nextIds('order', 3)).toEqual([1n, 2n, 3n]);
+    expect(ids.decode(ids.snowflake())).toMatchObject({ workerId: 1 });
+    await stop(app);
+    const again = await start(IdModule.forRoot(options));
+    expect(await again.get(IdService).nextId('order')).toBe(4n);
+    expect(again.get(IdService).decode(again.get(IdService).snowflake())).toMatchObject({ workerId: 1 });
+  });
+
+  it('leaves out the mode that it is not asked for', async () => {
+    const snowflakeOnly = await start(IdModule.forRoot({ snowflake: { registry: custom(new InMemoryWorkers(7)) } }));
+    const ids = snowflakeOnly.get(IdService);
+    expect(ids.decode(ids.snowflake()).workerId).toBe(7);
+    await expect(ids.nextId('order')).rejects.toMatchObject({ code: 'LEAF_SEGMENT_DISABLED' });
+    const segmentOnly = await start(IdModule.forRoot({ database: file() }));
+    expect(() => segmentOnly.get(IdService).snowflake()).toThrow('switched off');
+    expect(Object.keys(segmentOnly.get(LeafHealthIndicator).check('leaf').leaf)).toEqual(['status', 'segment']);
+  });
+
+  it('refuses what it has no database for', async () => {
+    await expect(start(IdModule.forRoot({ tags: ['order'] }))).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
+    await expect(start(IdModule.forRoot({ snowflake: { registry: 'mysql' } }))).rejects.toThrow('`database`');
+  });
+
+  it('leaves a declared tag as it is when it is there', async () => {
+    const database = file();
+    const tags = [{ tag: 'order', step: 10, maxId: 1001n }];
+    const app = await start(IdModule.forRoot({ database, tags }));
+    expect(await app.get(IdService).nextId('order')).toBe(1001n);
+    await stop(app);
+    const again = await start(IdModule.forRoot({ database, tags: [{ tag: 'order', step: 10, maxId: 5n }] }));
+    expect(await again.get(IdService).nextId('order')).toBe(1002n);
+  });
+});
+
+describe.each([
+  ['MariaDB', () => mariadb.createDatabase()],
+  ['PostgreSQL', () => postgres.createDatabase()],
+])('the data source of the application on %s', (_name, createDatabase) => {
+  let url: string;
+  let rows: DataSource;
+  beforeEach(async () => {
+    url = await createDatabase();
+    rows = await new DataSource({ type: url.startsWith('mysql') ? 'mysql' : 'postgres', url } as never).initialize();
+  });
+  afterEach(() => rows.destroy());
+
+  it('serves both modes, gets its unused IDs back and is left to the application', async () => {
+    const tags = ['order', 'invoice', 'parcel', 'refund'];
+    const app = await start(
+      host(url),
+      IdModule.forRoot({
+        database: { dataSource: DataSource },
+        tags,
+        segment,
+        snowflake: { registry: 'mysql', ...patience },
+      }),
+    );
+    const ids = app.get(IdService);
+    expect(await ids.nextIds('order', 3)).toEqual([1n, 2n, 3n]);
+    expect(ids.decode(ids.snowflake())).toMatchObject({ workerId: 1 });
+    await Promise.all(tags.map((tag) => ids.nextIds(tag, 5000)));
+    const [connections] = await rows.query<{ n: string }[]>(connectionsOf(url));
+    // The application's own, two for segments, two for the worker registry.
+    expect(Number(connections?.n)).toBeLessThanOrEqual(POOL + 2 + 2);
+    const dataSource = app.get<DataSource>(getDataSourceToken());
+    await app.close();
+    running.pop();
+    expect(dataSource.isInitialized).toBe(false);
+    expect(await rows.query("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order'")).toEqual([{ max_id: '5004' }]);
+    expect(await rows.query('SELECT lease_id FROM leaf_workerid_alloc')).toEqual([
+      { lease_id: expect.stringMatching(/\.free$/) },
+    ]);
+  });
+
+  it('keeps an ID that was taken inside of a transaction that is rolled back', async () => {
+    const options = { database: { dataSource: DataSource }, tags: ['order'], segment };
+    const app = await start(host(url), IdModule.forRoot(options));
+    const ids = app.get(IdService);
+    const taken: bigint[] = [];
+    const failing = app.get(DataSource).transaction(async () => {
+      taken.push(...(await ids.nextIds('order', 5000)));
+      throw new Error('rolled back');
+    });
+    await expect(failing).rejects.toThrow('rolled back');
+    const next = await ids.nextIds('order', 5000);
+    expect(new Set([...taken, ...next]).size).toBe(10_000);
+    const [row] = await rows.query<{ max_id: string }[]>("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order'");
+    expect(Number(row?.max_id)).toBeGreaterThanOrEqual(10_001);
+  });
+
+  it('keeps its own migrations apart from those of Leaf', async () => {
+    await start(host(url), IdModule.forRoot({ database: { dataSource: DataSource } }));
+    const app = running[0]!;
+    expect(await app.get(DataSource).runMigrations()).toEqual([]);
+    expect(await rows.query('SELECT name FROM leaf_migrations')).not.toEqual([]);
+    expect(await rows.query('SELECT name FROM migrations')).toEqual([]);
+  });
+
+  it('is taken by its name, or from a factory', async () => {
+    const named = getDataSourceToken('orders');
+    const options = { database: { dataSource: named }, tags: ['a'], segment };
+    const byName = await start(host(url, 'orders'), IdModule.forRoot(options));
+    expect(await byName.get(IdService).nextId('a')).toBe(1n);
+    const byFactory = await start(
+      host(url, 'orders'),
+      IdModule.forRootAsync({
+        inject: [named],
+        useFactory: (dataSource: DataSource) => ({ database: { dataSource }, tags: ['b'], segment }),
+      }),
+    );
+    expect(await byFactory.get(IdService).nextId('b')).toBe(1n);
+  });
+});
+
+it('does not share a data source on SQLite, whose transactions would take IDs back', async () => {
+  const dataSource = new DataSource({ type: 'better-sqlite3', driver: Libsql, database: ':memory:' });
+  await expect(start(IdModule.forRoot({ database: { dataSource } }))).rejects.toMatchObject({
+    code: 'LEAF_CONFIG_INVALID',
+  });
+});
+
+describe('IdModule.forRootAsync', () => {
+  @Injectable()
+  class Settings {
+    readonly database = file('async');
+  }
+
+  @Module({ providers: [Settings], exports: [Settings] })
+  class SettingsModule {}
+
+  it('takes what it needs from other modules, once', async () => {
+    let asked = 0;
+    const app = await start(
+      IdModule.forRootAsync({
+        imports: [SettingsModule],
+        inject: [Settings],
+        useFactory: ({ database }: Settings) => {
+          asked++;
+          return { database, tags: ['order'], snowflake: { registry: 'mysql' } };
+        },
+      }),
+    );
+    expect(await app.get(IdService).nextId('order')).toBe(1n);
+    expect(app.get(IdService).snowflake()).toBeGreaterThan(0n);
+    expect(asked).toBe(1);
+  });
+
+  it('finds out at the start which modes there are', async () => {
+    const app = await start(IdModule.forRootAsync({ useFactory: () => Promise.resolve({}) }));
+    await expect(app.get(IdService).nextId('order')).rejects.toMatchObject({ code: 'LEAF_SEGMENT_DISABLED' });
+    expect(() => app.get(IdService).snowflake()).toThrow('switched off');
+    expect(app.get(LeafHealthIndicator).check('leaf')).toEqual({ leaf: { status: 'up' } });
+  });
+});
+
+describe('two of them in one application', () => {
+  @Injectable()
+  class Orders {
+    constructor(readonly ids: IdService) {}
+  }
+
+  @Injectable()
+  class Invoices {
+    constructor(readonly ids: IdService) {}
+  }
+
+  it('have a database, a worker and metrics each', async () => {
+    const storage = new InMemoryWorkers();
+    const module = (name: string, port: number): DynamicModule =>
+      IdModule.forRoot({
+        database: file(name),
+        tags: [name],
+        snowflake: { registry: custom(storage), instance: { port }, reportMs: 20 },
+      });
+
+    @Module({ imports: [module('orders', 1)], providers: [Orders] })
+    class OrdersModule {}
+
+    @Module({ imports: [module('invoices', 2)], providers: [Invoices] })
+    class InvoicesModule {}
+
+    const app = await start(OrdersModule, InvoicesModule);
+    const [orders, invoices] = [app.get(Orders).ids, app.get(Invoices).ids];
+    expect(await orders.nextId('orders')).toBe(1n);
+    expect(await invoices.nextId('invoices')).toBe(1n);
+    await expect(orders.nextId('invoices')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    const workers = [orders, invoices].map((ids) => ids.decode(ids.snowflake()).workerId);
+    expect(new Set(workers).size).toBe(2);
+    const records = (): WorkerRecord[] => [...storage.records.values()].map(({ record }) => record);
+    await until('a report of each', () => records().every(({ write }) => write >= 3));
+
+    const registry = new Registry();
+    await registerLeafMetrics(registry, orders as EmbeddedIdService);
+    await registerLeafMetrics(registry, invoices as EmbeddedIdService, { prefix: 'invoices_' });
+    await orders.nextIds('orders', 10);
+    await registry.metrics();
+    const text = await registry.metrics();
+    expect(text).toContain('\nleaf_segment_ids_total 11\n');
+    expect(text).toContain('\ninvoices_segment_ids_total 1\n');
+    expect(text).toMatch(/\nleaf_snowflake_ids_total 1\n/);
+    await stop(app);
+    expect(records().filter(({ free }) => free)).toHaveLength(2);
+  });
+});
+
+function connectionsOf(url: string): string {
+  return url.startsWith('mysql')
+    ? 'SELECT COUNT(*) AS n FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()'
+    : 'SELECT COUNT(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+}
