@@ -1,6 +1,4 @@
 import { Agent } from 'node:http';
-import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
 import { insertTag, maxIdOf } from '../support/data-directory';
 import { type Answer, call, json, text } from '../support/http';
 import { metric } from '../support/metrics';
@@ -373,23 +371,4 @@ describe('the fast route and the ordinary one', () => {
     });
     expect(told(one)).toEqual(told(other));
   }
-});
-
-describe('a server elsewhere', () => {
-  const servers = new BuiltServers();
-
-  beforeAll(ensureBuilt);
-  afterAll(() => servers.end());
-
-  it('decodes for the bookmarks of the Java service in its own time zone', async () => {
-    const { port } = await servers.start(await servers.makeDirectory(), { TZ: 'Asia/Shanghai' });
-    expect(await json(port, '/decodeSnowflakeId?snowflakeId=1169786042799259000')).toEqual({
-      timestamp: '1567733700834(2019-09-06 09:35:00.834)',
-      sequenceId: '3448',
-      workerId: '39',
-    });
-    expect(await json(port, '/api/snowflake/decode/1169786042799259000')).toMatchObject({
-      time: '2019-09-06T01:35:00.834Z',
-    });
-  });
 });

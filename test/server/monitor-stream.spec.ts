@@ -1,8 +1,5 @@
 import type { OverviewView, RemovedView, SegmentsView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views';
 import { admin, ADMIN_TOKEN } from '../support/admin';
-import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { insertTag } from '../support/data-directory';
 import { EventReader } from '../support/event-reader';
 import { call, json, text } from '../support/http';
 import { problemCode } from '../support/problem';
@@ -142,38 +139,5 @@ describe('the stream', () => {
     const drained = await reader.next<OverviewView>('overview', ({ ready }) => !ready);
     expect(drained.parts.at(-1)).toMatchObject({ name: 'drain', status: 'down' });
     await rounds(reader, 1);
-  });
-});
-
-describe('the end of a server', () => {
-  const servers = new BuiltServers();
-  beforeAll(ensureBuilt);
-  afterEach(() => servers.end());
-
-  /** Longer than any test. */
-  const DRAIN = { LEAF_SHUTDOWN_DRAIN_MS: '600000' };
-
-  it('ends the streams at once, and gives no new ones while it drains', async () => {
-    const built = await servers.start(await servers.makeDirectory(), DRAIN);
-    const reader = await open(built.port);
-    await reader.next('snowflake');
-    built.signal('SIGTERM');
-    await until('the end of the stream', () => reader.ended);
-    expect(problemCode(await call(built.port, STREAM))).toBe('LEAF_NOT_READY');
-    expect((await call(built.port, `/api/segment/get/${TAG}`)).status).toBe(200);
-    expect((await call(built.port, '/api/monitor/overview')).status).toBe(200);
-  });
-
-  it('waits for no reader, not even for one that takes nothing', async () => {
-    const directory = await servers.makeDirectory();
-    const built = await servers.start(directory);
-    for (let n = 0; n < 300; n++) insertTag(directory, { tag: `tag-${n}`, step: 10 });
-    const [reader, stuck] = await Promise.all([open(built.port), open(built.port)]);
-    await reader.next('snowflake');
-    stuck.response.pause();
-    await rounds(reader, 2);
-    built.signal('SIGINT');
-    expect(await built.exit()).toEqual({ code: 0, signal: null });
-    await until('the end of the stream', () => reader.ended);
   });
 });
