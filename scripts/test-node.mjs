@@ -1,6 +1,6 @@
 // npm run test:node -- 22 24: the fast tier on other versions of Node, each with packages that it installed itself.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -32,9 +32,8 @@ function installNode(version) {
   const folder = join(CACHE, version);
   mkdirSync(folder, { recursive: true });
   run(process.execPath, [NPM, 'install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, `node@${version}`]);
-  const modules = join(folder, 'node_modules/node/node_modules');
-  const [platform] = readdirSync(modules).filter((name) => name.startsWith('node-'));
-  const node = realpathSync(join(modules, platform, 'bin/node'));
+  const platform = `node-${process.platform}-${process.arch}`;
+  const node = join(folder, 'node_modules/node/node_modules', platform, 'bin/node');
   console.log(`\nNode ${run(node, ['--version']).trim()}`);
   return node;
 }
