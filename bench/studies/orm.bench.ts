@@ -4,14 +4,14 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { IdModule, IdService } from '@leaf/id';
-import { startMariadb } from '../test/support/mariadb';
+import { startMariadb } from '../../test/support/mariadb';
 import { LeafPurchase, makeRow, PlainPurchase } from './orm/entities';
 import { TimedSubscriber } from './orm/timed-subscriber';
-import { describeEnvironment, readEnvironment } from './report/environment';
-import { writeResults } from './report/results-file';
-import { ratios, summarize, type Summary } from './report/summary';
-import { formatTable, percent, whole } from './report/table';
-import { below, describeTargets, figure } from './report/targets';
+import { describeEnvironment, readEnvironment } from '../report/environment';
+import { writeResults } from '../report/results-file';
+import { ratios, summarize, type Summary } from '../report/summary';
+import { formatTable, percent, whole } from '../report/table';
+import { below, describeTargets, figure } from '../report/targets';
 
 const ROWS = 100_000;
 /** Rows of one INSERT: what the packet limit of a server with its defaults has room for. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cores } from '../http/cores';
-import { request } from '../http/request';
-import type { Sandbox } from '../http/sandbox';
-import { ServerProcess } from '../http/server-process';
+import type { Cores } from '../../http/cores';
+import { request } from '../../http/request';
+import type { Sandbox } from '../../http/sandbox';
+import { ServerProcess } from '../../http/server-process';
 import { type PhaseResult, runPhases } from './phases';
 import type { Scenario } from './scenarios';
 

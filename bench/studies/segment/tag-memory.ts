@@ -1,11 +1,11 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MariadbServer } from '../../test/support/mariadb';
-import { formatTable, whole } from '../report/table';
-import { below, type Target } from '../report/targets';
-import { request } from '../http/request';
-import type { Sandbox } from '../http/sandbox';
-import { ServerProcess } from '../http/server-process';
+import type { MariadbServer } from '../../../test/support/mariadb';
+import { formatTable, whole } from '../../report/table';
+import { below, type Target } from '../../report/targets';
+import { request } from '../../http/request';
+import type { Sandbox } from '../../http/sandbox';
+import { ServerProcess } from '../../http/server-process';
 import { deleteTags, insertTags, open } from './database';
 import { tagNames } from './tag-refresh';
 

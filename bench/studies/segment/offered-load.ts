@@ -1,4 +1,4 @@
-import { turn } from '../core/contender';
+import { turn } from '../../core/contender';
 import { Latencies } from './latencies';
 
 /** What was measured of one way to make IDs. */

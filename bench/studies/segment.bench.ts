@@ -1,9 +1,9 @@
-import { startMariadb } from '../test/support/mariadb';
-import { Sandbox } from './http/sandbox';
-import { readServerOptions } from './http/server-options';
-import { describeEnvironment, readEnvironment } from './report/environment';
-import { writeResults } from './report/results-file';
-import { describeTargets, figure, type Figure, type Target } from './report/targets';
+import { startMariadb } from '../../test/support/mariadb';
+import { Sandbox } from '../http/sandbox';
+import { readServerOptions } from '../http/server-options';
+import { describeEnvironment, readEnvironment } from '../report/environment';
+import { writeResults } from '../report/results-file';
+import { describeTargets, figure, type Figure, type Target } from '../report/targets';
 import { describeSwitches, measureSwitches, switchFaults, switchTarget } from './segment/switches';
 import { describeMemory, measureMemory, memoryTarget } from './segment/tag-memory';
 import { describeRefreshes, measureRefreshes } from './segment/tag-refresh';

@@ -1,12 +1,12 @@
-import { arrangeCores } from './http/cores';
-import { Sandbox } from './http/sandbox';
+import { arrangeCores } from '../http/cores';
+import { Sandbox } from '../http/sandbox';
 import { describeOverload, overloadTargets } from './overload/overload-report';
 import { type OverloadResult, runOverload } from './overload/overload-run';
 import { SCENARIOS } from './overload/scenarios';
-import { readServerOptions } from './http/server-options';
-import { describeEnvironment, readEnvironment } from './report/environment';
-import { writeResults } from './report/results-file';
-import { describeTargets, figure } from './report/targets';
+import { readServerOptions } from '../http/server-options';
+import { describeEnvironment, readEnvironment } from '../report/environment';
+import { writeResults } from '../report/results-file';
+import { describeTargets, figure } from '../report/targets';
 
 const FULL = { warmUpSeconds: 3, peakSeconds: 5, overloadSeconds: 15, afterSeconds: 5 };
 const QUICK = { warmUpSeconds: 2, peakSeconds: 2, overloadSeconds: 5, afterSeconds: 3 };

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../test/support/free-port';
-import type { Cores } from '../http/cores';
-import type { Sandbox } from '../http/sandbox';
+import { freePort } from '../../../test/support/free-port';
+import type { Cores } from '../../http/cores';
+import type { Sandbox } from '../../http/sandbox';
 
 const START_LIMIT_MS = 10_000;
 const POLL_MS = 20;

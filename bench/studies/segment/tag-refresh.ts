@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MariadbServer } from '../../test/support/mariadb';
-import { summarize, type Summary } from '../report/summary';
-import { decimals, formatTable, whole } from '../report/table';
+import type { MariadbServer } from '../../../test/support/mariadb';
+import { summarize, type Summary } from '../../report/summary';
+import { decimals, formatTable, whole } from '../../report/table';
 import { type Busy, observeBusy } from './busy';
 import { deleteTags, insertTags, makeGenerator, open } from './database';
 

@@ -1,5 +1,5 @@
-import { decimals, formatTable, percent, whole } from '../report/table';
-import { atLeast, below, type Target } from '../report/targets';
+import { decimals, formatTable, percent, whole } from '../../report/table';
+import { atLeast, below, type Target } from '../../report/targets';
 import type { OverloadResult } from './overload-run';
 import { LATENCY_LIMIT_MS } from './phase-record';
 

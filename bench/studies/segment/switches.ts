@@ -1,9 +1,9 @@
 import type { SegmentIdGenerator } from '@leaf/core';
-import { decimals, formatTable, whole } from '../report/table';
-import { summarize, type Summary } from '../report/summary';
-import { below, type Target } from '../report/targets';
-import type { MariadbServer } from '../../test/support/mariadb';
-import { TcpProxy } from '../../test/support/tcp-proxy';
+import { decimals, formatTable, whole } from '../../report/table';
+import { summarize, type Summary } from '../../report/summary';
+import { below, type Target } from '../../report/targets';
+import type { MariadbServer } from '../../../test/support/mariadb';
+import { TcpProxy } from '../../../test/support/tcp-proxy';
 import { insertTags, makeGenerator, open } from './database';
 import type { LatencyFigures } from './latencies';
 import { Observed, offer } from './offered-load';

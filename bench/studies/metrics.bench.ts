@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { arrangeCores } from './http/cores';
-import { httpFaults } from './http/http-targets';
-import { chooseGenerator, CONNECTIONS } from './http/load-generator';
-import { measureRound, type Round, type RouteLoad } from './http/round';
-import type { Route } from './http/route';
-import { summarizeKnown, summarizeRoutes } from './http/route-report';
-import { Sandbox } from './http/sandbox';
-import type { ServerOptions } from './http/server-process';
-import { describeEnvironment, readEnvironment } from './report/environment';
-import { writeResults } from './report/results-file';
-import { ratios, summarize } from './report/summary';
-import { decimals, formatTable, whole } from './report/table';
-import { figure } from './report/targets';
+import { arrangeCores } from '../http/cores';
+import { httpFaults } from '../http/http-targets';
+import { chooseGenerator, CONNECTIONS } from '../http/load-generator';
+import { measureRound, type Round, type RouteLoad } from '../http/round';
+import type { Route } from '../http/route';
+import { summarizeKnown, summarizeRoutes } from '../http/route-report';
+import { Sandbox } from '../http/sandbox';
+import type { ServerOptions } from '../http/server-process';
+import { describeEnvironment, readEnvironment } from '../report/environment';
+import { writeResults } from '../report/results-file';
+import { ratios, summarize } from '../report/summary';
+import { decimals, formatTable, whole } from '../report/table';
+import { figure } from '../report/targets';
 
 const BUILT_SERVER = 'dist/apps/leaf-server/src/server.js';
 const MODES = [
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const leaf = (counting: 'on' | 'off'): ServerOptions => ({
     command: cores.server([
       process.execPath,
-      join(__dirname, 'http/leaf-server.js'),
+      join(__dirname, '../http/leaf-server.js'),
       dirname(resolve(BUILT_SERVER)),
       counting,
     ]),
