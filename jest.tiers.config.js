@@ -1,5 +1,12 @@
-const { roots, reporters, testSequencer, maxWorkers, workerGracefulExitTimeout, testTimeout, ...common } =
-  require('./jest.config.js');
+const {
+  roots,
+  reporters,
+  testSequencer,
+  maxWorkers,
+  workerGracefulExitTimeout,
+  testTimeout,
+  ...common
+} = require('./jest.config.js');
 
 /** A test belongs to the tier of its folder, and to the fast tier when it is in none of these. */
 const FOLDERS = { services: 'test/services', e2e: 'test/e2e', long: 'test/long' };

@@ -31,7 +31,16 @@ function test(version) {
 function installNode(version) {
   const folder = join(CACHE, version);
   mkdirSync(folder, { recursive: true });
-  run(process.execPath, [NPM, 'install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, `node@${version}`]);
+  run(process.execPath, [
+    NPM,
+    'install',
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--prefix',
+    folder,
+    `node@${version}`,
+  ]);
   const platform = `node-${process.platform}-${process.arch}`;
   const node = join(folder, 'node_modules/node/node_modules', platform, 'bin/node');
   console.log(`\nNode ${run(node, ['--version']).trim()}`);
