@@ -17,6 +17,7 @@ export { lentTarget } from './lent-database';
 export { loadSqlite, type SqliteConnection } from './sqlite/sqlite-driver';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './workers/sql-worker-store';
 export type { WorkerDatabase } from './workers/worker-database';
+export { openPersistence } from './open-persistence';
 export { PersistenceModule } from './persistence.module';
 export {
   DEFAULT_FAILOVER_GAP_STEPS,
