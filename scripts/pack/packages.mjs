@@ -36,8 +36,8 @@ export const PACKAGES = [
     parts: ['libs/id', 'libs/persistence', 'libs/registry', 'libs/segment', 'libs/snowflake', 'migrations'],
     dependencies: ['@leaf/core'],
     peers: ['@nestjs/common', '@nestjs/schedule', 'typeorm'],
-    optionalPeers: ['libsql', 'mysql2', 'prom-client'],
-    loaded: ['pg', 'zookeeper'],
+    optionalPeers: ['libsql', 'mysql2'],
+    loaded: ['pg', 'prom-client', 'zookeeper'],
   },
   {
     name: '@leaf/client',

@@ -4,7 +4,16 @@ import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { TagStore, type WorkerRecord } from '@leaf/core';
-import { Leaf, type LeafOptions, SegmentModule, SegmentService, SnowflakeModule, SnowflakeService } from '@leaf/id';
+import {
+  Leaf,
+  type LeafOptions,
+  registerLeafMetrics,
+  SegmentModule,
+  SegmentService,
+  SnowflakeModule,
+  SnowflakeService,
+} from '@leaf/id';
+import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
@@ -87,6 +96,24 @@ describe('Leaf', () => {
     await expect(invalid).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
     expect(closeDatabase).toHaveBeenCalledTimes(2);
     await first.stop();
+  });
+
+  it('counts on when a tag goes', async () => {
+    const leaf = await start({ database: file(), tags: ['order', 'invoice'] });
+    const registry = new Registry();
+    await registerLeafMetrics(registry, leaf.ids);
+    const total = async (): Promise<number> => {
+      const lines = (await registry.metrics()).matchAll(/^leaf_ids_issued_total\{.*\} (\d+)$/gm);
+      return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
+    };
+    await leaf.ids.nextIds('order', 5);
+    await leaf.ids.nextIds('invoice', 3);
+    expect(await total()).toBe(8);
+    const loads = leaf.status().segment?.loads;
+    await leaf.ids.nextIds('order', 2);
+    leaf.segments?.removeTag('order');
+    expect(await total()).toBe(10);
+    expect(leaf.status().segment).toMatchObject({ loads, issued: 10 });
   });
 });
 

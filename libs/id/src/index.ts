@@ -9,7 +9,18 @@ export type { IdModuleExtras, IdModuleFactoryOptions, IdModuleOptions, NamedData
 export { Leaf, type LeafStores } from './leaf';
 export { LeafHealthIndicator, type LeafHealth } from './leaf-health-indicator';
 export type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
-export { type LeafMetricsOptions, type MetricsRegistry, registerLeafMetrics } from './metrics/register-leaf-metrics';
+export { LEAF_METRICS, type LeafFigures, type LeafMetric, metricsOf } from './metrics/leaf-metrics';
+export {
+  addMetrics,
+  addReading,
+  type Line,
+  type Metric,
+  type MetricReading,
+  type MetricsRegistry,
+  type Sample,
+} from './metrics/metric-set';
+export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/register-leaf-metrics';
+export { TagSeries } from './metrics/tag-series';
 export { SegmentModule } from './segment.module';
 export { SnowflakeModule } from './snowflake.module';
 export type { DatabaseStatus, LeafStatus, RegistryStatus, SegmentStatus, SnowflakeStatus } from './status';
