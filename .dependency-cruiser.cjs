@@ -18,6 +18,58 @@ const upward = Object.entries(layers).map(([lib, below]) => ({
   to: { path: '^(libs|apps|test|bench)/', pathNot: `^libs/(${[lib, ...below].join('|')})/` },
 }));
 
+/**
+ * The folders of a part, the lowest first: each imports itself and those before it. A folder is its files alone; those
+ * inside of it are listed by themselves, and a new one has to be.
+ */
+const folders = {
+  'apps/leaf-server/src': [
+    'config',
+    'lifecycle',
+    'cluster',
+    'tracing',
+    'commands',
+    'http/responses',
+    'http/overload',
+    'http',
+    'http/server',
+    'openapi',
+    'ids',
+    'health',
+    'admin',
+    'console',
+    'monitor/views',
+    'monitor/sampling',
+    'monitor/process',
+    'monitor/server',
+    'monitor/stream',
+    'monitor',
+    'metrics',
+    'java-compat',
+    '.',
+  ],
+  'libs/registry/src': ['file', 'policies', 'stores', 'stores/directory', 'stores/zookeeper', 'strategies', '.'],
+};
+
+const folderRules = Object.entries(folders).flatMap(([part, names]) => {
+  const files = names.map((name) => `^${part}/${name === '.' ? '' : `${name}/`}[^/]+$`);
+  const below = names.map((name, index) => ({
+    name: `${part}/${name}-imports-down`,
+    comment: `${part}/${name} may import ${names.slice(0, index).join(', ') || 'no other folder'}.`,
+    severity: 'error',
+    from: { path: files[index], pathNot: '\\.spec\\.ts$' },
+    to: { path: `^${part}/`, pathNot: files.slice(0, index + 1) },
+  }));
+  const unlisted = {
+    name: `${part}-folders-are-listed`,
+    comment: `A new folder of ${part} takes its place among its folders in .dependency-cruiser.cjs.`,
+    severity: 'error',
+    from: { path: `^${part}/`, pathNot: files },
+    to: {},
+  };
+  return [...below, unlisted];
+});
+
 module.exports = {
   forbidden: [
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
@@ -75,6 +127,7 @@ module.exports = {
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     ...upward,
+    ...folderRules,
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

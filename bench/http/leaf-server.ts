@@ -7,7 +7,10 @@ import type * as Server from '../../apps/leaf-server/src/server';
 async function main([folder = '', counting]: readonly string[]): Promise<void> {
   const { readConfig } = (await import(join(folder, 'config/environment.js'))) as typeof Environment;
   const { startServer } = (await import(join(folder, 'server.js'))) as typeof Server;
-  const server = await startServer(readConfig(), { countRequests: counting === 'on' });
+  const server = await startServer(
+    readConfig(() => ({ env: {}, warnings: [] })),
+    { countRequests: counting === 'on' },
+  );
   process.once('SIGTERM', () => void server.close().then(() => process.exit()));
 }
 

@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 const built = (file) => require(join(import.meta.dirname, '../../dist', file));
 const { BitLayout, DEFAULT_EPOCH, PLAIN_TAG, SegmentIdGenerator, SnowflakeGenerator, SystemClock, systemRandom } =
   built('libs/core/src/index.js');
-const { BatchText } = built('apps/leaf-server/src/ids/batch-text.js');
+const { BatchText } = built('apps/leaf-server/src/http/responses/batch-text.js');
 
 const TAG = 'order';
 const entry = { tag: TAG, kind: PLAIN_TAG };

@@ -1,5 +1,5 @@
 import { MAX_ID, MAX_STEP } from '@leaf/core';
-import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views';
+import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../support/admin';
 import { insertTag, maxIdOf } from '../support/data-directory';
 import { call, json, text } from '../support/http';

@@ -42,7 +42,7 @@ function sizeOf({ ranges }: Ranges): bigint {
   return ranges.reduce((sum, { from, to }) => sum + BigInt(to) - BigInt(from) + 1n, 0n);
 }
 
-describe.each([{ fastRoute: true }, { fastRoute: false }])('IDs, $fastRoute for the fast route', (options) => {
+describe.each([{ fastPath: true }, { fastPath: false }])('IDs, $fastPath for the fast route', (options) => {
   let server: TestServer;
   let port: number;
   let agent: Agent;
@@ -311,7 +311,7 @@ describe('the fast route and the ordinary one', () => {
     '/api/snowflake/get/not+a+key',
     `/api/snowflake/get/${'x'.repeat(129)}`,
   ])('answer %s alike', async (path) => {
-    const [fast, ordinary] = await Promise.all([startTestServer(), startTestServer({}, { fastRoute: false })]);
+    const [fast, ordinary] = await Promise.all([startTestServer(), startTestServer({}, { fastPath: false })]);
     try {
       for (let i = 0; i < 3; i++) await expectAlike(fast.port, ordinary.port, path);
     } finally {
@@ -320,7 +320,7 @@ describe('the fast route and the ordinary one', () => {
   });
 
   it('answer batches and ranges alike', async () => {
-    const [fast, ordinary] = await Promise.all([startTestServer(), startTestServer({}, { fastRoute: false })]);
+    const [fast, ordinary] = await Promise.all([startTestServer(), startTestServer({}, { fastPath: false })]);
     const segment = [1, 2, 100, 249, 250, 251, 1000, 1001, 10_000, 10_001].map((size) => `batch/${TAG}?size=${size}`);
     const odd = [
       '',

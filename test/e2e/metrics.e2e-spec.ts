@@ -87,8 +87,8 @@ describe('/metrics', () => {
   it.each([
     ['with the fast route', true],
     ['without it', false],
-  ])('times every request that it counts, %s', async (_, fastRoute) => {
-    const other = await startTestServer({}, { fastRoute });
+  ])('times every request that it counts, %s', async (_, fastPath) => {
+    const other = await startTestServer({}, { fastPath });
     try {
       const begunAt = performance.now();
       for (const path of [

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Libsql from 'libsql';
-import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views';
+import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views/views';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/built-server';
 import { EventReader } from '../support/event-reader';

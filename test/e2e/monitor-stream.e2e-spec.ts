@@ -1,4 +1,9 @@
-import type { OverviewView, RemovedView, SegmentsView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views';
+import type {
+  OverviewView,
+  RemovedView,
+  SegmentsView,
+  SnowflakeView,
+} from '../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../support/admin';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';

@@ -1,4 +1,9 @@
-import type { OverviewView, SegmentsView, SnowflakeView, TagView } from '../../apps/leaf-server/src/monitor/views';
+import type {
+  OverviewView,
+  SegmentsView,
+  SnowflakeView,
+  TagView,
+} from '../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../support/admin';
 import { insertTag } from '../support/data-directory';
 import { call, json, text } from '../support/http';

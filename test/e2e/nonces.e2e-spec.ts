@@ -3,7 +3,7 @@ import { type Answer, call } from '../support/http';
 import { problemCode } from '../support/problem';
 import { startTestServer, type TestServer } from '../support/server';
 
-describe.each([{ fastRoute: true }, { fastRoute: false }])('nonces, $fastRoute for the fast route', (options) => {
+describe.each([{ fastPath: true }, { fastPath: false }])('nonces, $fastPath for the fast route', (options) => {
   let server: TestServer;
   let agent: Agent;
 

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { BitLayout, DEFAULT_LAYOUT } from '@leaf/core';
-import type { OverviewView, SegmentsView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views';
+import type { OverviewView, SegmentsView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../support/admin';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/built-server';

@@ -1,4 +1,4 @@
-import type { OverviewView, PartView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views';
+import type { OverviewView, PartView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views/views';
 import { EventReader } from '../support/event-reader';
 import { call, json, text } from '../support/http';
 import { type MariadbServer, startMariadb } from '../support/mariadb';

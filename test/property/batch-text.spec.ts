@@ -1,6 +1,6 @@
 import { DecimalWriter, type IdRange, MAX_ID } from '@leaf/core';
 import fc from 'fast-check';
-import { batchLength, BatchText } from '../../apps/leaf-server/src/ids/batch-text';
+import { batchLength, BatchText } from '../../apps/leaf-server/src/http/responses/batch-text';
 
 /** Where the number of digits, or of ten thousands, changes, and anywhere. */
 const start = fc.oneof(

@@ -1,87 +1,60 @@
-import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { type BeforeApplicationShutdown, type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import { TerminusModule } from '@nestjs/terminus';
-import { Clock, SystemClock } from '@leaf/core';
+import type { Clock } from '@leaf/core';
 import { IdModule } from '@leaf/id';
-import { AdminGuard } from './admin/admin.guard';
-import { AdminTokens } from './admin/admin-tokens';
-import { Audit } from './admin/audit';
-import { FailureLimit } from './admin/failure-limit';
-import { ServerAdminController } from './admin/server-admin.controller';
-import { TagAdmin } from './admin/tag-admin';
-import { TagAdminController } from './admin/tag-admin.controller';
-import { TagsController } from './admin/tags.controller';
+import { AdminModule } from './admin/admin.module';
+import { ClusterModule } from './cluster/cluster.module';
+import type { WorkerBus } from './cluster/worker-bus';
+import { ConfigModule } from './config/config.module';
 import type { LeafConfig } from './config/leaf-config';
-import { ConsoleController } from './console/console.controller';
-import { Site, SITE_DIRECTORY } from './console/site';
-import { Drain } from './health/drain';
-import { HealthController } from './health/health.controller';
-import { Readiness } from './health/readiness';
-import { ServerReadiness } from './health/server-readiness';
-import { ProblemFilter } from './http/problem.filter';
-import { JavaController } from './ids/java.controller';
-import { PeriodController } from './ids/period.controller';
-import { SegmentController } from './ids/segment.controller';
-import { SnowflakeController } from './ids/snowflake.controller';
-import { TimeController } from './ids/time.controller';
-import { Metrics } from './metrics/metrics';
-import { MetricsController } from './metrics/metrics.controller';
-import { OverloadCounts } from './metrics/overload-counts';
-import { RequestCounts } from './metrics/request-counts';
-import { SharedState } from './processes/shared-state';
-import { Siblings } from './processes/siblings';
-import { ApiDocument } from './openapi/api-document';
-import { OpenApiController } from './openapi/openapi.controller';
-import { MONITOR_CONTROLLERS, monitorProviders } from './monitor/monitor.providers';
+import { ConsoleModule } from './console/console.module';
+import { HealthModule } from './health/health.module';
+import { HttpModule } from './http/http.module';
+import type { OverloadCounts } from './http/overload/overload-counts';
+import type { RequestCounts } from './http/request-counts';
+import { IdsModule } from './ids/ids.module';
+import { JavaCompatModule } from './java-compat/java-compat.module';
+import { Drain } from './lifecycle/drain';
+import { LifecycleModule } from './lifecycle/lifecycle.module';
+import { MetricsModule } from './metrics/metrics.module';
+import { MonitorModule } from './monitor/monitor.module';
+import { OpenApiModule } from './openapi/openapi.module';
+
+/** What exists before the framework does: it stands ahead of it, or came from another process. */
+export interface AppParts {
+  readonly clock: Clock;
+  readonly drain: Drain;
+  readonly requests: RequestCounts;
+  readonly overload: OverloadCounts;
+  readonly bus: WorkerBus;
+}
 
 @Module({})
-export class AppModule {
-  static forRoot(
-    config: LeafConfig,
-    counts: RequestCounts,
-    overload: OverloadCounts,
-    drain: Drain,
-    siblings: Siblings,
-  ): DynamicModule {
-    const { ids, adminTokens } = config;
+export class AppModule implements BeforeApplicationShutdown {
+  constructor(private readonly drain: Drain) {}
+
+  /** Here, because the root comes first: until the drain is over, no other module learns that the server stops. */
+  beforeApplicationShutdown(): Promise<void> {
+    return this.drain.beforeStop();
+  }
+
+  static forRoot(config: LeafConfig, { clock, drain, requests, overload, bus }: AppParts): DynamicModule {
     return {
       module: AppModule,
-      imports: [IdModule.forRoot(ids), ScheduleModule.forRoot(), TerminusModule.forRoot({ logger: false })],
-      controllers: [
-        SegmentController,
-        PeriodController,
-        SnowflakeController,
-        JavaController,
-        TimeController,
-        HealthController,
-        MetricsController,
-        TagsController,
-        TagAdminController,
-        ServerAdminController,
-        OpenApiController,
-        ConsoleController,
-        ...MONITOR_CONTROLLERS,
-      ],
-      providers: [
-        { provide: Clock, useClass: SystemClock },
-        { provide: RequestCounts, useValue: counts },
-        { provide: OverloadCounts, useValue: overload },
-        { provide: Drain, useValue: drain },
-        { provide: Siblings, useValue: siblings },
-        { provide: APP_FILTER, useClass: ProblemFilter },
-        Readiness,
-        ServerReadiness,
-        SharedState,
-        Metrics,
-        { provide: AdminTokens, useFactory: (clock: Clock) => new AdminTokens(adminTokens, clock), inject: [Clock] },
-        { provide: FailureLimit, useFactory: (clock: Clock) => new FailureLimit(clock), inject: [Clock] },
-        AdminGuard,
-        Audit,
-        TagAdmin,
-        ApiDocument,
-        { provide: Site, useFactory: () => Site.load(SITE_DIRECTORY) },
-        ...monitorProviders(config),
+      imports: [
+        ConfigModule.forRoot(config),
+        LifecycleModule.forRoot(clock, drain, IdModule.forRoot(config.ids)),
+        ClusterModule.forRoot(bus),
+        HttpModule.forRoot(requests, overload),
+        ScheduleModule.forRoot(),
+        IdsModule,
+        HealthModule,
+        MonitorModule,
+        MetricsModule,
+        AdminModule,
+        OpenApiModule,
+        ConsoleModule,
+        JavaCompatModule,
       ],
     };
   }

@@ -3,35 +3,42 @@ import './compile-cache';
 import 'reflect-metadata';
 import { readConfig } from './config/environment';
 import type { LeafConfig } from './config/leaf-config';
-import { PROCESS_FLAG } from './processes/process-flag';
-import { sayStartFault, startFault } from './start-fault';
+import { PROCESS_FLAG } from './cluster/process-flag';
+import { readPropertiesFile } from './java-compat/properties-file';
+import { sayStartFault, startFault } from './lifecycle/start-fault';
 
 async function main(): Promise<void> {
   if (process.argv[2]?.startsWith(`${PROCESS_FLAG}=`) === true) {
-    const { runProcess } = await import('./processes/run-process.js');
-    runProcess();
+    const [{ runProcess }, { startServer }] = await Promise.all([
+      import('./cluster/run-process.js'),
+      import('./server.js'),
+    ]);
+    runProcess(startServer);
     return;
   }
   if (process.argv[2] === 'schema') {
-    const { runSchema } = await import('./schema/run-schema.js');
+    const { runSchema } = await import('./commands/run-schema.js');
     return runSchema(process.argv.slice(3));
   }
-  const config = readConfig();
+  const config = readConfig(readPropertiesFile);
   if (process.argv[2] === 'check') {
-    const { runCheck } = await import('./check/run-check.js');
+    const { runCheck } = await import('./commands/run-check.js');
     process.exitCode = await runCheck(config, process.argv.slice(3));
     return;
   }
   if (config.processes === 1) return serve(config);
-  const { supervise } = await import('./processes/supervise.js');
+  const { supervise } = await import('./cluster/supervise.js');
   return supervise(config);
 }
 
 /** A server of one process. */
 async function serve(config: LeafConfig): Promise<void> {
-  const [{ startServer }, { Stop }] = await Promise.all([import('./server.js'), import('./stop.js')]);
+  const [{ startServer }, { ShutdownController }] = await Promise.all([
+    import('./server.js'),
+    import('./lifecycle/shutdown-controller.js'),
+  ]);
   const starting = startServer(config);
-  new Stop(starting).onSignals({ interrupt: true });
+  new ShutdownController(starting).onSignals({ interrupt: true });
   await starting;
 }
 

@@ -8,16 +8,16 @@ import { FIRST_TAG } from '@leaf/persistence';
 import { SnowflakeService } from '@leaf/snowflake';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
-import { Drain } from './health/drain';
-import { Readiness } from './health/readiness';
-import { createAdapter } from './http/adapter';
-import { FastRoute } from './http/fast.route';
-import { LeafLogger } from './logging';
-import { OverloadCounts } from './metrics/overload-counts';
-import { NoRequestCounts, RequestCounts } from './metrics/request-counts';
+import { Drain } from './lifecycle/drain';
+import { Readiness } from './lifecycle/readiness';
+import { createAdapter } from './http/server/adapter';
+import { FastPath } from './http/fast-path';
+import { LeafLogger } from './config/logging';
+import { OverloadCounts } from './http/overload/overload-counts';
+import { NoRequestCounts, RequestCounts } from './http/request-counts';
 import { ApiDocument } from './openapi/api-document';
-import { SharedState } from './processes/shared-state';
-import { Alone, type Siblings } from './processes/siblings';
+import { SharedState } from './cluster/shared-state';
+import { SingleProcess, type WorkerBus } from './cluster/worker-bus';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
 
@@ -32,11 +32,11 @@ export interface LeafServer {
 
 export interface ServerOptions {
   /** False leaves single IDs to the ordinary routes: for tests and measurements. */
-  readonly fastRoute?: boolean;
+  readonly fastPath?: boolean;
   /** False counts no requests: for measurements of the counting. */
   readonly countRequests?: boolean;
   /** The processes that are one server with this one; left out: there are none. */
-  readonly siblings?: Siblings;
+  readonly bus?: WorkerBus;
   /** When all is done but to listen. */
   readonly beforeListening?: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
 }
@@ -48,19 +48,19 @@ export interface ServerOptions {
  */
 export async function startServer(
   config: LeafConfig,
-  { fastRoute = true, countRequests = true, siblings = new Alone(), beforeListening }: ServerOptions = {},
+  { fastPath = true, countRequests = true, bus = new SingleProcess(), beforeListening }: ServerOptions = {},
 ): Promise<LeafServer> {
   const clock = new SystemClock();
-  const counts = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
+  const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
-  const route = new FastRoute(counts, drain);
-  const adapter = createAdapter({ limits: config.http, clock, fastRoute: route, counts, overload, drain });
+  const route = new FastPath(requests, drain);
+  const adapter = createAdapter({ limits: config.http, clock, fastPath: route, counts: requests, overload, drain });
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...config, ids }, counts, overload, drain, siblings),
+    AppModule.forRoot({ ...config, ids }, { clock, drain, requests, overload, bus }),
     adapter,
     { logger: new LeafLogger(config.log, config.process), abortOnError: false, bodyParser: false },
   );
@@ -81,7 +81,7 @@ export async function startServer(
     throw error;
   }
   // It answers ahead of what traces requests.
-  if (fastRoute && tracing === undefined) route.serve(app.get(EmbeddedIdService));
+  if (fastPath && tracing === undefined) route.serve(app.get(EmbeddedIdService));
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(config, port);
   new Logger('Server').log(greeting(app, config, url));

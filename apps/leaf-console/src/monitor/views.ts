@@ -13,4 +13,4 @@ export type {
   SnowflakeView,
   TagView,
   WorkerView,
-} from '../../../leaf-server/src/monitor/views';
+} from '../../../leaf-server/src/monitor/views/views';

@@ -19,6 +19,6 @@ export function addressOf(request: FastifyRequest): string {
 }
 
 /** The {@link Actor} of the request. Only behind the `AdminGuard`. */
-export const By = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
+export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
   return context.switchToHttp().getRequest<AdminRequest>().actor;
 });

@@ -1,9 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Logger } from '@nestjs/common';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@leaf/core';
-import { type AdminToken, DEFAULT_TOKEN_NAME } from '../config/admin-token';
-
-const TOKEN_BYTES = 24;
+import { type AdminToken, makeToken } from '../config/admin-token';
 
 interface KnownToken {
   readonly name: string;
@@ -41,13 +38,6 @@ export class AdminTokens {
     }
     return name;
   }
-}
-
-/** Of a server that was given none; it is told in the log, once. */
-export function makeToken(): AdminToken {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  new Logger('Admin').log(`LEAF_ADMIN_TOKEN is not set; the token of the admin API until this server stops: ${token}`);
-  return { name: DEFAULT_TOKEN_NAME, token };
 }
 
 function digestOf(text: string): Buffer {

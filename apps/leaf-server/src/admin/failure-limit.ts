@@ -1,4 +1,5 @@
-import type { Clock } from '@leaf/core';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '@leaf/core';
 
 /** Failures of one address within a window before it is told to wait. */
 const MOST_FAILURES = 10;
@@ -13,6 +14,7 @@ interface Window {
 }
 
 /** Counts failures by address, each in a window of a minute from its first failure. */
+@Injectable()
 export class FailureLimit {
   /** Oldest first: all windows are of one length. */
   private readonly windows = new Map<string, Window>();

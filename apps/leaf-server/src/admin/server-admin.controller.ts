@@ -1,12 +1,12 @@
-import { Controller, Delete, HttpCode, Post, UseGuards } from '@nestjs/common';
-import { Drain } from '../health/drain';
+import { Controller, Delete, HttpCode, Post } from '@nestjs/common';
+import { Drain } from '../lifecycle/drain';
 import { Describe, json } from '../openapi/route-description';
 import { object, truth } from '../openapi/schema';
-import { everywhere } from '../processes/everywhere';
-import { Siblings, Topic } from '../processes/siblings';
+import { broadcast } from '../cluster/broadcast';
+import { WorkerBus, BusRequest } from '../cluster/worker-bus';
 import type { Actor } from './actor';
-import { By } from './actor';
-import { AdminGuard } from './admin.guard';
+import { CurrentActor } from './actor';
+import { AdminOnly } from './admin-only';
 import { Audit } from './audit';
 
 interface DrainResponse {
@@ -16,18 +16,18 @@ interface DrainResponse {
 const DRAIN = object<DrainResponse>('Drain', { draining: truth('Whether the server wants no more requests.') });
 
 /** True begins a drain, false ends it. */
-const DRAIN_ORDER = new Topic<boolean, void>('drain');
+const DRAIN_ORDER = new BusRequest<boolean, void>('drain');
 
 /** This server, not those beside it. Every route here needs a token. */
 @Controller('api/server')
-@UseGuards(AdminGuard)
+@AdminOnly()
 export class ServerAdminController {
   constructor(
     private readonly drain: Drain,
     private readonly audit: Audit,
-    private readonly siblings: Siblings,
+    private readonly bus: WorkerBus,
   ) {
-    siblings.serve(DRAIN_ORDER, (begin) => (begin ? drain.begin() : drain.undo()));
+    bus.serve(DRAIN_ORDER, (begin) => (begin ? drain.begin() : drain.undo()));
   }
 
   @Post('drain')
@@ -39,7 +39,7 @@ export class ServerAdminController {
     answers: { 200: json(DRAIN) },
   })
   @HttpCode(200)
-  begin(@By() by: Actor): Promise<DrainResponse> {
+  begin(@CurrentActor() by: Actor): Promise<DrainResponse> {
     return this.record(by, 'drain server', true);
   }
 
@@ -52,14 +52,14 @@ export class ServerAdminController {
     answers: { 200: json(DRAIN) },
     problems: ['LEAF_NOT_READY'],
   })
-  undo(@By() by: Actor): Promise<DrainResponse> {
+  undo(@CurrentActor() by: Actor): Promise<DrainResponse> {
     return this.record(by, 'undo drain of server', false);
   }
 
   private async record(by: Actor, what: string, draining: boolean): Promise<DrainResponse> {
     const { after } = await this.audit.record(by, what, undefined, async () => {
       const before = this.state();
-      await everywhere(this.siblings, DRAIN_ORDER, draining);
+      await broadcast(this.bus, DRAIN_ORDER, draining);
       return { before, after: this.state() };
     });
     return after;

@@ -1,12 +1,12 @@
-import { Body, Controller, Delete, HttpCode, Param, Patch, Post, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json } from '../openapi/route-description';
 import { object, text, truth } from '../openapi/schema';
 import { ANY_TAG } from '../openapi/shared-schemas';
 import type { Actor } from './actor';
-import { By } from './actor';
-import { AdminGuard } from './admin.guard';
+import { CurrentActor } from './actor';
+import { AdminOnly } from './admin-only';
 import { BodyPipe } from './body.pipe';
 import { TagAdmin } from './tag-admin';
 import type * as Bodies from './tag-bodies';
@@ -25,7 +25,7 @@ const bodies = (): Promise<typeof Bodies> => import('./tag-bodies.js');
 
 /** Every route here needs a token. */
 @Controller('api/tags')
-@UseGuards(AdminGuard)
+@AdminOnly()
 export class TagAdminController {
   constructor(private readonly tags: TagAdmin) {}
 
@@ -43,7 +43,7 @@ export class TagAdminController {
     problems: ['LEAF_TAG_INVALID', 'LEAF_TAG_EXISTS', 'LEAF_MAX_ID_BACKWARDS', ...TAG_ROW_PROBLEMS],
   })
   async create(
-    @By() by: Actor,
+    @CurrentActor() by: Actor,
     @Body(new BodyPipe(async () => (await bodies()).NewTagBody)) body: Bodies.NewTagBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TagResponse> {
@@ -64,7 +64,7 @@ export class TagAdminController {
     problems: ['LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', 'LEAF_MAX_ID_BACKWARDS', ...TAG_ROW_PROBLEMS],
   })
   change(
-    @By() by: Actor,
+    @CurrentActor() by: Actor,
     @Param('tag') tag: string,
     @Body(new BodyPipe(async () => (await bodies()).TagChangeBody)) body: Bodies.TagChangeBody,
   ): Promise<TagResponse> {
@@ -82,7 +82,7 @@ export class TagAdminController {
     problems: ['LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', ...TAG_ROW_PROBLEMS],
   })
   @HttpCode(204)
-  remove(@By() by: Actor, @Param('tag') tag: string): Promise<void> {
+  remove(@CurrentActor() by: Actor, @Param('tag') tag: string): Promise<void> {
     return this.tags.remove(by, tag);
   }
 
@@ -97,7 +97,7 @@ export class TagAdminController {
     problems: SEGMENT_PROBLEMS,
   })
   @HttpCode(200)
-  pause(@By() by: Actor, @Param('tag') tag: string): Promise<PauseResponse> {
+  pause(@CurrentActor() by: Actor, @Param('tag') tag: string): Promise<PauseResponse> {
     return this.setPaused(by, tag, true);
   }
 
@@ -111,7 +111,7 @@ export class TagAdminController {
     problems: SEGMENT_PROBLEMS,
   })
   @HttpCode(200)
-  resume(@By() by: Actor, @Param('tag') tag: string): Promise<PauseResponse> {
+  resume(@CurrentActor() by: Actor, @Param('tag') tag: string): Promise<PauseResponse> {
     return this.setPaused(by, tag, false);
   }
 

@@ -1,17 +1,17 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { assertTag, LeafError, type TagEntry, type TagKind, type TagRow, TagStore } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
-import { everywhere } from '../processes/everywhere';
-import { Siblings, Topic } from '../processes/siblings';
+import { broadcast } from '../cluster/broadcast';
+import { WorkerBus, BusRequest } from '../cluster/worker-bus';
 import type { Actor } from './actor';
 import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
 import { type TagResponse, toTagResponse } from './tag-rows';
 
-const TAG_ADDED = new Topic<TagEntry, void>('tag added');
-const TAG_REMOVED = new Topic<string, void>('tag removed');
+const TAG_ADDED = new BusRequest<TagEntry, void>('tag added');
+const TAG_REMOVED = new BusRequest<string, void>('tag removed');
 /** Answers whether that changed anything. */
-const TAG_PAUSE = new Topic<{ readonly tag: string; readonly paused: boolean }, boolean>('tag pause');
+const TAG_PAUSE = new BusRequest<{ readonly tag: string; readonly paused: boolean }, boolean>('tag pause');
 
 /** The tags in the database. What changes there is followed by this server at once, and told in the audit log. */
 @Injectable()
@@ -20,13 +20,13 @@ export class TagAdmin {
 
   constructor(
     private readonly audit: Audit,
-    private readonly siblings: Siblings,
+    private readonly bus: WorkerBus,
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
   ) {
-    siblings.serve(TAG_ADDED, (entry) => segments?.addTag(entry));
-    siblings.serve(TAG_REMOVED, (tag) => segments?.removeTag(tag));
-    siblings.serve(TAG_PAUSE, ({ tag, paused }) => (paused ? this.modeOn().pause(tag) : this.modeOn().resume(tag)));
+    bus.serve(TAG_ADDED, (entry) => segments?.addTag(entry));
+    bus.serve(TAG_REMOVED, (tag) => segments?.removeTag(tag));
+    bus.serve(TAG_PAUSE, ({ tag, paused }) => (paused ? this.modeOn().pause(tag) : this.modeOn().resume(tag)));
   }
 
   /** All tags by name. */
@@ -84,14 +84,14 @@ export class TagAdmin {
   async setPaused(by: Actor, tag: string, paused: boolean): Promise<void> {
     assertTag(tag);
     await this.audit.record(by, paused ? 'pause tag' : 'resume tag', tag, async () => {
-      const changed = await everywhere(this.siblings, TAG_PAUSE, { tag, paused });
+      const changed = await broadcast(this.bus, TAG_PAUSE, { tag, paused });
       return { before: { paused: paused !== changed }, after: { paused } };
     });
   }
 
   /** The row is changed already: a process that does not hear of it finds out by its next refresh. */
-  private async tell<T>(topic: Topic<T, void>, tag: string, news: T): Promise<void> {
-    const { missing } = await this.siblings.gather(topic, news);
+  private async tell<T>(topic: BusRequest<T, void>, tag: string, news: T): Promise<void> {
+    const { missing } = await this.bus.ask(topic, news);
     for (const { process, reason, gone } of missing) {
       if (!gone) this.logger.warn(`${topic.name}: process ${process} has not heard of "${tag}" yet: ${reason}`);
     }

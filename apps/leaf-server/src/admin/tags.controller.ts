@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { JSON_TYPE } from '../http/fast.route';
-import { jsonPages } from '../http/json-pages';
-import { sendPieces } from '../http/pieces-answer';
+import { JSON_TYPE } from '../http/fast-path';
+import { jsonPages } from '../http/responses/json-stream';
+import { streamBody } from '../http/responses/stream-body';
 import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json } from '../openapi/route-description';
 import { arrayOf } from '../openapi/schema';
@@ -25,7 +25,7 @@ export class TagsController {
   })
   async list(@Res() reply: FastifyReply): Promise<void> {
     const pieces = jsonPages('[', await this.tags.list(), toTagResponse, ']');
-    sendPieces(reply.type(JSON_TYPE), pieces, 'utf8');
+    streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 
   @Get(':tag')

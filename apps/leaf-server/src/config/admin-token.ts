@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+
 /** A token that opens the admin API. */
 export interface AdminToken {
   /** Who uses it, for the audit log. */
@@ -8,7 +11,10 @@ export interface AdminToken {
 }
 
 /** Of a token that was given none. */
-export const DEFAULT_TOKEN_NAME = 'admin';
+const DEFAULT_TOKEN_NAME = 'admin';
+
+/** Of a token that is made. */
+const TOKEN_BYTES = 24;
 
 const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 /** What an `Authorization` header can carry (RFC 6750). It has no ":", "," or "@". */
@@ -27,6 +33,13 @@ export function adminTokens(value: string): AdminToken[] {
     throw new Error('must give each token its own name');
   if (new Set(tokens.map(({ token }) => token)).size < tokens.length) throw new Error('must not have a token twice');
   return tokens;
+}
+
+/** Of a server that was given none; it is told in the log, once. */
+export function makeToken(): AdminToken {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  new Logger('Admin').log(`LEAF_ADMIN_TOKEN is not set; the token of the admin API until this server stops: ${token}`);
+  return { name: DEFAULT_TOKEN_NAME, token };
 }
 
 function parse(entry: string, where: string): AdminToken {

@@ -1,34 +1,26 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { LeafError, messageOf } from '@leaf/core';
-import { type JavaProperties, readJavaProperties } from './java-properties';
+import { existsSync } from 'node:fs';
 import { loadConfig, type LeafConfig } from './leaf-config';
+
+/** Settings from a file in the format of another service. */
+export interface FileSettings {
+  /** Environment variables by name. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What an operator should know, though it stops nothing. */
+  readonly warnings: readonly string[];
+}
 
 /**
  * The settings of this process: its environment, and for what is not set there a file `.env` in the working directory,
- * and a `leaf.properties` of the Java service if one is named.
+ * and the file that `LEAF_PROPERTIES_FILE` names.
  *
+ * @param readProperties reads that file
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
-export function readConfig(): LeafConfig {
+export function readConfig(readProperties: (file: string) => FileSettings): LeafConfig {
   if (existsSync('.env')) process.loadEnvFile('.env');
-  const java = readJavaFile(process.env.LEAF_PROPERTIES_FILE);
+  const file = process.env.LEAF_PROPERTIES_FILE ?? '';
+  const { env, warnings } = file === '' ? { env: {}, warnings: [] } : readProperties(file);
   const given = Object.entries(process.env).filter(([, value]) => value !== '');
-  const config = loadConfig({ ...java.env, ...Object.fromEntries(given) });
-  return { ...config, warnings: [...java.warnings, ...config.warnings] };
-}
-
-function readJavaFile(file: string | undefined): JavaProperties {
-  if (file === undefined || file === '') return { env: {}, warnings: [] };
-  let text: string;
-  try {
-    // As Java reads such files.
-    text = readFileSync(file, 'latin1');
-  } catch (error) {
-    throw new LeafError(
-      'LEAF_CONFIG_INVALID',
-      `The file of LEAF_PROPERTIES_FILE cannot be read: ${messageOf(error)}. Name a leaf.properties that this user may read.`,
-      { cause: error },
-    );
-  }
-  return readJavaProperties(text, file);
+  const config = loadConfig({ ...env, ...Object.fromEntries(given) });
+  return { ...config, warnings: [...warnings, ...config.warnings] };
 }

@@ -6,7 +6,7 @@ import type { SegmentModuleOptions } from '@leaf/segment';
 import type { SnowflakeModuleOptions } from '@leaf/snowflake';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import type { AdminToken } from './admin-token';
-import type { HttpLimits } from '../http/http-server';
+import type { HttpLimits } from './http-limits';
 import { localWorkerFaults } from './local-workers';
 import { type TracingConfig, tracingOf } from './tracing';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';

@@ -1,11 +1,11 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf/core';
-import { PAGE_CSP } from '../http/content-security';
+import { PAGE_CSP } from '../http/responses/content-security';
 import { type AnswerDescription, Describe, htmlPage } from '../openapi/route-description';
 import { type Schema, text } from '../openapi/schema';
 import { acceptedEncoding, isUnchanged } from './negotiation';
-import { type Encoding, Site, type SiteFile } from './site';
+import { type Encoding, type SiteFile, StaticAssets } from './static-assets';
 
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 const HEADERS = {
@@ -36,7 +36,7 @@ const NOT_BUILT = `<!doctype html>
 /** The web console: one page and its files. */
 @Controller()
 export class ConsoleController {
-  constructor(private readonly site: Site) {}
+  constructor(private readonly assets: StaticAssets) {}
 
   @Get()
   @Describe({
@@ -46,7 +46,7 @@ export class ConsoleController {
     answers: { 200: htmlPage(), 304: UNCHANGED, 404: htmlPage('The console was not built; the page says how.') },
   })
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const { page } = this.site;
+    const { page } = this.assets;
     if (page !== undefined) {
       answer(page, ASK_EACH_TIME, request, reply);
       return;
@@ -69,7 +69,7 @@ export class ConsoleController {
     problems: ['LEAF_NOT_FOUND'],
   })
   asset(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const file = this.site.asset(name);
+    const file = this.assets.asset(name);
     if (file === undefined) {
       throw new LeafError(
         'LEAF_NOT_FOUND',

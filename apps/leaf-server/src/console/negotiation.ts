@@ -1,4 +1,4 @@
-import type { Encoding } from './site';
+import type { Encoding } from './static-assets';
 
 /** The first of the encodings on offer that `Accept-Encoding` takes; undefined for none. */
 export function acceptedEncoding(header: string | undefined, offered: readonly Encoding[]): Encoding | undefined {

@@ -1,7 +1,7 @@
 import { Controller, Get, Res, ServiceUnavailableException } from '@nestjs/common';
 import { type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import type { FastifyReply } from 'fastify';
-import { RETRY_AFTER_S } from '../http/problem';
+import { RETRY_AFTER_S } from '../http/responses/problem';
 import { Describe, json } from '../openapi/route-description';
 import { RETRY_AFTER } from '../openapi/shared-schemas';
 import { HEALTH } from './health-schema';

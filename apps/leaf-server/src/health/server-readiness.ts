@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { type Gathered, Siblings, Topic } from '../processes/siblings';
-import { Readiness } from './readiness';
+import { type Gathered, WorkerBus, BusRequest } from '../cluster/worker-bus';
+import { Readiness } from '../lifecycle/readiness';
 
 interface ProcessReadiness {
   readonly listening: boolean;
@@ -10,7 +10,7 @@ interface ProcessReadiness {
 
 type PartState = HealthIndicatorResult[string];
 
-const READINESS = new Topic<undefined, ProcessReadiness>('readiness');
+const READINESS = new BusRequest<undefined, ProcessReadiness>('readiness');
 const WORST = ['down', 'degraded', 'up'];
 
 /**
@@ -21,10 +21,10 @@ const WORST = ['down', 'degraded', 'up'];
 export class ServerReadiness {
   constructor(
     private readonly own: Readiness,
-    private readonly siblings: Siblings,
+    private readonly bus: WorkerBus,
     private readonly indicators: HealthIndicatorService,
   ) {
-    siblings.serve(READINESS, () => ({
+    bus.serve(READINESS, () => ({
       listening: own.listening,
       parts: Object.assign({}, ...own.checks().map((check) => check())) as HealthIndicatorResult,
     }));
@@ -32,8 +32,8 @@ export class ServerReadiness {
 
   /** What each part says. */
   async checks(): Promise<(() => HealthIndicatorResult)[]> {
-    if (this.siblings.count === 1) return this.own.checks();
-    const gathered = await this.siblings.gather(READINESS, undefined);
+    if (this.bus.count === 1) return this.own.checks();
+    const gathered = await this.bus.ask(READINESS, undefined);
     const parts = [worstOf(gathered), this.processes(gathered)];
     return parts.flatMap((part) => Object.entries(part).map(([name, state]) => () => ({ [name]: state })));
   }

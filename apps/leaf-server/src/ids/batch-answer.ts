@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { type IdRange, NONCE_HEADER, sizeOf } from '@leaf/core';
-import { JSON_TYPE } from '../http/fast.route';
-import { sendPieces } from '../http/pieces-answer';
-import { batchLength, BatchText, type Label } from './batch-text';
+import { JSON_TYPE } from '../http/fast-path';
+import { streamBody } from '../http/responses/stream-body';
+import { batchLength, BatchText, type Label } from '../http/responses/batch-text';
 
 /** Up to so many IDs an answer is one text of some 20 KB. */
 const MAX_TEXT_SIZE = 1000;
@@ -22,6 +22,6 @@ export class BatchAnswer {
       return;
     }
     void reply.header('content-length', batchLength(label, name, ranges));
-    sendPieces(reply, this.text.pieces(label, name, ranges), 'latin1');
+    streamBody(reply, this.text.pieces(label, name, ranges), 'latin1');
   }
 }

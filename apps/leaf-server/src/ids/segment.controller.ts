@@ -2,13 +2,13 @@ import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { assertTag, MAX_BATCH_SIZE, MAX_RANGE_SIZE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf/core';
 import { EmbeddedIdService } from '@leaf/id';
-import { JSON_TYPE, TEXT_TYPE } from '../http/fast.route';
+import { JSON_TYPE, TEXT_TYPE } from '../http/fast-path';
 import { SEGMENT_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json, plainText } from '../openapi/route-description';
 import { arrayOf, object } from '../openapi/schema';
 import { ID, NONCE, NONCE_ECHO, sizeUpTo, TAG } from '../openapi/shared-schemas';
 import { BatchAnswer } from './batch-answer';
-import { rangesText } from './batch-text';
+import { rangesText } from '../http/responses/batch-text';
 import { parseNonce } from './nonce';
 import { parseSize } from './size';
 

@@ -2,7 +2,7 @@ import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { assertTag, MAX_BATCH_SIZE, NONCE_PARAMETER } from '@leaf/core';
 import { EmbeddedIdService } from '@leaf/id';
-import { TEXT_TYPE } from '../http/fast.route';
+import { TEXT_TYPE } from '../http/fast-path';
 import { SNOWFLAKE_PROBLEMS } from '../openapi/problem-responses';
 import { Describe, json, plainText } from '../openapi/route-description';
 import { arrayOf, object, wholeNumber } from '../openapi/schema';

@@ -1,4 +1,4 @@
-import type { Gathered } from '../processes/siblings';
+import type { Gathered } from '../cluster/worker-bus';
 import { Families, type ReadFamily } from './families';
 import { merged } from './merged';
 

@@ -1,4 +1,4 @@
-import type { Gathered } from '../processes/siblings';
+import type { Gathered } from '../cluster/worker-bus';
 import { Families, type Line, type ReadFamily, type Shared } from './families';
 
 type Said = readonly { readonly process: number; readonly family: ReadFamily }[];

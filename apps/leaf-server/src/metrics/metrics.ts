@@ -3,15 +3,15 @@ import { collectDefaultMetrics, type Registry } from 'prom-client';
 import { Clock } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { SnowflakeService } from '@leaf/snowflake';
-import { Drain } from '../health/drain';
-import { Readiness } from '../health/readiness';
+import { Drain } from '../lifecycle/drain';
+import { Readiness } from '../lifecycle/readiness';
 import { IssueRates } from '../monitor/sampling/issue-rates';
-import { serverVersion } from '../version';
-import { Siblings, Topic } from '../processes/siblings';
+import { serverVersion } from '../config/version';
+import { WorkerBus, BusRequest } from '../cluster/worker-bus';
 import { Families, type ReadFamily, type Sample } from './families';
 import { merged } from './merged';
-import { OverloadCounts } from './overload-counts';
-import { RequestCounts } from './request-counts';
+import { OverloadCounts } from '../http/overload/overload-counts';
+import { RequestCounts } from '../http/request-counts';
 import { addSegmentMetrics } from './segment-metrics';
 import { addServerMetrics } from './server-metrics';
 import { addSnowflakeMetrics } from './snowflake-metrics';
@@ -20,7 +20,7 @@ import { OTHER_TAGS, TagSeries } from './tag-series';
 /** Gauges of prom-client that are named as counters, which tools object to; each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-const FAMILIES = new Topic<undefined, ReadFamily[]>('metrics');
+const FAMILIES = new BusRequest<undefined, ReadFamily[]>('metrics');
 
 /** The figures of this server in Prometheus text. They are gathered when they are asked for. */
 @Injectable()
@@ -35,7 +35,7 @@ export class Metrics {
     drain: Drain,
     clock: Clock,
     rates: IssueRates,
-    private readonly siblings: Siblings,
+    private readonly bus: WorkerBus,
     @Optional() segments?: SegmentService,
     @Optional() private readonly snowflake?: SnowflakeService,
   ) {
@@ -47,7 +47,7 @@ export class Metrics {
     if (snowflake !== undefined) addSnowflakeMetrics(this.families, snowflake, clock);
     addServerMetrics(this.families, requests, overload, readiness, drain, serverVersion());
     addProcessMetrics(this.families.registry);
-    siblings.serve(FAMILIES, () => this.read());
+    bus.serve(FAMILIES, () => this.read());
   }
 
   get contentType(): string {
@@ -56,7 +56,7 @@ export class Metrics {
 
   /** Those of all processes of the server. */
   async text(): Promise<string> {
-    if (this.siblings.count > 1) return merged(await this.siblings.gather(FAMILIES, undefined), this.families.shared);
+    if (this.bus.count > 1) return merged(await this.bus.ask(FAMILIES, undefined), this.families.shared);
     // All families are read before anything else happens: they tell of one moment.
     this.tags?.look();
     return this.families.registry.metrics();

@@ -1,8 +1,8 @@
-import type { Drain } from '../health/drain';
-import type { Readiness } from '../health/readiness';
+import type { Drain } from '../lifecycle/drain';
+import type { Readiness } from '../lifecycle/readiness';
 import type { Families } from './families';
-import type { OverloadCounts } from './overload-counts';
-import type { RequestCounts } from './request-counts';
+import type { OverloadCounts } from '../http/overload/overload-counts';
+import type { RequestCounts } from '../http/request-counts';
 
 export function addServerMetrics(
   families: Families,

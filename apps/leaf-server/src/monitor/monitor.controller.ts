@@ -1,15 +1,15 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { JSON_TYPE } from '../http/fast.route';
-import { sendPieces } from '../http/pieces-answer';
+import { JSON_TYPE } from '../http/fast-path';
+import { streamBody } from '../http/responses/stream-body';
 import { Describe, json } from '../openapi/route-description';
 import { PeerWatch } from './sampling/peer-watch';
 import { StreamHub } from './stream/stream-hub';
 import { ServerMonitor } from './server/server-monitor';
 import { ServerTags } from './server/server-tags';
-import { EVENTS, OVERVIEW, SEGMENTS, SNOWFLAKE } from './view-schemas';
-import type { OverviewView, SnowflakeView } from './views';
+import { EVENTS, OVERVIEW, SEGMENTS, SNOWFLAKE } from './views/view-schemas';
+import type { OverviewView, SnowflakeView } from './views/views';
 
 const STREAM_DETAIL =
   `\`overview\`, \`segments\` and \`snowflake\` carry what the routes of the same names answer. The first round has
@@ -47,7 +47,7 @@ export class MonitorController {
   })
   async segments(@Res() reply: FastifyReply): Promise<void> {
     const pieces = await this.tags.document();
-    sendPieces(reply.type(JSON_TYPE), pieces, 'utf8');
+    streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 
   @Get('snowflake')

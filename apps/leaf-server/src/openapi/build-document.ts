@@ -1,11 +1,10 @@
 import { type INestApplication, RequestMethod } from '@nestjs/common';
-import { GUARDS_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
+import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
-import { AdminGuard } from '../admin/admin.guard';
-import { serverVersion } from '../version';
+import { serverVersion } from '../config/version';
 import { Components } from './components';
 import { BEARER, type Operation, operationOf } from './operation';
-import { Describe, GROUPS, type RouteDescription } from './route-description';
+import { Describe, GROUPS, NeedsToken, type RouteDescription } from './route-description';
 import type { Schema } from './schema';
 
 /** The document of OpenAPI, as far as this server uses it. */
@@ -64,8 +63,8 @@ function describedRoutes(app: INestApplication, components: Components): Map<str
         const description = reflector.get<RouteDescription | undefined>(Describe.KEY, handler);
         if (description === undefined) continue;
         const verb = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod;
-        const guards = reflector.getAllAndMerge<unknown[]>(GUARDS_METADATA, [controller, handler]);
-        const access = { method: RequestMethod[verb].toLowerCase(), admin: guards.includes(AdminGuard) };
+        const admin = reflector.getAllAndOverride<true | undefined>(NeedsToken.KEY, [handler, controller]) === true;
+        const access = { method: RequestMethod[verb].toLowerCase(), admin };
         operations.set(routeKey(controller.name, name), operationOf(description, access, components));
       }
     }

@@ -1,6 +1,6 @@
 import { ERROR_CATALOGUE } from '@leaf/core';
 import type { ApiDescription } from './build-document';
-import { html, type Html, prose } from '../http/html';
+import { html, type Html, prose } from '../http/responses/html';
 import type { Operation } from './operation';
 import { operationView } from './operation-view';
 import { BODY_PROBLEMS, HTTP_PROBLEMS, PATH_PROBLEMS } from './problem-responses';

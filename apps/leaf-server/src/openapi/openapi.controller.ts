@@ -1,5 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { PLAIN_PAGE_CSP } from '../http/content-security';
+import { PLAIN_PAGE_CSP } from '../http/responses/content-security';
 import { ApiDocument } from './api-document';
 import { docsPage } from './docs-page';
 import { DOCS_STYLE } from './docs-style';

@@ -1,5 +1,5 @@
 import { curlCommand } from './curl-command';
-import { html, type Html, prose } from '../http/html';
+import { html, type Html, prose } from '../http/responses/html';
 import type { Operation, Parameter, Response } from './operation';
 import { BODY_PROBLEMS, HTTP_PROBLEMS, PATH_PROBLEMS, PROBLEM_MEDIA_TYPE } from './problem-responses';
 import type { Schema } from './schema';

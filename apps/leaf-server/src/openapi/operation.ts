@@ -49,7 +49,7 @@ export interface Operation {
 /** How a route is reached. */
 export interface Access {
   readonly method: string;
-  /** Behind the `AdminGuard`. */
+  /** It needs a token. */
   readonly admin: boolean;
 }
 

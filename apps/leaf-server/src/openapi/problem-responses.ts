@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf/core';
-import type { Problem } from '../http/problem';
+import type { Problem } from '../http/responses/problem';
 import { object, type Schema, text, wholeNumber } from './schema';
 import { RETRY_AFTER } from './shared-schemas';
 
@@ -18,7 +18,7 @@ export const BODY_PROBLEMS = [
   'LEAF_BODY_TOO_LARGE',
   'LEAF_MEDIA_TYPE_UNSUPPORTED',
 ] as const satisfies readonly LeafErrorCode[];
-/** Behind the `AdminGuard`. */
+/** A route that needs a token. */
 export const ADMIN_PROBLEMS = [
   'LEAF_UNAUTHORIZED',
   'LEAF_TOO_MANY_FAILURES',

@@ -60,6 +60,9 @@ export interface RouteDescription {
  */
 export const Describe = Reflector.createDecorator<RouteDescription>();
 
+/** Marks a controller whose routes need a token; the guard that checks it stands beside it. */
+export const NeedsToken = Reflector.createDecorator<true>();
+
 export function json(schema: Schema, description = 'Done.'): AnswerDescription {
   return { description, type: 'application/json', schema };
 }

@@ -2,7 +2,7 @@ import type * as Api from '@opentelemetry/api';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { LeafError } from '@leaf/core';
 import type { TracingConfig } from '../config/tracing';
-import { serverVersion } from '../version';
+import { serverVersion } from '../config/version';
 
 const PACKAGES = ['api', 'sdk-trace-base', 'resources', 'exporter-trace-otlp-http'].map(
   (name) => `@opentelemetry/${name}`,

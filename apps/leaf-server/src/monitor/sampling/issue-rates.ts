@@ -1,4 +1,5 @@
-import type { Clock } from '@leaf/core';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '@leaf/core';
 
 /** Twelve intervals of five seconds: a minute. */
 const SAMPLES = 13;
@@ -9,6 +10,7 @@ const SLOTS = SAMPLES + 1;
 type Samples = number[] | number;
 
 /** How many IDs per second each tag has issued in the last minute. A tag that is idle for so long has exactly 0. */
+@Injectable()
 export class IssueRates {
   /** The tags that have issued anything. */
   private tags = new Map<string, Samples>();

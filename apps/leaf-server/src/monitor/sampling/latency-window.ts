@@ -1,5 +1,5 @@
 import type { HistogramSnapshot } from '@leaf/core';
-import type { LatencyView } from '../views';
+import type { LatencyView } from '../views/views';
 import { hundredths } from './round-off';
 
 /** Twelve intervals of five seconds: a minute. */

@@ -2,10 +2,10 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock, PeriodicTask, reasonOf } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { SnowflakeService } from '@leaf/snowflake';
-import { RequestCounts } from '../../metrics/request-counts';
-import { Beat } from '../beat';
-import { STREAM_ROUTE } from '../stream/stream-route';
-import type { LatencyView } from '../views';
+import { RequestCounts } from '../../http/request-counts';
+import { Ticker } from './ticker';
+import { STREAM_ROUTE } from './stream-route';
+import type { LatencyView } from '../views/views';
 import { DatabaseProbe } from './database-probe';
 import { IssueRates } from './issue-rates';
 import { type LatencyCounts, LatencyWindow } from './latency-window';
@@ -20,7 +20,7 @@ const TAG_EVERY = 5;
 export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Sampler.name);
   private readonly latencies = new LatencyWindow();
-  private readonly beat: Beat;
+  private readonly ticker: Ticker;
   private samples = 0;
 
   constructor(
@@ -33,16 +33,16 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     @Optional() private readonly snowflake?: SnowflakeService,
   ) {
     const onError = (error: unknown): void => this.logger.error(`Counters could not be read: ${reasonOf(error)}`);
-    this.beat = new Beat(new PeriodicTask('sampler', () => this.sample(), clock, onError), EVERY_MS, clock);
+    this.ticker = new Ticker(new PeriodicTask('sampler', () => this.sample(), clock, onError), EVERY_MS, clock);
   }
 
   onApplicationBootstrap(): void {
-    this.beat.start();
+    this.ticker.start();
   }
 
   /** Only now: a server that drains is watched, too. */
   onApplicationShutdown(): Promise<void> {
-    return this.beat.stop();
+    return this.ticker.stop();
   }
 
   /** IDs handed out and requests refused since the start. */

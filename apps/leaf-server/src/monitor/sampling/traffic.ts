@@ -1,5 +1,6 @@
-import type { Clock } from '@leaf/core';
-import type { HistoryView } from '../views';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '@leaf/core';
+import type { HistoryView } from '../views/views';
 import { hundredths } from './round-off';
 
 /** What was counted since the start. */
@@ -21,6 +22,7 @@ const STEPS = 180;
 const RECENT = 5;
 
 /** Rates per second of the whole server: of now, and of the last quarter of an hour in steps. */
+@Injectable()
 export class Traffic {
   private readonly recent: Sample[] = [];
   private readonly steps: TrafficCounts[] = [];

@@ -1,7 +1,7 @@
-import type { Gathered } from '../../processes/siblings';
+import type { Gathered } from '../../cluster/worker-bus';
 import { hundredths } from '../sampling/round-off';
 import { type LatencyCounts, toLatencyView } from '../sampling/latency-window';
-import type { HistoryView, OverviewView, PartStatus, PartView, ProcessView, SnowflakeView } from '../views';
+import type { HistoryView, OverviewView, PartStatus, PartView, ProcessView, SnowflakeView } from '../views/views';
 
 /** What one process says of itself. */
 export interface ProcessOverview {

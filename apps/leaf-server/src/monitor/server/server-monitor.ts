@@ -1,38 +1,38 @@
 import { Injectable } from '@nestjs/common';
-import { Readiness } from '../../health/readiness';
-import { Siblings, Topic } from '../../processes/siblings';
-import { Monitor } from '../monitor';
+import { Readiness } from '../../lifecycle/readiness';
+import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
+import { Monitor } from '../process/monitor';
 import { Sampler } from '../sampling/sampler';
-import type { OverviewView, SnowflakeView } from '../views';
+import type { OverviewView, SnowflakeView } from '../views/views';
 import { mergeOverviews, mergeSnowflakes, type ProcessOverview } from './merged-views';
 
-const OVERVIEW = new Topic<undefined, ProcessOverview>('overview');
-const SNOWFLAKE = new Topic<undefined, SnowflakeView>('snowflake');
+const OVERVIEW = new BusRequest<undefined, ProcessOverview>('overview');
+const SNOWFLAKE = new BusRequest<undefined, SnowflakeView>('snowflake');
 
 /** The server as those who watch it see it: all of its processes together. */
 @Injectable()
 export class ServerMonitor {
   constructor(
     private readonly own: Monitor,
-    private readonly siblings: Siblings,
+    private readonly bus: WorkerBus,
     sampler: Sampler,
     readiness: Readiness,
   ) {
-    siblings.serve(OVERVIEW, () => ({
+    bus.serve(OVERVIEW, () => ({
       view: own.overview(),
       latency: sampler.latencyCounts(),
       listening: readiness.listening,
     }));
-    siblings.serve(SNOWFLAKE, () => own.snowflake());
+    bus.serve(SNOWFLAKE, () => own.snowflake());
   }
 
   async overview(): Promise<OverviewView> {
-    if (this.siblings.count === 1) return this.own.overview();
-    return mergeOverviews(await this.siblings.gather(OVERVIEW, undefined), this.siblings.process);
+    if (this.bus.count === 1) return this.own.overview();
+    return mergeOverviews(await this.bus.ask(OVERVIEW, undefined), this.bus.process);
   }
 
   async snowflake(): Promise<SnowflakeView> {
-    if (this.siblings.count === 1) return this.own.snowflake();
-    return mergeSnowflakes(await this.siblings.gather(SNOWFLAKE, undefined), this.siblings.process);
+    if (this.bus.count === 1) return this.own.snowflake();
+    return mergeSnowflakes(await this.bus.ask(SNOWFLAKE, undefined), this.bus.process);
   }
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf/core';
-import { jsonPages } from '../../http/json-pages';
-import { Siblings, Topic } from '../../processes/siblings';
-import { SLICE, TagViews } from '../tag-views';
-import type { TagView } from '../views';
+import { jsonPages } from '../../http/responses/json-stream';
+import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
+import { SLICE, TagViews } from '../process/tag-views';
+import type { TagView } from '../views/views';
 import { MergedTags } from './merged-tags';
-import { type FeedChanges, type FeedPosition, TagFeed } from './tag-feed';
+import { type FeedChanges, type FeedPosition, TagFeed } from '../process/tag-feed';
 
-const TAGS = new Topic<Record<number, FeedPosition>, FeedChanges>('tags');
+const TAGS = new BusRequest<Record<number, FeedPosition>, FeedChanges>('tags');
 
 /** The tags as all processes of the server know them, as of the last {@link ServerTags.refresh}. */
 @Injectable()
@@ -18,11 +18,11 @@ export class ServerTags {
   constructor(
     private readonly clock: Clock,
     private readonly own: TagViews,
-    private readonly siblings: Siblings,
+    private readonly bus: WorkerBus,
     feed: TagFeed,
   ) {
-    if (siblings.count > 1) this.merged = new MergedTags();
-    siblings.serve(TAGS, (positions) => feed.changesSince(positions[siblings.process]));
+    if (bus.count > 1) this.merged = new MergedTags();
+    bus.serve(TAGS, (positions) => feed.changesSince(positions[bus.process]));
   }
 
   /** Asks all processes; joins a call under way. */
@@ -69,7 +69,7 @@ export class ServerTags {
   }
 
   private async gather(merged: MergedTags): Promise<void> {
-    const { answers, missing } = await this.siblings.gather(TAGS, merged.positions());
+    const { answers, missing } = await this.bus.ask(TAGS, merged.positions());
     for (const { process, value } of answers) {
       merged.take(process, value);
       if (value.tags.length > SLICE) await this.clock.sleep(0);

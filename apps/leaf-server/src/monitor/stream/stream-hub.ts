@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, LeafError, PeriodicTask, reasonOf } from '@leaf/core';
-import { Beat } from '../beat';
+import { Ticker } from '../sampling/ticker';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Traffic } from '../sampling/traffic';
 import { ServerMonitor } from '../server/server-monitor';
 import { ServerTags } from '../server/server-tags';
-import type { HistoryView, OverviewView, RemovedView, SnowflakeView } from '../views';
+import type { HistoryView, OverviewView, RemovedView, SnowflakeView } from '../views/views';
 import { EventStream } from './event-stream';
-import { TagBoard } from './tag-board';
+import { TagBoard } from '../process/tag-board';
 
 const EVERY_MS = 1000;
 const MOST_STREAMS = 32;
@@ -36,7 +36,7 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly streams = new Set<EventStream>();
   private readonly board: TagBoard;
   private readonly rounds: PeriodicTask;
-  private readonly beat: Beat;
+  private readonly ticker: Ticker;
   private last: Round | undefined;
   private stopping = false;
 
@@ -50,18 +50,18 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
     this.board = new TagBoard(views);
     const onError = (error: unknown): void => this.logger.error(`A round of the stream failed: ${reasonOf(error)}`);
     this.rounds = new PeriodicTask('monitor-stream', () => this.look(), clock, onError);
-    this.beat = new Beat(this.rounds, EVERY_MS, clock);
+    this.ticker = new Ticker(this.rounds, EVERY_MS, clock);
   }
 
   onApplicationBootstrap(): void {
-    this.beat.start();
+    this.ticker.start();
   }
 
   /** The streams end first of all: HTTP closes only when every answer has ended. */
   async onModuleDestroy(): Promise<void> {
     this.stopping = true;
     for (const stream of this.streams) stream.end();
-    await this.beat.stop();
+    await this.ticker.stop();
   }
 
   /** @throws LeafError `LEAF_OVERLOADED`, `LEAF_NOT_READY` when one more stream cannot be had */

@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { Clock } from '@leaf/core';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
+import { AdminTokens } from './admin-tokens';
+import { AdminGuard } from './admin.guard';
+import { Audit } from './audit';
+import { FailureLimit } from './failure-limit';
+import { ServerAdminController } from './server-admin.controller';
+import { TagAdmin } from './tag-admin';
+import { TagAdminController } from './tag-admin.controller';
+import { TagsController } from './tags.controller';
+
+@Module({
+  controllers: [TagsController, TagAdminController, ServerAdminController],
+  providers: [
+    {
+      provide: AdminTokens,
+      useFactory: ({ adminTokens }: LeafConfig, clock: Clock) => new AdminTokens(adminTokens, clock),
+      inject: [LEAF_CONFIG, Clock],
+    },
+    FailureLimit,
+    AdminGuard,
+    Audit,
+    TagAdmin,
+  ],
+})
+export class AdminModule {}

@@ -1,0 +1,107 @@
+import { type Clock, LeafError, SystemClock } from '@leaf/core';
+import type { LeafConfig } from '../config/leaf-config';
+import type { Readiness } from '../lifecycle/readiness';
+import { startFault } from '../lifecycle/start-fault';
+import { ShutdownController } from '../lifecycle/shutdown-controller';
+import { ClusterChannel } from './cluster-channel';
+import { ClusterBus } from './cluster-bus';
+import { configOfProcess } from './process-config';
+import type { SharedState } from './shared-state';
+import type { WorkerBus } from './worker-bus';
+
+/** How often a process that waits until it is ready looks whether it is, in milliseconds. */
+const LOOK_MS = 20;
+
+/** An orderly end that takes longer is none, when nobody is there to end it by force, in milliseconds. */
+const ORPHAN_LIMIT_MS = 30_000;
+
+/** Starts the server of this process. */
+type StartServer = (
+  config: LeafConfig,
+  options: {
+    readonly bus: WorkerBus;
+    /** When all is done but to listen. */
+    readonly beforeListening: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
+  },
+) => Promise<{ readonly url: string; close(options: { readonly drain: boolean }): Promise<void> }>;
+
+/** Is one of the processes of a server, which another one supervises. */
+export function runProcess(startServer: StartServer): void {
+  const channel = new ClusterChannel();
+  channel.onOrder((order) => {
+    if (order.kind === 'start') void begin(startServer, order.config, order.process, channel);
+  });
+}
+
+/** Listens to orders at once: a stop may follow the start on its heels. */
+async function begin(
+  startServer: StartServer,
+  config: LeafConfig,
+  number: number,
+  channel: ClusterChannel,
+): Promise<void> {
+  const clock = new SystemClock();
+  const bus = new ClusterBus(number, config.processes, channel, clock);
+  const gate = new ListenGate(clock);
+  const starting = startServer(configOfProcess(config, number), {
+    bus,
+    beforeListening: async ({ readiness, state }) => {
+      channel.send({ kind: 'prepared' });
+      await state.adopt();
+      await gate.opens(readiness);
+    },
+  });
+  const stop = new ShutdownController(starting);
+  const end = (drain: boolean): void => {
+    stop.now(drain);
+    gate.close();
+  };
+  // Ctrl-C reaches all processes of a terminal; the one that supervises them says what it means.
+  stop.onSignals({ interrupt: false });
+  channel.onOrder((order) => {
+    if (order.kind === 'listen') gate.open(order.whenReady);
+    if (order.kind === 'stop') end(order.drain);
+  });
+  let started = false;
+  channel.onOrphaned(() => {
+    // What it has not begun to give out need not be given back.
+    if (!started) process.exit(1);
+    end(false);
+    void clock.sleep(ORPHAN_LIMIT_MS).then(() => process.exit(1));
+  });
+  try {
+    const { url } = await starting;
+    started = true;
+    channel.send({ kind: 'listening', url });
+  } catch (error) {
+    if (stop.asked) process.exit();
+    await channel.sendLast({ kind: 'failed', reason: startFault(error) });
+    process.exit(1);
+  }
+}
+
+/** A process that is prepared waits for it, to listen together with the others. */
+class ListenGate {
+  private now = false;
+  private whenReady = false;
+  private stopped = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  open(whenReady: boolean): void {
+    if (whenReady) this.whenReady = true;
+    else this.now = true;
+  }
+
+  close(): void {
+    this.stopped = true;
+  }
+
+  /** @throws LeafError when the server is stopped before */
+  async opens(readiness: Readiness): Promise<void> {
+    while (!this.now && !(this.whenReady && readiness.ready)) {
+      if (this.stopped) throw new LeafError('LEAF_NOT_READY', 'The server was stopped before it listened.');
+      await this.clock.sleep(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import cluster from 'node:cluster';
+import { Logger } from '@nestjs/common';
+import { SystemClock, systemRandom } from '@leaf/core';
+import { makeToken } from '../config/admin-token';
+import type { LeafConfig } from '../config/leaf-config';
+import { LeafLogger } from '../config/logging';
+import { sayStartFault } from '../lifecycle/start-fault';
+import type { Fork } from './child';
+import type { Order, Report } from './messages';
+import { PROCESS_FLAG } from './process-flag';
+import { Supervisor } from './supervisor';
+
+/** Beyond the drain and the longest request: what a process may take to give its IDs back and close its connections. */
+const STOP_MARGIN_MS = 30_000;
+/** This many signals end everything at once. */
+const LAST_SIGNAL = 3;
+
+/** Starts the processes of a server, keeps them running until it is told to stop, and ends this process then. */
+export async function supervise(given: LeafConfig): Promise<void> {
+  Logger.overrideLogger(new LeafLogger(given.log));
+  const { processes, drainMs, http, adminTokens = [makeToken()] } = given;
+  const fork = forkWith({ ...given, adminTokens });
+  const options = { processes, stopLimitMs: drainMs + http.waitMs + STOP_MARGIN_MS };
+  const supervisor = new Supervisor(options, fork, new SystemClock(), systemRandom, new Logger('Processes'));
+  let signals = 0;
+  const stop = (signal: NodeJS.Signals): void => {
+    signals++;
+    if (signals >= LAST_SIGNAL) {
+      supervisor.kill();
+      process.exit(1);
+    }
+    void supervisor.stop({ drain: signal !== 'SIGINT' });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  const { code, fault } = await supervisor.run();
+  if (fault !== undefined) sayStartFault(fault);
+  process.exit(code);
+}
+
+function forkWith(config: LeafConfig): Fork {
+  // Connections are dealt out in turn: none to a process that hangs, and the port ends with this process.
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  return (number, { onReport, onExit }) => {
+    // The number is for whoever lists the processes of the machine.
+    cluster.setupPrimary({ args: [`${PROCESS_FLAG}=${number}`], serialization: 'advanced' });
+    const worker = cluster.fork();
+    const send = (order: Order): void => {
+      if (worker.isConnected()) worker.send(order);
+    };
+    worker.on('message', (report: Report) => {
+      onReport(report);
+    });
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      onExit({ code, signal });
+    });
+    // Of an order to a process that has just ended; its end is told by the event above.
+    worker.on('error', () => undefined);
+    send({ kind: 'start', config, process: number });
+    return { pid: worker.process.pid ?? 0, send, kill: () => worker.process.kill('SIGKILL') };
+  };
+}

@@ -1,0 +1,79 @@
+/** Something that can be asked of every process of a server. What is asked and answered is plain data. */
+export class BusRequest<Question, Answer> {
+  declare readonly types: [Question, Answer];
+
+  constructor(readonly name: string) {}
+}
+
+export interface Gathered<Answer> {
+  /** By process, the lowest first. */
+  readonly answers: readonly { readonly process: number; readonly value: Answer }[];
+  readonly missing: readonly Missing[];
+}
+
+/** A process that did not answer. */
+export interface Missing {
+  readonly process: number;
+  readonly reason: string;
+  /** There is no such process now: the next one begins with what the others know. */
+  readonly gone: boolean;
+}
+
+/**
+ * The processes that are one server together, this one included. What they answer may be from slightly different
+ * moments, and one that is stuck or being replaced does not answer at all.
+ */
+export abstract class WorkerBus {
+  /** Which of them this is, from 0. */
+  abstract readonly process: number;
+  abstract readonly count: number;
+
+  /** From now on this process answers questions of this topic with what `answer` returns. */
+  abstract serve<Question, Answer>(
+    topic: BusRequest<Question, Answer>,
+    answer: (question: Question) => Answer | Promise<Answer>,
+  ): void;
+
+  /** Asks all of them, this one included, and waits a second for the others. Rejects as the answer of this one does. */
+  abstract ask<Question, Answer>(topic: BusRequest<Question, Answer>, question: Question): Promise<Gathered<Answer>>;
+}
+
+type AnyAnswer = (question: unknown) => unknown;
+
+/** What one process answers. */
+export class Answers {
+  private readonly known = new Map<string, AnyAnswer>();
+
+  set<Question, Answer>(
+    topic: BusRequest<Question, Answer>,
+    answer: (question: Question) => Answer | Promise<Answer>,
+  ): void {
+    this.known.set(topic.name, answer as AnyAnswer);
+  }
+
+  /** Rejects as the answer does, and where nothing is served. */
+  async to(topic: string, question: unknown): Promise<unknown> {
+    const answer = this.known.get(topic);
+    if (answer === undefined) throw new Error(`nothing is said about ${topic} yet`);
+    return await answer(question);
+  }
+}
+
+/** A server of one process. */
+export class SingleProcess extends WorkerBus {
+  readonly process = 0;
+  readonly count = 1;
+  private readonly answers = new Answers();
+
+  serve<Question, Answer>(
+    topic: BusRequest<Question, Answer>,
+    answer: (question: Question) => Answer | Promise<Answer>,
+  ): void {
+    this.answers.set(topic, answer);
+  }
+
+  async ask<Question, Answer>(topic: BusRequest<Question, Answer>, question: Question): Promise<Gathered<Answer>> {
+    const value = (await this.answers.to(topic.name, question)) as Answer;
+    return { answers: [{ process: 0, value }], missing: [] };
+  }
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+
+/** `site/` of the built console, beside the built server. Run from sources there is none. */
+export const SITE_DIRECTORY = join(__dirname, '../../../leaf-console/site');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+const PAGE = 'index.html';
+const ASSETS = 'assets';
+
+export type Encoding = 'br' | 'gzip';
+
+export interface SiteFile {
+  readonly type: string;
+  readonly body: Buffer;
+  /** The same, compressed when it was built. */
+  readonly compressed: Readonly<Record<Encoding, Buffer | undefined>>;
+  /** Weak: the same for each encoding. */
+  readonly etag: string;
+}
+
+/** The files of the console, all in memory: what was not there at the start cannot be asked for. */
+export class StaticAssets {
+  private constructor(
+    readonly page: SiteFile | undefined,
+    private readonly assets: ReadonlyMap<string, SiteFile>,
+  ) {}
+
+  static load(directory: string): StaticAssets {
+    if (!existsSync(join(directory, PAGE))) return new StaticAssets(undefined, new Map());
+    const folder = join(directory, ASSETS);
+    const names = readdirSync(folder).filter((name) => TYPES[extname(name)] !== undefined);
+    const assets = names.map((name) => [name, read(join(folder, name))] as const);
+    return new StaticAssets(read(join(directory, PAGE)), new Map(assets));
+  }
+
+  /** A file whose name has a hash of its content in it. */
+  asset(name: string): SiteFile | undefined {
+    return this.assets.get(name);
+  }
+}
+
+function read(path: string): SiteFile {
+  const body = readFileSync(path);
+  const beside = (ending: string): Buffer | undefined =>
+    existsSync(path + ending) ? readFileSync(path + ending) : undefined;
+  return {
+    type: TYPES[extname(path)] ?? 'application/octet-stream',
+    body,
+    compressed: { br: beside('.br'), gzip: beside('.gz') },
+    etag: `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
+  };
+}

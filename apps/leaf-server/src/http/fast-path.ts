@@ -1,0 +1,165 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isTag, MAX_RANGE_SIZE, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf/core';
+import type { EmbeddedIdService } from '@leaf/id';
+import type { Drain } from '../lifecycle/drain';
+import { BatchText, rangesText } from './responses/batch-text';
+import type { RequestCount, RequestCounts } from './request-counts';
+import { API_HEADERS, COMMON_HEADERS } from './responses/problem';
+
+export const SEGMENT_ROUTE = '/api/segment/get/:tag';
+export const SNOWFLAKE_ROUTE = '/api/snowflake/get/:key';
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A larger batch costs much more than its refusal, and stands in the line with all other requests. */
+const MAX_FAST_BATCH = 250;
+/** Decimal digits of the largest ID. */
+const MAX_DIGITS = 19;
+const NONCE = `&${NONCE_PARAMETER}=`;
+
+type Answer = (ids: EmbeddedIdService, name: string, size: number) => string | undefined;
+
+/** A route of many IDs. */
+interface ManyRoute {
+  readonly prefix: string;
+  readonly maxSize: number;
+  readonly count: RequestCount;
+  readonly answer: Answer;
+}
+
+/**
+ * Answers ahead of the framework what is at hand: a plain GET, a tag that needs no decoding, IDs in memory, few of them
+ * or ranges. Everything else, every error included, is left to the ordinary routes, which answer the same.
+ */
+export class FastPath {
+  private ids: EmbeddedIdService | undefined;
+  private readonly refusals = new WeakMap<IncomingMessage, unknown>();
+  private readonly segmentPrefix = prefixOf(SEGMENT_ROUTE);
+  private readonly snowflakePrefix = prefixOf(SNOWFLAKE_ROUTE);
+  private readonly segmentCount: RequestCount;
+  private readonly snowflakeCount: RequestCount;
+  private readonly manyRoutes: readonly ManyRoute[];
+  private readonly batchText = new BatchText();
+  private readonly textHeaders = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => [
+    ...Object.entries(COMMON_HEADERS).flat(),
+    ...['content-type', TEXT_TYPE],
+    ...['content-length', String(digits)],
+  ]);
+  private readonly jsonHeaders = [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE];
+
+  constructor(
+    private readonly counts: RequestCounts,
+    private readonly drain: Drain,
+  ) {
+    this.segmentCount = counts.of(SEGMENT_ROUTE, 200);
+    this.snowflakeCount = counts.of(SNOWFLAKE_ROUTE, 200);
+    const many = (route: string, maxSize: number, answer: Answer): ManyRoute => ({
+      prefix: prefixOf(route),
+      maxSize,
+      count: counts.of(route, 200),
+      answer,
+    });
+    this.manyRoutes = [
+      many('/api/segment/batch/:tag', MAX_FAST_BATCH, (ids, tag, size) => {
+        const ranges = ids.tryRanges(tag, size);
+        return ranges && this.batchText.write('tag', tag, ranges);
+      }),
+      many('/api/segment/range/:tag', MAX_RANGE_SIZE, (ids, tag, size) => {
+        const ranges = ids.tryRanges(tag, size);
+        return ranges && rangesText(tag, ranges);
+      }),
+      many('/api/snowflake/batch/:key', MAX_FAST_BATCH, (ids, key, size) => {
+        const range = isTag(key) ? ids.trySnowflakeRange(size) : undefined;
+        return range && this.batchText.write('key', key, [range]);
+      }),
+    ];
+  }
+
+  /** From now on requests are answered from `ids`. */
+  serve(ids: EmbeddedIdService): void {
+    this.ids = ids;
+  }
+
+  /** @returns whether the request was answered */
+  answer(request: IncomingMessage, response: ServerResponse): boolean {
+    const { ids } = this;
+    if (ids === undefined || request.method !== 'GET' || this.drain.active) return false;
+    const begunAt = this.counts.begin();
+    const url = request.url as string;
+    if (url.startsWith(this.snowflakePrefix)) {
+      if (!isTag(url.slice(this.snowflakePrefix.length))) return false;
+      return this.send(ids.trySnowflakeString(), response, this.snowflakeCount, begunAt);
+    }
+    if (url.startsWith(this.segmentPrefix)) {
+      const id = ids.tryNext(url.slice(this.segmentPrefix.length));
+      return id !== undefined && this.send(String(id), response, this.segmentCount, begunAt);
+    }
+    return this.answerMany(ids, url, response, begunAt);
+  }
+
+  /**
+   * Answers a request for one ID of a strict tag once the database has. What it is refused with, `framework` answers.
+   *
+   * @returns whether it will
+   */
+  answerLater(request: IncomingMessage, response: ServerResponse, framework: RequestListener): boolean {
+    const { ids } = this;
+    const url = request.url as string;
+    if (ids === undefined || request.method !== 'GET' || this.drain.active || !url.startsWith(this.segmentPrefix)) {
+      return false;
+    }
+    const tag = url.slice(this.segmentPrefix.length);
+    if (!ids.isStrict(tag)) return false;
+    const begunAt = this.counts.begin();
+    ids.nextIdString(tag).then(
+      (id) => this.send(id, response, this.segmentCount, begunAt),
+      (error: unknown) => {
+        this.refusals.set(request, error);
+        framework(request, response);
+      },
+    );
+    return true;
+  }
+
+  /** What {@link answerLater} was refused with; undefined when it was not. */
+  refusalOf(request: IncomingMessage): unknown {
+    return this.refusals.get(request);
+  }
+
+  private send(id: string | undefined, response: ServerResponse, count: RequestCount, begunAt: number): boolean {
+    if (id === undefined) return false;
+    response.writeHead(200, this.textHeaders[id.length]);
+    response.end(id);
+    this.counts.end(count, begunAt);
+    return true;
+  }
+
+  private answerMany(ids: EmbeddedIdService, url: string, response: ServerResponse, begunAt: number): boolean {
+    // Answers that cannot go out yet are counted, and limited, by those who hold the line.
+    if (response.socket === null) return false;
+    const route = this.manyRoutes.find(({ prefix }) => url.startsWith(prefix));
+    const query = url.indexOf('?size=');
+    if (route === undefined || query < 0) return false;
+    const nonceAt = url.indexOf(NONCE, query);
+    const size = plainSize(url.slice(query + '?size='.length, nonceAt < 0 ? undefined : nonceAt));
+    if (size === 0 || size > route.maxSize) return false;
+    const nonce = nonceAt < 0 ? NO_NONCE : url.slice(nonceAt + NONCE.length);
+    if (nonceAt >= 0 && !NONCE_PATTERN.test(nonce)) return false;
+    const text = route.answer(ids, url.slice(route.prefix.length, query), size);
+    if (text === undefined) return false;
+    const headers = [...this.jsonHeaders, NONCE_HEADER, nonce, 'content-length', String(text.length)];
+    response.writeHead(200, headers);
+    response.end(text);
+    this.counts.end(route.count, begunAt);
+    return true;
+  }
+}
+
+function prefixOf(route: string): string {
+  return route.slice(0, route.lastIndexOf(':'));
+}
+
+/** 0 when it is none that needs no second look. */
+function plainSize(text: string): number {
+  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 0;
+}

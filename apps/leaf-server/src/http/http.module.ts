@@ -1,0 +1,22 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { OverloadCounts } from './overload/overload-counts';
+import { RequestCounts } from './request-counts';
+import { ProblemFilter } from './responses/problem.filter';
+
+/** What HTTP counts ahead of the framework, for every module, and how faults are answered. */
+@Module({})
+export class HttpModule {
+  static forRoot(requests: RequestCounts, overload: OverloadCounts): DynamicModule {
+    return {
+      module: HttpModule,
+      global: true,
+      providers: [
+        { provide: RequestCounts, useValue: requests },
+        { provide: OverloadCounts, useValue: overload },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+      ],
+      exports: [RequestCounts, OverloadCounts],
+    };
+  }
+}

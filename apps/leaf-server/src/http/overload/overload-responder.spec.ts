@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { Agent, createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { FakeClock } from '@leaf/core';
+import { type Answer, call } from '../../../../../test/support/http';
+import { until } from '../../../../../test/support/until';
+import { watch } from '../../../../../test/support/watch';
+import { OverloadResponder } from './overload-responder';
+
+const REFUSED = {
+  status: 503,
+  headers: { 'retry-after': '1', 'content-type': 'application/problem+json; charset=utf-8' },
+};
+
+describe('OverloadResponder', () => {
+  let clock: FakeClock;
+  let server: Server;
+  let port: number;
+  let agent: Agent;
+
+  beforeEach(async () => {
+    clock = new FakeClock();
+    const refusals = new OverloadResponder(clock);
+    server = createServer((request, response) => {
+      if (refusals.isHasty(request.socket)) void refusals.refuseLater(response);
+      else refusals.refuse(response);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+    agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  });
+
+  afterEach(async () => {
+    agent.destroy();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const ask = (options?: { agent: Agent }): Promise<Answer> => call(port, '/', options);
+
+  it('come at once, and later to whoever does not stay away on the same connection', async () => {
+    expect(await ask({ agent })).toMatchObject(REFUSED);
+    const hasty = watch(ask({ agent }));
+    await until('the refusal to be held', () => clock.sleeping === 1);
+    expect(await ask()).toMatchObject(REFUSED);
+    expect(hasty.settled).toBe(false);
+    await clock.advance(500);
+    await until('the refusal', () => hasty.settled);
+    expect(hasty.value).toMatchObject(REFUSED);
+  });
+
+  it('come at once again to whoever has stayed away', async () => {
+    await ask({ agent });
+    await clock.advance(1000);
+    expect(await ask({ agent })).toMatchObject(REFUSED);
+    expect(clock.sleeping).toBe(0);
+  });
+
+  it('go to nobody once the connection is gone', async () => {
+    await ask({ agent });
+    const hasty = watch(ask({ agent }));
+    await until('the refusal to be held', () => clock.sleeping === 1);
+    agent.destroy();
+    await until('the end of the request', () => hasty.settled);
+    await until('the end of the connection', async () => {
+      const count = await new Promise<number>((resolve) => server.getConnections((_error, all) => resolve(all)));
+      return count === 0;
+    });
+    await clock.advance(500);
+    expect(clock.sleeping).toBe(0);
+    expect(await ask()).toMatchObject(REFUSED);
+  });
+});

@@ -1,0 +1,84 @@
+import { Controller, Get, Optional, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { LeafError, TagStore } from '@leaf/core';
+import { PLAIN_PAGE_CSP } from '../http/responses/content-security';
+import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
+import { Describe, htmlPage } from '../openapi/route-description';
+import { type Cell, tablePage } from './table-page';
+import { ServerTags } from '../monitor/server/server-tags';
+import type { TagView } from '../monitor/views/views';
+
+/** Rows of a page. Whoever has more tags looks at them in the console. */
+const MOST_ROWS = 1000;
+const CACHE_COLUMNS = ['name', 'init', 'next', 'pos', 'value0', 'max0', 'step0', 'value1', 'max1', 'step1'];
+const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
+
+/** The two pages of the Java service, for those who look there first. */
+@Controller()
+export class JavaPagesController {
+  constructor(
+    private readonly views: ServerTags,
+    @Optional() private readonly store?: TagStore,
+  ) {}
+
+  /** The double buffers in memory. */
+  @Get('cache')
+  @Describe({
+    id: 'javaCachePage',
+    group: 'Java service',
+    summary: 'The double buffers as a page',
+    detail: 'The first 1000 tags. `pos` is always 0: the segment in use stands first.',
+    answers: { 200: htmlPage() },
+    problems: ['LEAF_SEGMENT_DISABLED'],
+  })
+  async cache(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    this.rows();
+    await this.views.refresh();
+    const names = this.views.names();
+    const rows = names.slice(0, MOST_ROWS).flatMap((tag) => {
+      const view = this.views.viewOf(tag);
+      return view === undefined ? [] : [bufferCells(view)];
+    });
+    return page(reply, 'cache', CACHE_COLUMNS, rows, names.length > MOST_ROWS);
+  }
+
+  /** The rows of `leaf_alloc`. */
+  @Get('db')
+  @Describe({
+    id: 'javaDbPage',
+    group: 'Java service',
+    summary: 'The rows of leaf_alloc as a page',
+    detail: 'The first 1000 tags.',
+    answers: { 200: htmlPage() },
+    problems: TAG_ROW_PROBLEMS,
+  })
+  async db(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    const rows = await this.rows().list(MOST_ROWS + 1);
+    const cells = rows.map(({ tag, maxId, step, updatedAt }) => [
+      tag,
+      String(maxId),
+      step,
+      new Date(updatedAt).toISOString(),
+    ]);
+    return page(reply, 'db', DB_COLUMNS, cells.slice(0, MOST_ROWS), cells.length > MOST_ROWS);
+  }
+
+  private rows(): TagStore {
+    if (this.store !== undefined) return this.store;
+    throw new LeafError('LEAF_SEGMENT_DISABLED', 'Segment mode is off on this server. Set LEAF_SEGMENT_ENABLED=true.');
+  }
+}
+
+/** The segment in use stands first: `pos` is always 0. What is not there is 0, as in the Java service. */
+function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[] {
+  const cells = segments.flatMap((segment): Cell[] =>
+    segment === null ? [0, 0, 0] : [segment.value, segment.max, segment.step],
+  );
+  return [tag, String(initialized), String(nextReady), 0, ...cells];
+}
+
+function page(reply: FastifyReply, title: string, columns: string[], rows: Cell[][], more: boolean): string {
+  void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
+  const note = more ? `The first ${MOST_ROWS} tags; the console has all of them.` : undefined;
+  return tablePage(title, columns, rows, note);
+}

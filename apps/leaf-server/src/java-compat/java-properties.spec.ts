@@ -1,0 +1,161 @@
+import { LeafError } from '@leaf/core';
+import { readJavaProperties } from './java-properties';
+import { loadConfig } from '../config/leaf-config';
+
+function read(...lines: string[]): ReturnType<typeof readJavaProperties> {
+  return readJavaProperties(lines.join('\n'), 'conf/leaf.properties');
+}
+
+function fault(...lines: string[]): string {
+  try {
+    read(...lines);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
+    return (error as LeafError).message;
+  }
+  throw new Error('no fault');
+}
+
+const zookeeper = ['leaf.name=ids', 'leaf.segment.enable=false', 'leaf.snowflake.zk.address=zk1:2181,zk2:2181'];
+
+describe('readJavaProperties', () => {
+  it('reads what the original ships with', () => {
+    const shipped = [
+      'leaf.name=com.sankuai.leaf.opensource.test',
+      'leaf.segment.enable=false',
+      '#leaf.jdbc.url=',
+      'leaf.snowflake.enable=false',
+      '#leaf.snowflake.zk.address=',
+      'leaf.snowflake.port=',
+    ];
+    expect(read(...shipped)).toEqual({
+      env: {
+        LEAF_NAME: 'com.sankuai.leaf.opensource.test',
+        LEAF_SEGMENT_ENABLED: 'false',
+        LEAF_SNOWFLAKE_ENABLED: 'false',
+        LEAF_SNOWFLAKE_REGISTRY: 'zk_normal',
+      },
+      warnings: [],
+    });
+  });
+
+  it('reads both modes', () => {
+    const text = [
+      'leaf.name=ids',
+      'leaf.segment.enable=TRUE ',
+      'leaf.jdbc.url=jdbc:mysql://db:3306/leaf?useUnicode=true&characterEncoding=utf8&useSSL=false',
+      'leaf.jdbc.username=leaf',
+      'leaf.jdbc.password=a@b ',
+      'leaf.snowflake.enable=true',
+      'leaf.snowflake.zk.address=zk1:2181,zk2:2181/leaf',
+      'leaf.snowflake.port=8080',
+    ];
+    expect(read(...text)).toEqual({
+      env: {
+        LEAF_NAME: 'ids',
+        LEAF_SEGMENT_ENABLED: 'true',
+        LEAF_DATABASE_URL: 'mysql://leaf:a%40b%20@db:3306/leaf?sslmode=disable',
+        LEAF_SNOWFLAKE_ENABLED: 'true',
+        LEAF_SNOWFLAKE_REGISTRY: 'zk_normal',
+        LEAF_ZOOKEEPER: 'zk1:2181,zk2:2181/leaf',
+        LEAF_ADVERTISE_PORT: '8080',
+      },
+      warnings: [],
+    });
+  });
+
+  it.each(['zk_normal', 'zk_recycle', 'mysql', 'local'])('knows the mode %s of the fork', (mode) => {
+    expect(read(...zookeeper, `leaf.snowflake.mode=${mode}`).env.LEAF_SNOWFLAKE_REGISTRY).toBe(mode);
+  });
+
+  it('makes settings that this server takes', () => {
+    const { env, warnings } = read(
+      ...zookeeper,
+      'leaf.snowflake.mode=local',
+      'leaf.snowflake.port=9090',
+      'leaf.snowflake.local.workIdMap={"10.0.0.7:9090":3,\\',
+      '  "10.0.0.8:9090":4}',
+    );
+    expect(warnings).toEqual([]);
+    const { snowflake, segment } = loadConfig({ ...env, LEAF_ADVERTISE_HOST: '10.0.0.7' }).ids;
+    expect(segment).toBeUndefined();
+    expect(snowflake).toMatchObject({
+      registry: { strategy: 'local', workers: { '10.0.0.7:9090': 3, '10.0.0.8:9090': 4 } },
+      instance: { ip: '10.0.0.7', port: 9090 },
+    });
+  });
+
+  it('misses nothing of a mode that is off', () => {
+    const off = ['leaf.name=ids', 'leaf.segment.enable=false', 'leaf.snowflake.enable=false'];
+    for (const mode of ['zk_normal', 'zk_recycle', 'mysql', 'local']) {
+      expect(read(...off, `leaf.snowflake.mode=${mode}`).warnings).toEqual([]);
+    }
+  });
+
+  it('leaves out what is empty', () => {
+    const { env } = read(...zookeeper, 'leaf.snowflake.port=', 'leaf.jdbc.url=', 'leaf.jdbc.password=x');
+    expect(env).not.toHaveProperty('LEAF_ADVERTISE_PORT');
+    expect(env).not.toHaveProperty('LEAF_DATABASE_URL');
+  });
+
+  it('keeps the name that the Java service has when none is given', () => {
+    const { env, warnings } = read(...zookeeper.slice(1));
+    expect(env.LEAF_NAME).toBe('null');
+    expect(warnings).toEqual([expect.stringContaining('leaf.name is missing')]);
+    expect(read(...zookeeper.slice(1), 'leaf.snowflake.mode=zk_recycle').env.LEAF_NAME).toBe('null');
+    for (const other of ['leaf.snowflake.enable=false', 'leaf.snowflake.mode=mysql']) {
+      expect(read('leaf.jdbc.url=jdbc:mysql://db/leaf', other)).toMatchObject({ warnings: [] });
+      expect(read('leaf.jdbc.url=jdbc:mysql://db/leaf', other).env).not.toHaveProperty('LEAF_NAME');
+    }
+  });
+
+  it.each([
+    [['leaf.segment.enable=false', 'leaf.snowflake.mode=mysql'], 'leaf.jdbc.url'],
+    [['leaf.snowflake.enable=false'], 'leaf.jdbc.url'],
+    [['leaf.segment.enable=false', 'leaf.snowflake.mode=local'], 'leaf.snowflake.local.workIdMap'],
+    [['leaf.segment.enable=false', 'leaf.snowflake.mode=zk_recycle'], 'zk_recycle'],
+    [
+      ['leaf.segment.enable=false', 'leaf.snowflake.enable=false', 'leaf.zk.list=a', 'hunter2'],
+      'leaf.zk.list (line 4), line 5',
+    ],
+  ])('warns: %j', (lines, part) => {
+    const { warnings } = read('leaf.name=ids', ...lines);
+    expect(warnings).toEqual([expect.stringContaining(part)]);
+    expect(warnings.join()).toContain('conf/leaf.properties: ');
+    expect(warnings.join()).not.toContain('hunter2');
+  });
+
+  it.each([
+    'leaf.name=',
+    'leaf.name=a/b',
+    'leaf.name=ids ',
+    'leaf.segment.enable=yes',
+    'leaf.segment.enable=',
+    'leaf.snowflake.enable=1',
+    'leaf.snowflake.mode=zk',
+    'leaf.snowflake.mode=',
+    'leaf.snowflake.zk.address=zk1:2181;zk2:2181',
+    'leaf.snowflake.port=0',
+    'leaf.snowflake.port=http',
+    'leaf.snowflake.local.workIdMap={}',
+    'leaf.snowflake.local.workIdMap={"10.0.0.7:1":1,"10.0.0.8:1":1}',
+    'leaf.jdbc.url=jdbc:mysql://a,b/leaf',
+    'leaf.jdbc.url=jdbc:mysql://db/',
+  ])('refuses %s and names key and line', (line) => {
+    expect(fault('# comment', line)).toContain(`line 2: ${line.split('=')[0] ?? ''} `);
+  });
+
+  it('lists every fault, and the file', () => {
+    const message = fault('leaf.snowflake.port=x', 'leaf.name=ids', 'leaf.snowflake.mode=y', 'leaf.x=\\u1');
+    expect(message).toContain('conf/leaf.properties');
+    expect(message.match(/line \d/g)?.sort()).toEqual(['line 1', 'line 3', 'line 4']);
+  });
+
+  it('shows no secrets', () => {
+    const secret = ['leaf.jdbc.username=topsecret', 'leaf.jdbc.password=topsecret\\ud800'];
+    const message = fault(...secret, 'leaf.jdbc.url=jdbc:mysql://db:topsecret/leaf?password=topsecret', 'leaf.name= ');
+    expect(message).toContain('line 3');
+    expect(message).not.toContain('topsecret');
+    expect(fault(...secret, 'leaf.jdbc.url=jdbc:mysql://db/leaf')).not.toContain('topsecret');
+  });
+});

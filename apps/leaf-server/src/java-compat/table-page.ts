@@ -1,0 +1,41 @@
+import { html } from '../http/responses/html';
+
+export type Cell = string | number;
+
+/** A page with one table, and the way to the console. */
+export function tablePage(
+  title: string,
+  columns: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  note = '',
+): string {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>Leaf: ${title}</title>
+        <link rel="icon" href="data:," />
+      </head>
+      <body>
+        <p><a href="/">Console</a> ${note}</p>
+        <table>
+          <thead>
+            <tr>
+              ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${rows.map(
+              (cells) =>
+                html`<tr>
+                  ${cells.map((cell) => html`<td>${cell}</td>`)}
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </body>
+    </html>`;
+  return page.text;
+}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { MonitorModule } from '../monitor/monitor.module';
+import { Metrics } from './metrics';
+import { MetricsController } from './metrics.controller';
+
+@Module({ imports: [MonitorModule], controllers: [MetricsController], providers: [Metrics] })
+export class MetricsModule {}

@@ -1,0 +1,109 @@
+import type { TagViews } from './tag-views';
+
+/** The tags that are looked at: those of this process, or of all. */
+export type ShownTags = Pick<TagViews, 'names' | 'forEach' | 'revisionOf' | 'rateOf' | 'viewOf'>;
+
+interface ShownTag {
+  readonly revision: number;
+  readonly rate: number;
+  /** The round in which it came to be as it is. */
+  readonly round: number;
+  /** A `TagView`. */
+  readonly json: string;
+  seenIn: number;
+}
+
+/** Tags in one event: few enough to be written without a stop. */
+const PAGE = 250;
+
+/**
+ * The tags as of the last round, and when each of them changed: from this every reader gets what it has not seen yet,
+ * whichever round that was. It is filled once a round, for all of them.
+ */
+export class TagBoard {
+  private readonly shown = new Map<string, ShownTag>();
+  /** Names that are gone, by the round in which they went. */
+  private readonly gone = new Map<string, number>();
+  /** The tags that the last round changed. */
+  private latest: ShownTag[] = [];
+  private rounds = 0;
+
+  constructor(private readonly views: ShownTags) {}
+
+  /** The last round that is complete; 0 before the first. */
+  get round(): number {
+    return this.rounds;
+  }
+
+  /** Looks at every tag. One call at a time. */
+  async update(): Promise<void> {
+    const round = this.rounds + 1;
+    const changed: ShownTag[] = [];
+    await this.views.forEach(this.views.names(), (tag) => {
+      const tagNow = this.look(tag, round);
+      if (tagNow?.round === round) changed.push(tagNow);
+    });
+    this.sweep(round);
+    this.latest = changed;
+    this.rounds = round;
+  }
+
+  /** The changes after `round`, in pages of JSON: a reader may take its time between them. Of round 0: every tag. */
+  *changesAfter(round: number): Generator<string[]> {
+    let page: string[] = [];
+    const isLatest = round > 0 && round === this.rounds - 1;
+    for (const tag of isLatest ? this.latest : this.shown.values()) {
+      if (tag.round <= round) continue;
+      page.push(tag.json);
+      if (page.length < PAGE) continue;
+      yield page;
+      page = [];
+    }
+    if (page.length > 0) yield page;
+  }
+
+  goneAfter(round: number): string[] {
+    return [...this.gone].flatMap(([tag, goneIn]) => (goneIn > round ? [tag] : []));
+  }
+
+  get goneCount(): number {
+    return this.gone.size;
+  }
+
+  /** Nobody has to be told of what went in `round` or before. */
+  forgetGone(round: number): void {
+    for (const [tag, goneIn] of this.gone) if (goneIn <= round) this.gone.delete(tag);
+  }
+
+  /** Nobody is there: the next round is the first again. */
+  clear(): void {
+    this.shown.clear();
+    this.gone.clear();
+    this.latest = [];
+    this.rounds = 0;
+  }
+
+  private look(tag: string, round: number): ShownTag | undefined {
+    const revision = this.views.revisionOf(tag);
+    const rate = this.views.rateOf(tag);
+    const before = this.shown.get(tag);
+    if (before !== undefined && before.revision === revision && before.rate === rate) {
+      before.seenIn = round;
+      return before;
+    }
+    const view = this.views.viewOf(tag);
+    if (revision === undefined || view === undefined) return undefined;
+    const now = { revision, rate, round, json: JSON.stringify(view), seenIn: round };
+    this.shown.set(tag, now);
+    this.gone.delete(tag);
+    return now;
+  }
+
+  private sweep(round: number): void {
+    for (const [tag, { seenIn }] of this.shown) {
+      if (seenIn === round) continue;
+      this.shown.delete(tag);
+      this.gone.set(tag, round);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { PeriodicTask, Clock } from '@leaf/core';
+import { TagBoard } from './tag-board';
+import { TagViews } from './tag-views';
+
+/** Names of tags that are gone are kept up to this number; then whoever was told of none of them hears of all tags. */
+const MOST_GONE = 10_000;
+
+/** How far somebody has followed a feed. */
+export interface FeedPosition {
+  /** Of which start of the process; another one begins anew. */
+  readonly feed: number;
+  readonly round: number;
+}
+
+export interface FeedChanges extends FeedPosition {
+  /** All tags, in place of what has changed. */
+  readonly whole: boolean;
+  /** A `TagView` in JSON each. */
+  readonly tags: readonly string[];
+  readonly gone: readonly string[];
+}
+
+/** What the tags of this process have become, for the other processes: each gets what it has not heard yet. */
+@Injectable()
+export class TagFeed {
+  private readonly board: TagBoard;
+  private readonly looking: PeriodicTask;
+  private readonly feed: number;
+  /** What went before this round is not known any more. */
+  private oldest = 0;
+
+  constructor(views: TagViews, clock: Clock) {
+    this.board = new TagBoard(views);
+    this.feed = clock.now();
+    this.looking = new PeriodicTask(
+      'tag-feed',
+      () => this.look(),
+      clock,
+      () => undefined,
+    );
+  }
+
+  async changesSince(position: FeedPosition | undefined): Promise<FeedChanges> {
+    await this.looking.run();
+    const { feed, board } = this;
+    const follows = position?.feed === feed && position.round > 0 && position.round >= this.oldest;
+    const since = follows ? position.round : 0;
+    const tags = [...board.changesAfter(since)].flat();
+    return { feed, round: board.round, whole: !follows, tags, gone: follows ? board.goneAfter(since) : [] };
+  }
+
+  private async look(): Promise<void> {
+    await this.board.update();
+    if (this.board.goneCount <= MOST_GONE) return;
+    this.oldest = this.board.round;
+    this.board.forgetGone(this.oldest);
+  }
+}

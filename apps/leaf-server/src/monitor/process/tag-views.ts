@@ -1,0 +1,101 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { Clock, forEachInPages, type SegmentView as BufferedSegment, type TagSnapshot } from '@leaf/core';
+import { SegmentService } from '@leaf/segment';
+import { hundredths } from '../sampling/round-off';
+import { IssueRates } from '../sampling/issue-rates';
+import { ServerIdentity } from './server-identity';
+import type { SegmentsView, SegmentView, TagView } from '../views/views';
+
+/** Tags that are looked at without a pause: requests pass in between. */
+export const SLICE = 250;
+
+/** The tags as they are shown. There may be many: nobody gets them all at once. */
+@Injectable()
+export class TagViews {
+  constructor(
+    private readonly clock: Clock,
+    private readonly identity: ServerIdentity,
+    private readonly rates: IssueRates,
+    @Optional() private readonly segments?: SegmentService,
+  ) {}
+
+  names(): string[] {
+    const names: string[] = [];
+    this.segments?.visit((tag) => names.push(tag));
+    return names;
+  }
+
+  viewOf(tag: string): TagView | undefined {
+    const snapshot = this.segments?.snapshotOf(tag);
+    return snapshot === undefined ? undefined : toTagView(snapshot, this.rateOf(tag));
+  }
+
+  revisionOf(tag: string): number | undefined {
+    return this.segments?.revisionOf(tag);
+  }
+
+  rateOf(tag: string): number {
+    return this.rates.rateOf(tag);
+  }
+
+  /** Calls `act` with each of `tags`, and lets requests pass after every slice. */
+  forEach(tags: readonly string[], act: (tag: string) => void): Promise<void> {
+    return forEachInPages(tags, SLICE, act, this.clock);
+  }
+
+  /** A {@link SegmentsView} in JSON, of tags that are JSON already. */
+  json(tags: readonly string[]): string {
+    const [head, tail] = this.frame();
+    return head + tags.join(',') + tail;
+  }
+
+  /** What stands before and after the tags of a {@link SegmentsView} in JSON. */
+  frame(): [head: string, tail: string] {
+    const view: SegmentsView = {
+      enabled: this.segments !== undefined,
+      now: this.clock.now(),
+      prefetchRatio: this.identity.prefetchRatio,
+      tags: [],
+    };
+    const tail = ']}';
+    return [JSON.stringify(view).slice(0, -tail.length), tail];
+  }
+}
+
+/** @param rate IDs per second */
+export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
+  const { tag, order, loading, paused, step, databaseStep, issued, buffered, loads, failures } = snapshot;
+  // A segment that was loaded ahead of the first ID waits as the next one.
+  const [first, second] = [snapshot.current, snapshot.next, ...snapshot.spare].filter((view) => view !== undefined);
+  const inUse = first !== undefined && first.position > first.to ? (second ?? first) : first;
+  return {
+    tag,
+    strict: order === 'strict',
+    initialized: first !== undefined,
+    nextReady: second !== undefined,
+    loading,
+    paused,
+    period: snapshot.period ?? null,
+    position: inUse === undefined ? null : String(inUse.position),
+    segments: [toSegmentView(first), toSegmentView(second)],
+    step,
+    databaseStep,
+    issued,
+    buffered,
+    rate: hundredths(rate),
+    lastsMs: rate > 0 && order !== 'strict' ? Math.round((buffered * 1000) / rate) : null,
+    loads,
+    failures,
+    lastLoad: {
+      at: snapshot.lastLoadAt ?? null,
+      ms: snapshot.lastLoadMs === undefined ? null : hundredths(snapshot.lastLoadMs),
+      error: snapshot.lastError ?? null,
+    },
+  };
+}
+
+function toSegmentView(segment: BufferedSegment | undefined): SegmentView | null {
+  if (segment === undefined) return null;
+  const max = segment.to + 1n;
+  return { value: String(segment.position), max: String(max), step: Number(max - segment.from) };
+}
