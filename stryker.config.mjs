@@ -13,6 +13,7 @@ export default {
   ignorePatterns: [
     '**',
     '!/libs/**/*.ts',
+    '/libs/*/dist',
     '!/test/**/*.{ts,cjs}',
     '!/jest.config.js',
     '!/package.json',

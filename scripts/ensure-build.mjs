@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 
 process.chdir(join(import.meta.dirname, '..'));
 const PARTS = [
@@ -48,7 +48,8 @@ function digest({ settings, sources }) {
 
 function filesBelow(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
+    .filter((entry) => entry.isFile() && !/\.spec\.ts$|\.md$|^LICENSE$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.split(sep).includes('dist'))
     .sort();
 }

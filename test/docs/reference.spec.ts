@@ -65,7 +65,7 @@ describe('the reference pages', () => {
   it('messages name headings that exist', () => {
     const sources = ['libs', 'apps/leaf-server'].flatMap((folder) =>
       (readdirSync(join(root, folder), { recursive: true }) as string[])
-        .filter((file) => /(?<!\.spec)\.ts$/.test(file) && !file.includes('node_modules'))
+        .filter((file) => /(?<!\.spec)\.ts$/.test(file) && !/node_modules|dist/.test(file))
         .map((file) => join(folder, file)),
     );
     const links = sources.flatMap((source) => [...read(source).matchAll(/(docs\/[\w/-]+\.md)#([\w-]+)/g)]);

@@ -5,8 +5,10 @@ import type {
   TagView,
 } from '../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../support/admin';
+import { ROOT } from '../support/build';
 import { insertTag } from '../support/data-directory';
 import { call, json, text } from '../support/http';
+import { manifestOf } from '../support/packages';
 import { problemCode } from '../support/problem';
 import { startTestServer, type TestServer } from '../support/server';
 import { until } from '../support/until';
@@ -37,7 +39,8 @@ describe('the monitor', () => {
 
   it('says who this server is and what it stands on', async () => {
     const overview = await overviewOf(port);
-    expect(overview).toMatchObject({ name: 'watched', version: '0.1.0', instance: '10.1.2.3:0', ready: true });
+    const { version } = await manifestOf(ROOT);
+    expect(overview).toMatchObject({ name: 'watched', version, instance: '10.1.2.3:0', ready: true });
     expect(overview.startedAt).toBeLessThanOrEqual(overview.now);
     expect(Math.abs(overview.now - Date.now())).toBeLessThan(60_000);
     expect(overview.parts.map(({ name, status, reason }) => [name, status, reason])).toEqual([

@@ -31,7 +31,7 @@ engineSuite({
   start,
   disturbances: [
     { name: 'kill -9 and restart of PgBouncer', disturb: ({ pooler }) => pooler.restart() },
-    { name: 'kill -9 and restart of the primary', disturb: ({ pair }) => pair.primary.restart() },
+    { name: 'kill -9 and restart of the primary', disturb: ({ pair }) => pair.restart() },
     {
       name: 'kill -9 of the primary and promotion of its standby',
       disturb: async ({ pair, pooler }): Promise<void> => {

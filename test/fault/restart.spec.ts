@@ -37,7 +37,7 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'is killed and started again',
     begin: ({ pair }) => pair.primary.kill(),
-    end: ({ pair }) => pair.primary.restart(),
+    end: ({ pair }) => pair.restart(),
   },
   {
     name: 'is killed and its replica takes over',

@@ -96,6 +96,14 @@ describe('a database that is added, taken out or exchanged', () => {
     await dataSource.destroy();
   });
 
+  it('the only one of its list serves without the list as well', async () => {
+    await restart(['a']);
+    await closeAll();
+    const dataSource = await connect(parseDatabaseUrl(urlOf('a')));
+    expect(await createTagStore(dataSource).create({ tag: 'order', step: 1 })).toMatchObject({ maxId: 1n });
+    await dataSource.destroy();
+  });
+
   it('an empty one in the place of another is noticed', async () => {
     const tag = tagOf('b', ['a', 'b']);
     await (await restart(['a', 'b'])).tags.create({ tag, step: 100 });

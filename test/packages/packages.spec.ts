@@ -9,8 +9,10 @@ import { type MariadbServer, startMariadb } from '../support/mariadb';
 import {
   command,
   filesBelow,
+  importedPackages,
   install,
   installPrograms,
+  manifestOf,
   outsideEnvironment,
   pack,
   undeclaredImports,
@@ -21,6 +23,11 @@ import { until } from '../support/until';
 /** npm may have to fetch what the applications need. */
 const LIMIT_MS = 300_000;
 const FRESH = ['@nestjs/common', '@nestjs/core', 'libsql', 'reflect-metadata', 'rxjs', '@types/node'];
+/** Peers that no import names: TypeORM loads the one, a child process the other. */
+const LOADED_BY_NAME: Record<string, readonly string[]> = {
+  '@leaf/persistence': ['pg'],
+  '@leaf/registry': ['zookeeper'],
+};
 const EXAMPLES = ['order-service', 'remote-client'];
 
 let directory: string;
@@ -32,8 +39,9 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-it('there is a package for each kind of use', () => {
-  expect([...tarballs.keys()].sort()).toEqual(['@leaf/client', '@leaf/core', '@leaf/id', '@leaf/orm']);
+it('there is a package of each library', () => {
+  const names = ['client', 'core', 'id', 'migrations', 'orm', 'persistence', 'registry', 'segment', 'snowflake'];
+  expect([...tarballs.keys()].sort()).toEqual(names.map((name) => `@leaf/${name}`));
 });
 
 it('the packages are well made, and typed for CommonJS and ESM', async () => {
@@ -144,6 +152,20 @@ describe('programs', () => {
     );
     expect(await command('node', ['main.js'], folder)).toMatch(/^1n \d{17,19}n\n0\n$/m);
     expect(await command('node', ['main.js'], folder)).toMatch(/^2n \d{17,19}n\n0\n$/m);
+  });
+
+  it('the packages declare what they import, what their own packages ask for, and nothing else', async () => {
+    const folderOf = (name: string): string => join(programs, 'node_modules', name);
+    for (const name of tarballs.keys()) {
+      const { dependencies = {}, peerDependencies = {} } = await manifestOf(folderOf(name));
+      const own = Object.keys(dependencies).filter((dependency) => tarballs.has(dependency));
+      const manifests = await Promise.all(own.map((dependency) => manifestOf(folderOf(dependency))));
+      const passedOn = manifests.flatMap((manifest) => Object.keys(manifest.peerDependencies ?? {}));
+      const imported = await importedPackages(join(folderOf(name), 'dist'));
+      const needed = new Set([...imported, ...passedOn, ...(LOADED_BY_NAME[name] ?? [])]);
+      const declared = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+      expect({ name, declared: declared.sort() }).toEqual({ name, declared: [...needed].sort() });
+    }
   });
 
   it('they load the packages from CommonJS and from ESM', async () => {

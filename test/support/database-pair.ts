@@ -24,6 +24,8 @@ export interface DatabaseServer extends PrivateServer {
 export interface DatabasePair {
   readonly primary: DatabaseServer;
   readonly replica: DatabaseServer;
+  /** Starts the primary again after a kill, as it was. */
+  restart(): Promise<void>;
   /** Resolves when the replica has all that the primary has. */
   waitForReplica(): Promise<void>;
   /** From now on the replica gets no update, and nobody is told. */

@@ -18,9 +18,8 @@ const JOINING_ID = 99;
  */
 export async function startMariadbPair({ semiSync }: { semiSync: boolean }): Promise<MariadbPair> {
   const primary = await startReplicating(1);
-  await primary.query(
-    `CREATE USER ${USER}@'127.0.0.1'; GRANT REPLICATION SLAVE ON *.* TO ${USER}@'127.0.0.1'; SET GLOBAL read_only = 0`,
-  );
+  await primary.query(`CREATE USER ${USER}@'127.0.0.1'; GRANT REPLICATION SLAVE ON *.* TO ${USER}@'127.0.0.1'`);
+  await primary.persist({ read_only: 0 });
   return joined(new MariadbPair(primary, semiSync));
 }
 
@@ -48,8 +47,15 @@ export class MariadbPair extends ServerPair<MariadbServer> implements DatabasePa
     const [status] = await replica.query('SHOW SLAVE STATUS');
     // After stopReplication nobody applies what was received, and nothing was received that is not applied.
     if (status?.Slave_SQL_Running === 'Yes') await applied(replica, String(status.Gtid_IO_Pos));
-    await replica.query('STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0');
+    await replica.query('STOP SLAVE; RESET SLAVE ALL');
+    await replica.persist({ read_only: 0 });
     this.exchange();
+  }
+
+  /** A primary that comes back does not wait for its replica until it is told to. */
+  override async restart(): Promise<void> {
+    await super.restart();
+    if (this.semiSync && this.standby !== undefined) await this.primary.withoutCommits(() => this.turnSemiSyncOn());
   }
 
   /** The new replica has the server_id of the old primary, as when that machine returns. */
@@ -68,10 +74,13 @@ export class MariadbPair extends ServerPair<MariadbServer> implements DatabasePa
        START SLAVE`,
     );
     await this.waitForReplica();
-    await replica.query(
-      `STOP SLAVE; SET GLOBAL server_id = ${Number(row?.id) === 1 ? 2 : 1};
-       SET GLOBAL sync_binlog = 1; SET GLOBAL innodb_flush_log_at_trx_commit = 1; START SLAVE`,
-    );
+    await replica.query('STOP SLAVE');
+    await replica.persist({
+      server_id: Number(row?.id) === 1 ? 2 : 1,
+      sync_binlog: 1,
+      innodb_flush_log_at_trx_commit: 1,
+    });
+    await replica.query('START SLAVE');
     // A primary that begins to wait for its replica in the midst of commits is now and then stuck for good.
     if (this.semiSync) await primary.withoutCommits(() => this.turnSemiSyncOn());
   }

@@ -11,6 +11,7 @@ const CONNECT_LIMIT_MS = 30_000;
 
 export class MariadbServer extends PrivateServer implements DatabaseServer {
   readonly identity = "CONCAT('server_id ', @@global.server_id)";
+  private readonly persisted = new Map<string, string>();
 
   constructor(
     directory: string,
@@ -57,6 +58,13 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
     return rows;
   }
 
+  /** Changes system variables now and for later starts, which would begin with the command line again. */
+  async persist(settings: Readonly<Record<string, number>>): Promise<void> {
+    const entries = Object.entries(settings);
+    await this.query(`SET GLOBAL ${entries.map(([name, value]) => `${name} = ${value}`).join(', ')}`);
+    for (const [name, value] of entries) this.persisted.set(name, `--${name.replaceAll('_', '-')}=${value}`);
+  }
+
   /** Whoever commits waits while `act` runs. */
   withoutCommits<T>(act: () => Promise<T>): Promise<T> {
     return this.connected(async (connection) => {
@@ -83,6 +91,7 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
       '--innodb-buffer-pool-load-at-startup=OFF',
       '--performance-schema=OFF',
       ...this.options,
+      ...this.persisted.values(),
     ];
   }
 

@@ -1,21 +1,29 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from './build';
 import { run } from './services';
 
-interface Manifest {
+interface PackedFile {
+  readonly name: string;
+  readonly filename: string;
+}
+
+export interface Manifest {
   readonly version: string;
   readonly dependencies?: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
   readonly devDependencies?: Record<string, string>;
 }
 
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** Makes the packages and returns the path of each tarball by the name of its package. */
+/** Builds and packs every workspace, and returns the path of each tarball by the name of its package. */
 export async function pack(out: string): Promise<Map<string, string>> {
-  await command('node', [join(ROOT, 'scripts/pack.mjs'), '--out', out], ROOT);
-  const files = await readdir(out);
-  return new Map(files.map((file) => [`@leaf/${file.split('-')[1] ?? ''}`, join(out, file)]));
+  await mkdir(out);
+  const options = ['--json', '--foreground-scripts=false', '--pack-destination', out];
+  const packed = JSON.parse(await command('npm', ['pack', '--workspaces', ...options], ROOT)) as PackedFile[];
+  return new Map(packed.map(({ name, filename }) => [name, join(out, filename)]));
 }
 
 /** Installs the tarballs, and what the package.json of the folder names, in that folder. */
@@ -48,23 +56,29 @@ export async function installPrograms(
 /** What a program imports without naming it in its package.json: another one may have brought it. */
 export async function undeclaredImports(program: string): Promise<string[]> {
   const names = new Set(await declared(program));
-  const sources = await Promise.all((await filesBelow(join(program, 'src'))).map((file) => readFile(file, 'utf8')));
-  const imported = sources.flatMap((source) => [
-    ...source.matchAll(/(?:from|^import) '((?:@[^/']+\/)?[^./'][^/']*)/gm),
-  ]);
-  return imported.map(([, name = '']) => name).filter((name) => !names.has(name));
+  return (await importedPackages(join(program, 'src'))).filter((name) => !names.has(name));
+}
+
+/** The packages that the files below a folder import, in TypeScript or as compiled from it. */
+export async function importedPackages(folder: string): Promise<string[]> {
+  const sources = await Promise.all((await filesBelow(folder)).map((file) => readFile(file, 'utf8')));
+  const specifier =
+    /(?:\bfrom\s*|^import\s+|\bimport\(\s*|\brequire\(\s*)(["'])((?:@[^/"'\n]+\/)?[^./"'\n][^/"'\n]*)/gm;
+  const names = sources.flatMap((source) => [...source.matchAll(specifier)].map(([, , name = '']) => name));
+  return [...new Set(names)].filter((name) => !isBuiltin(name)).sort();
 }
 
 async function declared(program: string): Promise<string[]> {
-  const { dependencies, devDependencies } = JSON.parse(
-    await readFile(join(program, 'package.json'), 'utf8'),
-  ) as Manifest;
+  const { dependencies, devDependencies } = await manifestOf(program);
   return Object.keys({ ...dependencies, ...devDependencies });
 }
 
 async function versionOf(name: string): Promise<string> {
-  const manifest = await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8');
-  return (JSON.parse(manifest) as Manifest).version;
+  return (await manifestOf(join(ROOT, 'node_modules', name))).version;
+}
+
+export async function manifestOf(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
 /** Ends with what the program said when it fails. */

@@ -21,6 +21,11 @@ export abstract class ServerPair<Server extends PrivateServer> {
   abstract promote(): Promise<void>;
   abstract rejoin(): Promise<void>;
 
+  /** Starts the primary again after a kill, as it was. */
+  restart(): Promise<void> {
+    return this.current.restart();
+  }
+
   async stop(): Promise<void> {
     await this.standby?.stop();
     await this.current.stop();

@@ -1,6 +1,6 @@
 import { TAGS } from '../world/database';
 import type { World } from '../world/world';
-import { type Call, type Code, type Draw, duration, NO_SEGMENT, type Plan } from './fault';
+import { type Call, type Code, type Draw, duration, type Fault, isHindered, NO_SEGMENT, type Plan } from './fault';
 
 /** A client of all servers has nowhere else to go. */
 const NO_SEGMENT_ANYWHERE: readonly Code[] = [...NO_SEGMENT, 'LEAF_SERVERS_UNAVAILABLE'];
@@ -101,7 +101,7 @@ export const DATABASE_FAULTS: readonly Draw[] = [
  * of time. Both go on: ranges behind a gap, holders of workers by registering again. A `max_id` that was raised
  * meanwhile would be lost as well, beyond any gap: nobody changes tags.
  */
-export const FAILOVER_BEHIND = databaseFault({
+const failoverBehind = databaseFault({
   kind: 'database-failover-behind',
   holdMs: [1500, 2500],
   begin: turns(
@@ -116,6 +116,20 @@ export const FAILOVER_BEHIND = databaseFault({
     },
   ),
 });
+
+/** A holder that cannot register again in time, because something else strikes it, acquires another worker. */
+export const FAILOVER_BEHIND: Draw = (random) => {
+  const plan = failoverBehind(random);
+  const arm: Plan['arm'] = (world) => {
+    const fault = plan.arm(world);
+    const expected: Fault['expected'] = (call, others) => {
+      const codes = fault.expected(call, others);
+      return call.mode === 'snowflake' && isHindered(call.server, others) ? [...codes, 'LEAF_NOT_READY'] : codes;
+    };
+    return { ...fault, expected };
+  };
+  return { ...plan, arm };
+};
 
 function poolerFault(kind: string, holdMs: readonly [number, number], begin: Act, end: Act): Draw {
   return (random): Plan => ({

@@ -52,6 +52,14 @@ export type Draw = (random: SeededRandom) => Plan;
 export const SERVERS = ['a', 'b', 'c', 'd', 'e'] as const;
 export type ServerName = (typeof SERVERS)[number];
 
+/** The servers with one registry between them; the clients ask no others for snowflake IDs. */
+export const SHARING: readonly ServerName[] = ['a', 'b'];
+
+/** Whether one of the other faults strikes this server, or a part that only it uses. */
+export function isHindered(server: LeafProcess | undefined, others: readonly Plan[]): boolean {
+  return server !== undefined && others.some(({ parts }) => parts.some((part) => part.endsWith(` ${server.name}`)));
+}
+
 export function serverOf(world: World, name: ServerName): LeafProcess {
   return world.servers[SERVERS.indexOf(name)]!;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GRACE_MS, REPORT_MS, type World } from '../world/world';
 import { FAILOVER_BEHIND } from './database-faults';
-import { type Draw, duration, type Plan, serverOf, type ServerName } from './fault';
+import { type Draw, duration, isHindered, type Plan, serverOf, SHARING } from './fault';
 
 function zookeeperFault(kind: string, holdMs: readonly [number, number], many: number): Draw {
   return (random): Plan => ({
@@ -50,17 +50,11 @@ function emptied(kind: string, parts: readonly string[], empty: (world: World) =
     arm: (world) => ({
       begin: () => empty(world),
       end: () => Promise.resolve(),
-      expected: ({ server, mode }, others) => {
-        if (server === undefined || mode === 'segment') return [];
-        const isHindered = others.some((plan) => plan.parts.some((part) => part.endsWith(` ${server.name}`)));
-        return isHindered ? ['LEAF_NOT_READY'] : [];
-      },
+      expected: ({ server, mode }, others) =>
+        mode === 'snowflake' && isHindered(server, others) ? ['LEAF_NOT_READY'] : [],
     }),
   });
 }
-
-/** The servers that share a registry. */
-const SHARING: readonly ServerName[] = ['a', 'b'];
 
 /**
  * Servers of one registry whose clocks differ by hours may not lose its history: docs/operations.md, "What remains".

@@ -13,10 +13,11 @@ import {
   serverOf,
   type ServerName,
   SERVERS,
+  SHARING,
 } from './fault';
 import type { Mode } from '../history/history';
 
-/** A fault of one server, which nobody notices who asks the others. */
+/** A fault of one server. A client of several servers notices it only while all of them are struck. */
 export class ServerFault implements Fault {
   constructor(
     private readonly server: LeafProcess,
@@ -25,8 +26,21 @@ export class ServerFault implements Fault {
     readonly end: () => Promise<void>,
   ) {}
 
-  expected({ server, mode }: Call): readonly Code[] {
-    return server === this.server ? this.codes[mode] : [];
+  expected({ server, mode }: Call, others: readonly Plan[]): readonly Code[] {
+    if (server !== undefined) return server === this.server ? this.codes[mode] : [];
+    return mode === 'snowflake' && this.areAllStruck(others)
+      ? [...this.codes.snowflake, 'LEAF_SERVERS_UNAVAILABLE']
+      : [];
+  }
+
+  private areAllStruck(others: readonly Plan[]): boolean {
+    const struck = [...this.own(this.server.name), ...others.flatMap(({ parts }) => parts)];
+    return SHARING.every((name) => this.own(name).some((part) => struck.includes(part)));
+  }
+
+  /** What a server needs to give snowflake IDs at any moment. */
+  private own(name: string): string[] {
+    return ['server', 'clock', 'client'].map((part) => `${part} ${name}`);
   }
 }
 

@@ -120,7 +120,7 @@ export class Database {
   }
 
   restart(): Promise<void> {
-    return this.pair.primary.restart();
+    return this.pair.restart();
   }
 
   suspend(): Promise<void> {

@@ -1,0 +1,69 @@
+// node scripts/release.mjs <version> [--dry-run]: dates the section of the version in CHANGELOG.md, sets the version
+// everywhere, commits and tags. It pushes nothing. Publishing: docs/publishing.md.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+process.chdir(join(import.meta.dirname, '..'));
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'dry-run': { type: 'boolean' } } });
+const [version = ''] = positionals;
+const tag = `v${version}`;
+if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) fail('Usage: npm run release -- <version> [--dry-run]');
+if (run('git', 'status', '--porcelain') !== '') fail('There are uncommitted changes. Commit them first.');
+if (run('git', 'tag', '--list', tag) !== '') fail(`The tag ${tag} exists already.`);
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const changelog = readFileSync('CHANGELOG.md', 'utf8');
+const heading = `## ${version} (unreleased)\n`;
+const [, section] = changelog.split(heading);
+if (section === undefined) fail(`CHANGELOG.md has no section "${heading.trim()}". Write it first.`);
+const notes = section.split(/^## /m)[0].trim();
+if (notes === '') fail(`The section "${heading.trim()}" of CHANGELOG.md is empty.`);
+
+const edits = new Map([['CHANGELOG.md', changelog.replace(heading, `## ${version} (${today()})\n`)]]);
+const manifests = run('git', 'ls-files', ':(glob)**/package.json').split('\n');
+const own = new Set(manifests.map((file) => JSON.parse(readFileSync(file, 'utf8')).name));
+for (const file of manifests) edit(file, (text) => withVersion(JSON.parse(text)));
+const imageFiles = run('git', 'ls-files', 'deploy', 'docs/*.md').split('\n');
+for (const file of imageFiles)
+  edit(file, (text) => text.replaceAll(`leaf-server:${manifest.version}`, `leaf-server:${version}`));
+
+process.stdout.write(`${notes}\n\nChanged:\n${[...edits.keys()].map((file) => `  ${file}\n`).join('')}`);
+if (values['dry-run'] !== true) release();
+
+function release() {
+  for (const [file, text] of edits) writeFileSync(file, text);
+  run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund');
+  run('git', 'commit', '--all', '--message', `Release ${version}`);
+  // Verbatim: git would take the headings of the section for comments.
+  run('git', 'tag', '--annotate', tag, '--cleanup=verbatim', '--message', `${tag}\n\n${notes}`);
+  process.stdout.write(`Committed and tagged ${tag}. "git push --follow-tags" publishes it.\n`);
+}
+
+function edit(file, change) {
+  const text = readFileSync(file, 'utf8');
+  const changed = change(text);
+  if (changed !== text) edits.set(file, changed);
+}
+
+/** Examples have a version of their own; what they take from here gets the new one. */
+function withVersion(described) {
+  if (described.version === manifest.version) described.version = version;
+  for (const name of Object.keys(described.dependencies ?? {}))
+    if (own.has(name)) described.dependencies[name] = `^${version}`;
+  return `${JSON.stringify(described, undefined, 2)}\n`;
+}
+
+function today() {
+  return new Date().toISOString().slice(0, 10);
+}
+
+function run(program, ...args) {
+  return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+}
+
+function fail(problem) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(1);
+}
