@@ -48,7 +48,10 @@ const folders = {
     'java-compat',
     '.',
   ],
-  'libs/registry/src': ['file', 'policies', 'stores', 'stores/directory', 'stores/zookeeper', 'strategies', '.'],
+  'libs/persistence/src': [
+    ...['connections', 'failover', 'stores', 'schema', 'dialects', 'database', 'sharding', 'module', 'check', '.'],
+  ],
+  'libs/registry/src': ['file', 'policies', 'stores/directory', 'stores/zookeeper', 'strategies', '.'],
 };
 
 const folderRules = Object.entries(folders).flatMap(([part, names]) => {

@@ -10,7 +10,7 @@ import {
   openDatabase,
   parseDatabaseUrl,
 } from '@leaf/persistence';
-import { DEFAULT_LIMITS } from '../../libs/persistence/src/connection-limits';
+import { DEFAULT_LIMITS } from '../../libs/persistence/src/connections/connection-limits';
 import type { SegmentStoreFixture } from './segment-store.contract';
 import type { TagStoreFixture } from './tag-store.contract';
 

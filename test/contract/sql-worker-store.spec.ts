@@ -159,7 +159,7 @@ describe.each(DATABASE_HOSTS)('workers in %s', (name, start) => {
 describe('workers in an SQLite file', () => {
   it.each(['removed', 'replaced'])('that was %s are not written', async (what) => {
     const tables = await WorkerTables.create(startSqlite);
-    const file = tables.target.dialect === 'sqlite' ? tables.target.file : '';
+    const file = 'file' in tables.target ? tables.target.file : '';
     const store = tables.store(POOL_WORKERS);
     const made = await store.create(await store.readRegistry(), RECORD, 7);
     await rename(file, `${file}.old`);

@@ -84,9 +84,9 @@ describe.each<[string, () => Promise<Host>, readonly Case[], boolean]>([
   async function prepare(url: string, ...statements: string[]): Promise<DataSource> {
     const target = parseDatabaseUrl(url);
     const options =
-      target.dialect === 'sqlite'
+      'file' in target
         ? ({ type: 'better-sqlite3', driver: (await import('libsql')).default, database: target.file } as const)
-        : ({ type: target.dialect, url } as const);
+        : ({ type: target.dialect === 'mysql' ? 'mysql' : 'postgres', url } as const);
     const dataSource = await new DataSource(options).initialize();
     for (const statement of statements) await dataSource.query(statement);
     return dataSource;

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { type Allocation, LeafError } from '@leaf/core';
 import { createSegmentStore, createTagStore, lentTarget, parseDatabaseUrl } from '@leaf/persistence';
-import { WORKER_DIALECTS } from '../../libs/persistence/src/workers/worker-dialect';
+import { MYSQL_WORKERS } from '../../libs/persistence/src/dialects/mysql-statements';
 import { connect, FAILOVER } from '../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../support/mariadb';
 import { type PostgresServer, startPostgres } from '../support/postgres';
@@ -98,7 +98,7 @@ describe('MariaDB', () => {
       INSERT IGNORE INTO mysql.time_zone_transition_type VALUES (9001, 0, 7200, 1, 'S'), (9001, 1, 3600, 0, 'W');
       INSERT IGNORE INTO mysql.time_zone_transition VALUES ${zone(1_679_792_400, 7200)}, ${zone(1_698_541_200, 3600)};
       SET time_zone = 'Leaf/Twice', timestamp = ${second}.25;
-      SELECT ${WORKER_DIALECTS.mysql.now} AS now`);
+      SELECT ${MYSQL_WORKERS.now} AS now`);
     expect(Number((rows.at(-1) as unknown as { now: string }[])[0]?.now)).toBe(second * 1000 + 250);
   });
 });

@@ -1,9 +1,10 @@
 import { migrations } from '@leaf/migrations';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { createSegmentStore, FIRST_TAG, parseDatabaseUrl } from '@leaf/persistence';
-import { DEFAULT_LIMITS } from '../../libs/persistence/src/connection-limits';
-import { dataSourceOptions } from '../../libs/persistence/src/data-source-options';
-import { migrate, MigrationsLocked } from '../../libs/persistence/src/migrate';
+import { DEFAULT_LIMITS } from '../../libs/persistence/src/connections/connection-limits';
+import { dataSourceOptions } from '../../libs/persistence/src/database/data-source-options';
+import { DIALECTS } from '../../libs/persistence/src/dialects/dialects';
+import { migrate, MigrationsLocked } from '../../libs/persistence/src/schema/migrate';
 import { connect, FAILOVER } from '../contract/sql-stores';
 import { startMariadb } from '../support/mariadb';
 import { startPostgres } from '../support/postgres';
@@ -37,7 +38,7 @@ async function migrateWith(url: string, before: (sql: string) => Promise<string>
   };
   dataSource.createQueryRunner = (mode) => watched(begin(mode));
   try {
-    await migrate(dataSource, target, { firstTag: FIRST_TAG });
+    await migrate(dataSource, DIALECTS[target.dialect].schema, { firstTag: FIRST_TAG });
   } finally {
     await dataSource.destroy();
   }

@@ -1,6 +1,6 @@
 import { systemRandom } from '@leaf/core';
 import { parseDatabaseUrl, Shard, ShardedSegmentStore, ShardedTagStore, ShardRouter, Shards } from '@leaf/persistence';
-import { DEFAULT_LIMITS } from '../../libs/persistence/src/connection-limits';
+import { DEFAULT_LIMITS } from '../../libs/persistence/src/connections/connection-limits';
 import { clock, FAILOVER } from '../contract/sql-stores';
 
 export interface ShardedDatabases {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import {
+  assertCount,
   BitLayout,
   Clock,
   type IdRange,
@@ -204,9 +205,4 @@ function closedError(): LeafError {
     'LEAF_NOT_READY',
     'This Leaf client is closed: the application is stopping, or made another one.',
   );
-}
-
-function assertCount(count: number, most: number): void {
-  if (Number.isInteger(count) && count >= 1 && count <= most) return;
-  throw new LeafError('LEAF_SIZE_INVALID', `The size must be a whole number from 1 to ${most}.`);
 }

@@ -16,11 +16,13 @@ export { PrefixedFormat } from './format/prefixed-format';
 export { RadixFormat, type RadixFormatOptions } from './format/radix-format';
 export { SnowflakeDateFormat } from './format/snowflake-date-format';
 export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE, onlyNumber, type PeriodNumber } from './id-service';
-export { numberFaults, refuseFaults, type NumberRule } from './options';
+export { isCount, isTime, parseArray, parseObject } from './json';
+export { assertCount, numberFaults, refuseFaults, type NumberRule } from './options';
 export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
 export { systemRandom, type RandomSource } from './random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
 export { Releasers, type ReleaserReport } from './releasers';
+export { rendezvousScore } from './rendezvous-score';
 export { forEachInPages } from './pages';
 export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
 export type { BufferContext } from './segment/buffer-context';
@@ -55,7 +57,7 @@ export {
   type TagEntry,
 } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
-export { periodicTag } from './segment/tag-refusals';
+export { periodicTag, unknownTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
 export {
   assertNewTag,
@@ -97,7 +99,7 @@ export {
   type SnowflakeSnapshot,
 } from './snowflake/snowflake-options';
 export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/clock-check';
-export { formatInstance, type Instance, processInstance } from './worker/instance';
+export { firstAddress, formatInstance, type Instance, processInstance } from './worker/instance';
 export { LeaseHolder, type Wait } from './worker/lease-holder';
 export { parseRegistryDocument, type RegistryDocument } from './worker/registry-document';
 export { WorkerFile, type FileRecord } from './worker/worker-file';

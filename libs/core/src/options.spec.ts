@@ -1,4 +1,4 @@
-import { numberFaults, refuseFaults } from './options';
+import { assertCount, numberFaults, refuseFaults } from './options';
 
 describe('numbers among options', () => {
   const rules = { waitMs: { min: 0 }, ratio: { min: 0.001, max: 1, fraction: true }, size: { min: 1, max: 10 } };
@@ -27,5 +27,15 @@ describe('numbers among options', () => {
       refuseFaults('it', ['a', 'b']);
     }).toThrow(expect.objectContaining({ code, message }));
     refuseFaults('it', []);
+  });
+});
+
+describe('assertCount', () => {
+  it('takes whole numbers from 1 to the most', () => {
+    for (const count of [1, 10]) expect(() => assertCount(count, 10)).not.toThrow();
+  });
+
+  it.each([0, 11, 1.5, NaN, -1])('refuses %d', (count) => {
+    expect(() => assertCount(count, 10)).toThrow(expect.objectContaining({ code: 'LEAF_SIZE_INVALID' }));
   });
 });

@@ -32,6 +32,12 @@ export function refuseFaults(subject: string, faults: readonly string[]): void {
   throw new LeafError('LEAF_CONFIG_INVALID', `The options of ${subject} are invalid:${list}`);
 }
 
+/** @throws LeafError `LEAF_SIZE_INVALID` for another number of IDs than 1 to `most` */
+export function assertCount(count: number, most: number): void {
+  if (Number.isInteger(count) && count >= 1 && count <= most) return;
+  throw new LeafError('LEAF_SIZE_INVALID', `The size must be a whole number from 1 to ${most}.`);
+}
+
 function describe(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }

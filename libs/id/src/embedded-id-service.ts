@@ -1,4 +1,5 @@
 import {
+  assertCount,
   type IdRange,
   IdService,
   idsOf,
@@ -123,9 +124,4 @@ export class EmbeddedIdService extends IdService {
       'Snowflake mode is switched off here. Set LEAF_SNOWFLAKE_ENABLED=true on a server; give IdModule the option snowflake in an application.',
     );
   }
-}
-
-function assertCount(count: number, most: number): void {
-  if (Number.isInteger(count) && count >= 1 && count <= most) return;
-  throw new LeafError('LEAF_SIZE_INVALID', `The size must be a whole number from 1 to ${most}.`);
 }

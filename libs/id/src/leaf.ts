@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { LeafError, Releasers, type SegmentStore, SystemClock, type TagStore } from '@leaf/core';
-import { openPersistence } from '@leaf/persistence';
+import { openDataSource, openPersistence, type Persistence } from '@leaf/persistence';
 import { createRegistry } from '@leaf/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf/segment';
 import { SnowflakeService } from '@leaf/snowflake';
@@ -53,10 +53,16 @@ export class Leaf {
    * @throws LeafError a fault of the start; everything that was opened is closed again
    */
   static async start(options: LeafOptions): Promise<Leaf> {
-    const database = await openPersistence(persistenceOptions(options));
-    const close = async (): Promise<void> => database?.onApplicationShutdown();
+    const database = persistenceOptions(options);
+    const source = await openDataSource(database);
+    let persistence: Persistence | undefined;
+    const close = async (): Promise<void> => {
+      await persistence?.onApplicationShutdown();
+      if (source.isInitialized) await source.destroy();
+    };
     try {
-      const leaf = new Leaf(options, database);
+      persistence = await openPersistence(database, source);
+      const leaf = new Leaf(options, persistence);
       leaf.opened.add('close the database', STOP_LIMIT_MS, close);
       await leaf.init();
       return leaf;

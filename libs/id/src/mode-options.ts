@@ -1,6 +1,5 @@
-import { networkInterfaces } from 'node:os';
 import type { DataSource } from 'typeorm';
-import { BitLayout, LeafError } from '@leaf/core';
+import { BitLayout, firstAddress, LeafError } from '@leaf/core';
 import type { PersistenceModuleOptions } from '@leaf/persistence';
 import { defaultHorizonMs, type RegistryModuleOptions, type RegistryOptions, STRATEGY_NAMES } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
@@ -85,9 +84,4 @@ function schemaOf({ migrate = true, accept = [] }: LeafOptions): {
 
 function sourceOf({ database }: LeafOptions): Source | undefined {
   return typeof database === 'string' ? { url: database } : database;
-}
-
-function firstAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type FactoryProvider, Logger } from '@nestjs/common';
 import { SystemClock, systemRandom, WorkerRegistry } from '@leaf/core';
+import { closeProblem } from '@leaf/persistence';
 import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions } from './registry.module-definition';
 import { strategyOf } from './strategies/strategies';
 
 /** Connects to nothing before it is used. */
 export function createRegistry({ registry, ...options }: RegistryModuleOptions): WorkerRegistry {
-  const logger = new Logger('Registry');
-  const onCloseProblem = (step: string, problem: string): void => logger.error(`Stop: ${step}: ${problem}`);
+  const onCloseProblem = closeProblem(new Logger('Registry'));
   const surroundings = { clock: new SystemClock(), random: systemRandom };
   const { remembers, ...parts } = strategyOf(registry).create({ ...surroundings, onCloseProblem });
   const newId = (): string => randomBytes(8).toString('hex');

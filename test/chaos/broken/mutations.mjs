@@ -10,7 +10,7 @@ export const MUTATIONS = [
     rule: 'database, mysql: a write does not compare the row that it replaces',
     edits: [
       {
-        file: 'libs/persistence/src/workers/sql-worker-store.ts',
+        file: 'libs/persistence/src/stores/sql-worker-store.ts',
         find: "AND COALESCE(max_timestamp, 0) = ? AND COALESCE(lease_id, '') = ? AND ${isOrigin}`",
         replace: "AND (COALESCE(max_timestamp, 0) = ? OR COALESCE(lease_id, '') = ? OR 1 = 1) AND ${isOrigin}`",
       },
@@ -22,7 +22,7 @@ export const MUTATIONS = [
     rule: 'database, mysql: a write meant for another database server is carried out',
     edits: [
       {
-        file: 'libs/persistence/src/workers/worker-dialect.ts',
+        file: 'libs/persistence/src/dialects/mysql-statements.ts',
         find: "isOrigin: () => '@leaf_server = ?',",
         replace: "isOrigin: () => '(@leaf_server = ? OR 1 = 1)',",
       },
@@ -122,7 +122,7 @@ export const MUTATIONS = [
     rule: 'segment: an allocation does not look at what a deleted tag of the name had given',
     edits: [
       {
-        file: 'libs/persistence/src/mysql/mysql-segment-store.ts',
+        file: 'libs/persistence/src/dialects/mysql-segment-store.ts',
         find: 'const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;',
         replace: 'const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT 0 ${DELETED}), 0))`;',
       },

@@ -1,7 +1,5 @@
 import { LeafError } from '@leaf/core';
-import { schemaStatements } from '@leaf/persistence';
-
-const DIALECTS = ['mysql', 'postgres', 'sqlite'] as const;
+import { DIALECT_NAMES, schemaStatements } from '@leaf/persistence';
 
 /**
  * `leaf-server schema mysql|postgres|sqlite`: prints the SQL that makes the tables in an empty database. Nothing is
@@ -10,14 +8,11 @@ const DIALECTS = ['mysql', 'postgres', 'sqlite'] as const;
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export async function runSchema(args: readonly string[]): Promise<void> {
-  const dialect = DIALECTS.find((name) => name === args[0]);
+  const dialect = DIALECT_NAMES.find((name) => name === args[0]);
   if (dialect === undefined || args.length > 1) {
-    throw new LeafError('LEAF_CONFIG_INVALID', `leaf-server schema takes one of ${DIALECTS.join(', ')}.`);
+    throw new LeafError('LEAF_CONFIG_INVALID', `leaf-server schema takes one of ${DIALECT_NAMES.join(', ')}.`);
   }
-  const statements = await schemaStatements(dialect);
-  // MySQL commits at each change of a table.
-  const lines = dialect === 'mysql' ? statements : ['BEGIN', ...statements, 'COMMIT'];
-  const text = lines.map((line) => `${line};\n`).join('');
+  const text = (await schemaStatements(dialect)).map((line) => `${line};\n`).join('');
   process.stdout.write(
     `-- The tables of Leaf for an empty ${dialect} database. Run this once, before the first start.\n${text}`,
   );

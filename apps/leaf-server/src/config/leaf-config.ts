@@ -1,6 +1,5 @@
-import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { BitLayout, formatInstance, type Instance, LeafError, messageOf } from '@leaf/core';
+import { BitLayout, firstAddress, formatInstance, type Instance, LeafError, messageOf } from '@leaf/core';
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
 import type { SnowflakeModuleOptions } from '@leaf/snowflake';
@@ -87,7 +86,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
 
 /** Servers on one database server share its pool of workers; an embedded database has one server. */
 function defaultRegistry({ LEAF_DATABASE_URL: url }: Partial<Resolved>, env: NodeJS.ProcessEnv): StrategyName {
-  const isShared = url !== undefined && parseDatabaseUrl(url).dialect !== 'sqlite';
+  const isShared = url !== undefined && !('file' in parseDatabaseUrl(url));
   return isShared && !env.LEAF_LOCAL_WORKERS ? 'database' : 'local';
 }
 
@@ -245,7 +244,7 @@ function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): strin
   if (values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
   const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
   const urls = several === undefined ? [url].filter((text) => text !== undefined) : Object.values(several);
-  if (urls.every((text) => parseDatabaseUrl(text).dialect === 'sqlite') || env.LEAF_LOCAL_WORKERS) return [];
+  if (urls.every((text) => 'file' in parseDatabaseUrl(text)) || env.LEAF_LOCAL_WORKERS) return [];
   return [
     'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server; or choose a registry that servers share in LEAF_SNOWFLAKE_REGISTRY',
   ];
@@ -287,9 +286,4 @@ function unknownVariables(env: NodeJS.ProcessEnv): string[] {
 
 function isServiceLink(name: string): boolean {
   return /^LEAF_(SERVICE_|PORT_)/.test(name);
-}
-
-function firstAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }

@@ -1,4 +1,4 @@
-import { type Clock, ERROR_CATALOGUE, LeafError, type LeafErrorCode } from '@leaf/core';
+import { type Clock, ERROR_CATALOGUE, LeafError, type LeafErrorCode, parseObject } from '@leaf/core';
 import { ServerFault } from '../servers/server-fault';
 import type { HttpAnswer } from './http-connection';
 
@@ -32,13 +32,9 @@ export function refusalOf(answer: HttpAnswer, clock: Clock): LeafError | ServerF
 function problemOf({ contentType, text }: HttpAnswer): { readonly code: string | undefined; readonly detail: string } {
   const none = { code: undefined, detail: '' };
   if (!PROBLEM.test(contentType)) return none;
-  try {
-    const { code, detail } = Object(JSON.parse(text)) as { code?: unknown; detail?: unknown };
-    if (typeof code !== 'string' || !CODE.test(code)) return none;
-    return { code, detail: typeof detail === 'string' ? detail.slice(0, MAX_DETAIL) : '' };
-  } catch {
-    return none;
-  }
+  const { code, detail } = parseObject(text);
+  if (typeof code !== 'string' || !CODE.test(code)) return none;
+  return { code, detail: typeof detail === 'string' ? detail.slice(0, MAX_DETAIL) : '' };
 }
 
 function isKnown(code: string): code is LeafErrorCode {

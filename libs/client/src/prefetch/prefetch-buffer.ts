@@ -1,6 +1,7 @@
-import { LeafError, nextStep, reasonOf, retry } from '@leaf/core';
+import { LeafError, nextStep, retry } from '@leaf/core';
 import type { BufferContext, PrefetchOptions } from './buffer-context';
-import { asRefusal, BACKOFF, isPassing, REPORT_EVERY, tooLate } from './load-failures';
+import { asRefusal, BACKOFF, isPassing, tooLate } from './load-failures';
+import { LoadRecord, type LoadView } from './load-record';
 
 /** IDs of one answer, used from the front. */
 export interface Stock {
@@ -8,18 +9,12 @@ export interface Stock {
   readonly left: number;
 }
 
-export interface PrefetchView {
+export interface PrefetchView extends LoadView {
   /** IDs that can be had without waiting. */
   readonly buffered: number;
   /** How many the next request ahead asks for, as far as is known. */
   readonly size: number;
   readonly loading: boolean;
-  readonly loads: number;
-  /** Tries that failed. */
-  readonly failures: number;
-  readonly lastLoadMs: number | undefined;
-  /** Message of the newest failure, until a load succeeds. */
-  readonly lastError: string | undefined;
 }
 
 /** Share of a load that is used when the next one is fetched. */
@@ -51,11 +46,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
   private size = 0;
   private loadStartedAt = 0;
   private loading = false;
-  private loads = 0;
-  private failures = 0;
-  private failuresInRow = 0;
-  private lastLoadMs: number | undefined;
-  private lastError: unknown;
+  private readonly record = new LoadRecord();
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
   private closed: LeafError | undefined;
@@ -95,9 +86,8 @@ export abstract class PrefetchBuffer<S extends Stock> {
   }
 
   snapshot(): PrefetchView {
-    const { buffered, size, loading, loads, failures, lastLoadMs, lastError } = this;
-    const message = lastError === undefined ? undefined : reasonOf(lastError);
-    return { buffered, size, loading, loads, failures, lastLoadMs, lastError: message };
+    const { buffered, size, loading } = this;
+    return { buffered, size, loading, ...this.record.view };
   }
 
   /** Asks for `count` IDs. */
@@ -171,7 +161,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
   }
 
   protected get failure(): unknown {
-    return this.lastError;
+    return this.record.lastError;
   }
 
   protected get buffered(): number {
@@ -199,21 +189,22 @@ export abstract class PrefetchBuffer<S extends Stock> {
     const startedAt = clock.monotonic();
     this.size = this.nextSize(startedAt - this.loadStartedAt);
     // A tag that never had an ID and that nobody waits for any more is let go.
-    const isRetryable = (error: unknown): boolean => isPassing(error) && (this.loads > 0 || this.wakers.size > 0);
+    const isRetryable = (error: unknown): boolean =>
+      isPassing(error) && (this.record.loads > 0 || this.wakers.size > 0);
     const options = { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing };
     try {
       // Those who call at the same time are counted together.
       await Promise.resolve();
       const stocks = await retry(() => this.attempt(), options, clock, random);
       this.loadStartedAt = startedAt;
-      this.lastLoadMs = clock.monotonic() - startedAt;
-      this.loads++;
+      const durationMs = clock.monotonic() - startedAt;
+      this.record.loaded(durationMs);
       this.lowMark = Math.floor(this.size * (1 - PREFETCH_RATIO));
       this.accept(stocks);
       events.onLoad(
         this.name,
         stocks.reduce((sum, { left }) => sum + left, 0),
-        this.lastLoadMs,
+        durationMs,
       );
     } catch (error) {
       this.refuse(error);
@@ -226,13 +217,10 @@ export abstract class PrefetchBuffer<S extends Stock> {
   private async attempt(): Promise<S[]> {
     try {
       const stocks = await this.fetch(Math.min(this.limit, Math.max(this.size, this.wanted - this.buffered)));
-      this.lastError = undefined;
-      this.failuresInRow = 0;
+      this.record.answered();
       return stocks;
     } catch (error) {
-      this.lastError = error;
-      this.failures++;
-      const isNews = this.failuresInRow++ % REPORT_EVERY === 0 && isPassing(error);
+      const isNews = this.record.failed(error) && isPassing(error);
       if (isNews && this.closed === undefined) this.context.events.onLoadFailed(this.name, error);
       throw error;
     }
@@ -240,7 +228,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
 
   private nextSize(elapsedMs: number): number {
     const { minSize, maxSize, durationMs } = this.options;
-    if (this.loads < FIRST_LOADS) return minSize;
+    if (this.record.loads < FIRST_LOADS) return minSize;
     return nextStep(this.size, minSize, elapsedMs, { durationMs, maxStep: maxSize });
   }
 
@@ -267,6 +255,6 @@ export abstract class PrefetchBuffer<S extends Stock> {
   }
 
   private late(): LeafError {
-    return tooLate(this.name, this.context.timeoutMs, this.lastError);
+    return tooLate(this.name, this.context.timeoutMs, this.record.lastError);
   }
 }

@@ -1,9 +1,10 @@
-import { backoffMs, CallerQueue, type IdRange, LeafError, MAX_RANGE_SIZE, reasonOf } from '@leaf/core';
+import { backoffMs, CallerQueue, type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf/core';
 import { readRanges } from '../http/answers';
 import { Route } from '../servers/route';
 import { ServerFault } from '../servers/server-fault';
 import type { BufferContext } from './buffer-context';
-import { asRefusal, BACKOFF, isPassing, REPORT_EVERY, tooLate } from './load-failures';
+import { asRefusal, BACKOFF, isPassing, tooLate } from './load-failures';
+import { LoadRecord } from './load-record';
 import type { PrefetchView } from './prefetch-buffer';
 
 /**
@@ -17,11 +18,7 @@ export class StrictBuffer {
   private highest = 0n;
   private size = 0;
   private loading = false;
-  private loads = 0;
-  private failures = 0;
-  private failuresInRow = 0;
-  private lastLoadMs: number | undefined;
-  private lastError: unknown;
+  private readonly record = new LoadRecord();
   private closed: LeafError | undefined;
 
   constructor(
@@ -33,7 +30,7 @@ export class StrictBuffer {
     this.callers = new CallerQueue(clock, {
       waitMs: timeoutMs,
       batchSize: MAX_RANGE_SIZE,
-      late: () => tooLate(name, timeoutMs, this.lastError),
+      late: () => tooLate(name, timeoutMs, this.record.lastError),
     });
   }
 
@@ -78,9 +75,8 @@ export class StrictBuffer {
   }
 
   snapshot(): PrefetchView {
-    const { size, loading, loads, failures, lastLoadMs, lastError } = this;
-    const message = lastError === undefined ? undefined : reasonOf(lastError);
-    return { buffered: 0, size, loading, loads, failures, lastLoadMs, lastError: message };
+    const { size, loading } = this;
+    return { buffered: 0, size, loading, ...this.record.view };
   }
 
   /** Without a wait of its own between the caller and its share: thousands may wait at once. */
@@ -111,10 +107,8 @@ export class StrictBuffer {
       const path = `/api/segment/range/${this.name}?size=${this.size}`;
       const range = await requester.get(this.route, path, (body) => this.read(body, this.size));
       this.highest = range.to;
-      this.lastLoadMs = clock.monotonic() - startedAt;
-      this.loads++;
-      this.failuresInRow = 0;
-      this.lastError = undefined;
+      this.record.loaded(clock.monotonic() - startedAt);
+      this.record.answered();
       this.callers.serve(range);
     } catch (error) {
       await this.fail(error);
@@ -135,13 +129,11 @@ export class StrictBuffer {
 
   private async fail(error: unknown): Promise<void> {
     const { clock, random, closing, events } = this.context;
-    this.failures++;
-    this.failuresInRow++;
-    this.lastError = error;
+    const isNews = this.record.failed(error);
     if (isPassing(error)) {
-      if (this.failuresInRow % REPORT_EVERY === 1 && this.closed === undefined) events.onLoadFailed(this.name, error);
+      if (isNews && this.closed === undefined) events.onLoadFailed(this.name, error);
       this.callers.putBack();
-      await clock.sleep(backoffMs(this.failuresInRow, BACKOFF, random), closing);
+      await clock.sleep(backoffMs(this.record.failuresInRow, BACKOFF, random), closing);
       return;
     }
     const isExhausted = error instanceof LeafError && error.code === 'LEAF_TAG_EXHAUSTED';

@@ -1,5 +1,4 @@
-import type { RandomSource } from '@leaf/core';
-import { preference } from './affinity';
+import { type RandomSource, rendezvousScore } from '@leaf/core';
 import type { Route } from './route';
 import type { Server } from './server';
 
@@ -32,7 +31,7 @@ export class ServerChoice {
     let best: Server | undefined;
     let highest = -1;
     for (const server of candidates) {
-      const score = preference(key, server.url, this.seed);
+      const score = rendezvousScore(key, server.url, this.seed);
       if (score > highest) [best, highest] = [server, score];
     }
     return best;

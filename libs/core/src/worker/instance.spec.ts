@@ -1,4 +1,5 @@
-import { formatInstance } from './instance';
+import { isIPv4 } from 'node:net';
+import { firstAddress, formatInstance } from './instance';
 
 describe('formatInstance', () => {
   it.each([
@@ -9,4 +10,8 @@ describe('formatInstance', () => {
   ])('writes %s and %i as %s', (ip, port, text) => {
     expect(formatInstance({ ip, port })).toBe(text);
   });
+});
+
+it('firstAddress is an IPv4 address', () => {
+  expect(isIPv4(firstAddress())).toBe(true);
 });

@@ -1,3 +1,5 @@
+import { networkInterfaces } from 'node:os';
+
 /** Address and port of one server; the registries write them as `ip:port`. */
 export interface Instance {
   readonly ip: string;
@@ -12,4 +14,10 @@ export function formatInstance({ ip, port }: Instance): string {
 /** The instance of a further process of a server, numbered from 1. No server can have such an address itself. */
 export function processInstance({ ip, port }: Instance, process: number): Instance {
   return { ip: `${ip}#${process}`, port };
+}
+
+/** The first IPv4 address of this host that others can reach; `127.0.0.1` where there is none. */
+export function firstAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }

@@ -1,3 +1,5 @@
+import { parseObject } from '../json';
+
 /** What a registry records about itself. */
 export interface RegistryDocument {
   /** Random. A different ID means that the registry was emptied or replaced. */
@@ -22,12 +24,7 @@ export interface RegistryDocument {
 
 /** Parses the document of a registry; undefined for any other text. */
 export function parseRegistryDocument(text: string): RegistryDocument | undefined {
-  let found: Partial<Record<keyof RegistryDocument, unknown>>;
-  try {
-    found = (JSON.parse(text) ?? {}) as typeof found;
-  } catch {
-    return undefined;
-  }
+  const found: Partial<Record<keyof RegistryDocument, unknown>> = parseObject(text);
   const { id, madeAt, strategy, layout, highest, generation, origin, began, floor } = found;
   const texts = [id, strategy, layout, origin];
   const numbers = [madeAt, highest, generation, began, floor ?? 0];

@@ -1,6 +1,6 @@
 import type { Clock, Interleave, RandomSource } from '@leaf/core';
-import type { PersistenceModuleOptions } from '../persistence.module-definition';
-import { missing, oneOfSeveral, replaced } from '../sharding/roster-faults';
+import type { PersistenceModuleOptions } from '../module/persistence.module-definition';
+import { missing, oneOfSeveral, replaced } from '../stores/roster-faults';
 import { ShardRouter } from '../sharding/shard-router';
 import { shareFault } from '../sharding/shared-tags';
 import { behind, misplaced } from '../sharding/tag-places';

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { type Clock, type RandomSource, reasonOf, type TagRow } from '@leaf/core';
-import { hasTable } from '../columns';
-import { createDatabaseNames, createTagStore } from '../create-store';
-import { parseDatabaseUrl } from '../database-url';
-import type { LeafDataSource } from '../leaf-data-source';
-import { openDatabase } from '../open-database';
+import { hasTable } from '../schema/columns';
+import { createDatabaseNames, createTagStore } from '../database/create-store';
+import { DIALECTS } from '../dialects/dialects';
+import { parseDatabaseUrl } from '../database/database-url';
+import type { LeafDataSource } from '../database/leaf-data-source';
+import { openDatabase } from '../database/open-database';
 
 /** What one database holds; it is not changed. */
 export interface DatabaseContents {
@@ -31,12 +32,13 @@ export async function readDatabase(
 ): Promise<DatabaseContents> {
   const target = parseDatabaseUrl(url);
   const found = { name, database: target.description };
-  if (target.dialect === 'sqlite' && !existsSync(target.file)) return { ...found, ...NOTHING, state: 'new' };
+  if ('file' in target && !existsSync(target.file)) return { ...found, ...NOTHING, state: 'new' };
   const options = { target, migrate: false, attempts: 1, onCloseProblem: () => undefined };
   try {
     const dataSource = await openDatabase(options, clock, random);
     try {
-      if (!(await hasTable(dataSource, target.dialect, 'leaf_alloc'))) return { ...found, ...NOTHING, state: 'new' };
+      if (!(await hasTable(dataSource, DIALECTS[target.dialect].schema, 'leaf_alloc')))
+        return { ...found, ...NOTHING, state: 'new' };
       return { ...found, state: 'ready', ...(await contentsOf(dataSource)) };
     } finally {
       await dataSource.destroy();

@@ -1,14 +1,12 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { type Clock, settledBefore } from '@leaf/core';
-import type { DatabaseTarget } from '../database-url';
 import { NoAnswer } from './no-answer';
 import { type RawConnection, Session } from './session';
-import type { SessionLimits } from './session-dialect';
-import { SESSION_DIALECTS } from './session-dialects';
+import type { SessionDialect, SessionLimits } from './session-dialect';
 import { assertDurable, type Weakness } from './weakness';
 
 export interface ConnectionSourceOptions extends SessionLimits {
-  readonly dialect: DatabaseTarget['dialect'];
+  readonly dialect: SessionDialect;
   /** Settings of the database under which IDs can come twice, and which are accepted all the same. */
   readonly accepted: readonly string[];
   /** Told of each of them that the database has, once. */
@@ -63,7 +61,7 @@ export class ConnectionSource {
   /** @param faulty it is not used again, nor is any that is as old: what it led to may be gone */
   async close(session: Session, faulty: boolean): Promise<void> {
     const now = this.clock.monotonic();
-    if (faulty && this.options.dialect !== 'sqlite') {
+    if (faulty && !this.options.dialect.isFile) {
       session.discard();
       this.trustedFrom = now;
     }
@@ -76,7 +74,7 @@ export class ConnectionSource {
     const { dialect, accepted, onAccepted } = this.options;
     const madeAt = this.clock.monotonic();
     try {
-      const beginning = SESSION_DIALECTS[dialect].begin(session.query, this.options, session.connection.processID);
+      const beginning = dialect.begin(session.query, this.options, session.connection.processID);
       if (!(await settledBefore(beginning, deadline, this.clock))) throw new NoAnswer(Math.round(deadline - madeAt));
       const weaknesses = await beginning;
       assertDurable(this.description, weaknesses, accepted);

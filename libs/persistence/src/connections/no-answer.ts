@@ -1,5 +1,5 @@
 import { codeOf, LeafError } from '@leaf/core';
-import { databaseFault } from '../database-faults';
+import type { SessionDialect } from './session-dialect';
 
 /** A statement was sent, or a connection asked for, and nothing came back in time. */
 export class NoAnswer extends Error {
@@ -8,12 +8,9 @@ export class NoAnswer extends Error {
   }
 }
 
-/** SQLSTATE or mysql2's name of what a server has said about one statement: the connection is as good as before. */
-const OF_STATEMENT = /^(?!08|25|57P|58|XX)[0-9A-Z]{5}$|^ER_|^SQLITE_/;
-
 /** Whether an error leaves it open what state the connection is in, or that it leads to the wrong server. */
-export function isOfConnection(error: unknown): boolean {
+export function isOfConnection(error: unknown, { faultOf, ofStatement }: SessionDialect): boolean {
   if (error instanceof LeafError) return false;
   const code = codeOf(error);
-  return databaseFault(error)?.connection ?? (code === undefined || !OF_STATEMENT.test(code));
+  return faultOf(error)?.connection ?? (code === undefined || !ofStatement.test(code));
 }

@@ -1,17 +1,9 @@
 import { LeafError } from '@leaf/core';
 
-/** Settings of databases that decide whether what was confirmed is kept. */
-export const DURABILITY_SETTINGS = [
-  'innodb_flush_log_at_trx_commit',
-  'sync_binlog',
-  'fsync',
-  'synchronous_commit',
-] as const;
-
 /** A setting of the database under which IDs can come twice. */
 export interface Weakness {
   /** The name of the setting, by which it can be accepted. */
-  readonly setting: (typeof DURABILITY_SETTINGS)[number];
+  readonly setting: string;
   readonly value: string;
   /** What may come twice, and the cure. */
   readonly consequence: string;

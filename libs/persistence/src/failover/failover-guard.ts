@@ -1,5 +1,5 @@
 import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE } from '@leaf/core';
-import type { SqlDatabase, Statement } from '../sql-database';
+import type { SqlDatabase, Statement } from '../connections/sql-database';
 
 export interface FailoverOptions {
   /** Lost allocations of a tag that are covered when a promoted replica is noticed; 0 switches the guard off. */

@@ -1,5 +1,5 @@
 import { LeafError } from '@leaf/core';
-import { missing, replaced } from './roster-faults';
+import { missing, replaced } from '../stores/roster-faults';
 import type { Shard } from './shard';
 
 /**

@@ -7,12 +7,12 @@ import {
   type SegmentStore,
   settledBefore,
 } from '@leaf/core';
-import { createDatabaseNames, createSegmentStore, createTagStore } from '../create-store';
+import { createDatabaseNames, createSegmentStore, createTagStore } from '../database/create-store';
 import type { FailoverOptions } from '../failover/failover-guard';
-import type { LeafDataSource } from '../leaf-data-source';
-import { openDatabase, type OpenDatabaseOptions } from '../open-database';
-import type { DatabaseNames } from '../tags/database-names';
-import type { SqlTagStore } from '../tags/sql-tag-store';
+import type { LeafDataSource } from '../database/leaf-data-source';
+import { openDatabase, type OpenDatabaseOptions } from '../database/open-database';
+import type { DatabaseNames } from '../stores/database-names';
+import type { SqlTagStore } from '../stores/sql-tag-store';
 
 export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
   readonly name: string;

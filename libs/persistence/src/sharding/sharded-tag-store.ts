@@ -1,5 +1,5 @@
 import { type Interleave, LeafError, type NewTag, type TagChange, type TagRow, TagStore } from '@leaf/core';
-import { highest } from '../tags/sql-tag-store';
+import { highest } from '../stores/sql-tag-store';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
 import { misplaced, periodsElsewhere } from './tag-places';

@@ -1,6 +1,6 @@
 import { type Clock, settledBefore, tagOfRow } from '@leaf/core';
-import { FIRST_TAG_FIELDS } from '../migrate';
-import { FIRST_TAG } from '../open-database';
+import { FIRST_TAG_FIELDS } from '../schema/migrate';
+import { FIRST_TAG } from '../database/open-database';
 import { Roster } from './roster';
 import type { Shard } from './shard';
 import type { ShardRouter } from './shard-router';

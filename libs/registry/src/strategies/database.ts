@@ -67,7 +67,7 @@ function storeOf(
 ): Pick<StrategyParts, 'store' | 'remembers'> {
   const opened = databaseOf(options, context);
   // One file on one host: no confirmed write is lost.
-  return { store: new SqlWorkerStore(opened, table), remembers: opened.target.dialect === 'sqlite' };
+  return { store: new SqlWorkerStore(opened, table), remembers: opened.target.file !== undefined };
 }
 
 function databaseOf(options: SqlOptions & Source, { clock, random, onCloseProblem }: StrategyContext): WorkerDatabase {

@@ -4,16 +4,17 @@ import {
   codeOf,
   formatInstance,
   type Instance,
+  isCount,
   LeafError,
+  parseObject,
+  parseRegistryDocument,
   type RegistryDocument,
   type StoredRegistry,
   type StoredWorker,
   type WorkerRecord,
   WorkerStore,
-  parseRegistryDocument,
 } from '@leaf/core';
 import { type ExclusiveLock, lockDirectory } from '../../file/exclusive-lock';
-import { isCount, parseObject } from '../json';
 import { formatRecord, invalid, notWritten, readRecord, readText, writeText } from './worker-record-file';
 
 /** Stands for any instance in the map of workers. */

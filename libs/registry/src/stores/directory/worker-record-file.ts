@@ -1,6 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { codeOf, LeafError, messageOf, type StoredWorker, type WorkerRecord, writeDurably } from '@leaf/core';
-import { isCount, isTime, parseObject } from '../json';
+import {
+  codeOf,
+  isCount,
+  isTime,
+  LeafError,
+  messageOf,
+  parseObject,
+  type StoredWorker,
+  type WorkerRecord,
+  writeDurably,
+} from '@leaf/core';
 
 /** `workerID.json`: the four keys of the Java service's local mode, and those of ours. Ends with the process ID. */
 export function formatRecord(workId: number, { instance, ceiling, leaseId, write, free }: WorkerRecord): string {

@@ -1,5 +1,4 @@
-import { formatInstance, type Instance, type WorkerRecord } from '@leaf/core';
-import { isCount, isTime, parseArray, parseObject } from '../json';
+import { formatInstance, type Instance, isCount, isTime, parseArray, parseObject, type WorkerRecord } from '@leaf/core';
 import { hide, reveal } from './hidden-text';
 
 /** The name of a node, taken apart. */

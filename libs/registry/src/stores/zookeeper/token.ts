@@ -1,4 +1,4 @@
-import { isCount, parseArray } from '../json';
+import { isCount, parseArray } from '@leaf/core';
 import type { ZookeeperNode } from './zookeeper-node';
 
 /** What a write compares. */

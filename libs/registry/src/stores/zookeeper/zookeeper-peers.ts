@@ -1,4 +1,4 @@
-import { type Clock, formatInstance, type Instance, type Peer, type TimeSource } from '@leaf/core';
+import { type Clock, formatInstance, type Instance, parseObject, type Peer, type TimeSource } from '@leaf/core';
 import { ZookeeperFault } from './zookeeper-fault';
 import { askTime, isServerUrl } from './zookeeper-peers-time';
 import type { ZookeeperSession } from './zookeeper-session';
@@ -102,13 +102,7 @@ export class ZookeeperPeers {
 
 /** Of what cannot be read, nothing. */
 function parse(data: string): Omit<ListedServer, 'instance'> {
-  let found: { readonly url?: unknown; readonly workerId?: unknown };
-  try {
-    found = (JSON.parse(data) ?? {}) as typeof found;
-  } catch {
-    found = {};
-  }
-  const { url, workerId } = found;
+  const { url, workerId } = parseObject(data);
   return {
     url: isServerUrl(url) ? url : undefined,
     workerId: Number.isSafeInteger(workerId) ? (workerId as number) : undefined,

@@ -1,0 +1,22 @@
+import type { DataSourceOptions } from 'typeorm';
+import { migrations } from '@leaf/migrations';
+import type { ConnectionLimits } from '../connections/connection-limits';
+import type { CommonOptions } from '../dialects/dialect';
+import { DIALECTS } from '../dialects/dialects';
+import { MIGRATIONS_TABLE } from '../schema/migrate';
+import type { DatabaseTarget } from './database-url';
+import { lentOptions } from './lent-database';
+
+/** What TypeORM needs to know of a database. */
+export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
+  // The logger `debug` is silent; the others print slow statements whatever `logging` says.
+  const common: CommonOptions = {
+    migrations,
+    migrationsTableName: MIGRATIONS_TABLE,
+    migrationsTransactionMode: 'all',
+    logging: false,
+    logger: 'debug',
+  };
+  if ('lent' in target) return lentOptions(target, common, limits);
+  return DIALECTS[target.dialect].driver.options(target, common, limits);
+}

@@ -1,0 +1,97 @@
+import { type Clock, LeafError, type LeafErrorCode, messageOf, type RandomSource, retry } from '@leaf/core';
+import { type ConnectionLimits, DEFAULT_LIMITS } from '../connections/connection-limits';
+import type { Dialect } from '../dialects/dialect';
+import { DIALECTS } from '../dialects/dialects';
+import { limitsOf } from '../dialects/url-parameters';
+import { assertColumns } from '../schema/columns';
+import { migrate, MigrationsLocked } from '../schema/migrate';
+import { assertRights, assertTables } from '../schema/tables';
+import { dataSourceOptions } from './data-source-options';
+import type { DatabaseTarget } from './database-url';
+import { LeafDataSource } from './leaf-data-source';
+
+export interface OpenDatabaseOptions {
+  readonly target: DatabaseTarget;
+  /** Bring the schema up to date. */
+  readonly migrate: boolean;
+  /** Settings of the database that can lose a commit, and are accepted all the same. */
+  readonly accept?: readonly string[];
+  /** Told of each of them that the database has. */
+  readonly onAccepted?: (problem: string) => void;
+  /** False: only its worker IDs are used. */
+  readonly hasTags?: false;
+  /** What a new, empty database begins with; left out: no tag. */
+  readonly firstTag?: string;
+  /** Told that the tables were made: every tag begins at 1. */
+  readonly onCreated?: () => void;
+  /** Told of what goes wrong while closing. */
+  readonly onCloseProblem: (step: string, problem: string) => void;
+  /** Told that the database cannot be reached yet, and when the next try is. */
+  readonly onRetry?: (problem: string, waitMs: number) => void;
+  /** Tries in all, for a database that is not up yet or a lock that others hold; about half a minute by default. */
+  readonly attempts?: number;
+  /** {@link DEFAULT_LIMITS} when left out; what the URL of the database says goes before them. */
+  readonly limits?: ConnectionLimits;
+  /** Ends the wait for a database that is not up yet. */
+  readonly signal?: AbortSignal;
+}
+
+/** The tag to try that a new database begins with: the one of the Java service. */
+export const FIRST_TAG = 'leaf-segment-test';
+
+/** They say what to do. */
+const FINAL: readonly LeafErrorCode[] = ['LEAF_DATABASE_UNUSABLE', 'LEAF_DATA_DIR_UNUSABLE'];
+
+const OPEN_RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
+
+/**
+ * Opens the database and brings its schema up to date; safe when several servers do so at once. A database server that
+ * is not up yet, or does not answer in time, is waited for.
+ *
+ * @throws LeafError `LEAF_DATA_DIR_UNUSABLE` or `LEAF_DATABASE_UNUSABLE`, naming the database and the way out
+ */
+export async function openDatabase(
+  options: OpenDatabaseOptions,
+  clock: Clock,
+  random: RandomSource,
+): Promise<LeafDataSource> {
+  const { target } = options;
+  const dialect = DIALECTS[target.dialect];
+  const { driver, schema } = dialect;
+  const limits = limitsOf(target, options.limits ?? DEFAULT_LIMITS);
+  const settings = await dataSourceOptions(target, limits);
+  const dataSource = new LeafDataSource(target, settings, limits, clock, options.onCloseProblem, {
+    accepted: options.accept ?? [],
+    onAccepted: ({ setting, value, consequence }) => options.onAccepted?.(`${setting} is ${value}: ${consequence}`),
+  });
+  const attempt = async (): Promise<void> => {
+    if (!dataSource.isInitialized) await dataSource.initialize();
+    await dataSource.access.assertDurable();
+    await assertColumns(dataSource, schema, target.description, !options.migrate);
+    if (options.migrate) await migrate(dataSource, schema, options);
+    await assertTables(dataSource, schema, target.description);
+    if (options.hasTags !== false) await assertRights(dataSource, schema, target.description);
+    await driver.opened?.(dataSource);
+  };
+  try {
+    if (!('lent' in target)) await driver.prepare?.(target);
+    const onRetry = (error: unknown, _: number, waitMs: number): void => {
+      if (!(error instanceof MigrationsLocked)) options.onRetry?.(messageOf(error), waitMs);
+    };
+    const { signal, attempts = OPEN_RETRY.attempts } = options;
+    const isRetryable = (error: unknown): boolean => isNotUpYet(error, dialect);
+    await retry(attempt, { ...OPEN_RETRY, attempts, isRetryable, onRetry, ...(signal && { signal }) }, clock, random);
+    return dataSource;
+  } catch (error) {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    if (error instanceof LeafError && FINAL.includes(error.code)) throw error;
+    const advice = driver.advice(error, 'schema' in target ? target.schema : undefined);
+    const message = `The database ${target.description} cannot be used: ${messageOf(error)}. ${advice}`;
+    throw new LeafError('LEAF_DATABASE_UNUSABLE', message, { cause: error });
+  }
+}
+
+/** Whether the same may succeed later without anybody changing a setting. */
+export function isNotUpYet(error: unknown, { session }: Dialect): boolean {
+  return error instanceof MigrationsLocked || session.isNotUpYet(error);
+}

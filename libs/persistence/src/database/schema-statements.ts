@@ -1,0 +1,51 @@
+import { migrations, type SchemaRunner } from '@leaf/migrations';
+import { type DialectName, DIALECTS } from '../dialects/dialects';
+import { MIGRATIONS_TABLE } from '../schema/migrate';
+
+/** TypeORM reads the time of a migration from the end of its name. */
+const TIMESTAMP = /\d{13}$/;
+
+/**
+ * The statements that make all tables in an empty database, and record each migration as done: a later start finds
+ * nothing to migrate. In one transaction, but on MySQL, which commits each by itself.
+ */
+export async function schemaStatements(dialect: DialectName): Promise<readonly string[]> {
+  const { type, createMigrationsTable, isTransactional } = DIALECTS[dialect].schema;
+  const recorder = new RecordingRunner(type);
+  const records: string[] = [];
+  for (const Migration of migrations) {
+    const migration = new Migration();
+    await migration.up(recorder);
+    const timestamp = TIMESTAMP.exec(migration.name)?.[0] ?? '0';
+    records.push(`INSERT INTO ${MIGRATIONS_TABLE} (timestamp, name) VALUES (${timestamp}, '${migration.name}')`);
+  }
+  const statements = [...recorder.statements.map(dedented), createMigrationsTable, ...records];
+  return isTransactional ? ['BEGIN', ...statements, 'COMMIT'] : statements;
+}
+
+/** Writes down what a migration would send to an empty database. */
+class RecordingRunner implements SchemaRunner {
+  readonly dataSource: SchemaRunner['dataSource'];
+  readonly statements: string[] = [];
+
+  constructor(type: SchemaRunner['dataSource']['options']['type']) {
+    this.dataSource = { options: { type } };
+  }
+
+  query(sql: string): Promise<unknown> {
+    this.statements.push(sql);
+    return Promise.resolve([]);
+  }
+
+  /** Whether a statement so far has made the column. */
+  hasColumn(table: string, column: string): Promise<boolean> {
+    const made = new RegExp(`^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) ${table} [^]*?(\\n *|ADD COLUMN )${column} `);
+    return Promise.resolve(this.statements.some((sql) => made.test(sql)));
+  }
+}
+
+/** Without the indentation that a statement of several lines has in its migration. */
+function dedented(sql: string): string {
+  const indentation = /\n( *)\S[^\n]*$/.exec(sql)?.[1] ?? '';
+  return sql.replaceAll(`\n${indentation}`, '\n');
+}

@@ -1,0 +1,50 @@
+import type { Statement } from '../connections/sql-database';
+import { MEMBERSHIP, STANDALONE } from './mysql-group-replication';
+import { NODE } from './mysql-galera';
+import { MYSQL_GUARD } from './mysql-guard';
+
+/** A server that has these variables, and answers other statements with one row. */
+function server(variables: Record<string, string>, row: Record<string, unknown> = {}): Statement {
+  const rows = Object.entries(variables).map(([Variable_name, Value]) => ({ Variable_name, Value }));
+  return <Result>(sql: string) => Promise.resolve((sql.startsWith('SHOW') ? rows : [row]) as Result);
+}
+
+const MEMBER = { server_id: '1', server_uuid: 'f00', group_replication_group_name: 'aaaa' };
+const NODE_OF_CLUSTER = { server_id: '7', wsrep_on: 'ON' };
+
+describe('the identity of a MySQL server', () => {
+  it.each([
+    ['its UUID where it has one', { ...MEMBER, group_replication_group_name: '' }, {}, 'f00', STANDALONE],
+    ['its server_id on old MariaDB', { server_id: '7' }, {}, 'server_id 7', "CONCAT('server_id ', @@global.server_id)"],
+    ['what the node says on MariaDB', NODE_OF_CLUSTER, { node: 'galera a' }, 'galera a', NODE],
+    ['its group in Group Replication', MEMBER, { membership: 'group 17' }, 'group 17', MEMBERSHIP],
+    ['that of the cluster on TiDB', { server_id: '0', tidb_server_memory_limit: '80%' }, {}, 'tidb', "'tidb'"],
+  ])('is %s', async (_, variables, row, name, expression) => {
+    expect(await MYSQL_GUARD.askIdentity(server(variables, row))).toEqual({ server: name, expression });
+  });
+
+  it.each([
+    [
+      'member of no group that has one configured',
+      MEMBER,
+      { membership: null, server: 'f00' },
+      'START GROUP_REPLICATION',
+    ],
+    ['node outside of its Galera cluster', NODE_OF_CLUSTER, { node: null, name: 7 }, 'wsrep_on=ON'],
+  ])('is refused for a %s', async (_, variables, row, advice) => {
+    await expect(MYSQL_GUARD.askIdentity(server(variables, row))).rejects.toMatchObject({
+      code: 'LEAF_STORE_UNAVAILABLE',
+      message: expect.stringContaining(advice) as string,
+    });
+  });
+
+  it('names the rights that it needs in a group', async () => {
+    const denied = Object.assign(new Error('SELECT command denied'), { code: 'ER_TABLEACCESS_DENIED_ERROR' });
+    const member = server(MEMBER);
+    const limited: Statement = (sql) => (sql.startsWith('SHOW') ? member(sql) : Promise.reject(denied));
+    await expect(MYSQL_GUARD.askIdentity(limited)).rejects.toMatchObject({
+      code: 'LEAF_STORE_UNAVAILABLE',
+      message: expect.stringContaining('SELECT on performance_schema.replication_group_members') as string,
+    });
+  });
+});

@@ -1,0 +1,151 @@
+import { type Allocation, type AllocationRequest, LeafError, MAX_STEP } from '@leaf/core';
+import type { AllocRow } from '../stores/alloc-row';
+import type { SqlParameter, SqlStatement } from '../connections/sql-database';
+import { SqlSegmentStore } from '../stores/sql-segment-store';
+import { KIND_COLUMNS } from '../stores/setting-columns';
+import { MYSQL_TAGS } from './mysql-statements';
+
+interface Updated {
+  readonly affectedRows: number;
+}
+
+interface Found {
+  readonly step: number;
+  readonly max_step: number | null;
+  /** Decimal: LAST_INSERT_ID, which the server's answer to the UPDATE does not have when the table has a trigger. */
+  readonly end_id: string;
+  readonly called: number | string | null;
+}
+
+/**
+ * Exactly this tag: the collation of an existing table may hold `Order` and `order ` equal to `order`. The first
+ * comparison finds the row by its key, the second one is byte by byte.
+ */
+const THIS_TAG = 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)';
+/** The column is ASCII, and cannot be compared with a name that is not. */
+const DELETED = 'FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii)';
+/** `max_id`, or where a deleted tag of the name had come to. */
+const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;
+/** Kept in a variable of the session, so that statement-based replication carries its value over, not its expression. */
+const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
+  WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY))`;
+
+/**
+ * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation is one UPDATE, which leaves the new `max_id` in
+ * LAST_INSERT_ID, and a look at the step, sent together: one round trip. The size is always the caller's own, so that a
+ * step that is changed meanwhile cannot shift the range.
+ */
+export class MysqlSegmentStore extends SqlSegmentStore {
+  protected readonly tags = MYSQL_TAGS;
+  private calls = 0;
+
+  protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
+    const server = guarded ? this.guard?.expression : undefined;
+    const answers = await this.database.runTogether(
+      [
+        { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] },
+        { sql: server === undefined ? sql : `${sql} AND ${GUARD}`, parameters },
+      ],
+      'refused',
+    );
+    return (answers.at(-1) as Updated).affectedRows > 0;
+  }
+
+  protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
+    const count = size ?? (await this.step(tag));
+    if (count === undefined) return undefined;
+    const [allocation] = await this.allocateTogether([{ tag, size: count }]);
+    return allocation;
+  }
+
+  /**
+   * Each UPDATE is a transaction of its own. In one for all, a failure half way would leave the connection within it,
+   * and what is sent on it afterwards would be answered and not committed; and the rows would be locked for as long as
+   * all of it takes. The price is one write to the log of the database a tag.
+   */
+  protected override async tryAllocateAll(
+    requests: readonly AllocationRequest[],
+    granted: Map<string, Allocation>,
+  ): Promise<void> {
+    const allocations = await this.allocateTogether(requests);
+    requests.forEach(({ tag }, index) => {
+      const allocation = allocations[index];
+      if (allocation !== undefined) granted.set(tag, allocation);
+    });
+  }
+
+  protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
+    await this.update(`INSERT IGNORE INTO ${sql}`, [...parameters], true);
+  }
+
+  protected rows(tag: string): Promise<AllocRow[]> {
+    const deleted = `(SELECT CAST(max_id AS CHAR) ${DELETED}) AS deleted`;
+    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, max_step, CAST(last_id AS CHAR) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
+    return this.database.run(sql, [tag, tag, tag]);
+  }
+
+  /** Undefined for an UPDATE that has changed nothing, since the guard has to see to something, or the row is unfit. */
+  private async allocateTogether(requests: readonly AllocationRequest[]): Promise<(Allocation | undefined)[]> {
+    const server = this.guard?.expression;
+    const calls = requests.map((request) => ({ ...request, call: ++this.calls }));
+    const answers = await this.database.runTogether([
+      { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] },
+      ...calls.flatMap((call) => allocation(call, server === undefined ? '' : `AND ${GUARD}`)),
+    ]);
+    return calls.map((call, index) => {
+      const [, updated, found] = answers.slice(1 + 3 * index);
+      return toAllocation(call, updated as Updated, found as readonly Found[], this.description);
+    });
+  }
+
+  private async step(tag: string): Promise<number | undefined> {
+    const step = (await this.rows(tag))[0]?.step ?? 0;
+    return step > 0 ? step : undefined;
+  }
+}
+
+interface Call extends AllocationRequest {
+  readonly call: number;
+}
+
+/**
+ * Numbers the call and forgets LAST_INSERT_ID; an UPDATE that leaves the new `max_id` there; the query for both. A proxy
+ * that sends them to different connections shows by another number, or by none in LAST_INSERT_ID.
+ */
+function allocation({ tag, size, call }: Call, guard: string): SqlStatement[] {
+  const count = BigInt(size);
+  return [
+    { sql: 'SET @leaf_call = LAST_INSERT_ID(0) + ?', parameters: [call] },
+    {
+      sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
+        WHERE ${THIS_TAG} AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+        AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ? ${guard}`,
+      parameters: [tag, count, tag, tag, tag, count],
+    },
+    {
+      sql: `SELECT step, max_step, @leaf_call AS called, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,
+      parameters: [tag, tag],
+    },
+  ];
+}
+
+/**
+ * @returns undefined when the UPDATE has not changed exactly one row
+ * @throws LeafError `LEAF_DATABASE_UNUSABLE` when the statements did not run on one connection
+ */
+function toAllocation(
+  { size, call }: Call,
+  { affectedRows }: Updated,
+  [row]: readonly Found[],
+  description: string,
+): Allocation | undefined {
+  if (affectedRows !== 1 || row === undefined) return undefined;
+  const end = BigInt(row.end_id);
+  if (end === 0n || Number(row.called) !== call) {
+    throw new LeafError(
+      'LEAF_DATABASE_UNUSABLE',
+      `A proxy before ${description} sends the statements of one connection to several: no ID can be taken through it. Let it keep a session on one server connection (ProxySQL: multiplexing off), or connect past it.`,
+    );
+  }
+  return { from: end - BigInt(size), to: end - 1n, step: row.step, maxStep: row.max_step ?? undefined };
+}

@@ -1,0 +1,50 @@
+import { INSERTED, type TagDialect } from '../stores/tag-dialect';
+import type { WorkerDialect } from '../stores/worker-dialect';
+import { unchanged } from '../stores/sql-text';
+import { MYSQL_GUARD } from './mysql-guard';
+
+export const MYSQL_TAGS: TagDialect = {
+  text: unchanged,
+  // The collation of an existing table may hold `Order` equal to `order`: the key finds the row, the bytes decide.
+  thisTag: 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)',
+  key: (tag) => [tag, tag],
+  maxIdText: 'CAST(COALESCE(max_id, 0) AS CHAR)',
+  lastIdText: 'CAST(last_id AS CHAR)',
+  periodStartText: 'CAST(period_start AS CHAR)',
+  updated: 'UNIX_TIMESTAMP(update_time)',
+  now: 'UNIX_TIMESTAMP()',
+  number: '?',
+  greatest: 'GREATEST',
+  forUpdate: 'FOR UPDATE',
+  insertTag: `INSERT IGNORE INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+    ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,
+  // The column is ASCII, and cannot be compared with a name that is not.
+  deleted:
+    'SELECT CAST(max_id AS CHAR) AS max_id FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii) FOR UPDATE',
+  notDeletedAbove: `NOT EXISTS (SELECT 1 FROM leaf_deleted_tag
+    WHERE leaf_deleted_tag.biz_tag = CONVERT(? USING ascii) AND leaf_deleted_tag.max_id > ?)`,
+};
+
+export const MYSQL_WORKERS: WorkerDialect = {
+  text: unchanged,
+  askOrigin: async (access) => (await MYSQL_GUARD.askIdentity((sql) => access.run(sql, []))).expression,
+  // A variable of the session: statement-based replication carries over its value, not its expression.
+  isOrigin: () => '@leaf_server = ?',
+  integer: 'CAST(? AS SIGNED)',
+  insert: 'INSERT IGNORE',
+  onConflict: '',
+  write: async (access, { sql, parameters }, origin) => {
+    const statements = [
+      { sql: `SET @leaf_server = ${origin}`, parameters: [] },
+      { sql, parameters },
+    ];
+    const answers = (await access.runTogether(statements)) as readonly { affectedRows: number; insertId: number }[];
+    return answers.slice(-1).flatMap(({ affectedRows, insertId }) => (affectedRows > 0 ? [insertId] : []));
+  },
+  zeroIsNext: true,
+  raiseNumbering: undefined,
+  // Not from NOW(3) alone: in the session's time zone, one hour a year occurs twice.
+  now: 'UNIX_TIMESTAMP() * 1000 + MICROSECOND(NOW(3)) DIV 1000',
+};

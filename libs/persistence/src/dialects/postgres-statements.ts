@@ -1,0 +1,40 @@
+import { STANDARD_TAGS, type TagDialect } from '../stores/tag-dialect';
+import type { WorkerDialect, Written } from '../stores/worker-dialect';
+import { numbered } from '../stores/sql-text';
+import { POSTGRES_GUARD } from './postgres-guard';
+
+export const POSTGRES_TAGS: TagDialect = {
+  ...STANDARD_TAGS,
+  text: numbered,
+  maxIdText: 'COALESCE(max_id, 0)::text',
+  lastIdText: 'last_id::text',
+  periodStartText: 'period_start::text',
+  updated: "EXTRACT(EPOCH FROM update_time AT TIME ZONE current_setting('TimeZone'))",
+  now: 'EXTRACT(EPOCH FROM CURRENT_TIMESTAMP)',
+  number: '?::bigint',
+  greatest: 'GREATEST',
+  forUpdate: 'FOR UPDATE',
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+    ON CONFLICT (biz_tag) DO UPDATE SET max_id = GREATEST(leaf_deleted_tag.max_id, EXCLUDED.max_id)`,
+  deleted: 'SELECT max_id::text FROM leaf_deleted_tag WHERE biz_tag = ? FOR UPDATE',
+};
+
+export const POSTGRES_WORKERS: WorkerDialect = {
+  text: numbered,
+  askOrigin: async (access) => (await POSTGRES_GUARD.askIdentity((sql) => access.run(sql, []))).expression,
+  isOrigin: (origin) => `(${origin}) = ?`,
+  integer: 'CAST(? AS bigint)',
+  insert: 'INSERT',
+  onConflict: 'ON CONFLICT DO NOTHING',
+  write: async (access, { sql, parameters, key }) => {
+    // The driver returns plain UPDATEs in another shape than INSERTs.
+    const text = `WITH done AS (${sql} RETURNING ${key} AS written) SELECT written FROM done`;
+    const rows = await access.run<Written[]>(numbered(text), [...parameters]);
+    return rows.map(({ written }) => written);
+  },
+  zeroIsNext: false,
+  // Two at once may leave the numbering too low by one: the next INSERT finds its number taken, the one after succeeds.
+  raiseNumbering: `SELECT setval(numbers, GREATEST(CAST(? AS bigint), COALESCE(pg_sequence_last_value(numbers), 1)))
+    FROM (SELECT CAST(pg_get_serial_sequence('leaf_workerid_alloc', 'id') AS regclass) AS numbers) AS sequence`,
+  now: 'EXTRACT(EPOCH FROM clock_timestamp()) * 1000',
+};

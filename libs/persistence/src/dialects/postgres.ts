@@ -1,0 +1,103 @@
+import { messageOf } from '@leaf/core';
+import { passwordReader } from '../connections/password';
+import { FailoverGuard } from '../failover/failover-guard';
+import { holdsExactly } from '../schema/columns';
+import { inTransaction, locked, MIGRATIONS_TABLE } from '../schema/migrate';
+import type { SchemaDialect } from '../schema/schema-dialect';
+import type { Dialect, ServerAddress } from './dialect';
+import { POSTGRES_GUARD } from './postgres-guard';
+import { clientAmong } from './postgres-hosts';
+import { PostgresSegmentStore } from './postgres-segment-store';
+import { POSTGRES_SESSION, ROLE_SCHEMA } from './postgres-session';
+import { POSTGRES_TAGS, POSTGRES_WORKERS } from './postgres-statements';
+import { SERVER_ADVICE, tlsOptions } from './server-driver';
+import { parseServerUrl } from './server-url';
+
+/** Names the lock that lets one server at a time change the schema. */
+const LOCK_NUMBER = 0x1eaf;
+/** A pooler takes no settings at the start of a connection. */
+const NO_OPTIONS = /^unsupported startup parameter/;
+
+const SCHEMA: SchemaDialect = {
+  type: 'postgres',
+  columns: `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
+    WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+  holds: holdsExactly,
+  isTransactional: true,
+  createMigrationsTable: `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
+  id serial PRIMARY KEY,
+  timestamp bigint NOT NULL,
+  name varchar(255) NOT NULL UNIQUE
+)`,
+  // The lock ends with the transaction: behind a pooler, the next statement may be in another session.
+  alone: (runner, work) =>
+    inTransaction(runner, async () => {
+      const answer: unknown = await runner.query('SELECT pg_try_advisory_xact_lock($1)::int AS taken', [LOCK_NUMBER]);
+      if ((answer as { taken: number }[])[0]?.taken !== 1) throw locked();
+      await work();
+    }),
+  unsafeTables: {
+    query: (names) => `SELECT relname AS name, 'UNLOGGED' AS kind FROM pg_class
+      WHERE relpersistence <> 'p' AND oid IN (SELECT to_regclass(name) FROM unnest(ARRAY[${names}]) AS name)`,
+    remedy: (table) => `ALTER TABLE ${table} SET LOGGED`,
+  },
+  rights: { denied: ['42501'], user: 'SELECT quote_ident(current_user) AS name' },
+};
+
+const EXAMPLE = 'postgres://user:password@host:5432/database';
+
+export const postgres: Dialect<ServerAddress> = {
+  schemes: ['postgres', 'postgresql'],
+  example: EXAMPLE,
+  parse: (url) =>
+    parseServerUrl(url, {
+      example: EXAMPLE,
+      port: 5432,
+      severalHosts: true,
+      parameters: ['schema', 'target_session_attrs'],
+    }),
+  driver: {
+    options: async (address, common, limits) => {
+      const { port, username, database, schema, readWrite } = address;
+      const hosts = address.hosts.map((place) => ({ ...place, host: address.socket ?? place.host }));
+      const readPassword = await passwordReader(address, limits.connectMs);
+      const password = readPassword ?? address.password;
+      const isAny = hosts.length === 1 && !readWrite;
+      const client = isAny ? {} : { Client: await clientAmong(hosts, readPassword, limits.connectMs) };
+      const options = schema === undefined ? {} : { options: `-c search_path=${searchPath(schema)}` };
+      return {
+        ...common,
+        ...{ host: address.socket ?? address.host, port, username, password, database },
+        type: 'postgres',
+        applicationName: 'leaf',
+        connectTimeoutMS: limits.connectMs,
+        poolSize: limits.connections,
+        ssl: tlsOptions(address) ?? false,
+        extra: { query_timeout: limits.queryMs, ...options, ...client },
+      };
+    },
+    lends: ['postgres'],
+    lent: (options, own, { connectMs }) => {
+      if (options.type !== 'postgres') throw new Error(`${options.type} is not PostgreSQL`);
+      return {
+        ...options,
+        ...own,
+        connectTimeoutMS: connectMs,
+        applicationName: 'leaf',
+        extra: { ...(options.extra as object | undefined), max: own.poolSize },
+      };
+    },
+    advice: (error, schema) =>
+      schema !== undefined && NO_OPTIONS.test(messageOf(error)) ? ROLE_SCHEMA : SERVER_ADVICE,
+  },
+  session: POSTGRES_SESSION,
+  schema: SCHEMA,
+  segments: (access, failover) => new PostgresSegmentStore(access, new FailoverGuard(access, POSTGRES_GUARD, failover)),
+  tags: POSTGRES_TAGS,
+  workers: POSTGRES_WORKERS,
+};
+
+/** As an identifier, in an option of PostgreSQL's command line, where a backslash keeps white space. */
+function searchPath(schema: string): string {
+  return `"${schema.replaceAll('"', '""')}"`.replaceAll(/[\s\\]/g, '\\$&');
+}

@@ -1,0 +1,54 @@
+import { type Allocation, MAX_STEP } from '@leaf/core';
+import type { AllocRow } from '../stores/alloc-row';
+import type { SqlParameter, SqlStatement } from '../connections/sql-database';
+import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';
+import { KIND_COLUMNS } from '../stores/setting-columns';
+import { SQLITE_TAGS } from './sqlite-statements';
+
+/** `max_id` as text: JavaScript numbers are exact to 2^53 only. */
+const MAX_ID_TEXT = 'CAST(max_id AS TEXT) AS max_id';
+
+/** `max_id`, or where a deleted tag of the name ?2 had come to. */
+const NEXT_ID = 'MAX(max_id, COALESCE((SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = ?2), 0))';
+
+/** Segment ranges from `leaf_alloc` in an SQLite file. Every statement is atomic and durable when it returns. */
+export class SqliteSegmentStore extends SqlSegmentStore {
+  protected readonly tags = SQLITE_TAGS;
+
+  protected async tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined> {
+    const count = size === undefined ? null : BigInt(size);
+    const [row, ...others] = await this.database.run<Allocated[]>(
+      `UPDATE leaf_alloc
+       SET max_id = ${NEXT_ID} + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
+       WHERE biz_tag = ?2 AND interleave_of IS NULL AND reset_every IS NULL AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
+         AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE(?1, step)
+       RETURNING ${MAX_ID_TEXT}, step, max_step`,
+      [count, tag],
+    );
+    if (row === undefined || others.length > 0) return undefined;
+    const end = BigInt(row.max_id);
+    return {
+      from: end - (count ?? BigInt(row.step)),
+      to: end - 1n,
+      step: row.step,
+      maxStep: row.max_step ?? undefined,
+    };
+  }
+
+  protected async update(sql: string, parameters: SqlParameter[]): Promise<boolean> {
+    return (await this.database.run<unknown[]>(`${sql} RETURNING 1`, parameters)).length > 0;
+  }
+
+  protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
+    await this.database.run(`INSERT INTO ${sql} ON CONFLICT (biz_tag) DO NOTHING RETURNING 1`, [...parameters]);
+  }
+
+  protected rows(tag: string): Promise<AllocRow[]> {
+    const deleted = `(SELECT ${MAX_ID_TEXT} FROM leaf_deleted_tag WHERE biz_tag = ?1) AS deleted`;
+    return this.database.run(
+      `SELECT ${MAX_ID_TEXT}, step, max_step, CAST(last_id AS TEXT) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
+      [tag],
+    );
+  }
+}

@@ -1,0 +1,35 @@
+import { STANDARD_TAGS, type TagDialect } from '../stores/tag-dialect';
+import type { WorkerDialect, Written } from '../stores/worker-dialect';
+import { unchanged } from '../stores/sql-text';
+
+export const SQLITE_TAGS: TagDialect = {
+  ...STANDARD_TAGS,
+  text: unchanged,
+  maxIdText: 'CAST(CAST(COALESCE(max_id, 0) AS INTEGER) AS TEXT)',
+  lastIdText: 'CAST(last_id AS TEXT)',
+  periodStartText: 'CAST(period_start AS TEXT)',
+  updated: "CAST(strftime('%s', update_time) AS INTEGER)",
+  now: "CAST(strftime('%s', 'now') AS INTEGER)",
+  number: '?',
+  greatest: 'MAX',
+  forUpdate: '',
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+    ON CONFLICT (biz_tag) DO UPDATE SET max_id = MAX(max_id, EXCLUDED.max_id)`,
+  deleted: 'SELECT CAST(max_id AS TEXT) AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?',
+};
+
+export const SQLITE_WORKERS: WorkerDialect = {
+  text: unchanged,
+  askOrigin: () => Promise.resolve("'sqlite'"),
+  isOrigin: (origin) => `${origin} = ?`,
+  integer: '?',
+  insert: 'INSERT OR IGNORE',
+  onConflict: '',
+  write: async (access, { sql, parameters, key }) => {
+    const rows = await access.run<Written[]>(`${sql} RETURNING ${key} AS written`, [...parameters]);
+    return rows.map(({ written }) => written);
+  },
+  zeroIsNext: false,
+  raiseNumbering: undefined,
+  now: undefined,
+};

@@ -1,0 +1,119 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { codeOf, LeafError, messageOf } from '@leaf/core';
+import { FAULT, faultsBy } from '../connections/database-faults';
+import type { SessionDialect } from '../connections/session-dialect';
+import { inTransaction, MIGRATIONS_TABLE } from '../schema/migrate';
+import type { SchemaDialect } from '../schema/schema-dialect';
+import type { Dialect, FileAddress } from './dialect';
+import { loadSqlite, type SqliteConnection } from './sqlite-driver';
+import { provideDatabaseFile } from './sqlite-file';
+import { SqliteSegmentStore } from './sqlite-segment-store';
+import { SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
+import { invalidUrl } from './url-parameters';
+
+/**
+ * How long SQLite itself waits for another process that writes to the file, in milliseconds. The thread stands still
+ * meanwhile: longer waits are ours.
+ */
+const WAIT_MS = 5;
+const BUSY = { again: 'soon', busy: true, hint: 'another process writes to the file' } as const;
+
+const SESSION: SessionDialect = {
+  begin: () => Promise.resolve([]),
+  durabilitySettings: [],
+  isFile: true,
+  faultOf: faultsBy({
+    SQLITE_BUSY: BUSY,
+    SQLITE_BUSY_SNAPSHOT: BUSY,
+    SQLITE_FULL: FAULT.full,
+    SQLITE_READONLY: { again: 'later', byHand: true, hint: 'the database file cannot be written by this user' },
+  }),
+  ofStatement: /^SQLITE_/,
+  isNotUpYet: isBusy,
+};
+
+const SCHEMA: SchemaDialect = {
+  type: 'better-sqlite3',
+  columns: 'SELECT name, LOWER(type) AS type FROM pragma_table_info(?)',
+  // Every type with INT in its name holds any whole number.
+  holds: (type) => type.includes('int'),
+  isTransactional: true,
+  createMigrationsTable: `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
+  id integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+  timestamp bigint NOT NULL,
+  name varchar(255) NOT NULL UNIQUE
+)`,
+  alone: inTransaction,
+};
+
+/** A file of libsql. */
+export const sqlite: Dialect<FileAddress> = {
+  schemes: ['sqlite'],
+  example: 'sqlite:<file>',
+  parse: (url) => {
+    const given = /^sqlite:(?:\/\/(?=\/))?([^:].*)$/.exec(url)?.[1];
+    if (given === undefined) throw invalidUrl('must be sqlite:<file>, and name a file');
+    const file = isAbsolute(given) ? given : resolve(given);
+    return { file, description: `sqlite:${file}` };
+  },
+  driver: {
+    options: async ({ file }, common, { queryMs }) => ({
+      ...common,
+      type: 'better-sqlite3',
+      driver: await loadSqlite(),
+      database: file,
+      timeout: queryMs,
+      prepareDatabase,
+    }),
+    lends: [],
+    lent: ({ type }) => {
+      throw new Error(`${type} cannot be shared`);
+    },
+    prepare: async ({ file }) => {
+      await makeDirectory(dirname(file));
+      await provideDatabaseFile(file);
+    },
+    // From here on the thread does not wait.
+    opened: async (dataSource) => {
+      await dataSource.query(`PRAGMA busy_timeout = ${WAIT_MS}`);
+    },
+    advice: (error) => {
+      const code = codeOf(error);
+      if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT' || /damaged|malformed/.test(messageOf(error))) {
+        return 'Nothing was changed. Restore it from a backup; without one, move it away, start, and raise max_id of every tag above the highest ID in use.';
+      }
+      if (isBusy(error)) return 'Another process holds it; stop that one, or wait until it is done.';
+      return 'Check that its disk has room and can be written, and that this user may write the file and its directory, or name another one in LEAF_DATABASE_URL.';
+    },
+  },
+  session: SESSION,
+  schema: SCHEMA,
+  segments: (access) => new SqliteSegmentStore(access),
+  tags: SQLITE_TAGS,
+  workers: SQLITE_WORKERS,
+};
+
+function isBusy(error: unknown): boolean {
+  return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
+}
+
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw new LeafError(
+      'LEAF_DATA_DIR_UNUSABLE',
+      `The directory ${path} cannot be made: ${messageOf(error)}. Create it for this user, or name another one in LEAF_DATA_DIR or LEAF_DATABASE_URL.`,
+      { cause: error },
+    );
+  }
+}
+
+/** WAL with a synced log: what was committed survives a kill and a power cut. */
+function prepareDatabase(database: SqliteConnection): void {
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = FULL');
+  const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
+  if (check?.quick_check !== 'ok') throw new Error(`file is damaged: ${check?.quick_check ?? 'no answer'}`);
+}

@@ -1,0 +1,12 @@
+import type { Logger } from '@nestjs/common';
+import { type CommonOptions, DEFAULT_FAILOVER_GAP_STEPS } from './persistence.module-definition';
+import type { FailoverOptions } from '../failover/failover-guard';
+
+/** What the options of the module mean to the guard, which warns in the log. */
+export function failoverOptions({ failoverGapSteps, maxStep }: CommonOptions, logger: Logger): FailoverOptions {
+  return {
+    gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,
+    ...(maxStep === undefined ? {} : { maxStep }),
+    onFailover: (message) => logger.warn(message),
+  };
+}

@@ -1,0 +1,67 @@
+import { Logger } from '@nestjs/common';
+import { reasonOf, Releasers, SystemClock, systemRandom } from '@leaf/core';
+import { parseDatabaseUrl } from '../database/database-url';
+import { closeProblem } from './close-problem';
+import { failoverOptions } from './failover-options';
+import { newDatabase } from '../database/new-database';
+import { Persistence } from './persistence';
+import type { ShardedPersistenceOptions } from './persistence.module-definition';
+import { Shard } from '../sharding/shard';
+import { ShardRouter } from '../sharding/shard-router';
+import { ShardedSegmentStore } from '../sharding/sharded-segment-store';
+import { ShardedTagStore } from '../sharding/sharded-tag-store';
+import { Shards } from '../sharding/shards';
+import { misplaced } from '../sharding/tag-places';
+
+/**
+ * The segments of several databases, as if they were in one.
+ *
+ * @throws LeafError when none of them can be opened
+ */
+export async function openSharded(options: ShardedPersistenceOptions): Promise<Persistence> {
+  const logger = new Logger('Persistence');
+  const clock = new SystemClock();
+  const shards = await openShards(options, logger, clock);
+  const segments = new ShardedSegmentStore(shards, {
+    onShardFailed: (name, error) => logger.warn(`The tags of "${name}" stay as they are: ${reasonOf(error)}`),
+    onMisplaced: (tag, name, owner) => logger.error(misplaced(tag, name, owner)),
+  });
+  const users = new Releasers(clock, closeProblem(logger));
+  return new Persistence(segments, new ShardedTagStore(shards), users, () => shards.close());
+}
+
+async function openShards(options: ShardedPersistenceOptions, logger: Logger, clock: SystemClock): Promise<Shards> {
+  const { migrate, accept = [] } = options;
+  const { databases, tags } = options.shards;
+  const failover = failoverOptions(options, logger);
+  const router = new ShardRouter(Object.keys(databases), tags ?? {});
+  const all = Object.entries(databases).map(
+    ([name, url]) =>
+      new Shard(
+        {
+          name,
+          target: parseDatabaseUrl(url),
+          migrate,
+          accept,
+          onAccepted: (problem) => logger.warn(`The database "${name}": accepted: ${problem}`),
+          onCreated: () => logger.warn(newDatabase(`"${name}"`)),
+          failover,
+          onCloseProblem: closeProblem(logger),
+          onRetry: (problem, waitMs) => {
+            logger.warn(`The database "${name}" cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
+          },
+          onOpenFailed: (error) => logger.error(`The database "${name}" is tried again: ${reasonOf(error)}`),
+        },
+        clock,
+        systemRandom,
+      ),
+  );
+  const shards = new Shards(all, router, clock, (fault) => logger.error(fault));
+  try {
+    await shards.start();
+  } catch (error) {
+    await shards.close();
+    throw error;
+  }
+  return shards;
+}

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DynamicModule, type INestApplicationContext, Injectable, Module } from '@nestjs/common';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { SegmentStore } from '@leaf/core';
+import { LeafDataSource } from '../database/leaf-data-source';
+import { loadSqlite } from '../dialects/sqlite-driver';
+import { PersistenceModule } from './persistence.module';
+
+let directory: string;
+beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), 'leaf-module-'))));
+afterEach(() => rm(directory, { recursive: true }));
+
+const fileOf = (name: string): string => join(directory, `${name}.sqlite`);
+
+function start(...imports: DynamicModule[]): Promise<INestApplicationContext> {
+  @Module({ imports })
+  class HostModule {}
+  return NestFactory.createApplicationContext(HostModule, { logger: false, abortOnError: false });
+}
+
+/** A part of an application with a database of its own. */
+function partWith(persistence: DynamicModule): { module: DynamicModule; Store: new (...given: never[]) => Held } {
+  @Injectable()
+  class Store implements Held {
+    constructor(readonly store: SegmentStore) {}
+  }
+  @Module({})
+  class PartModule {}
+  return { module: { module: PartModule, imports: [persistence], providers: [Store], exports: [Store] }, Store };
+}
+
+interface Held {
+  readonly store: SegmentStore;
+}
+
+/** What TypeOrmModule has opened for Leaf. */
+function sourcesOf(app: INestApplicationContext): LeafDataSource[] {
+  const modules = [...app.get(ModulesContainer).values()].filter(({ name }) => name === 'TypeOrmCoreModule');
+  const instances = modules.flatMap(({ providers }) =>
+    [...providers.values()].map(({ instance }): unknown => instance),
+  );
+  return instances.filter((instance) => instance instanceof LeafDataSource);
+}
+
+it('opens its data source through TypeOrmModule, beside that of the application', async () => {
+  const own = TypeOrmModule.forRoot({
+    type: 'better-sqlite3',
+    driver: await loadSqlite(),
+    database: fileOf('own'),
+  });
+  const one = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }));
+  const two = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('two')}`, migrate: true }));
+  const app = await start(own, one.module, two.module);
+  const sources = sourcesOf(app);
+  expect(app.get(DataSource).options.database).toBe(fileOf('own'));
+  expect(app.get(one.Store).store.description).toBe(`sqlite:${fileOf('one')}`);
+  expect(app.get(two.Store).store.description).toBe(`sqlite:${fileOf('two')}`);
+  expect(sources.map(({ isInitialized }) => isInitialized)).toEqual([true, true]);
+  const released: string[] = [];
+  for (const { target, users } of sources) {
+    users.add('write', 1000, () => Promise.resolve(void released.push(target.description)));
+  }
+  await app.close();
+  expect(sources.map(({ isInitialized }) => isInitialized)).toEqual([false, false]);
+  expect(released.sort()).toEqual([`sqlite:${fileOf('one')}`, `sqlite:${fileOf('two')}`]);
+});
+
+it('opens several databases by itself, and nothing without options', async () => {
+  const databases = { a: `sqlite:${fileOf('a')}`, b: `sqlite:${fileOf('b')}` };
+  const several = partWith(PersistenceModule.forRoot({ shards: { databases }, migrate: true }));
+  const none = partWith(PersistenceModule.forRootAsync({ useFactory: () => undefined }));
+  const app = await start(several.module, none.module);
+  expect(sourcesOf(app)).toEqual([]);
+  expect(await app.get(several.Store).store.listTags()).not.toEqual([]);
+  expect(app.get(none.Store).store).toBeUndefined();
+  await app.close();
+});
+
+it('tries no longer than it should, and says why', async () => {
+  const directoryOfNobody = `sqlite:${fileOf('one')}/below/leaf.sqlite`;
+  await rm(fileOf('one'), { force: true });
+  await (await start(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }))).close();
+  await expect(start(PersistenceModule.forRoot({ url: directoryOfNobody, migrate: true }))).rejects.toMatchObject({
+    code: 'LEAF_DATA_DIR_UNUSABLE',
+  });
+});

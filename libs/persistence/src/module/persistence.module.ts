@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
+import { getDataSourceToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { Releasers, SegmentStore, TagStore } from '@leaf/core';
+import { openDataSource, openPersistence } from './open-persistence';
+import { Persistence } from './persistence';
+import {
+  type ASYNC_OPTIONS_TYPE,
+  ConfigurableModuleClass,
+  MODULE_OPTIONS_TOKEN,
+  type PersistenceModuleOptions,
+} from './persistence.module-definition';
+
+/** The options alone, for all modules that are made of them. */
+@Module({})
+class PersistenceSettingsModule {}
+
+/**
+ * The database: its data source, which TypeOrmModule holds and destroys, and the stores on it; without options each store
+ * is undefined.
+ */
+@Module({})
+export class PersistenceModule extends ConfigurableModuleClass {
+  static override forRoot(options: PersistenceModuleOptions): DynamicModule {
+    return assemble(super.forRoot(options));
+  }
+
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
+    return assemble(super.forRootAsync(options));
+  }
+}
+
+function assemble(base: DynamicModule): DynamicModule {
+  // Data sources are known to the whole application: another name than those of its own, and of other modules like this.
+  const name = `leaf-${randomUUID()}`;
+  const settings = { ...base, module: PersistenceSettingsModule, exports: [MODULE_OPTIONS_TOKEN] };
+  const source = TypeOrmModule.forRootAsync({
+    name,
+    imports: [settings],
+    inject: [MODULE_OPTIONS_TOKEN],
+    useFactory: sourceOptions,
+    dataSourceFactory: (options) => openDataSource((options as SourceOptions | undefined)?.persistence),
+  });
+  return {
+    module: base.module,
+    imports: [settings, source],
+    providers: [
+      {
+        provide: Persistence,
+        useFactory: openPersistence,
+        inject: [MODULE_OPTIONS_TOKEN, getDataSourceToken(name)],
+      },
+      part(SegmentStore, ({ segments }) => segments),
+      part(TagStore, ({ tags }) => tags),
+      part(Releasers, ({ users }) => users),
+    ],
+    exports: [SegmentStore, TagStore, Releasers],
+  };
+}
+
+type SourceOptions = TypeOrmModuleOptions & { readonly persistence?: PersistenceModuleOptions };
+
+/** Whether to try again is for `openDatabase` to say; a data source that stands for none is not opened. */
+function sourceOptions(persistence?: PersistenceModuleOptions): SourceOptions {
+  return { ...(persistence && { persistence }), manualInitialization: true, toRetry: () => false };
+}
+
+function part(provide: FactoryProvider['provide'], pick: (persistence: Persistence) => unknown): FactoryProvider {
+  return {
+    provide,
+    useFactory: (persistence?: Persistence) => persistence && pick(persistence),
+    inject: [Persistence],
+  };
+}

@@ -1,0 +1,59 @@
+import { LeafError, MAX_ID, MAX_STEP, periodicTag, unknownTag } from '@leaf/core';
+import type { KindColumns } from './setting-columns';
+
+/** The row of a tag as an allocation that changed none finds it. */
+export interface AllocRow extends KindColumns {
+  /** Decimal: JavaScript numbers are exact to 2^53 only. */
+  readonly max_id: string | null;
+  readonly step: number | null;
+  readonly max_step: number | null;
+  /** Decimal: where a deleted tag of this name had come to. */
+  readonly deleted: string | null;
+  /** Decimal: the last ID that may be given. */
+  readonly last_id: string | null;
+}
+
+export type UsableRow = AllocRow & { readonly max_id: string; readonly step: number };
+
+export function isUsable(row: AllocRow): row is UsableRow {
+  return row.max_id !== null && row.step !== null && isStep(row.step) && /^[1-9]\d*$/.test(row.max_id);
+}
+
+/** Why an allocation found no row to change. */
+export function refusalOf(tag: string, size: number | undefined, row: AllocRow | undefined, others: number): LeafError {
+  if (row === undefined) return unknownTag(tag);
+  if (row.reset_every !== null) return periodicTag(tag);
+  if (others > 0 || !isUsable(row)) {
+    return new LeafError(
+      'LEAF_TAG_ROW_INVALID',
+      others > 0
+        ? `leaf_alloc has ${others + 1} rows of tag "${tag}". Keep the one with the highest max_id, and make biz_tag the primary key.`
+        : `The row of tag "${tag}" in leaf_alloc has max_id ${row.max_id ?? 'NULL'} and step ${row.step ?? 'NULL'}. Set both to whole numbers from 1 upwards, step to ${MAX_STEP} at most.`,
+    );
+  }
+  const { max_id, step, deleted, last_id } = row;
+  const count = size ?? step;
+  const next = BigInt(deleted ?? 0) > BigInt(max_id) ? BigInt(deleted ?? 0) : BigInt(max_id);
+  const last = BigInt(last_id ?? MAX_ID - 1n);
+  if (next > last + 1n - BigInt(count)) return exhausted(tag, next, count, last_id ?? undefined);
+  return changedMeanwhile(tag);
+}
+
+/** @param max the last ID of the tag, decimal; undefined: that of all */
+export function exhausted(tag: string, next: bigint, count: number, max: string | undefined): LeafError {
+  return new LeafError(
+    'LEAF_TAG_EXHAUSTED',
+    `Tag "${tag}" is at ${next}: ${count} more IDs would pass its last one, ${max ?? MAX_ID - 1n}. ${max === undefined ? 'Start a new tag.' : 'Raise its max, or start a new tag.'}`,
+  );
+}
+
+export function changedMeanwhile(tag: string): LeafError {
+  return new LeafError('LEAF_STORE_UNAVAILABLE', `The row of tag "${tag}" was changed meanwhile; ask again.`, {
+    retryAfterMs: 1000,
+  });
+}
+
+/** SQLite keeps what it is given: a text, a fraction, a number that JavaScript has not. */
+function isStep(step: number): boolean {
+  return Number.isInteger(step) && step >= 1 && step <= MAX_STEP;
+}

@@ -1,0 +1,46 @@
+import { type Period, periodRow, type TagKind } from '@leaf/core';
+import type { SqlStatement } from '../connections/sql-database';
+import type { TagDialect } from './tag-dialect';
+
+/** The clock of a replica may differ by so much from that of the primary that it takes over from, in seconds. */
+const CLOCKS_S = 86_400;
+
+/** Leaves the rows of periods out: no tag has the character. */
+export const NO_PERIOD = "biz_tag NOT LIKE '%@%'";
+
+/**
+ * Inserts the row of a period from the row of its tag, unless it is there or the database's clock lies outside of the
+ * period's window. Its WHERE comes last, so that the failover guard can be added to it.
+ *
+ * A failover may have lost a row that was there. The failover has moved `max_id` of the tag above whatever the lost row
+ * can have come to, and `period_start` says where periods begin that nobody can have asked for before that moment.
+ */
+export function insertPeriod(
+  { number, greatest, thisTag, key, now, updated }: TagDialect,
+  tag: string,
+  { reset, zone }: TagKind,
+  { name, opensAt, closesAt }: Period,
+  least: bigint,
+): SqlStatement {
+  const row = periodRow(tag, name);
+  const earliest = seconds(opensAt) - CLOCKS_S;
+  const sql = `leaf_alloc (biz_tag, max_id, step, description, max_step, last_id, ordering)
+    SELECT ?, ${greatest}(
+      CASE WHEN ${number} > COALESCE((SELECT ${updated} FROM leaf_segment_server WHERE id = 1), ${number})
+        THEN COALESCE(period_start, max_id) ELSE max_id END,
+      ${number}, COALESCE((SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = ?), 1)),
+      step, description, max_step, last_id, ordering
+    FROM leaf_alloc WHERE ${thisTag} AND reset_every = ? AND COALESCE(time_zone, 'UTC') = ?
+      AND ${now} BETWEEN ${number} AND ${number}`;
+  return {
+    sql,
+    parameters: [
+      ...[row, earliest, earliest, least, row, ...key(tag)],
+      ...[reset ?? '', zone ?? 'UTC', seconds(opensAt), seconds(closesAt)],
+    ],
+  };
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

@@ -1,0 +1,263 @@
+import {
+  type Allocation,
+  type AllocationRequest,
+  type Block,
+  type IdRange,
+  type Interleave,
+  InterleavedBlocks,
+  invalidPeriod,
+  LeafError,
+  MAX_ID,
+  orRefusal,
+  type Period,
+  periodRow,
+  SegmentStore,
+  type TagEntry,
+  type TagKind,
+  unknownTag,
+} from '@leaf/core';
+import { type AllocRow, type UsableRow, isUsable, refusalOf, exhausted, changedMeanwhile } from './alloc-row';
+import type { FailoverGuard } from '../failover/failover-guard';
+import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';
+import { insertPeriod, NO_PERIOD } from './period-statement';
+import { KIND_COLUMNS, type KindColumns, kindOf } from './setting-columns';
+import type { TagDialect } from './tag-dialect';
+
+interface EntryRow extends KindColumns {
+  readonly biz_tag: string;
+}
+
+interface PeriodicRow {
+  readonly reset_every: string | null;
+  readonly time_zone: string | null;
+  /** Unix seconds. */
+  readonly now: number | string;
+}
+
+/** The row of a tag, as an allocation left it. */
+export interface Allocated {
+  readonly max_id: string;
+  readonly step: number;
+  readonly max_step: number | null;
+}
+
+/** Tries of a block that others take at the same time. */
+const BLOCK_ATTEMPTS = 20;
+
+/** Tags that are read at once: few enough that nobody has to wait for the driver that reads their rows. */
+const PAGE = 1000;
+
+/** What the stores on SQL databases have in common; each dialect writes its own statements. */
+export abstract class SqlSegmentStore extends SegmentStore {
+  /** Tags of which this database has a share, as last seen. */
+  private readonly interleaved = new Map<string, Interleave>();
+
+  /** @param guard what notices that a replica was promoted; a database without replicas has none */
+  constructor(
+    protected readonly database: SqlDatabase,
+    protected readonly guard?: FailoverGuard,
+  ) {
+    super();
+  }
+
+  get description(): string {
+    return this.database.description;
+  }
+
+  protected abstract readonly tags: TagDialect;
+
+  /** The rows of exactly this tag: one, unless the table has no key. */
+  protected abstract rows(tag: string): Promise<AllocRow[]>;
+
+  /**
+   * Carries out an UPDATE of one row, written with `?`; returns whether there was such a row.
+   *
+   * @param guarded whether it is left out when the guard has to see to something
+   */
+  protected abstract update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean>;
+
+  /** The allocation of a tag that is not interleaved; undefined when no row was there to change, or the guard let none be changed. */
+  protected abstract tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined>;
+
+  /** Carries out an INSERT that begins with the table, and that leaves a row that is there, under the guard. */
+  protected abstract insert(statement: SqlStatement): Promise<void>;
+
+  async findTag(tag: string): Promise<TagEntry | undefined> {
+    const { text, thisTag, key } = this.tags;
+    const sql = text(`SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE ${thisTag}`);
+    const [row] = await this.database.run<EntryRow[]>(sql, key(tag));
+    return row && toEntry(row);
+  }
+
+  async listTags(): Promise<TagEntry[]> {
+    const sql = this.tags.text(
+      `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? AND ${NO_PERIOD} ORDER BY biz_tag LIMIT ?`,
+    );
+    const tags: TagEntry[] = [];
+    for (;;) {
+      const page = await this.database.run<EntryRow[]>(sql, [tags.at(-1)?.tag ?? '', PAGE]);
+      for (const row of page) tags.push(toEntry(row));
+      if (page.length < PAGE) return tags;
+      await this.database.letOthersPass();
+    }
+  }
+
+  async allocate(tag: string, size: number | undefined): Promise<Allocation> {
+    await this.guard?.prepare();
+    if (this.interleaved.has(tag)) return this.allocateBlock(tag);
+    const allocation = await this.tryAllocate(tag, size);
+    if (allocation !== undefined) return allocation;
+    const again = (await this.guard?.follow()) === true ? await this.tryAllocate(tag, size) : undefined;
+    if (again !== undefined) return again;
+    const [row, ...others] = await this.rows(tag);
+    if (row !== undefined && row.interleave_of !== null && others.length === 0) return this.allocateBlock(tag);
+    throw refusalOf(tag, size, row, others.length);
+  }
+
+  giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
+    const interleave = this.interleaved.get(tag);
+    if (interleave === undefined) {
+      const { sql, parameters } = this.swap(tag, to + 1n, from, undefined);
+      return this.update(sql, parameters, true);
+    }
+    const block = new InterleavedBlocks(interleave).exactly({ from, to });
+    if (block === undefined) return Promise.resolve(false);
+    const { sql, parameters } = this.swap(tag, block.end, block.from, interleave);
+    return this.update(sql, parameters, true);
+  }
+
+  async raise(tag: string, minimum: bigint): Promise<void> {
+    const interleave = (await this.findTag(tag))?.kind?.interleave;
+    const position = interleave === undefined ? minimum : new InterleavedBlocks(interleave).fromId(minimum).from;
+    const { condition, values } = shareCondition(interleave);
+    await this.update(
+      `UPDATE leaf_alloc SET max_id = ?, update_time = CURRENT_TIMESTAMP
+       WHERE ${this.tags.thisTag} AND max_id < ? AND ${condition}`,
+      [position, ...this.tags.key(tag), position, ...values],
+      false,
+    );
+  }
+
+  override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
+    if (requests.length === 0) return [];
+    const granted = new Map<string, Allocation>();
+    const fault = await orRefusal(this.grantAll(requests, granted));
+    return Promise.all(
+      // One of the others is allocated by itself: it says why it was refused.
+      requests.map(async ({ tag, size }) => granted.get(tag) ?? fault ?? (await orRefusal(this.allocate(tag, size)))),
+    );
+  }
+
+  async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
+    const row = periodRow(tag, period.name);
+    const isThere = async (): Promise<boolean> => (await this.findTag(row)) !== undefined;
+    if (await isThere()) return;
+    await this.guard?.prepare();
+    const statement = insertPeriod(this.tags, tag, kind, period, least);
+    await this.insert(statement);
+    if (await isThere()) return;
+    if ((await this.guard?.follow()) === true) await this.insert(statement);
+    if (!(await isThere())) throw await this.periodRefusal(tag, kind, row);
+  }
+
+  async recordDeleted(tag: string, nextId: bigint): Promise<void> {
+    await this.database.run(this.tags.text(this.tags.rememberDeleted), [tag, nextId]);
+  }
+
+  /** As {@link tryAllocate} of each request, into `granted`. */
+  protected async tryAllocateAll(
+    requests: readonly AllocationRequest[],
+    granted: Map<string, Allocation>,
+  ): Promise<void> {
+    for (const { tag, size } of requests) {
+      const allocation = await this.tryAllocate(tag, size);
+      if (allocation !== undefined) granted.set(tag, allocation);
+    }
+  }
+
+  private async grantAll(requests: readonly AllocationRequest[], granted: Map<string, Allocation>): Promise<void> {
+    await this.guard?.prepare();
+    await this.tryAllocateAll(requests, granted);
+    const missing = requests.filter(({ tag }) => !granted.has(tag));
+    if (missing.length === 0 || (await this.guard?.follow()) !== true) return;
+    await this.tryAllocateAll(missing, granted);
+  }
+
+  /**
+   * The next whole block, computed here from the row as it is read, and taken if the row is still the same. Beside
+   * a plain allocation that costs one more round trip for each block.
+   */
+  private async allocateBlock(tag: string): Promise<Allocation> {
+    for (let attempt = 0; attempt < BLOCK_ATTEMPTS; attempt++) {
+      const [row, ...others] = await this.rows(tag);
+      const interleave = row && kindOf(tag, row).interleave;
+      if (interleave === undefined) this.interleaved.delete(tag);
+      if (row === undefined || interleave === undefined || others.length > 0 || !isUsable(row)) {
+        throw refusalOf(tag, undefined, row, others.length);
+      }
+      this.interleaved.set(tag, interleave);
+      const block = nextBlock(row, interleave);
+      if (block.range.to >= MAX_ID) throw exhausted(tag, block.range.from, interleave.block, undefined);
+      const { sql, parameters } = this.swap(tag, BigInt(row.max_id), block.end, interleave);
+      const deleted = BigInt(row.deleted ?? 0);
+      const taken = await this.update(`${sql} AND ${this.tags.notDeletedAbove}`, [...parameters, tag, deleted], true);
+      if (taken) return { ...block.range, step: row.step, maxStep: row.max_step ?? undefined };
+      await this.guard?.follow();
+    }
+    throw changedMeanwhile(tag);
+  }
+
+  /** Moves a row from one `max_id` to another, if it is still there, and the row of this share. */
+  private swap(tag: string, from: bigint, to: bigint, interleave: Interleave | undefined): SqlStatementText {
+    const { condition, values } = shareCondition(interleave);
+    return {
+      sql: `UPDATE leaf_alloc SET max_id = ?, update_time = CURRENT_TIMESTAMP
+        WHERE ${this.tags.thisTag} AND max_id = ? AND ${condition}`,
+      parameters: [to, ...this.tags.key(tag), from, ...values],
+    };
+  }
+
+  /** Why there is still no row of a period. */
+  private async periodRefusal(tag: string, { reset, zone = 'UTC' }: TagKind, row: string): Promise<LeafError> {
+    const { text, thisTag, key, now } = this.tags;
+    const sql = text(`SELECT reset_every, time_zone, ${now} AS now FROM leaf_alloc WHERE ${thisTag}`);
+    const [found] = await this.database.run<PeriodicRow[]>(sql, key(tag));
+    if (found?.reset_every !== reset || (found?.time_zone ?? 'UTC') !== zone) return unknownTag(tag);
+    const time = new Date(Number(found?.now) * 1000).toISOString();
+    return invalidPeriod(
+      `the row "${row}" lies too far from ${time}, the time by the clock of the database. Compare it with the clock of this server`,
+    );
+  }
+}
+
+interface SqlStatementText {
+  readonly sql: string;
+  readonly parameters: SqlParameter[];
+}
+
+function shareCondition(interleave: Interleave | undefined): { condition: string; values: SqlParameter[] } {
+  if (interleave === undefined) return { condition: 'interleave_of IS NULL', values: [] };
+  const { of, remainder, block } = interleave;
+  return {
+    condition: 'interleave_of = ? AND interleave_remainder = ? AND interleave_block = ?',
+    values: [of, remainder, block],
+  };
+}
+
+/** Above what the row gave, and what a deleted tag of the name had given. */
+function nextBlock(row: UsableRow, interleave: Interleave): Block {
+  const blocks = new InterleavedBlocks(interleave);
+  const next = blocks.atPosition(BigInt(row.max_id));
+  const afterDeleted = blocks.fromId(BigInt(row.deleted ?? 1));
+  return next.from < afterDeleted.from ? afterDeleted : next;
+}
+
+/** A row that makes no sense is refused when somebody asks for its IDs. */
+function toEntry(row: EntryRow): TagEntry {
+  const tag = row.biz_tag;
+  try {
+    return { tag, kind: kindOf(tag, row) };
+  } catch {
+    return { tag, kind: undefined };
+  }
+}

@@ -1,0 +1,296 @@
+import {
+  assertNewTag,
+  assertTagChange,
+  type Interleave,
+  InterleavedBlocks,
+  LeafError,
+  type NewTag,
+  periodRow,
+  type TagChange,
+  type TagReset,
+  type TagRow,
+  TagStore,
+} from '@leaf/core';
+import { oneOfSeveral } from './roster-faults';
+import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
+import type { DatabaseNames } from './database-names';
+import { NO_PERIOD } from './period-statement';
+import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
+import type { TagDialect } from './tag-dialect';
+
+interface StoredRow extends SettingColumns {
+  readonly biz_tag: string;
+  /** Decimal: JavaScript numbers are exact to 2^53 only. */
+  readonly max_id: string;
+  /** Decimal: where the periods of a tag begin. */
+  readonly period_start: string | null;
+  /** Text on MySQL, where COALESCE makes it a BIGINT. */
+  readonly step: number | string;
+  readonly description: string | null;
+  /** Unix seconds. */
+  readonly updated: number | string | null;
+}
+
+/** How long a change may take, in milliseconds: a few statements. */
+const CHANGE_LIMIT_MS = 5000;
+
+/** Rows that are read at once: few enough that nobody has to wait for the driver that reads them. */
+const PAGE = 1000;
+
+/** The rows of `leaf_alloc`, and of `leaf_deleted_tag`, for those who look after them. */
+export class SqlTagStore extends TagStore {
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly dialect: TagDialect,
+    private readonly names: DatabaseNames,
+  ) {
+    super();
+  }
+
+  async list(limit = Infinity): Promise<TagRow[]> {
+    const rows: TagRow[] = [];
+    for (;;) {
+      const size = Math.min(PAGE, limit - rows.length);
+      const page = await this.page(rows.at(-1)?.tag, size);
+      for (const row of page) rows.push(toTagRow(row));
+      if (page.length < size || rows.length >= limit) return rows;
+      await this.database.letOthersPass();
+    }
+  }
+
+  async find(tag: string): Promise<TagRow | undefined> {
+    const row = await this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
+    return row && toTagRow(row);
+  }
+
+  /** @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` on a database that was one of several */
+  async create(tag: NewTag): Promise<TagRow> {
+    const names = await this.names.list();
+    if (names.length > 1) throw new LeafError('LEAF_STORE_UNAVAILABLE', oneOfSeveral(names));
+    return this.createAbove(tag, undefined);
+  }
+
+  /**
+   * As {@link create}, on a database that may be one of several.
+   *
+   * @param deleted where a deleted tag of this name had come to elsewhere; undefined: there was none
+   */
+  async createAbove(tag: NewTag, deleted: bigint | undefined): Promise<TagRow> {
+    assertNewTag(tag);
+    return this.database.transaction((statement) => this.insert(tag, deleted, statement), CHANGE_LIMIT_MS);
+  }
+
+  /** Whether there is a tag, or was one that was deleted. */
+  async isUsed(): Promise<boolean> {
+    for (const table of ['leaf_alloc', 'leaf_deleted_tag']) {
+      if ((await this.database.run<unknown[]>(`SELECT 1 FROM ${table} LIMIT 1`, [])).length > 0) return true;
+    }
+    return false;
+  }
+
+  /** Where a deleted tag of this name had come to: its first ID that was not taken; undefined when there was none. */
+  deleted({ tag, reset }: NewTag): Promise<bigint | undefined> {
+    return this.readDeleted(deletedName(tag, reset), (sql, parameters = []) => this.database.run(sql, parameters));
+  }
+
+  async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
+    assertTagChange(change);
+    return this.database.transaction(async (statement) => {
+      const stored = await this.lock(tag, statement);
+      const before = toTagRow(stored);
+      const { maxId, step, description, maxStep = before.maxStep, max = before.max } = change;
+      assertTagChange({ step: step ?? before.step, maxStep });
+      if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
+      if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
+      const update = `UPDATE leaf_alloc SET max_id = COALESCE(?, max_id), period_start = ?, step = ?, max_step = ?, last_id = ?,
+        description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
+        WHERE ${this.dialect.thisTag}`;
+      const limits = [step ?? before.step, maxStep ?? null, max ?? null];
+      await statement(this.dialect.text(update), [
+        maxId === undefined || maxId === before.maxId ? null : raised(stored, maxId, before),
+        before.reset === undefined ? null : (maxId ?? before.maxId),
+        ...limits,
+        description ?? before.description ?? '',
+        ...this.dialect.key(tag),
+      ]);
+      if (before.reset !== undefined) await this.changePeriods(tag, limits, statement);
+      return { before, after: toTagRow(await this.lock(tag, statement)) };
+    }, CHANGE_LIMIT_MS);
+  }
+
+  remove(tag: string): Promise<TagRow> {
+    return this.database.transaction(async (statement) => {
+      const stored = await this.lock(tag, statement);
+      const row = toTagRow(stored);
+      const next = row.reset === undefined ? row.maxId : BigInt(stored.max_id);
+      await statement(this.dialect.text(this.dialect.rememberDeleted), [deletedName(tag, row.reset), next]);
+      await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
+      return row;
+    }, CHANGE_LIMIT_MS);
+  }
+
+  /** The rows of the tag's periods follow its own. LIKE finds them by the key, but not exactly in every database. */
+  private async changePeriods(tag: string, limits: SqlParameter[], statement: Statement): Promise<void> {
+    const rows = periodRow(tag, '');
+    const update = `UPDATE leaf_alloc SET step = ?, max_step = ?, last_id = ?
+      WHERE biz_tag LIKE ? ESCAPE '!' AND SUBSTR(biz_tag, 1, ?) = ?`;
+    const like = `${rows.replaceAll('_', '!_')}%`;
+    await statement(this.dialect.text(update), [...limits, like, rows.length, rows]);
+  }
+
+  /** The first rows by name, or the first ones after `tag`; not those of periods. */
+  private page(tag: string | undefined, size: number): Promise<StoredRow[]> {
+    const after = `WHERE ${NO_PERIOD}${tag === undefined ? '' : ' AND biz_tag > ?'}`;
+    const sql = this.dialect.text(`${select(this.dialect)} ${after} ORDER BY biz_tag LIMIT ?`);
+    return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
+  }
+
+  /**
+   * The INSERT takes the key of the row: until the end of the transaction nobody else creates or deletes a tag of this
+   * name. What was deleted is looked at after it, since an INSERT that had to wait for a deletion sees the record as it
+   * was before.
+   */
+  private async insert(newTag: NewTag, deletedElsewhere: bigint | undefined, statement: Statement): Promise<TagRow> {
+    const { dialect } = this;
+    const { tag, maxId = 1n, reset, description } = newTag;
+    const inserted = await statement(dialect.text(dialect.insertTag), insertValues(newTag));
+    if (!dialect.inserted(inserted)) throw await this.existing(tag, statement);
+    const deleted = highest(await this.readDeleted(deletedName(tag, reset), statement), deletedElsewhere);
+    if (deleted !== undefined) assertAfterDeleted(newTag, deleted);
+    if (deleted !== undefined && deleted > maxId) {
+      const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ? WHERE ${dialect.thisTag}`);
+      await statement(sql, [positionOf(deleted, newTag.interleave), ...dialect.key(tag)]);
+    }
+    const row = toTagRow(await this.lock(tag, statement));
+    // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
+    if ((row.description ?? '') === (description ?? '')) return row;
+    throw new LeafError(
+      'LEAF_BODY_INVALID',
+      'The database cannot store this description: the table has no place for some of its characters; utf8mb4 has.',
+    );
+  }
+
+  private async existing(tag: string, statement: Statement): Promise<LeafError> {
+    const same = (await this.read(tag, statement)) !== undefined;
+    return new LeafError(
+      'LEAF_TAG_EXISTS',
+      same
+        ? `There is a tag "${tag}" already. Change it, or choose another name.`
+        : `The table leaf_alloc has a tag that it takes for "${tag}", in other letter case or with trailing spaces. Choose another name.`,
+    );
+  }
+
+  /** Where each deleted tag had come to. */
+  async listDeleted(): Promise<Map<string, bigint>> {
+    const sql = this.dialect.text(`SELECT biz_tag, ${this.dialect.maxIdText} AS max_id FROM leaf_deleted_tag`);
+    const rows = await this.database.run<Pick<StoredRow, 'biz_tag' | 'max_id'>[]>(sql, []);
+    return new Map(rows.map(({ biz_tag, max_id }) => [biz_tag, BigInt(max_id)]));
+  }
+
+  private async readDeleted(tag: string, statement: Statement): Promise<bigint | undefined> {
+    const sql = this.dialect.text(this.dialect.deleted);
+    const [record] = await statement<{ max_id: string }[]>(sql, [tag]);
+    return record && BigInt(record.max_id);
+  }
+
+  private async lock(tag: string, statement: Statement): Promise<StoredRow> {
+    const row = await this.read(tag, statement, this.dialect.forUpdate);
+    if (row !== undefined) return row;
+    throw new LeafError('LEAF_TAG_NOT_FOUND', `There is no tag "${tag}". Create it first.`);
+  }
+
+  private async read(tag: string, statement: Statement, suffix = ''): Promise<StoredRow | undefined> {
+    const { dialect } = this;
+    const sql = dialect.text(`${select(dialect)} WHERE ${dialect.thisTag} ${suffix}`);
+    const [row] = await statement<StoredRow[]>(sql, dialect.key(tag));
+    return row;
+  }
+}
+
+function select({ maxIdText, lastIdText, periodStartText, updated }: TagDialect): string {
+  return `SELECT biz_tag, ${maxIdText} AS max_id, ${periodStartText} AS period_start, COALESCE(step, 0) AS step, max_step, ${lastIdText} AS last_id,
+    ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
+}
+
+/** In the order of {@link TagDialect.insertTag}. */
+function insertValues(tag: NewTag): SqlParameter[] {
+  const { interleave, order, reset } = tag;
+  return [
+    ...[
+      tag.tag,
+      positionOf(tag.maxId ?? 1n, interleave),
+      tag.step,
+      tag.description ?? '',
+      tag.maxStep ?? null,
+      tag.max ?? null,
+    ],
+    ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
+    ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
+    reset === undefined ? null : (tag.maxId ?? 1n),
+  ];
+}
+
+function toTagRow(row: StoredRow): TagRow {
+  const { biz_tag, max_id, period_start, step, max_step, last_id, description, updated } = row;
+  const kind = kindOf(biz_tag, row);
+  return {
+    ...kind,
+    tag: biz_tag,
+    maxId: period_start === null ? idAt(BigInt(max_id), kind.interleave) : BigInt(period_start),
+    step: Number(step),
+    maxStep: max_step === null ? undefined : Number(max_step),
+    max: last_id === null ? undefined : BigInt(last_id),
+    description: description ?? undefined,
+    updatedAt: Math.round(Number(updated ?? 0) * 1000),
+  };
+}
+
+/** What a row holds of the ID that is given next: of an interleaved tag, the place among its own IDs. */
+function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
+  return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
+}
+
+/** `max_id` of a row whose `maxId` is raised; of a tag with periods it says where lost ones begin, and may be higher. */
+function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: TagRow): bigint {
+  const position = positionOf(maxId, interleave);
+  return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;
+}
+
+function idAt(position: bigint, interleave: Interleave | undefined): bigint {
+  return interleave === undefined ? position : new InterleavedBlocks(interleave).atPosition(position).range.from;
+}
+
+/** @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_TAG_EXISTS` */
+function assertAfterDeleted({ tag, maxId, order, reset }: NewTag, deleted: bigint): void {
+  if (order === 'strict') {
+    throw new LeafError(
+      'LEAF_TAG_EXISTS',
+      `A tag "${tag}" was deleted, and servers may still hold IDs of it, which a strict tag of this name could not keep in order. Choose another name.`,
+    );
+  }
+  if (reset === undefined && maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
+}
+
+/** Of what two databases remember. */
+export function highest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  return one === undefined || (other !== undefined && other > one) ? other : one;
+}
+
+/** The numbers of periods and the IDs of a tag without them are not the same, though their names are. */
+function deletedName(tag: string, reset: TagReset | undefined): string {
+  return reset === undefined ? tag : periodRow(tag, '');
+}
+
+function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
+  return new LeafError(
+    'LEAF_MAX_ID_BACKWARDS',
+    `Tag "${tag}" has given its IDs up to ${maxId - 1n}: maxId can be ${maxId} or more, not ${wanted}.`,
+  );
+}
+
+function notWithInterleave(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_BODY_INVALID',
+    `The tag cannot be stored: "${tag}" is interleaved over several databases, and has no max.`,
+  );
+}

@@ -1,0 +1,261 @@
+import {
+  formatInstance,
+  type Instance,
+  LeafError,
+  parseRegistryDocument,
+  type Peer,
+  type RegistryDocument,
+  type StoredRegistry,
+  type StoredWorker,
+  type TimeSource,
+  type WorkerRecord,
+  WorkerStore,
+} from '@leaf/core';
+import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
+import { RegistryDatabase, type WorkerDatabase } from './worker-database';
+import type { RowWrite, WorkerDialect } from './worker-dialect';
+import { leaseText, storedWorker, versionOf, workerOf, type WorkerRow } from './worker-row';
+
+/** A table of workers; `id` is the worker ID. */
+export interface WorkerTable {
+  readonly name: string;
+  /** Each `ip:port` has one row, and the table numbers new rows by itself. */
+  readonly fixed: boolean;
+}
+
+/** The table of the Java service. */
+export const FIXED_WORKERS: WorkerTable = { name: 'leaf_workerid_alloc', fixed: true };
+export const POOL_WORKERS: WorkerTable = { name: 'leaf_worker_pool', fixed: false };
+
+/** Name of the document in `leaf_registry`: one for both tables, which give out the same worker IDs. */
+const DOCUMENT = 'workers';
+
+interface RegistryRow {
+  readonly origin: string;
+  readonly document: string | null;
+}
+
+/** Of the columns `ip` and `ip_port`. */
+const LONGEST_NAME = 127;
+
+/**
+ * Workers in a table of an SQL database. `lease_id` holds the lease ID and the number of the write, so that every write
+ * leaves a different row. Every write compares the row that was read and the *origin* that it was read from: the
+ * database server, or the cluster where every node is current. So a write prepared on one server changes nothing on a
+ * replica that was promoted meanwhile.
+ */
+export class SqlWorkerStore extends WorkerStore {
+  readonly description: string;
+
+  private readonly database: RegistryDatabase;
+  private readonly dialect: WorkerDialect;
+  /** SQL that gives the origin; undefined until the database was asked. */
+  private origin: string | undefined;
+
+  constructor(
+    database: WorkerDatabase,
+    private readonly table: WorkerTable,
+  ) {
+    super();
+    this.database = new RegistryDatabase(database);
+    this.dialect = database.dialect.workers;
+    this.description = database.target.description;
+  }
+
+  async readRegistry(): Promise<StoredRegistry> {
+    const [row] = await this.query<RegistryRow>(
+      'here.origin, registry.document',
+      'LEFT JOIN leaf_registry AS registry ON registry.name = ?',
+      [DOCUMENT],
+    );
+    const { origin = '', document = null } = row ?? {};
+    if (document === null) return { document: undefined, origin, version: '' };
+    return {
+      document: this.readable(parseRegistryDocument(document), 'document', 'leaf_registry'),
+      origin,
+      version: document,
+    };
+  }
+
+  async writeRegistry({ origin, version }: StoredRegistry, document: RegistryDocument): Promise<boolean> {
+    const { insert, onConflict } = this.dialect;
+    const text = JSON.stringify(document);
+    const written = await this.write('name', (isOrigin) =>
+      version === ''
+        ? {
+            sql: `${insert} INTO leaf_registry (name, document, update_time)
+              SELECT name, document, CURRENT_TIMESTAMP FROM (SELECT ? AS name, ? AS document) AS given
+              WHERE ${isOrigin} ${onConflict}`,
+            parameters: [DOCUMENT, text, origin],
+          }
+        : {
+            sql: `UPDATE leaf_registry SET document = ?, update_time = CURRENT_TIMESTAMP
+              WHERE name = ? AND document = ? AND ${isOrigin}`,
+            parameters: [text, DOCUMENT, version, origin],
+          },
+    );
+    return written.length > 0;
+  }
+
+  async list(instance?: Instance): Promise<StoredWorker[]> {
+    const name = instance && nameOf(instance);
+    const rows = await this.rows(name === undefined ? '' : 'WHERE ip_port = ?', name === undefined ? [] : [name]);
+    if (name !== undefined) return rows.map((row) => this.readable(workerOf(row), `row ${row.id}`));
+    return rows.map(workerOf).filter((worker) => worker !== undefined);
+  }
+
+  /** In the fixed table, a row whose `ip_port` was changed is a different record. */
+  async read(workerId: number, instance: Instance): Promise<StoredWorker | undefined> {
+    const { fixed } = this.table;
+    const [row] = await this.rows(
+      fixed ? 'WHERE id = ? AND ip_port = ?' : 'WHERE id = ?',
+      fixed ? [workerId, nameOf(instance)] : [workerId],
+    );
+    return row && this.readable(workerOf(row), `row ${row.id}`);
+  }
+
+  async create(
+    { origin }: StoredRegistry,
+    record: WorkerRecord,
+    workerId: number | undefined,
+  ): Promise<StoredWorker | undefined> {
+    const { zeroIsNext, insert, onConflict, integer, raiseNumbering } = this.dialect;
+    const { name: table, fixed } = this.table;
+    if (workerId === 0 && fixed && zeroIsNext) return undefined;
+    const { ip, port } = record.instance;
+    const values = [ip, String(port), nameOf(record.instance), record.ceiling, leaseText(record)];
+    const [id, number, numbers] = workerId === undefined ? ['', '', []] : ['id, ', `${integer}, `, [workerId]];
+    const [written] = await this.write('id', (isOrigin) => ({
+      sql: `${insert} INTO ${table} (${id}ip, port, ip_port, max_timestamp, lease_id, create_time, update_time)
+        SELECT ${number}?, ?, ?, ${integer}, ?, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP
+        FROM (SELECT 1 AS one) AS given WHERE ${isOrigin} ${onConflict}`,
+      parameters: [...numbers, ...values, origin],
+    }));
+    if (written === undefined) return undefined;
+    if (workerId !== undefined && fixed && raiseNumbering !== undefined) {
+      await this.database.write((access) => access.run(this.dialect.text(raiseNumbering), [workerId]));
+    }
+    return storedWorker(workerId ?? Number(written), record, origin);
+  }
+
+  async replace(read: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined> {
+    const { origin, lease, name } = versionOf(read);
+    const { ip, port } = record.instance;
+    const written = await this.write('id', (isOrigin) => ({
+      sql: `UPDATE ${this.table.name}
+        SET ip = ?, port = ?, ip_port = ?, max_timestamp = ?, lease_id = ?, update_time = CURRENT_TIMESTAMP
+        WHERE id = ? AND ip_port = ? AND COALESCE(max_timestamp, 0) = ? AND COALESCE(lease_id, '') = ? AND ${isOrigin}`,
+      parameters: [
+        ...[ip, String(port), nameOf(record.instance), record.ceiling, leaseText(record)],
+        ...[read.workerId, name, read.record.ceiling, lease, origin],
+      ],
+    }));
+    return written.length > 0 ? storedWorker(read.workerId, record, origin) : undefined;
+  }
+
+  /** Workers in use in the other table of this database. */
+  override async rivals(now: number): Promise<string | undefined> {
+    const { name } = this.table.fixed ? POOL_WORKERS : FIXED_WORKERS;
+    const rows = await this.rows('WHERE max_timestamp > ?', [now], name);
+    const up = rows.filter((row) => workerOf(row)?.record.free !== true);
+    return up.length === 0
+      ? undefined
+      : `${up.length} in the table ${name} are in use, for example by ${up[0]?.ip_port ?? ''}`;
+  }
+
+  override async peers(now: number): Promise<Peer[]> {
+    const up = (await this.list()).filter(({ record }) => !record.free && record.ceiling > now);
+    return up.map(({ workerId, record }) => ({ instance: formatInstance(record.instance), workerId }));
+  }
+
+  override timeSources(): Promise<TimeSource[]> {
+    const { now } = this.dialect;
+    if (now === undefined) return Promise.resolve([]);
+    const ask = async (): Promise<number> => {
+      const [row] = await this.database.run((access) =>
+        access.run<{ now: number | string }[]>(`SELECT ${now} AS now`, []),
+      );
+      return Math.round(Number(row?.now));
+    };
+    return Promise.resolve([{ name: 'the database', ask }]);
+  }
+
+  override close(): Promise<void> {
+    return this.database.close();
+  }
+
+  private rows(condition: string, parameters: SqlParameter[], table = this.table.name): Promise<WorkerRow[]> {
+    const columns = 'here.origin, id, ip_port, max_timestamp, lease_id';
+    return this.query(columns, `CROSS JOIN ${table} ${condition} ORDER BY id`, parameters);
+  }
+
+  /** Rows, and the origin they were read from, in one statement. */
+  private query<Row extends { readonly origin: string | null }>(
+    columns: string,
+    from: string,
+    parameters: SqlParameter[],
+  ): Promise<Row[]> {
+    return this.database.run((access) =>
+      this.withOrigin(access, async (origin) => {
+        const sql = `SELECT ${columns} FROM (SELECT ${origin} AS origin) AS here ${from}`;
+        const rows = await access.run<Row[]>(this.dialect.text(sql), parameters);
+        return rows.some((row) => row.origin === null) ? undefined : rows;
+      }),
+    );
+  }
+
+  /** @param statement gets the condition on the origin, and has to pass its parameter */
+  private write(key: string, statement: (isOrigin: string) => Omit<RowWrite, 'key'>): Promise<readonly unknown[]> {
+    return this.database.write((access) =>
+      this.withOrigin(access, async (origin) => {
+        const write = { ...statement(this.dialect.isOrigin(origin)), key };
+        const written = await this.dialect.write(access, write, origin);
+        if (written.length > 0) return written;
+        const [row] = await access.run<{ origin: string | null }[]>(`SELECT ${origin} AS origin`, []);
+        return row?.origin === null ? undefined : written;
+      }),
+    );
+  }
+
+  /**
+   * Asks for the origin again after a failure, when another server may answer, and when `act` gives undefined: the server
+   * is not what it was when it was asked.
+   */
+  private async withOrigin<T>(access: SqlDatabase, act: (origin: string) => Promise<T | undefined>): Promise<T> {
+    try {
+      this.origin ??= await this.dialect.askOrigin(access);
+      const answer = await act(this.origin);
+      if (answer !== undefined) return answer;
+      this.origin = await this.dialect.askOrigin(access);
+      const second = await act(this.origin);
+      if (second !== undefined) return second;
+      throw new LeafError(
+        'LEAF_STORE_UNAVAILABLE',
+        `${this.description} joined or left a cluster meanwhile; ask again.`,
+      );
+    } catch (error) {
+      this.origin = undefined;
+      throw error;
+    }
+  }
+
+  private readable<T>(value: T | undefined, what: string, table = this.table.name): T {
+    if (value !== undefined) return value;
+    throw new LeafError(
+      'LEAF_DATABASE_UNUSABLE',
+      `The ${what} of the table ${table} in ${this.description} cannot be read: Leaf did not write it like that. Correct it: docs/operations.md#a-record-that-cannot-be-read.`,
+    );
+  }
+}
+
+/**
+ * @throws LeafError `LEAF_CONFIG_INVALID` for a name that the column would cut off
+ */
+function nameOf(instance: Instance): string {
+  const name = formatInstance(instance);
+  if (name.length <= LONGEST_NAME) return name;
+  throw new LeafError(
+    'LEAF_CONFIG_INVALID',
+    `The address ${name} of this server has ${name.length} characters; the worker registry holds ${LONGEST_NAME}. Set LEAF_ADVERTISE_HOST (embedded: snowflake.instance) to a shorter name.`,
+  );
+}

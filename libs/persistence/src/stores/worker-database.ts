@@ -1,0 +1,119 @@
+import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf/core';
+import { faultBeneath } from '../connections/database-faults';
+import type { SessionDialect } from '../connections/session-dialect';
+import type { SqlDatabase } from '../connections/sql-database';
+import type { WorkerDialect } from './worker-dialect';
+
+/** A database that is opened when it is first needed. */
+export interface WorkerDatabase {
+  readonly dialect: { readonly session: SessionDialect; readonly workers: WorkerDialect };
+  readonly target: {
+    /** For logs and errors: no secrets. */
+    readonly description: string;
+    /** Path of an SQLite file. */
+    readonly file?: string;
+  };
+  open(): Promise<{ readonly access: SqlDatabase }>;
+  close(): Promise<void>;
+}
+
+const FAILED: readonly LeafErrorCode[] = ['LEAF_STORE_UNAVAILABLE', 'LEAF_DATABASE_UNUSABLE'];
+
+/** The database of a worker registry: rejects with faults of the registry. */
+export class RegistryDatabase {
+  /** The SQLite file, as it was when it was opened. */
+  private opened: Promise<Stats | undefined> | undefined;
+
+  constructor(private readonly database: WorkerDatabase) {}
+
+  get description(): string {
+    return this.database.target.description;
+  }
+
+  /**
+   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` for faults that pass by themselves, `LEAF_CONFIG_INVALID` for missing
+   *   rights and wrong credentials
+   */
+  async run<T>(act: (access: SqlDatabase) => Promise<T>): Promise<T> {
+    try {
+      const { access } = await this.database.open();
+      await this.rememberFile();
+      return await act(access);
+    } catch (error) {
+      throw this.explained(error);
+    }
+  }
+
+  /**
+   * As {@link run}, but refuses an SQLite file that was removed or replaced: no other server would see the write.
+   *
+   * @throws LeafError `LEAF_LEASE_LOST` then: whoever opens the file that is there now may be given any worker ID
+   */
+  write<T>(act: (access: SqlDatabase) => Promise<T>): Promise<T> {
+    return this.run(async (access) => {
+      await this.assertFileInPlace();
+      return act(access);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+
+  private async rememberFile(): Promise<void> {
+    this.opened ??= this.file();
+    try {
+      await this.opened;
+    } catch (error) {
+      this.opened = undefined;
+      throw error;
+    }
+  }
+
+  private async assertFileInPlace(): Promise<void> {
+    const { file } = this.database.target;
+    if (file === undefined) return;
+    const [opened, found] = [await this.opened, await this.file()];
+    if (opened !== undefined && found?.ino === opened.ino && found.dev === opened.dev) return;
+    throw new LeafError(
+      'LEAF_LEASE_LOST',
+      `The file ${file} of the worker registry was removed or replaced while this server had it open. Keep it while servers run; restart those that use it.`,
+    );
+  }
+
+  /** Undefined when it is not there. */
+  private async file(): Promise<Stats | undefined> {
+    const { file } = this.database.target;
+    if (file === undefined) return undefined;
+    try {
+      return await stat(file);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw new LeafError(
+        'LEAF_REGISTRY_UNREACHABLE',
+        `The file ${file} of the worker registry cannot be looked at: ${messageOf(error)}. This server tries again by itself.`,
+        { cause: error, retryAfterMs: 1000 },
+      );
+    }
+  }
+
+  private explained(error: unknown): unknown {
+    if (!(error instanceof LeafError) || !FAILED.includes(error.code)) return error;
+    const fault = faultBeneath(error, this.database.dialect.session.faultOf);
+    if (fault?.byHand === true) {
+      return new LeafError(
+        'LEAF_CONFIG_INVALID',
+        `The worker registry in ${this.description} cannot be used: ${fault.hint}. The log of this server has the answer of the database.`,
+        { cause: error.cause },
+      );
+    }
+    if (error.code !== 'LEAF_STORE_UNAVAILABLE') return error;
+    return new LeafError(
+      'LEAF_REGISTRY_UNREACHABLE',
+      `The worker registry in ${this.description} does not answer; the log of this server says why. This server tries again by itself. Check that the database is up, can be reached, and takes writes.`,
+      { cause: error.cause, retryAfterMs: 1000 },
+    );
+  }
+}

@@ -1,0 +1,64 @@
+import { formatInstance, type Instance, isCount, type StoredWorker, type WorkerRecord } from '@leaf/core';
+
+/** A row of a table of workers, as read. */
+export interface WorkerRow {
+  /** The copy of the data that it was read from. */
+  readonly origin: string;
+  readonly id: number | string;
+  readonly ip_port: string;
+  readonly max_timestamp: number | string | null;
+  readonly lease_id: string | null;
+}
+
+/** What the next write of a row compares besides the ceiling; part of the version of a {@link StoredWorker}. */
+export interface RowVersion {
+  readonly origin: string;
+  readonly lease: string;
+  readonly name: string;
+}
+
+/** `<leaseId>.<write>`, and `.free` for a record that nobody holds; an earlier version wrote the lease ID alone. */
+const LEASE = /^([^.|]*)(?:\.(\d{1,15})(\.free)?)?$/;
+const NAME = /^(?:\[([^\]|]+)\]|([^|]+)):(\d{1,5})$/;
+
+/** The text of `lease_id`; NULL in rows of the Java service. */
+export function leaseText({ leaseId, write, free }: WorkerRecord): string | null {
+  if (write === 0 && !free) return leaseId ?? null;
+  return `${leaseId ?? ''}.${write}${free ? '.free' : ''}`;
+}
+
+/** @returns undefined when the row cannot be read */
+export function workerOf({ origin, id, ip_port, max_timestamp, lease_id }: WorkerRow): StoredWorker | undefined {
+  const lease = LEASE.exec(lease_id ?? '');
+  const instance = instanceOf(ip_port);
+  const [workerId, ceiling] = [Number(id), Number(max_timestamp ?? 0)];
+  if (lease === null || instance === undefined || !isCount(workerId) || !isCount(ceiling)) return undefined;
+  const [, leaseId = '', write = '0', free] = lease;
+  const record = { instance, ceiling, write: Number(write), free: free !== undefined };
+  return {
+    workerId,
+    record: { ...record, leaseId: leaseId === '' ? undefined : leaseId },
+    version: versionText({ origin, lease: lease_id ?? '', name: ip_port }, ceiling),
+  };
+}
+
+/** The record as this write has left it on `origin`. */
+export function storedWorker(workerId: number, record: WorkerRecord, origin: string): StoredWorker {
+  const name = formatInstance(record.instance);
+  return { workerId, record, version: versionText({ origin, lease: leaseText(record) ?? '', name }, record.ceiling) };
+}
+
+export function versionOf({ version }: StoredWorker): RowVersion {
+  const [lease = '', name = '', , ...origin] = version.split('|');
+  return { origin: origin.join('|'), lease, name };
+}
+
+function versionText({ origin, lease, name }: RowVersion, ceiling: number): string {
+  return [lease, name, ceiling, origin].join('|');
+}
+
+function instanceOf(name: string): Instance | undefined {
+  const [, bracketed, plain, port] = NAME.exec(name) ?? [];
+  const ip = bracketed ?? plain;
+  return ip === undefined ? undefined : { ip, port: Number(port) };
+}
