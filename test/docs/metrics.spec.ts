@@ -24,9 +24,7 @@ function labelsOf({ samples }: Family): string[] {
 
 it('docs/metrics.md is equal to the tables of metrics', () => {
   const tables = [...LEAF_METRICS, ...SERVER_METRICS];
-  const rows = tables.map(
-    ({ name, type, labels = [] }) => [name, { kind: type, labels: [...labels] }] as const,
-  );
+  const rows = tables.map(({ name, type, labels = [] }) => [name, { kind: type, labels: [...labels] }] as const);
   expect([...documented()].sort()).toEqual(rows.sort());
 });
 

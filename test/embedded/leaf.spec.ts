@@ -5,6 +5,8 @@ import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { TagStore, type WorkerRecord } from '@leaf/core';
 import {
+  IdModule,
+  IdService,
   Leaf,
   type LeafOptions,
   registerLeafMetrics,
@@ -52,6 +54,11 @@ const records = (): WorkerRecord[] => [...workers.records.values()].map(({ recor
 
 async function start(options: LeafOptions): Promise<Leaf> {
   return (running = await Leaf.start(options));
+}
+
+function create(module: DynamicModule) {
+  const host = { module: HostModule, imports: [module, ScheduleModule.forRoot()] };
+  return NestFactory.createApplicationContext(host, { logger: false, abortOnError: false });
 }
 
 describe('Leaf', () => {
@@ -117,6 +124,15 @@ describe('Leaf', () => {
   });
 });
 
+it('gives unused IDs back before the database of a global module closes', async () => {
+  const options = { database: file(), tags: ['order'], isGlobal: true };
+  for (const first of [1n, 2n]) {
+    const app = await create(IdModule.forRoot(options));
+    expect(await app.get(IdService).nextId('order')).toBe(first);
+    await app.close();
+  }
+});
+
 describe('The module of one mode', () => {
   async function inside(
     module: DynamicModule,
@@ -125,11 +141,6 @@ describe('The module of one mode', () => {
     const app = await create(module);
     await look(app);
     await app.close();
-  }
-
-  function create(module: DynamicModule) {
-    const host = { module: HostModule, imports: [module, ScheduleModule.forRoot()] };
-    return NestFactory.createApplicationContext(host, { logger: false, abortOnError: false });
   }
 
   it('serves segments, and lists its jobs with the scheduler', async () => {

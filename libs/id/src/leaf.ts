@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { LeafError, Releasers, type SegmentStore, SystemClock, type TagStore } from '@leaf/core';
+import { LeafError, type SegmentStore, ShutdownStack, SystemClock, type TagStore } from '@leaf/core';
 import { openDataSource, openPersistence, type Persistence } from '@leaf/persistence';
 import { createRegistry } from '@leaf/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf/segment';
@@ -42,7 +42,7 @@ export class Leaf {
   readonly jobs: Jobs;
 
   private readonly clock = new SystemClock();
-  private readonly opened: Releasers;
+  private readonly opened: ShutdownStack;
   private started: Promise<void> | undefined;
   private stopped: Promise<void> | undefined;
 
@@ -83,7 +83,7 @@ export class Leaf {
     private readonly stores?: LeafStores,
   ) {
     const logger = new Logger(Leaf.name);
-    this.opened = new Releasers(this.clock, (step, problem) => logger.error(`Stop: ${step}: ${problem}`));
+    this.opened = new ShutdownStack(this.clock, (step, problem) => logger.error(`Stop: ${step}: ${problem}`));
     const jobs: Job[] = [];
     const segment = segmentOptions(options);
     if (segment !== undefined && stores !== undefined) {
@@ -137,7 +137,7 @@ export class Leaf {
       await snowflake?.start();
       this.jobs.start();
     } catch (error) {
-      await opened.releaseAll();
+      await opened.close();
       throw error;
     }
   }
@@ -153,7 +153,7 @@ export class Leaf {
   private async shutDown(): Promise<void> {
     await this.started?.catch(() => undefined);
     this.jobs.stop();
-    await this.opened.releaseAll();
+    await this.opened.close();
   }
 }
 
