@@ -15,7 +15,7 @@ const noForwardRef = {
 };
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', 'dist-packages/**', 'coverage/**', 'node_modules/**', 'data/**'] },
+  { ignores: ['**/dist/**', 'dist-packages/**', 'coverage/**', 'node_modules/**', 'data/**', '.cache/**'] },
   {
     files: ['**/*.{ts,tsx}'],
     extends: [...tseslint.configs.strictTypeChecked],

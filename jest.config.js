@@ -2,7 +2,7 @@
 module.exports = {
   rootDir: '.',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
-  testRegex: '\\.(spec|e2e-spec)\\.ts$',
+  testRegex: '\\.spec\\.ts$',
   testEnvironment: 'node',
   transform: {
     '^.+\\.[cm]?[jt]s$': [

@@ -1,17 +1,18 @@
-// node bench/run.mjs <part> [--product <checkout>] [options]: compiles and runs bench/<part>.bench.ts, on the libraries of
-// another checkout when one is named. The part gets the other options.
+// node bench/run.mjs <part> [--product <checkout>] [options]: compiles and runs <part>.bench.ts of bench or bench/studies, on
+// the libraries of another checkout when one is named. The part gets the other options.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runTypescript } from '../scripts/run-typescript.mjs';
 
 const [part, ...options] = process.argv.slice(2);
-if (part === undefined || !existsSync(join(import.meta.dirname, `${part}.bench.ts`))) {
-  console.error(
-    `There is no bench/${part}.bench.ts. Usage: node bench/run.mjs <part> [--product <checkout>] [options]`,
-  );
+const folder = ['bench', 'bench/studies'].find((each) =>
+  existsSync(join(import.meta.dirname, '..', each, `${part}.bench.ts`)),
+);
+if (part === undefined || folder === undefined) {
+  console.error(`There is no benchmark ${part}. Usage: node bench/run.mjs <part> [--product <checkout>] [options]`);
   process.exit(1);
 }
 const at = options.indexOf('--product');
 const [, product] = at < 0 ? [] : options.splice(at, 2);
 const sources = ['bench', 'libs', 'migrations', 'test/support', 'test/contract'];
-runTypescript(`bench/${part}.bench`, sources, options, product === undefined ? undefined : resolve(product));
+runTypescript(`${folder}/${part}.bench`, sources, options, product === undefined ? undefined : resolve(product));

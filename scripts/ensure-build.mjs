@@ -6,20 +6,25 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join, sep } from 'node:path';
 
 process.chdir(join(import.meta.dirname, '..'));
+const SERVER_PROJECT = 'tsconfig.build.json';
 const PARTS = [
   {
     name: 'leaf-server',
     outputs: ['dist/apps/leaf-server', 'dist/libs', 'dist/migrations'],
-    settings: ['package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/leaf-server/tsconfig.app.json'],
+    settings: ['package-lock.json', 'tsconfig.json', SERVER_PROJECT],
     sources: ['apps/leaf-server', 'libs', 'migrations'],
-    command: ['node_modules/@nestjs/cli/bin/nest.js', 'build', 'leaf-server'],
+    // Node does not know the paths of tsconfig.json: the second command makes them relative.
+    commands: [
+      ['node_modules/typescript/bin/tsc', '-p', SERVER_PROJECT],
+      ['node_modules/tsc-alias/dist/bin/index.js', '-p', SERVER_PROJECT],
+    ],
   },
   {
     name: 'leaf-console',
     outputs: ['dist/apps/leaf-console'],
     settings: ['package-lock.json'],
     sources: ['apps/leaf-console'],
-    command: ['node_modules/vite/bin/vite.js', 'build', 'apps/leaf-console', '--logLevel', 'warn'],
+    commands: [['node_modules/vite/bin/vite.js', 'build', 'apps/leaf-console', '--logLevel', 'warn']],
   },
 ];
 
@@ -30,13 +35,15 @@ for (const part of PARTS) {
   if (built !== sources || process.argv.includes('--force')) build(part, stamp, sources);
 }
 
-function build({ name, outputs, command }, stamp, sources) {
+function build({ name, outputs, commands }, stamp, sources) {
   process.stderr.write(`Building ${name} …\n`);
   for (const path of [stamp, ...outputs]) rmSync(path, { recursive: true, force: true });
   // The same files whoever builds: a test runner says NODE_ENV=test.
   const env = { ...process.env, NODE_ENV: 'production' };
-  const { status } = spawnSync(process.execPath, command, { stdio: 'inherit', env });
-  if (status !== 0) process.exit(status ?? 1);
+  for (const command of commands) {
+    const { status } = spawnSync(process.execPath, command, { stdio: 'inherit', env });
+    if (status !== 0) process.exit(status ?? 1);
+  }
   writeFileSync(stamp, sources);
 }
 

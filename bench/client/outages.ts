@@ -3,8 +3,8 @@ import type { Cores } from '../http/cores';
 import type { Sandbox } from '../http/sandbox';
 import { ServerProcess } from '../http/server-process';
 import { decimals, formatTable, whole } from '../report/table';
-import type { LatencyFigures } from '../segment/latencies';
-import { Observed, offer } from '../segment/offered-load';
+import type { LatencyFigures } from '../studies/segment/latencies';
+import { Observed, offer } from '../studies/segment/offered-load';
 import { TAG } from './contenders';
 
 /** Calls a second. */

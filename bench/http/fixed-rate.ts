@@ -1,4 +1,4 @@
-import { type PhaseResult, runPhases } from '../overload/phases';
+import { type PhaseResult, runPhases } from '../studies/overload/phases';
 import { CONNECTIONS } from './load-generator';
 import type { Rig, Route } from './route';
 import type { ServerProcess } from './server-process';

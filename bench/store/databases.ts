@@ -3,7 +3,7 @@ import type { SegmentStore } from '@leaf/core';
 import { startMariadb } from '../../test/support/mariadb';
 import { startPostgres } from '../../test/support/postgres';
 import type { Sandbox } from '../http/sandbox';
-import { type Database, open } from '../segment/database';
+import { type Database, open } from '../studies/segment/database';
 import { type BareDriver, bareMysql, barePostgres, bareSqlite } from './bare-driver';
 
 /** As many as the store's pool has by default. */

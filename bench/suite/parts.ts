@@ -1,4 +1,4 @@
-/** One benchmark, `bench/<name>.bench.ts`. */
+/** One benchmark: `bench/<name>.bench.ts`, or `bench/studies/<name>.bench.ts` for those that do not run by default. */
 export interface Part {
   readonly name: string;
   readonly measures: string;

@@ -2,7 +2,7 @@ import type { FixedRateLoad } from '../../bench/http/fixed-rate';
 import { describeFixedRates, summarizeFixedRates } from '../../bench/http/fixed-rate-report';
 import { type HttpOutcome, httpTargets } from '../../bench/http/http-targets';
 import { countIds } from '../../bench/http/request';
-import { Latencies } from '../../bench/segment/latencies';
+import { Latencies } from '../../bench/studies/segment/latencies';
 
 const zero = { median: 0, min: 0, max: 0 };
 

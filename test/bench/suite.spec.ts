@@ -15,7 +15,10 @@ function namesOf({ parts }: SuiteArguments): string[] {
 
 describe('the parts', () => {
   it('are all benchmarks there are', () => {
-    const files = readdirSync(join(__dirname, '../../bench')).filter((name) => name.endsWith('.bench.ts'));
+    const filesIn = (folder: string): string[] =>
+      readdirSync(join(__dirname, '../..', folder)).filter((name) => name.endsWith('.bench.ts'));
+    const files = [...filesIn('bench'), ...filesIn('bench/studies')];
+    expect(filesIn('bench/studies')).toHaveLength(PARTS.filter(({ byDefault }) => !byDefault).length);
     const names = files.map((name) => name.replace('.bench.ts', '')).filter((name) => name !== 'all');
     expect(PARTS.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
   });

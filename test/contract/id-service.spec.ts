@@ -27,7 +27,9 @@ idServiceContract('embedded', async () => {
 
 idServiceContract('over HTTP', async () => {
   const server = await startTestServer();
-  const client = new LeafClient({ servers: [`http://127.0.0.1:${server.port}`] });
+  // A machine that stands still for a moment is no outage.
+  const patience = { requestTimeoutMs: 30_000, timeoutMs: 60_000 };
+  const client = new LeafClient({ servers: [`http://127.0.0.1:${server.port}`], ...patience });
   const stop = async (): Promise<void> => {
     await client.close();
     await server.stop();

@@ -9,6 +9,8 @@ import {
 
 export type { WorkerRegistryHarness };
 
+/** All workers of the default layout race in test/long/scale. */
+const RACERS = 64;
 const MOMENTS: readonly Moment[] = ['before', 'after'];
 const LOST = { code: 'LEAF_LEASE_LOST' };
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
@@ -25,7 +27,7 @@ export function workerRegistryContract(name: string, harness: WorkerRegistryHarn
     unknownOutcomes(world);
     history(world, harness);
     if (harness.exclusive) fixedRecords(world, harness);
-    else pooledRecords(world, harness);
+    else pooledRecords(world);
   });
 }
 
@@ -234,13 +236,16 @@ function fixedRecords(world: WorkerWorld, { remove }: WorkerRegistryHarness): vo
   });
 }
 
-function pooledRecords(world: WorkerWorld, { racers = 1024 }: WorkerRegistryHarness): void {
-  it(`gives ${racers} that race for ${racers} one each, and refuses the next`, async () => {
-    const processes = await world.race(racers, { maxWorkerId: racers - 1 });
-    expect([...idsOf(processes)].sort((a, b) => a - b)).toEqual(Array.from({ length: racers }, (_, n) => n));
-    const late = await world.open(racers, { maxWorkerId: racers - 1 });
-    await expect(late.acquire()).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
-  });
+/** As many as race for as many workers of a pool: all get one, and none is left. */
+export async function raceForAll(world: WorkerWorld, racers: number): Promise<void> {
+  const processes = await world.race(racers, { maxWorkerId: racers - 1 });
+  expect([...idsOf(processes)].sort((a, b) => a - b)).toEqual(Array.from({ length: racers }, (_, n) => n));
+  const late = await world.open(racers, { maxWorkerId: racers - 1 });
+  await expect(late.acquire()).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+}
+
+function pooledRecords(world: WorkerWorld): void {
+  it('gives every one that races a worker, and refuses the next', () => raceForAll(world, RACERS));
 
   it('frees a record that has not changed for a horizon, and lets a late holder take it back', async () => {
     const [late, other] = [await world.started(0), await world.started(1)];

@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { compileFunction } from 'node:vm';
 import { transformSync } from '@swc/core';
 import ts from 'typescript';
-import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
-import { type LeafServer, startServer } from '../../apps/leaf-server/src/server';
 
 const root = join(__dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -41,25 +37,6 @@ describe('README', () => {
     expect(readme).toContain(bin['leaf-server']);
   });
 
-  it('shows curls that answer as it says', async () => {
-    const server: LeafServer = await startServer(
-      loadConfig({ LEAF_PORT: '0', LEAF_HOST: '127.0.0.1', LEAF_LOG_LEVEL: 'error' }),
-    );
-    try {
-      const [session] = blocks('sh').filter((block) => block.startsWith('curl'));
-      const steps = [...session!.matchAll(/^(curl .*)\n# (.*)$/gm)];
-      expect(steps.length).toBeGreaterThanOrEqual(4);
-      for (const [, command, shown] of steps) {
-        const line = command!.replace('127.0.0.1:8080', `127.0.0.1:${server.port}`).replace(/^curl/, 'curl -sS');
-        const answer = await run(line);
-        if (command!.includes('snowflake/get')) expect(answer).toMatch(/^\d{19}$/);
-        else expect(answer).toBe(shown);
-      }
-    } finally {
-      await server.close({ drain: false });
-    }
-  });
-
   it('shows a program that compiles', () => {
     const program = blocks('ts')[0]!;
     const broken = program.replace('service.snowflake()', 'service.snowflakes()');
@@ -89,12 +66,6 @@ describe('README', () => {
     }
   });
 });
-
-/** Asynchronously: the server that answers lives in this process. */
-async function run(command: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-  return stdout.trim();
-}
 
 /** The type errors of each program, as if it were a file of this repository. */
 function typeErrors(programs: string[]): string[][] {

@@ -1,4 +1,4 @@
-import { failoverContract } from '../fault/failover.contract';
+import { failoverContract } from '../services/fault/failover.contract';
 import { startMysql } from '../support/engines/mysql';
 import { startMysqlPair } from '../support/engines/mysql-pair';
 import { engineSuite } from './engine-suite';

@@ -1,4 +1,4 @@
-import { failoverContract } from '../fault/failover.contract';
+import { failoverContract } from '../services/fault/failover.contract';
 import { postgres18 } from '../support/engines/postgres-18';
 import { startPostgres } from '../support/postgres';
 import { startPostgresPair } from '../support/postgres-pair';

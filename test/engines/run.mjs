@@ -28,7 +28,7 @@ function writeTable() {
   }
   const lines = [
     '| engine | version | day | tests passed | IDs under load | duplicates | calls refused meanwhile | what happened meanwhile |',
-    '|---|---|---|---:|---:|---:|---:|---|',
+    '| --- | --- | --- | --: | --: | --: | --: | --- |',
     ...whole.map(
       ({ engine, version, date, passed, load }) =>
         `| ${[engine, version, date, passed, ...numbers(load), load.disturbances.join('; ')].join(' | ')} |`,

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { requireBinary } from './services';
+import { requireTool } from './tools';
 
-const PACKAGE = 'chromium';
 /** Each step of a test; far beyond what any machine needs. */
 const STEP_LIMIT_MS = 60_000;
 
@@ -10,7 +9,7 @@ const STEP_LIMIT_MS = 60_000;
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = await requireBinary('chromium', ['/usr/bin', '/usr/local/bin', '/snap/bin'], PACKAGE);
+  const executablePath = await requireTool('chromium');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 }
 

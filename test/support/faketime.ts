@@ -1,9 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requireLibrary } from './services';
-
-const PACKAGE = 'faketime';
-const PLACES = ['/usr/lib/*/faketime', '/usr/lib/faketime', '/usr/local/lib/faketime'];
+import { requireTool } from './tools';
 
 /** A wall clock that a test can step while the process that reads it runs. Timers and the monotonic clock go on. */
 export class SteppedClock {
@@ -39,7 +36,7 @@ export async function shiftedClock(offsetMs: number): Promise<Readonly<Record<st
 }
 
 async function preload(): Promise<Record<string, string>> {
-  const library = await requireLibrary('libfaketime.so.1', PLACES, PACKAGE);
+  const library = await requireTool('libfaketime.so.1');
   return { LD_PRELOAD: library, FAKETIME_DONT_FAKE_MONOTONIC: '1' };
 }
 

@@ -1,7 +1,7 @@
 const Sequencer = require('@jest/test-sequencer').default;
 
-/** Begun last, it would be waited for by an idle core for minutes; what Jest goes by without figures is the size of files. */
-const LONGEST = /chaos\.spec\.ts$/;
+/** Begun last, each would leave a core idle for a minute or more. Without figures of an earlier run, Jest goes by the size of files. */
+const LONGEST = /(chaos|endurance|failover|packages|processes|sql-workers)\.spec\.ts$/;
 
 module.exports = class LongestFirstSequencer extends Sequencer {
   sort(tests) {

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { AdminSession, DatabaseServer } from './database-pair';
 import { copyOfTemplate, guarded, isRoot, PrivateServer } from './private-server';
-import { requireBinary, run } from './services';
+import { run } from './services';
+import { requireTool } from './tools';
 
-/** The core package alone lacks my_print_defaults, which mariadb-install-db needs. */
-const PACKAGE = 'mariadb-server';
 const CONNECT_LIMIT_MS = 30_000;
 
 export class MariadbServer extends PrivateServer implements DatabaseServer {
@@ -136,8 +135,8 @@ export async function startMariadb(options: readonly string[] = []): Promise<Mar
 export async function mariadbTemplate(
   account?: string,
 ): Promise<{ readonly directory: string; readonly program: string }> {
-  const program = await requireBinary('mariadbd', ['/usr/sbin', '/usr/local/sbin'], PACKAGE);
-  const install = await requireBinary('mariadb-install-db', ['/usr/bin', '/usr/local/bin'], PACKAGE);
+  const program = await requireTool('mariadbd');
+  const install = await requireTool('mariadb-install-db');
   const { stdout } = await run(program, ['--no-defaults', '--version']);
   const version = /Ver (\S+)/.exec(stdout)?.[1] ?? 'unknown';
   const name = ['mariadb', version.replaceAll(/[^\w.]/g, '-'), ...(account === undefined ? [] : [account])].join('-');

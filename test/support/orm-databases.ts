@@ -4,25 +4,27 @@ import { type MariadbServer, startMariadb } from './mariadb';
 import { type PostgresServer, startPostgres } from './postgres';
 
 /** `MariaDB returning`: by TypeORM's own driver, which lets an INSERT return columns. */
-export const ORM_DATABASES = ['MariaDB', 'MariaDB returning', 'PostgreSQL', 'SQLite', 'SQLite exact'] as const;
-export type OrmDatabase = (typeof ORM_DATABASES)[number];
+export const SERVERS = ['MariaDB', 'MariaDB returning', 'PostgreSQL'] as const;
+export const FILES = ['SQLite', 'SQLite exact'] as const;
+export type OrmDatabase = (typeof SERVERS | typeof FILES)[number];
 
 type Entity = Extract<EntityTarget<ObjectLiteral>, new (...args: never[]) => unknown>;
 
 /** The databases that TypeORM's entities are tried on, each time an empty one. */
 export class OrmDatabases {
-  private constructor(
-    private readonly mariadb: MariadbServer,
-    private readonly postgres: PostgresServer,
-  ) {}
+  private mariadb: MariadbServer | undefined;
+  private postgres: PostgresServer | undefined;
 
-  static async start(): Promise<OrmDatabases> {
-    const [mariadb, postgres] = await Promise.all([startMariadb(), startPostgres()]);
-    return new OrmDatabases(mariadb, postgres);
+  /** Starts the servers that these databases need. */
+  static async start(names: readonly OrmDatabase[]): Promise<OrmDatabases> {
+    const databases = new OrmDatabases();
+    if (names.some((name) => name.startsWith('MariaDB'))) databases.mariadb = await startMariadb();
+    if (names.includes('PostgreSQL')) databases.postgres = await startPostgres();
+    return databases;
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.mariadb.stop(), this.postgres.stop()]);
+    await Promise.all([this.mariadb?.stop(), this.postgres?.stop()]);
   }
 
   /** Not initialized yet. */
@@ -30,11 +32,11 @@ export class OrmDatabases {
     const common = { entities, synchronize: true };
     switch (database) {
       case 'MariaDB':
-        return new DataSource({ ...common, type: 'mysql', url: await this.mariadb.createDatabase() });
+        return new DataSource({ ...common, type: 'mysql', url: await this.mariadb!.createDatabase() });
       case 'MariaDB returning':
-        return new DataSource({ ...common, type: 'mariadb', url: await this.mariadb.createDatabase() });
+        return new DataSource({ ...common, type: 'mariadb', url: await this.mariadb!.createDatabase() });
       case 'PostgreSQL':
-        return new DataSource({ ...common, type: 'postgres', url: await this.postgres.createDatabase() });
+        return new DataSource({ ...common, type: 'postgres', url: await this.postgres!.createDatabase() });
       case 'SQLite':
         return new DataSource({ ...common, ...SQLITE });
       case 'SQLite exact':

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ACCOUNT, connectPostgres } from './postgres';
 import { guarded, PrivateServer, serverDirectory } from './private-server';
-import { requireBinary } from './services';
+import { requireTool } from './tools';
 
 /**
  * Server connections of one database and user: fewer than the clients have, so that they share them. Whoever
@@ -85,7 +85,7 @@ export class PgbouncerServer extends PrivateServer {
  * @param ignored parameters at the start of a connection that it takes and forgets; it refuses others
  */
 export async function startPgbouncer(targetPort: number, ignored: readonly string[] = []): Promise<PgbouncerServer> {
-  const pgbouncer = await requireBinary('pgbouncer', ['/usr/sbin', '/usr/local/sbin'], 'pgbouncer');
+  const pgbouncer = await requireTool('pgbouncer');
   const directory = await serverDirectory(ACCOUNT, (data) => mkdir(data));
   const server = new PgbouncerServer(directory, await guarded([pgbouncer], ACCOUNT), targetPort, ignored);
   await server.start();

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { Client, type QueryResult } from 'pg';
 import type { AdminSession, DatabaseServer } from './database-pair';
 import { copyOfTemplate, guarded, PrivateServer, serverDirectory } from './private-server';
-import { requireBinary, run } from './services';
+import { run } from './services';
+import { requireTool } from './tools';
 
 const CONNECT_LIMIT_MS = 30_000;
 
@@ -138,7 +139,7 @@ async function started(directory: string, programs: string): Promise<PostgresSer
 
 /** All of one installation, with which its account comes: `initdb` tells which. */
 export async function systemPrograms(): Promise<string> {
-  const found = await requireBinary('initdb', ['/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'], 'postgresql');
+  const found = await requireTool('initdb');
   return dirname(await realpath(found));
 }
 

@@ -3,7 +3,8 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { freePort } from './free-port';
-import { exists, requireBinary, run, servicesDirectory, withLock } from './services';
+import { exists, run, servicesDirectory, withLock } from './services';
+import { requireTool } from './tools';
 import { until } from './until';
 
 const READY_LIMIT_MS = 120_000;
@@ -175,7 +176,7 @@ export abstract class PrivateServer {
  */
 export async function guarded(words: readonly string[], account?: string): Promise<string[]> {
   if (process.platform !== 'linux') return [...words];
-  const setpriv = await requireBinary('setpriv', ['/usr/bin'], 'util-linux');
+  const setpriv = await requireTool('setpriv');
   const identity = ['--reuid', account ?? '', '--regid', account ?? '', '--init-groups'];
   return [setpriv, ...(account !== undefined && isRoot() ? identity : []), '--pdeathsig', 'KILL', ...words];
 }

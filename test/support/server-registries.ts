@@ -5,7 +5,7 @@ import { defaultLayout, SystemClock, systemRandom } from '@leaf/core';
 import type { RegistryOptions } from '@leaf/registry';
 import { parseDatabaseUrl } from '@leaf/persistence';
 import { connect as connectDatabase } from '../contract/sql-stores';
-import { openSession } from '../contract/zk-stores';
+import { openSession } from '../services/contract/zk-stores';
 import { RegistryMemory } from '../../libs/core/src/worker/registry-memory';
 import { strategyOf } from '../../libs/registry/src/strategies/strategies';
 import { startMariadb } from './mariadb';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SERVER_FILE } from './build';
 import { BuiltServer, serverEnv } from './built-server';
 import { isRoot } from './private-server';
-import { requireBinary } from './services';
+import { requireTool } from './tools';
 
 export interface Disk {
   /** As `mount` takes it: `2m`. */
@@ -21,7 +21,7 @@ const MOUNT = `mount -t tmpfs -o size="$2" tmpfs "$1" &&
 
 /** The built server with a data directory on a disk of its own, which ends with it. Nothing of it is seen elsewhere. */
 export async function spawnOnDisk(directory: string, disk: Disk, env: NodeJS.ProcessEnv = {}): Promise<BuiltServer> {
-  const unshare = await requireBinary('unshare', ['/usr/bin'], 'util-linux');
+  const unshare = await requireTool('unshare');
   // Who is not root is so in a user namespace of its own.
   const space = isRoot() ? ['--mount'] : ['--mount', '--map-root-user'];
   const { size, content = '', readOnly = false } = disk;

@@ -27,8 +27,10 @@ export async function startSqlite(): Promise<DatabaseHost> {
   };
 }
 
-export const DATABASE_HOSTS: readonly (readonly [string, () => Promise<DatabaseHost>])[] = [
-  ['SQLite', startSqlite],
+export type DatabaseHostCase = readonly [name: string, start: () => Promise<DatabaseHost>];
+
+export const SQLITE_HOST: DatabaseHostCase = ['SQLite', startSqlite];
+export const SERVER_HOSTS: readonly DatabaseHostCase[] = [
   ['MariaDB', startMariadb],
   ['PostgreSQL', startPostgres],
 ];

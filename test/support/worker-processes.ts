@@ -28,8 +28,6 @@ export interface WorkerRegistryHarness {
   readonly remove?: (workerId: number) => Promise<void>;
   /** Keeps what a replica has now; the result promotes it. Left out where no replica can be had cheaply. */
   readonly replicate?: () => Promise<() => Promise<void>>;
-  /** How many race for as many workers of a pool. */
-  readonly racers?: number;
 }
 
 /** One process with a registry of its own, on a clock that all share. */

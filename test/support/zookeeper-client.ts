@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '@leaf/core';
-import { exists, run, withLock } from './services';
+import { exists, run } from './services';
 
 const ROOT = join(__dirname, '../..');
 const PACKAGE = 'zookeeper';
@@ -10,30 +9,24 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly version?: string } | undefined>>;
 }
 
-/**
- * Makes sure that the optional native client can be loaded: npm leaves it out without a word when it cannot compile it,
- * for instance because it has no way to download the headers of Node. Those that came with Node do as well.
- */
+/** npm leaves the optional native client out without a word when it cannot compile it. */
 export async function requireZookeeperClient(): Promise<void> {
-  if ((await loadProblem()) === undefined) return;
-  await withLock('zookeeper-client', async () => {
-    if ((await loadProblem()) === undefined) return;
-    const built = run('npm', await buildArguments(), { cwd: ROOT, env: await buildEnvironment() });
-    const failure = await built.then(() => undefined, messageOf);
-    const problem = await loadProblem();
-    if (problem === undefined) return;
-    throw new Error(
-      `The tests need the optional package ${PACKAGE}, which does not load: ${problem}\n${failure ?? ''}\n` +
-        'It takes a C compiler, make, python3 and the headers of Node: npm_config_nodedir=<directory with include/node> ' +
-        `npm install ${PACKAGE} --no-save`,
-    );
-  });
+  const problem = await zookeeperClientProblem();
+  if (problem === undefined) return;
+  throw new Error(`The optional package ${PACKAGE} does not load. Run: npm run test:setup\n${problem}`);
 }
 
-/** In a process of its own: a module that failed once is not looked for again. */
-async function loadProblem(): Promise<string | undefined> {
-  const loading = run(process.execPath, ['-e', `require('${PACKAGE}')`], { cwd: ROOT });
-  return loading.then(() => undefined, messageOf);
+/** Why the native client does not load. In a process of its own: a module that failed once is not looked for again. */
+export async function zookeeperClientProblem(): Promise<string | undefined> {
+  return run(process.execPath, ['-e', `require('${PACKAGE}')`], { cwd: ROOT }).then(() => undefined, String);
+}
+
+/** Compiles the native client, with the headers that came with Node if there are any: npm would download them. */
+export async function buildZookeeperClient(): Promise<void> {
+  const nodeDirectory = dirname(dirname(process.execPath));
+  const hasHeaders = await exists(join(nodeDirectory, 'include/node/node.h'));
+  const env = { ...process.env, ...(hasHeaders ? { npm_config_nodedir: nodeDirectory } : {}) };
+  await run('npm', await buildArguments(), { cwd: ROOT, env });
 }
 
 async function buildArguments(): Promise<string[]> {
@@ -41,10 +34,4 @@ async function buildArguments(): Promise<string[]> {
   const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
   const version = lock.packages[`node_modules/${PACKAGE}`]?.version ?? 'latest';
   return ['install', '--no-save', `${PACKAGE}@${version}`];
-}
-
-async function buildEnvironment(): Promise<NodeJS.ProcessEnv> {
-  const nodeDirectory = dirname(dirname(process.execPath));
-  const hasHeaders = await exists(join(nodeDirectory, 'include/node/node.h'));
-  return { ...process.env, ...(hasHeaders ? { npm_config_nodedir: nodeDirectory } : {}) };
 }

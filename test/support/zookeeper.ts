@@ -4,11 +4,10 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { freePort } from './free-port';
 import { copyOfTemplate, guarded, PrivateServer } from './private-server';
-import { exists, requireBinary, requireLibrary } from './services';
+import { exists } from './services';
+import { requireTool } from './tools';
 import { until } from './until';
 
-const PACKAGE = 'zookeeper';
-const HOME = '/usr/share/java';
 const TICK_MS = 500;
 const ANSWER_LIMIT_MS = 2000;
 const ENSEMBLE_ATTEMPTS = 3;
@@ -140,9 +139,9 @@ export async function startEnsemble(size: number): Promise<ZookeeperEnsemble> {
 }
 
 async function makeServer(membership: Membership | undefined): Promise<ZookeeperServer> {
-  const jar = await requireLibrary('zookeeper.jar', [HOME], PACKAGE);
-  const java = await requireBinary('java', ['/usr/lib/jvm/*/bin'], 'default-jre-headless');
-  const logger = join(HOME, 'slf4j-simple.jar');
+  const jar = await requireTool('zookeeper.jar');
+  const java = await requireTool('java');
+  const logger = join(dirname(jar), 'slf4j-simple.jar');
   const classes = (await exists(logger)) ? `${jar}:${logger}` : jar;
   const directory = await copyOfTemplate('zookeeper', undefined, (data) => mkdir(data));
   const options = ['-Xms32m', '-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];

@@ -1,7 +1,8 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../build';
-import { exists, requireBinary, run, withLock } from '../services';
+import { exists, run, withLock } from '../services';
+import { requireTool } from '../tools';
 
 const CACHE = join(ROOT, 'node_modules/.cache/leaf-engines');
 const PACKAGES = ['base-files', 'libgcc-s1', 'mysql-server-core', 'postgresql-18', 'pgbouncer'];
@@ -82,7 +83,7 @@ async function unpack(packages: readonly string[], root: string): Promise<void> 
 
 /** The programs load what lies beside them, and nothing of this system. */
 async function makeIndependent(draft: string, root: string): Promise<void> {
-  const patchelf = await requireBinary('patchelf', ['/usr/bin'], 'patchelf');
+  const patchelf = await requireTool('patchelf');
   const libraries = join(root, 'usr/lib/x86_64-linux-gnu');
   const path = [libraries, join(libraries, 'systemd'), join(root, 'usr/lib/mysql/private')].join(':');
   for (const program of await programsOf(draft)) {

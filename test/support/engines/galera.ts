@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { freePort } from '../free-port';
 import { MariadbServer, mariadbTemplate } from '../mariadb';
 import { guarded } from '../private-server';
-import { requireBinary, requireLibrary, run } from '../services';
+import { run } from '../services';
+import { requireTool } from '../tools';
 import { until } from '../until';
 
 const NODES = 3;
@@ -34,9 +35,8 @@ export class GaleraCluster {
   private constructor(readonly nodes: readonly GaleraNode[]) {}
 
   static async start(): Promise<GaleraCluster> {
-    await requireBinary('rsync', ['/usr/bin'], 'rsync');
-    const provider = join('/usr/lib/galera', 'libgalera_smm.so');
-    await requireLibrary('libgalera_smm.so', ['/usr/lib/galera'], 'galera-4');
+    await requireTool('rsync');
+    const provider = await requireTool('libgalera_smm.so');
     const ports = await Promise.all(Array.from({ length: NODES }, freePort));
     const cluster = new GaleraCluster(await Promise.all(ports.map((port) => makeNode(provider, ports, port))));
     try {

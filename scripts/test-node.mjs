@@ -1,0 +1,63 @@
+// npm run test:node -- 22 24: the fast tier on other versions of Node, each with packages that it installed itself.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const CACHE = join(ROOT, '.cache/node');
+/** npm as a program of Node; the package `node` has none. */
+const NPM = process.env.npm_execpath;
+const versions = process.argv.slice(2);
+
+if (NPM === undefined || versions.length === 0) throw new Error('Usage: npm run test:node -- <version of Node>…');
+for (const version of versions) test(version);
+
+function test(version) {
+  const node = installNode(version);
+  const checkout = copySources(version);
+  const env = {
+    ...process.env,
+    PATH: dirname(node) + delimiter + process.env.PATH,
+    // Headers, for packages that are compiled: they would be downloaded.
+    npm_config_nodedir: dirname(dirname(node)),
+  };
+  const installed = run(node, [NPM, 'ci', '--no-audit', '--no-fund'], { cwd: checkout, env, stdio: 'pipe' });
+  if (installed.includes('EBADENGINE')) throw new Error(`npm ci on Node ${version}:\n${installed}`);
+  run(node, [NPM, 'test'], { cwd: checkout, env, stdio: 'inherit' });
+  rmSync(checkout, { recursive: true });
+}
+
+/** The program of the npm package `node`, whose headers lie beside its folder. */
+function installNode(version) {
+  const folder = join(CACHE, version);
+  mkdirSync(folder, { recursive: true });
+  run(process.execPath, [
+    NPM,
+    'install',
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--prefix',
+    folder,
+    `node@${version}`,
+  ]);
+  const platform = `node-${process.platform}-${process.arch}`;
+  const node = join(folder, 'node_modules/node/node_modules', platform, 'bin/node');
+  console.log(`\nNode ${run(node, ['--version']).trim()}`);
+  return node;
+}
+
+/** What git has or would add, in a folder of its own: the packages of this checkout belong to another Node. */
+function copySources(version) {
+  const checkout = join(CACHE, version, 'checkout');
+  rmSync(checkout, { recursive: true, force: true });
+  const files = run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']).split('\0');
+  for (const file of files.filter(Boolean)) cpSync(join(ROOT, file), join(checkout, file));
+  return checkout;
+}
+
+function run(program, words, options = {}) {
+  const { status, stdout, stderr, error } = spawnSync(program, words, { cwd: ROOT, encoding: 'utf8', ...options });
+  if (status !== 0) throw new Error(`${words.join(' ')} failed\n${error?.message ?? ''}${stdout ?? ''}${stderr ?? ''}`);
+  return `${stdout ?? ''}${stderr ?? ''}`;
+}

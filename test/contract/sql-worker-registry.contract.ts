@@ -1,0 +1,46 @@
+import { FakeClock } from '@leaf/core';
+import { FIXED_WORKERS, POOL_WORKERS } from '@leaf/persistence';
+import { type DatabaseHostCase, WorkerTables } from '../support/worker-databases';
+import { WorkerProcess } from '../support/worker-processes';
+import { workerRegistryContract } from './worker-registry.contract';
+
+/** The lease protocol over the tables of workers, on each of these hosts. */
+export function sqlWorkerRegistryContract(hosts: readonly DatabaseHostCase[]): void {
+  describe.each(hosts)('registries in %s', (name, start) => {
+    let tables: WorkerTables;
+    beforeAll(async () => (tables = await WorkerTables.create(start)));
+    afterAll(() => tables.stop());
+
+    for (const table of [FIXED_WORKERS, POOL_WORKERS]) {
+      workerRegistryContract(`${table.name} on ${name}`, {
+        exclusive: table.fixed,
+        reset: () => tables.reset(),
+        store: () => Promise.resolve(tables.store(table)),
+        remove: (workerId) => tables.remove(table, workerId),
+      });
+    }
+
+    it('lose a worker whose row the Java service has written', async () => {
+      await tables.reset();
+      const [store, clock] = [tables.store(FIXED_WORKERS), new FakeClock()];
+      const process = new WorkerProcess(store, clock, { exclusive: true, port: 8080 }, {});
+      await process.acquire();
+      expect(await process.extend()).toBe(true);
+      await tables.rows.query(`UPDATE leaf_workerid_alloc SET max_timestamp = ${clock.now()}`);
+      await expect(process.extend()).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+      await store.close();
+    });
+
+    it('give out a renumbered row only once its old worker ID can no longer be in use', async () => {
+      await tables.reset();
+      const [store, clock] = [tables.store(FIXED_WORKERS), new FakeClock()];
+      const process = new WorkerProcess(store, clock, { exclusive: true, port: 8080 }, {});
+      await process.acquire();
+      await tables.reset();
+      await tables.rows.query("INSERT INTO leaf_workerid_alloc (id, ip_port) VALUES (77, '10.0.0.7:8080')");
+      expect(await process.extend()).toBe(false);
+      expect((await process.acquire()).workerId).toBe(77);
+      await store.close();
+    });
+  });
+}

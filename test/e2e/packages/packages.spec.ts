@@ -1,0 +1,260 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBuilt, ROOT } from '../../support/build';
+import { BuiltServer, BuiltServers } from '../../support/built-server';
+import { call, text } from '../../support/http';
+import { type MariadbServer, startMariadb } from '../../support/mariadb';
+import {
+  command,
+  filesBelow,
+  importedPackages,
+  install,
+  installPrograms,
+  manifestOf,
+  outsideEnvironment,
+  pack,
+  undeclaredImports,
+  writeJson,
+} from '../../support/packages';
+import { until } from '../../support/until';
+
+/** npm may have to fetch what the applications need. */
+const LIMIT_MS = 300_000;
+const FRESH = ['@nestjs/common', '@nestjs/core', 'libsql', 'reflect-metadata', 'rxjs', '@types/node'];
+/** Peers that no import names: the application hands its registry over, TypeORM loads one, a child process the other. */
+const LOADED_BY_NAME: Record<string, readonly string[]> = {
+  '@leaf/id': ['prom-client'],
+  '@leaf/persistence': ['pg'],
+  '@leaf/registry': ['zookeeper'],
+};
+const EXAMPLES = ['order-service', 'remote-client'];
+
+let directory: string;
+let tarballs: Map<string, string>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'leaf-packages-'));
+  tarballs = await pack(join(directory, 'tarballs'));
+}, LIMIT_MS);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+it('there is a package of each library', () => {
+  const names = ['client', 'core', 'id', 'migrations', 'orm', 'persistence', 'registry', 'segment', 'snowflake'];
+  expect([...tarballs.keys()].sort()).toEqual(names.map((name) => `@leaf/${name}`));
+});
+
+it('the packages are well made, and typed for CommonJS and ESM', async () => {
+  const bin = join(ROOT, 'node_modules/.bin');
+  const checks = [...tarballs.values()].flatMap((tarball) => [
+    command(join(bin, 'publint'), ['run', tarball, '--strict'], ROOT),
+    command(join(bin, 'attw'), [tarball, '--profile', 'node16'], ROOT),
+  ]);
+  await Promise.all(checks);
+});
+
+describe('the client in an empty folder', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = join(directory, 'light');
+    await mkdir(folder);
+    await writeJson(join(folder, 'package.json'), { name: 'light', private: true });
+    await install(
+      folder,
+      ['@leaf/core', '@leaf/client'].map((name) => tarballs.get(name)!),
+    );
+  }, LIMIT_MS);
+
+  it('brings nothing native, and hardly anything', async () => {
+    const lock = await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8');
+    const { packages } = JSON.parse(lock) as { packages: Record<string, { hasInstallScript?: true; cpu?: string[] }> };
+    const brought = Object.entries(packages);
+    process.stdout.write(`@leaf/client and all that it brings: ${brought.length} packages\n`);
+    expect(brought.length).toBeLessThan(10);
+    expect(brought.filter(([, { hasInstallScript, cpu }]) => hasInstallScript ?? cpu !== undefined)).toEqual([]);
+    const files = await filesBelow(join(folder, 'node_modules'));
+    expect(files).toContain(join(folder, 'node_modules/@leaf/client/package.json'));
+    expect(files.filter((file) => file.endsWith('.node') || file.includes('/@nestjs/'))).toEqual([]);
+  });
+
+  it('loads from CommonJS and from ESM, without Nest', async () => {
+    const check = 'console.log(LeafClient.name, LeafClient.prototype instanceof IdService)';
+    const cjs = "const { LeafClient } = require('@leaf/client/plain'); const { IdService } = require('@leaf/core');";
+    const esm = "import { LeafClient } from '@leaf/client/plain'; import { IdService } from '@leaf/core';";
+    expect(await command('node', ['--input-type=commonjs', '-e', cjs + check], folder)).toBe('LeafClient true\n');
+    expect(await command('node', ['--input-type=module', '-e', esm + check], folder)).toBe('LeafClient true\n');
+  });
+});
+
+describe('programs', () => {
+  const servers = new BuiltServers();
+  const running: BuiltServer[] = [];
+  let programs: string;
+  let mariadb: MariadbServer;
+
+  beforeAll(async () => {
+    programs = join(directory, 'programs');
+    for (const example of EXAMPLES)
+      await cp(join(ROOT, 'examples', example), join(programs, example), { recursive: true });
+    await mkdir(join(programs, 'fresh'));
+    const dependencies = Object.fromEntries([...FRESH, '@leaf/id'].map((name) => [name, '*']));
+    await writeJson(join(programs, 'fresh/package.json'), { name: 'fresh', private: true, dependencies });
+    await installPrograms(programs, ['fresh', ...EXAMPLES], tarballs.values());
+    mariadb = await startMariadb();
+  }, LIMIT_MS);
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((program) => program.kill()));
+    await servers.end();
+  });
+  afterAll(() => mariadb.stop());
+
+  /** Starts an example and waits until it listens. */
+  async function start(folder: string, env: NodeJS.ProcessEnv): Promise<BuiltServer> {
+    const child = spawn('node', ['dist/main.js'], {
+      cwd: folder,
+      env: { ...outsideEnvironment(), PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const program = new BuiltServer(folder, child);
+    running.push(program);
+    await program.listening();
+    return program;
+  }
+
+  /** A Leaf server that gives IDs of both kinds. */
+  async function startLeaf(env: NodeJS.ProcessEnv): Promise<BuiltServer> {
+    const server = await servers.start(await servers.makeDirectory(), env);
+    await until('readiness', async () => (await call(server.port, '/health/ready')).status === 200, LIMIT_MS);
+    return server;
+  }
+
+  /** Places an order; what the example logged tells why it does not. */
+  async function place<T>({ port, stdout, stderr }: BuiltServer, order: unknown): Promise<T> {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await call(port, '/orders', { method: 'POST', body: JSON.stringify(order), headers });
+    if (answer.status !== 201) throw new Error(`${answer.status} ${answer.body}\n${stdout}${stderr}`);
+    return JSON.parse(answer.body) as T;
+  }
+
+  it('the one of the README compiles and runs', async () => {
+    const folder = join(programs, 'fresh');
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+    const program = /^```ts\n(.*?)^```/ms.exec(readme)![1]!;
+    // The other programs brought a driver that this one does without.
+    const drivers = "Object.keys(require.cache).filter((file) => file.includes('/mysql2/')).length";
+    await writeFile(join(folder, 'main.ts'), `${program}\nvoid main().then(() => console.log(${drivers}));\n`);
+    const flags = ['--module', 'nodenext', '--target', 'es2022', '--experimentalDecorators', '--emitDecoratorMetadata'];
+    await command(
+      join(ROOT, 'node_modules/.bin/tsc'),
+      [...flags, '--strict', '--skipLibCheck', '--types', 'node', 'main.ts'],
+      folder,
+    );
+    expect(await command('node', ['main.js'], folder)).toMatch(/^1n \d{17,19}n\n0\n$/m);
+    expect(await command('node', ['main.js'], folder)).toMatch(/^2n \d{17,19}n\n0\n$/m);
+  });
+
+  it('the packages declare what they import, what their own packages ask for, and nothing else', async () => {
+    const folderOf = (name: string): string => join(programs, 'node_modules', name);
+    for (const name of tarballs.keys()) {
+      const { dependencies = {}, peerDependencies = {} } = await manifestOf(folderOf(name));
+      const own = Object.keys(dependencies).filter((dependency) => tarballs.has(dependency));
+      const manifests = await Promise.all(own.map((dependency) => manifestOf(folderOf(dependency))));
+      const passedOn = manifests.flatMap((manifest) => Object.keys(manifest.peerDependencies ?? {}));
+      const imported = await importedPackages(join(folderOf(name), 'dist'));
+      const needed = new Set([...imported, ...passedOn, ...(LOADED_BY_NAME[name] ?? [])]);
+      const declared = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+      expect({ name, declared: declared.sort() }).toEqual({ name, declared: [...needed].sort() });
+    }
+  });
+
+  it('they load the packages from CommonJS and from ESM', async () => {
+    const folder = join(programs, 'fresh');
+    const cjs = "const { IdModule } = require('@leaf/id'); const { IdService } = require('@leaf/core');";
+    const esm = "import { IdModule } from '@leaf/id'; import { IdService } from '@leaf/core';";
+    const check = "console.log(IdModule.name, IdService === (await import('@leaf/id')).IdService)";
+    const wrapped = `${cjs} void (async () => { ${check} })()`;
+    expect(await command('node', ['--input-type=commonjs', '-e', wrapped], folder)).toBe('IdModule true\n');
+    expect(await command('node', ['--input-type=module', '-e', esm + check], folder)).toBe('IdModule true\n');
+  });
+
+  it.each(EXAMPLES)('examples/%s names all that it imports', async (example) => {
+    expect(await undeclaredImports(join(programs, example))).toEqual([]);
+  });
+
+  it('examples/order-service takes orders, whose numbers do not count them', async () => {
+    const folder = join(programs, 'order-service');
+    await command('npm', ['run', 'build'], folder);
+    const databaseUrl = await mariadb.createDatabase();
+    const database = new URL(databaseUrl).pathname.slice(1);
+    const program = await start(folder, { DATABASE_URL: databaseUrl, ORDER_KEY: 'k'.repeat(32) });
+    const { port } = program;
+    expect((await call(port, '/health')).status).toBe(200);
+
+    const orders: { number: string; lines: { id: string; article: string }[] }[] = [];
+    for (const articles of [['pen', 'ink'], ['pad']]) {
+      orders.push(await place(program, { customer: 'Ada', articles }));
+    }
+    const rows = await mariadb.query(`SELECT id FROM ${database}.\`order\` ORDER BY id`);
+    expect(rows.map(({ id }) => Number(id))).toEqual([1, 2]);
+    for (const { number, lines } of orders) {
+      expect(number).toMatch(/^ord_\d{8}$/);
+      const found = await call(port, `/orders/${number}`);
+      expect(JSON.parse(found.body)).toMatchObject({ number, lines });
+      for (const { id } of lines) expect(id).toMatch(/^\d{17,19}$/);
+    }
+    expect((await call(port, '/orders/ord_123')).status).toBe(400);
+
+    program.signal('SIGTERM');
+    expect(await program.exit()).toEqual({ code: null, signal: 'SIGTERM' });
+    const [tag] = await mariadb.query(`SELECT max_id FROM ${database}.leaf_alloc WHERE biz_tag = 'order'`);
+    expect(Number(tag?.max_id)).toBe(3);
+  });
+
+  it('examples/remote-client has its IDs from whichever server there is, and says what it drops', async () => {
+    const folder = join(programs, 'remote-client');
+    await Promise.all([ensureBuilt(), command('npm', ['run', 'build'], folder)]);
+    const databaseUrl = await mariadb.createDatabase();
+    const env = { LEAF_DATABASE_URL: databaseUrl, LEAF_SNOWFLAKE_REGISTRY: 'mysql' };
+    const near = await startLeaf({ ...env, LEAF_ADVERTISE_PORT: '8080' });
+    const far = await startLeaf({ ...env, LEAF_ADVERTISE_PORT: '8081' });
+    const database = new URL(databaseUrl).pathname.slice(1);
+    await mariadb.query(`INSERT INTO ${database}.leaf_alloc (biz_tag, max_id, step) VALUES ('order', 1, 1000)`);
+    const settings = {
+      ZONE: 'a',
+      LEAF_SERVERS: JSON.stringify([
+        { url: `http://127.0.0.1:${far.port}`, zone: 'b' },
+        { url: `http://127.0.0.1:${near.port}`, zone: 'a' },
+      ]),
+    };
+    // From now on, an ID tells which of them it is from.
+    const ids = [await text(near.port, '/api/segment/get/order'), await text(far.port, '/api/segment/get/order')];
+    expect(ids).toEqual(['1', '1001']);
+    const order = async (program: BuiltServer, count: number): Promise<void> => {
+      for (let made = 0; made < count; made++) {
+        const { id, events } = await place<{ id: string; events: string[] }>(program, {});
+        expect(events).toEqual([expect.stringMatching(/^\d{17,19}$/)]);
+        ids.push(id, ...events);
+      }
+    };
+
+    // Fewer than a tenth of what is fetched at the start: no more is.
+    const brief = await start(folder, settings);
+    await order(brief, 5);
+    expect(ids.filter((id) => id.length < 17)).toEqual(['1', '1001', '2', '3', '4', '5', '6']);
+    brief.signal('SIGTERM');
+    expect(await brief.exit()).toEqual({ code: null, signal: 'SIGTERM' });
+    expect(brief.stdout).toMatch(/Closed; fetched and not used: 95 of order, \d+ snowflake IDs\./);
+
+    const lasting = await start(folder, settings);
+    await order(lasting, 20);
+    await near.kill();
+    await order(lasting, 400);
+    lasting.signal('SIGTERM');
+    expect(await lasting.exit()).toEqual({ code: null, signal: 'SIGTERM' });
+    expect(lasting.stdout).toContain(`http://127.0.0.1:${near.port}/ is not asked for`);
+    expect(ids).toContain('1002');
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

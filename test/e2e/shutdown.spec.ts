@@ -1,0 +1,147 @@
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { ensureBuilt } from '../support/build';
+import { BuiltServers } from '../support/built-server';
+import { insertTag, maxIdOf } from '../support/data-directory';
+import { type Answer, call, text } from '../support/http';
+import { until } from '../support/until';
+
+const TAG = 'leaf-segment-test';
+/** Longer than any test: whoever waits for the end of this drain waits too long. */
+const ENDLESS = { LEAF_SHUTDOWN_DRAIN_MS: '600000' };
+/** A machine that stands still for a moment must not sleep through it. */
+const DRAIN_MS = 6000;
+const DRAIN = { LEAF_SHUTDOWN_DRAIN_MS: String(DRAIN_MS) };
+
+const servers = new BuiltServers();
+
+beforeAll(ensureBuilt);
+afterEach(() => servers.end());
+
+async function drained(port: number): Promise<Answer> {
+  return until('not ready', async () => {
+    const answer = await call(port, '/health/ready');
+    return answer.status === 503 && answer;
+  });
+}
+
+describe('SIGTERM', () => {
+  it('under load loses no request, wastes no ID and lets the next start serve at once', async () => {
+    const directory = await servers.makeDirectory();
+    const server = await servers.start(directory, DRAIN);
+    const { port } = server;
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    const segment: Answer[] = [];
+    const snowflake: Answer[] = [];
+    let stopped = false;
+    const callers = Array.from({ length: 8 }, async (_, index) => {
+      while (!stopped) {
+        if (index % 2 === 0) segment.push(await call(port, `/api/segment/get/${TAG}`, { agent }));
+        else snowflake.push(await call(port, '/api/snowflake/get/order', { agent }));
+      }
+    });
+    await until('load', () => segment.length > 300 && snowflake.length > 300);
+    server.signal('SIGTERM');
+    const ready = await drained(port);
+    const before = segment.length;
+    await until('load while draining', () => segment.length > before + 100);
+    stopped = true;
+    await Promise.all(callers);
+    agent.destroy();
+
+    expect(JSON.parse(ready.body)).toMatchObject({ status: 'error', error: { drain: { status: 'down' } } });
+    expect(segment.concat(snowflake).filter(({ status }) => status !== 200)).toEqual([]);
+    for (const answers of [segment.slice(before + 20), snowflake.slice(-10)]) {
+      expect(new Set(answers.map(({ headers }) => headers.connection))).toEqual(new Set(['close']));
+    }
+    expect((await call(port, '/health/live')).status).toBe(200);
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    expect(server.stderr).toBe('');
+
+    const issued = segment.map(({ body }) => Number(body));
+    expect(new Set(issued).size).toBe(issued.length);
+    expect(maxIdOf(directory, TAG)).toBe(Math.max(...issued) + 1);
+
+    const next = await servers.start(directory);
+    const id = await call(next.port, '/api/snowflake/get/order');
+    expect(id.status).toBe(200);
+    expect(BigInt(id.body)).toBeGreaterThan(BigInt(snowflake.at(-1)!.body));
+    expect(await text(next.port, `/api/segment/get/${TAG}`)).toBe(String(Math.max(...issued) + 1));
+  });
+
+  it('gives the rest of every tag back', async () => {
+    const directory = await servers.makeDirectory();
+    const server = await servers.start(directory);
+    for (const tag of ['one', 'two', 'three']) insertTag(directory, { tag, step: 100 });
+    expect(await text(server.port, '/api/segment/get/one')).toBe('1');
+    await text(server.port, '/api/segment/batch/two?size=55');
+    await text(server.port, '/api/segment/range/three?size=1234');
+    server.signal('SIGTERM');
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    expect(['one', 'two', 'three'].map((tag) => maxIdOf(directory, tag))).toEqual([2, 56, 1235]);
+  });
+
+  it('leaves what another server has allocated since', async () => {
+    const directory = await servers.makeDirectory();
+    const first = await servers.start(directory);
+    insertTag(directory, { tag: 'shared', step: 100 });
+    expect(await text(first.port, '/api/segment/get/shared')).toBe('1');
+    const second = await servers.start(directory, { LEAF_LOCAL_WORKERS: '{"*":1}' });
+    expect(await text(second.port, '/api/segment/get/shared')).toBe('101');
+    first.signal('SIGTERM');
+    await first.exit();
+    expect(maxIdOf(directory, 'shared')).toBe(201);
+    expect(await text(second.port, '/api/segment/get/shared')).toBe('102');
+  });
+
+  it('during the start ends it in order', async () => {
+    const directory = await servers.makeDirectory();
+    const server = servers.spawn(directory, ENDLESS);
+    await until('database', () => existsSync(join(directory, 'leaf.sqlite')));
+    server.signal('SIGINT');
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    await servers.start(directory);
+  });
+
+  it('a second time does not cut the drain short', async () => {
+    const server = await servers.start(await servers.makeDirectory(), DRAIN);
+    const start = performance.now();
+    server.signal('SIGTERM');
+    await drained(server.port);
+    server.signal('SIGTERM');
+    for (let i = 1; i <= 50; i++) expect(await text(server.port, `/api/segment/get/${TAG}`)).toBe(String(i));
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    expect(performance.now() - start).toBeGreaterThanOrEqual(DRAIN_MS - 1);
+  });
+
+  it('a third signal ends it at once', async () => {
+    const server = await servers.start(await servers.makeDirectory(), ENDLESS);
+    server.signal('SIGTERM');
+    await drained(server.port);
+    // Two of a kind at once count as one.
+    server.signal('SIGINT');
+    server.signal('SIGTERM');
+    expect(await server.exit()).toEqual({ code: 1, signal: null });
+  });
+});
+
+describe('SIGINT', () => {
+  it('ends the server in order, without a drain', async () => {
+    const directory = await servers.makeDirectory();
+    const server = await servers.start(directory, ENDLESS);
+    expect(await text(server.port, `/api/segment/get/${TAG}`)).toBe('1');
+    server.signal('SIGINT');
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    expect(maxIdOf(directory, TAG)).toBe(2);
+  });
+
+  it('does not wait for connections that are idle', async () => {
+    const server = await servers.start(await servers.makeDirectory(), ENDLESS);
+    const agent = new Agent({ keepAlive: true });
+    await text(server.port, '/api/snowflake/get/order', { agent });
+    server.signal('SIGINT');
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    agent.destroy();
+  });
+});

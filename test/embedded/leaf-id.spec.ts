@@ -1,0 +1,52 @@
+import 'reflect-metadata';
+import { LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf/orm';
+import { InMemoryIdService } from '../support/in-memory-id-service';
+import { FILES, OrmDatabases } from '../support/orm-databases';
+import { entities, Event, subscriberContract } from './leaf-id-subscriber.contract';
+import { treesContract } from './leaf-id-trees.contract';
+import { upsertContract } from './leaf-id-upsert.contract';
+
+describe('keys', () => subscriberContract(['SQLite exact']));
+describe('trees', () => treesContract(FILES));
+describe('stored rows', () => upsertContract(FILES));
+
+it('refuses an ID that the driver has rounded', async () => {
+  const dataSource = await new OrmDatabases().open('SQLite', entities);
+  try {
+    new LeafIdSubscriber(dataSource, new InMemoryIdService());
+    const { id } = await dataSource.getRepository(Event).save({});
+    await expect(dataSource.getRepository(Event).findBy({ id })).rejects.toMatchObject({ code: 'LEAF_ID_INVALID' });
+  } finally {
+    await dataSource.destroy();
+  }
+});
+
+it('leaves another subscriber of its kind in place', async () => {
+  const dataSource = await new OrmDatabases().create('SQLite exact', entities);
+  const made = [new InMemoryIdService(), new InMemoryIdService()].map((ids) => new LeafIdSubscriber(dataSource, ids));
+  await dataSource.initialize();
+  try {
+    expect(dataSource.subscribers).toEqual(made);
+  } finally {
+    await dataSource.destroy();
+  }
+});
+
+describe('a key', () => {
+  const declare = (type: unknown, apply: PropertyDecorator): void => {
+    class Wrong {
+      id: unknown;
+    }
+    Reflect.defineMetadata('design:type', type, Wrong.prototype, 'id');
+    apply(Wrong.prototype, 'id');
+  };
+
+  it('is refused on a property that cannot hold it', () => {
+    expect(() => declare(Number, LeafId('order'))).toThrow('Wrong.id');
+    expect(() => declare(undefined, SnowflakeId())).toThrow("as: 'bigint'");
+  });
+
+  it('is refused for a tag that there cannot be', () => {
+    expect(() => LeafId('no tag')).toThrow(expect.objectContaining({ code: 'LEAF_TAG_INVALID' }));
+  });
+});

@@ -1,0 +1,198 @@
+/**
+ * Builds with one rule taken out each, and the cheapest command that shows what comes of it. `find` stands exactly once
+ * in `file`; `sign` is what the command has to say when it fails, so that it does not fail for something else. The rules
+ * of the lease itself are those of `npm run sim -- --without all`; here is what lies outside of the simulation.
+ *
+ * @type {readonly import('./mutations.d.mts').Mutation[]}
+ */
+export const MUTATIONS = [
+  {
+    rule: 'database, mysql: a write does not compare the row that it replaces',
+    edits: [
+      {
+        file: 'libs/persistence/src/stores/sql-worker-store.ts',
+        find: "AND COALESCE(max_timestamp, 0) = ? AND COALESCE(lease_id, '') = ? AND ${isOrigin}`",
+        replace: "AND (COALESCE(max_timestamp, 0) = ? OR COALESCE(lease_id, '') = ? OR 1 = 1) AND ${isOrigin}`",
+      },
+    ],
+    prove: ['jest', 'test/services/contract/sql-worker-store.spec.ts', '-t', 'written since'],
+    sign: /● .*does not replace a record that was written since/,
+  },
+  {
+    rule: 'database, mysql: a write meant for another database server is carried out',
+    edits: [
+      {
+        file: 'libs/persistence/src/dialects/mysql-statements.ts',
+        find: "isOrigin: () => '@leaf_server = ?',",
+        replace: "isOrigin: () => '(@leaf_server = ? OR 1 = 1)',",
+      },
+    ],
+    prove: ['jest', 'test/services/contract/sql-worker-store.spec.ts', '-t', 'prepared on another database server'],
+    sign: /● .*applies no write that was prepared on another database server/,
+  },
+  {
+    rule: 'zk_normal, zk_recycle: a write does not compare the version',
+    edits: [
+      {
+        file: 'libs/registry/src/stores/zookeeper/zookeeper-store.ts',
+        find: 'const version = await this.session.setData(path, data, read.version, session);',
+        replace: `const current = await this.session.getData(path);
+        const version = await this.session.setData(path, data, current?.version ?? 0, session);`,
+      },
+    ],
+    prove: ['jest', 'test/services/contract/zk-worker-store.spec.ts', '-t', 'written since'],
+    sign: /● .*does not replace a record that was written since/,
+  },
+  {
+    rule: 'zk_normal, zk_recycle: the versions of an emptied ZooKeeper count as those before',
+    edits: [
+      {
+        file: 'libs/registry/src/stores/zookeeper/zookeeper-store.ts',
+        find: 'const isSame = node?.created === read.created && node.version === read.version && node.data === read.data;',
+        replace: 'const isSame = node?.version === read.version;',
+      },
+    ],
+    prove: ['jest', 'test/services/contract/zk-faults.spec.ts', '-t', 'that was emptied since'],
+    sign: /● .*is not carried out in a ZooKeeper that was emptied since/,
+  },
+  {
+    rule: 'snowflake: a start does not look at what was reserved before',
+    edits: [
+      {
+        file: 'libs/core/src/worker/worker-acquisition.ts',
+        find: 'const least = Math.max(recorded, registry.document.floor ?? 0, this.fileRecord?.ceiling ?? 0, holder.newest());',
+        replace: 'const least = holder.newest();',
+      },
+    ],
+    prove: ['chaos', '--kinds', 'server-kill-clock-back', '--minutes', '1', '--seed', '1', '--busy'],
+    sign: /([1-9]\d* duplicates, \d+|\d+ duplicates, [1-9]\d*) out of order/,
+  },
+  {
+    rule: 'worker file: stands in although the worker was given back',
+    edits: [
+      {
+        file: 'libs/core/src/worker/file-start.ts',
+        find: "if (record.state === 'released') return",
+        replace: "if (record.state === 'lost') return",
+      },
+    ],
+    prove: ['jest', 'test/contract/worker-file.spec.ts', '-t', 'after a graceful stop'],
+    sign: /● .*does not start from the file after a graceful stop/,
+  },
+  {
+    rule: 'worker file: a replaced directory goes unnoticed',
+    edits: [
+      {
+        file: 'libs/registry/src/file/properties-worker-file.ts',
+        find: 'if (await lock.isInPlace()) return;',
+        replace: 'if (lock !== undefined) return;',
+      },
+    ],
+    prove: ['jest', 'test/contract/worker-file.spec.ts', '-t', 'refuses to be written once its directory was'],
+    sign: /● .*refuses to be written once its directory was replaced/,
+  },
+  {
+    rule: 'segment: an allocation without an answer is repeated as if it had not been carried out',
+    edits: [
+      {
+        file: 'libs/core/src/segment/range-source.ts',
+        find: 'const range = await answer;',
+        replace: `const given = await answer;
+      const count = given.to - given.from + 1n;
+      const again = { ...given, from: this.highest + 1n, to: this.highest + count };
+      const range = this.failuresInRow > 0 ? again : given;`,
+      },
+    ],
+    prove: ['chaos', '--kinds', 'database-kill,database-cut', '--minutes', '1', '--seed', '1', '--busy'],
+    sign: /[1-9]\d* duplicates, \d+ out of order/,
+  },
+  {
+    rule: 'segment: a range that comes back is handed out',
+    edits: [
+      {
+        file: 'libs/core/src/segment/range-source.ts',
+        find: 'if (from > this.highest) return;',
+        replace: 'if (from > 0n) return;',
+      },
+    ],
+    prove: ['jest', 'test/property/double-buffer.spec.ts', '-t', 'even when the storage goes backwards'],
+    sign: /● .*never issues an ID twice, even when the storage goes backwards/,
+  },
+  {
+    rule: 'segment: an allocation does not look at what a deleted tag of the name had given',
+    edits: [
+      {
+        file: 'libs/persistence/src/dialects/mysql-segment-store.ts',
+        find: 'const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;',
+        replace: 'const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT 0 ${DELETED}), 0))`;',
+      },
+    ],
+    prove: ['chaos', '--kinds', 'client-delay', '--minutes', '1', '--seed', '1', '--busy'],
+    sign: /[1-9]\d* duplicates, \d+ out of order/,
+  },
+  {
+    rule: 'segment: a promoted replica goes unnoticed',
+    edits: [
+      {
+        file: 'libs/persistence/src/failover/failover-guard.ts',
+        find: '    await this.moveTags(statement);\n',
+        replace: '',
+      },
+    ],
+    prove: ['chaos', '--kinds', 'database-failover-behind', '--minutes', '1', '--seed', '1', '--busy'],
+    sign: /[1-9]\d* duplicates, \d+ out of order/,
+  },
+  {
+    rule: 'strict tag: a statement takes one number more than calls wait, for the next call',
+    edits: [
+      {
+        file: 'libs/core/src/segment/strict-tag.ts',
+        find: 'tryNext(): undefined {\n    return undefined;',
+        replace:
+          'private kept: bigint | undefined;\n\n  tryNext(): bigint | undefined {\n    const { kept } = this;\n    this.kept = undefined;\n    return kept;',
+      },
+      {
+        file: 'libs/core/src/segment/strict-tag.ts',
+        find: 'size: this.callers.next() }',
+        replace: 'size: 1 + this.callers.next() }',
+      },
+      {
+        file: 'libs/core/src/segment/strict-tag.ts',
+        find: 'this.issued += this.callers.serve(range);',
+        replace: 'const served = this.callers.serve(range);\n      this.issued += served;\n      this.kept = range.to;',
+      },
+    ],
+    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
+    sign: /started after the end of/,
+  },
+  {
+    rule: 'strict tag: a client keeps what an answer has left for later calls',
+    edits: [
+      {
+        file: 'libs/client/src/prefetch/range-buffer.ts',
+        find: 'if (!strict) return ranges.map(',
+        replace: 'if (!strict || ranges.length > 0) return ranges.map(',
+      },
+    ],
+    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
+    sign: /started after the end of/,
+  },
+  {
+    rule: 'strict tag: calls that came after a request was sent are served by its answer',
+    edits: [
+      {
+        file: 'libs/client/src/prefetch/strict-buffer.ts',
+        find: 'const path = `/api/segment/range/${this.name}?size=${this.size}`;',
+        replace: 'const path = `/api/segment/range/${this.name}?size=${(this.size += 20)}`;',
+      },
+      {
+        file: 'libs/core/src/segment/caller-queue.ts',
+        find: 'for (const caller of this.end()) {',
+        replace:
+          'const late = this.waiting.splice(0, rest.left > this.batch.length + 19 ? 2 : 0);\n    for (const caller of [...this.end(), ...late]) {',
+      },
+    ],
+    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
+    sign: /started after the end of/,
+  },
+];

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MUTATIONS } from './mutations.mjs';
+
+const ROOT = join(__dirname, '../../../..');
+
+it.each(MUTATIONS.flatMap(({ rule, edits }) => edits.map((edit) => ({ rule, ...edit }))))(
+  'the rule "$rule" stands once in the sources',
+  ({ file, find, replace }) => {
+    expect(readFileSync(join(ROOT, file), 'utf8').split(find)).toHaveLength(2);
+    expect(replace).not.toContain(find);
+  },
+);

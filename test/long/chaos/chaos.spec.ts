@@ -1,0 +1,44 @@
+import { ensureBuilt, SERVER_FILE } from '../../support/build';
+import { runChaos } from './chaos-run';
+import { describe as tell, folderOf, writeReports } from './report/reports';
+import { summarize } from './report/summary';
+
+const DATABASE = 'mariadb';
+const SEED = Number(process.env.LEAF_TEST_CHAOS_SEED ?? 20_261);
+const MINUTES = Number(process.env.LEAF_TEST_CHAOS_MINUTES ?? 3);
+/** Start and end of the world, and a last recovery, on a machine that does much else. */
+const AROUND_MINUTES = 7;
+/** Even if each of them took half a minute. */
+const LEAST_FAULTS = 2 * MINUTES;
+
+it(
+  'gives no ID twice, refuses for known reasons only and recovers, whatever fault of a seed comes next',
+  async () => {
+    await ensureBuilt();
+    const folder = folderOf(DATABASE, SEED);
+    const say = (): void => undefined;
+    const outcome = await runChaos({
+      database: DATABASE,
+      seed: SEED,
+      minutes: MINUTES,
+      busy: true,
+      serverFile: SERVER_FILE,
+      folder,
+      say,
+    });
+    const summary = summarize(DATABASE, SEED, outcome);
+    writeReports(folder, summary, outcome);
+    process.stdout.write(`${tell(summary)}\nnpm run chaos -- --busy --seed ${SEED} --minutes ${MINUTES}\n`);
+    const { duplicates, descents, unexpected, stuck } = summary;
+    expect({ duplicates, descents, unexpected, stuck }).toEqual({
+      duplicates: [],
+      descents: [],
+      unexpected: [],
+      stuck: undefined,
+    });
+    expect(summary.faults).toBeGreaterThanOrEqual(LEAST_FAULTS);
+    expect(Object.values(summary.tagChanges)).not.toContain(0);
+    expect(summary.receipts).toBeGreaterThan(1000 * MINUTES);
+  },
+  (MINUTES + AROUND_MINUTES) * 60_000,
+);

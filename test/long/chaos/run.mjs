@@ -1,0 +1,13 @@
+// node test/long/chaos/run.mjs [options]: compiles and runs the chaos run.
+import { runTypescript } from '../../../scripts/run-typescript.mjs';
+
+const SOURCES = [
+  'test/long/chaos',
+  'test/long/simulation',
+  'test/support',
+  'test/contract',
+  'bench/report',
+  'libs',
+  'migrations',
+];
+runTypescript('test/long/chaos/run', SOURCES, process.argv.slice(2));

@@ -1,0 +1,126 @@
+// Prints, as JSON, what IDs of the built core cost in time and memory. Plain node: a test runner's transformed code is
+// not what is shipped. Wants --expose-gc, and a young generation that holds ALLOCATED IDs.
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const require = createRequire(import.meta.url);
+const built = (file) => require(join(import.meta.dirname, '../../../dist', file));
+const { BitLayout, DEFAULT_EPOCH, PLAIN_TAG, SegmentIdGenerator, SnowflakeGenerator, SystemClock, systemRandom } =
+  built('libs/core/src/index.js');
+const { BatchText } = built('apps/leaf-server/src/http/responses/batch-text.js');
+
+const TAG = 'order';
+const entry = { tag: TAG, kind: PLAIN_TAG };
+/** IDs of a round: less time than the scheduler lets a process run. */
+const ROUND = 20_000;
+const ROUNDS = 150;
+const BATCH = 100;
+const ALLOCATED = 500_000;
+/** As many IDs in one segment as a round of everything here takes. */
+const STEP = 1_000_000_000;
+
+const clock = new SystemClock();
+const ids = new Array(1024).fill(0n);
+
+function segments() {
+  let maxId = 1n;
+  const store = {
+    listTags: () => Promise.resolve([entry]),
+    findTag: () => Promise.resolve(entry),
+    allocate: () => {
+      const from = maxId;
+      maxId += BigInt(STEP);
+      return Promise.resolve({ from, to: maxId - 1n, step: STEP });
+    },
+  };
+  const options = { prefetchRatio: 0.1, waitMs: 1000, durationMs: 900_000, maxStep: STEP };
+  return new SegmentIdGenerator(store, clock, systemRandom, options, { onLoadFailed() {}, onRefreshFailed() {} });
+}
+
+/** Four million IDs a millisecond: it never waits for the next one. */
+function snowflakes() {
+  const layout = new BitLayout({ timeBits: 40, workerBits: 1, sequenceBits: 22, epoch: DEFAULT_EPOCH });
+  const never = Number.MAX_SAFE_INTEGER;
+  const window = { tenure: { workerId: 1, floor: 0 }, ceiling: never, renewAfter: never, renew() {} };
+  return new SnowflakeGenerator(layout, window, clock, systemRandom, { maxBackwardsMs: 5, waitMs: 1000 });
+}
+
+const segment = segments();
+const snowflake = snowflakes();
+const batchText = new BatchText();
+await segment.next(TAG);
+let count = 0;
+let bigCount = 0n;
+let textCount = 10n ** 18n;
+let seen = 0;
+
+/** Each has a loop of its own, as the code of an application has. */
+const loops = {
+  counter(n) {
+    for (let i = 0; i < n; i++) ids[i & 1023] = BigInt(count++);
+  },
+  /** What V8 takes for the sum of two bigints: a third more than the bigint needs. */
+  sum(n) {
+    for (let i = 0; i < n; i++) ids[i & 1023] = bigCount = bigCount + 1n;
+  },
+  segment(n) {
+    for (let i = 0; i < n; i++) ids[i & 1023] = segment.tryNext(TAG);
+  },
+  snowflake(n) {
+    for (let i = 0; i < n; i++) ids[i & 1023] = snowflake.next();
+  },
+  text(n) {
+    for (let i = 0; i < n; i++) {
+      const id = String(textCount++);
+      seen += id.charCodeAt(id.length - 1);
+      ids[i & 1023] = id;
+    }
+  },
+  snowflakeText(n) {
+    for (let i = 0; i < n; i++) {
+      const id = snowflake.nextString();
+      seen += id.charCodeAt(id.length - 1);
+      ids[i & 1023] = id;
+    }
+  },
+  batchText(n) {
+    for (let i = 0; i < n; i += BATCH) {
+      const ranges = segment.tryRanges(TAG, BATCH);
+      const text = batchText.write('tag', TAG, ranges);
+      seen += text.charCodeAt(text.length - 1);
+      ids[(i / BATCH) & 1023] = text;
+    }
+  },
+};
+
+/** Nanoseconds of an ID, in the best of many short rounds: whatever disturbs, some are not disturbed. */
+function times() {
+  const best = {};
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, loop] of Object.entries(loops)) {
+      const start = performance.now();
+      loop(ROUND);
+      const ns = ((performance.now() - start) / ROUND) * 1e6;
+      best[name] = Math.min(best[name] ?? Infinity, ns);
+    }
+  }
+  return best;
+}
+
+/** Bytes of the heap that an ID takes, in the median of some runs in which nothing is collected. */
+function bytes() {
+  const taken = {};
+  for (const name of ['sum', 'segment', 'snowflake']) {
+    const runs = Array.from({ length: 20 }, () => {
+      globalThis.gc();
+      const before = process.memoryUsage().heapUsed;
+      loops[name](ALLOCATED);
+      return (process.memoryUsage().heapUsed - before) / ALLOCATED;
+    });
+    taken[name] = runs.sort((a, b) => a - b)[10];
+  }
+  return taken;
+}
+
+const nanoseconds = times();
+console.log(JSON.stringify({ nanoseconds, bytes: bytes(), seen }));

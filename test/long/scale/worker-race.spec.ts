@@ -1,0 +1,30 @@
+import { POOL_WORKERS } from '@leaf/persistence';
+import { PLAIN } from '../../../libs/registry/src/stores/zookeeper/node-layout';
+import { raceForAll } from '../../contract/worker-registry.contract';
+import { openSession, zkStore } from '../../services/contract/zk-stores';
+import { SERVER_HOSTS, SQLITE_HOST, WorkerTables } from '../../support/worker-databases';
+import { WorkerWorld } from '../../support/worker-processes';
+import { startZookeeper } from '../../support/zookeeper';
+
+/** All workers of the default layout. */
+const WORKERS = 1024;
+const reset = (): Promise<void> => Promise.resolve();
+
+it.each([SQLITE_HOST, ...SERVER_HOSTS])(`a pool in %s gives each of ${WORKERS} servers a worker`, async (_, start) => {
+  const tables = await WorkerTables.create(start);
+  const store = () => Promise.resolve(tables.store(POOL_WORKERS));
+  const world = new WorkerWorld({ exclusive: false, reset, store });
+  await raceForAll(world, WORKERS);
+  await world.closeAll();
+  await tables.stop();
+});
+
+it(`a pool in ZooKeeper gives each of ${WORKERS} servers a worker`, async () => {
+  const server = await startZookeeper();
+  const database = await server.createDatabase();
+  const store = () => Promise.resolve(zkStore(openSession(database), PLAIN));
+  const world = new WorkerWorld({ exclusive: false, reset, store });
+  await raceForAll(world, WORKERS);
+  await world.closeAll();
+  await server.stop();
+});

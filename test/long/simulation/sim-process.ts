@@ -1,0 +1,298 @@
+import {
+  type BitLayout,
+  DEFAULT_SNOWFLAKE_OPTIONS,
+  type FileRecord,
+  formatInstance,
+  type Instance,
+  LeafError,
+  reasonOf,
+  SnowflakeGenerator,
+  type Tenure,
+  type TimeSource,
+  WorkerLease,
+  type WorkerLeaseSnapshot,
+  WorkerRegistry,
+  type WorkerStore,
+} from '@leaf/core';
+import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
+import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
+import { type Conditions, sinceStart } from './conditions';
+import type { Issuer } from './issuer';
+import type { Ledger } from './ledger';
+import type { Caller, Line } from './network';
+import type { Note, Scheduler } from './scheduler';
+import { SeededRandom } from './seeded-random';
+import type { SimClock } from './sim-clock';
+import { type Disk, SimFile } from './sim-disk';
+import type { Tally } from './tally';
+
+/** Where one server runs, and those that take its place. */
+export interface Place {
+  readonly name: string;
+  readonly host: number;
+  readonly instance: Instance;
+  readonly layout: BitLayout;
+  readonly clock: SimClock;
+  readonly line: Line;
+  readonly disk: Disk;
+  /** Its directory was copied or restored, or is a copy. */
+  copied: boolean;
+}
+
+/** What the processes of one simulation share. */
+export interface Surroundings {
+  readonly scheduler: Scheduler;
+  readonly conditions: Conditions;
+  readonly ledger: Ledger;
+  readonly tally: Tally;
+  readonly note: Note | undefined;
+  storeOf(process: SimProcess): WorkerStore;
+  timeSources(): TimeSource[];
+  /** History was lost and the grace has ended since this line was last answered. */
+  missedGrace(line: Line): boolean;
+  /** The process has ended, by a stop or a crash. */
+  ended(process: SimProcess): void;
+  /** The process was asked for IDs, and issued or refused them. */
+  asked(process: SimProcess, refusal: LeafError | undefined): void;
+}
+
+/** One server from its start to its end: the shipped registry, lease and generator, driven by timers and requests. */
+export class SimProcess implements Caller {
+  alive = true;
+  readonly clock: SimClock;
+  readonly line: Line;
+  readonly random: SeededRandom;
+  readonly registry: WorkerRegistry;
+  /** Of the current tenure; undefined before the first. */
+  issuer: Issuer | undefined;
+  lost: LeafError | undefined;
+  /** Why the process ended by itself. */
+  refused: LeafError | undefined;
+  readonly startedAt: number;
+  private readonly lease: WorkerLease;
+  private readonly ids: SnowflakeGenerator;
+  /** Unix milliseconds of the newest IDs that a failed call has claimed and not given; 0 for none. */
+  discarded = 0;
+  private newest = -1n;
+  private busy = false;
+  private acquiredOnce = false;
+
+  constructor(
+    readonly name: string,
+    seed: number,
+    readonly place: Place,
+    private readonly around: Surroundings,
+  ) {
+    const { clock, line, instance, layout } = place;
+    const { conditions, scheduler } = around;
+    this.clock = clock;
+    this.line = line;
+    this.random = new SeededRandom(seed);
+    this.startedAt = scheduler.now;
+    clock.attach(this);
+    const random = (bound: number): number => this.random.below(bound);
+    const pool = conditions.strategy === 'pool';
+    const file = new SimFile(place.disk, this, scheduler, (record) => this.filed(record));
+    this.registry = new WorkerRegistry(
+      {
+        ...{ store: around.storeOf(this), policy: pool ? new PoolPolicy() : new FixedPolicy(), clock, random },
+        ...(conditions.strategy === 'fixed with file' ? { file } : {}),
+        newId: () => `registry-${this.random.bits()}`,
+      },
+      {
+        name: conditions.strategy,
+        ...{
+          horizonMs: conditions.horizonMs,
+          reportMs: conditions.reportMs,
+          maxClockOffsetMs: conditions.maxClockOffsetMs,
+        },
+        layout: `${layout.timeBits}/${layout.workerBits}/${layout.sequenceBits}`,
+        maxWorkerId: pool ? conditions.poolSize - 1 : layout.maxWorkerId,
+        remembers: conditions.strategy === 'local',
+      },
+    );
+    this.lease = new WorkerLease(this.registry, instance, name, () => this.ids.lastTimestamp, clock, {
+      onWaiting: (reason) => this.note(() => `waits: ${reason.message.slice(-90)}`),
+      onAcquired: (tenure) => this.acquired(tenure),
+      onReportFailed: (error) => this.failed('report', error),
+      onAcquireFailed: (error) => {
+        this.failed('acquire', error);
+        if (error instanceof LeafError && error.code === 'LEAF_WORKER_HELD' && this.issuer === undefined)
+          this.end(error);
+      },
+      onRegisteredAgain: () => undefined,
+      onHistoryLost: (workerId) => {
+        around.tally.reacquired++;
+        this.note(() => `lost worker ${workerId} with the history`);
+      },
+      onLost: (error) => this.leaseLost(error),
+    });
+    this.ids = new SnowflakeGenerator(layout, this.lease, clock, random, DEFAULT_SNOWFLAKE_OPTIONS);
+    scheduler.at(scheduler.now, 'boot', () => this.boot(), this);
+  }
+
+  get busyUntil(): number {
+    return this.clock.busyUntil;
+  }
+
+  get snapshot(): WorkerLeaseSnapshot {
+    return this.lease.snapshot();
+  }
+
+  wake(): void {
+    this.clock.refresh();
+  }
+
+  crash(): void {
+    if (!this.alive) return;
+    this.alive = false;
+    this.around.ended(this);
+  }
+
+  /** A graceful stop. */
+  stop(): void {
+    const give = async (): Promise<void> => {
+      await this.lease.release().catch((error: unknown) => this.failed('release', error));
+      await this.registry.close();
+      this.around.tally.released++;
+      this.crash();
+    };
+    this.around.scheduler.at(this.around.scheduler.now, 'stop', () => void give(), this);
+  }
+
+  private boot(): void {
+    const { conditions } = this.around;
+    void this.lease.acquire().catch((error: unknown) => {
+      this.failed('start', error);
+      // A server ends on faults that an operator has to correct, and often on others.
+      if (error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE' && this.random.chance(0.5)) return;
+      this.end(error);
+    });
+    this.every(conditions.reportMs, 'report', () => this.report());
+    this.askNext();
+  }
+
+  private report(): void {
+    void this.lease.report.run();
+    void this.registry.maintain().catch((error: unknown) => this.failed('maintain', error));
+    // Most servers that have lost their worker are restarted; the others are still asked for IDs.
+    if (this.lost !== undefined && this.random.chance(0.3)) this.crash();
+  }
+
+  private acquired({ workerId, floor }: Tenure): void {
+    const { place, around } = this;
+    if (this.acquiredOnce) this.note(() => 'acquired another');
+    this.acquiredOnce = true;
+    around.tally.acquired++;
+    this.note(() => `holds worker ${workerId} from ${sinceStart(floor)} to ${sinceStart(this.lease.ceiling)}`);
+    const stoodIn = this.goesByDisk();
+    this.issuer = {
+      ...{ name: this.name, host: place.host, instance: formatInstance(place.instance), leaseId: this.name },
+      ...{ workerId, floor, acquiredAt: around.scheduler.now, stoodIn },
+      missedGrace: stoodIn && around.missedGrace(place.line),
+      copied: () => place.copied,
+    };
+  }
+
+  private goesByDisk(): boolean {
+    return this.around.conditions.strategy === 'local' || this.lease.snapshot().degradedReason !== undefined;
+  }
+
+  private leaseLost(error: LeafError): void {
+    this.lost = error;
+    this.around.tally.lost++;
+    this.around.asked(this, error);
+    this.note(() => error.message);
+  }
+
+  private askNext(): void {
+    const { scheduler, conditions } = this.around;
+    const next = (Math.floor(this.clock.shown / conditions.askMs) + 1) * conditions.askMs;
+    const ask = (): void => {
+      this.askNext();
+      this.ask();
+    };
+    scheduler.at(this.clock.local + Math.min(this.clock.until(next), conditions.askMs), 'ask', ask, this);
+  }
+
+  private ask(): void {
+    // One after the other, so that their order is known.
+    if (this.busy) return;
+    if (this.random.chance(0.05)) {
+      void this.take(1 + this.random.below(3 * this.place.layout.maxSequence));
+      return;
+    }
+    const id = this.ids.tryNext();
+    if (id !== undefined) this.given(id, id);
+    this.around.asked(this, id === undefined ? this.ids.refusal() : undefined);
+    if (id === undefined) return;
+    // The rest of the millisecond, or a part of it.
+    const range = this.ids.tryRange(this.random.chance(0.3) ? 3900 : 1 + this.random.below(200));
+    if (range !== undefined) this.given(range.from, range.to);
+  }
+
+  private async take(count: number): Promise<void> {
+    this.busy = true;
+    try {
+      for (const { from, to } of await this.ids.takeRanges(count)) if (this.alive) this.given(from, to);
+    } catch (error) {
+      this.discarded = Math.max(0, this.ids.lastTimestamp);
+      this.failed('take', error);
+    }
+    this.busy = false;
+  }
+
+  /** IDs that were claimed just now, all of one millisecond. */
+  private given(from: bigint, to: bigint): void {
+    const { ledger, tally } = this.around;
+    const { layout } = this.place;
+    if (from <= this.newest) ledger.breach('order', `${this.name}: ${from} follows ${this.newest}`);
+    this.newest = to;
+    tally.ids += Number(to - from) + 1;
+    const { timestamp, workerId } = layout.decompose(from);
+    const { issuer } = this;
+    if (issuer?.workerId !== workerId) {
+      // Claimed under the previous tenure, while the call waited.
+      if (!this.busy)
+        ledger.breach('error', `${this.name} issued as worker ${workerId}, and holds ${issuer?.workerId}`);
+      return;
+    }
+    if (this.goesByDisk()) issuer.stoodIn = true;
+    const low = BigInt(layout.workerBits + layout.sequenceBits);
+    ledger.issued(
+      issuer,
+      timestamp,
+      Number(BigInt.asUintN(Number(low), from)),
+      Number(BigInt.asUintN(Number(low), to)),
+    );
+  }
+
+  private filed(record: FileRecord): void {
+    this.around.ledger.wroteFile(this.name, record);
+  }
+
+  /** A refusal is a valid answer; any other error is a bug of the code under test or of the simulation. */
+  private failed(what: string, error: unknown): void {
+    if (error instanceof LeafError) this.note(() => `${what}: ${error.code} ${error.message.slice(0, 100)}`);
+    else this.around.ledger.breach('error', `${this.name}: ${what}: ${reasonOf(error)}`);
+  }
+
+  private end(error: unknown): void {
+    if (error instanceof LeafError) this.refused = error;
+    void this.registry.close();
+    this.crash();
+  }
+
+  private every(ms: number, label: string, action: () => void): void {
+    const due = this.clock.local + ms;
+    const run = (): void => {
+      this.every(ms, label, action);
+      action();
+    };
+    this.around.scheduler.at(due, label, run, this);
+  }
+
+  private note(text: () => string): void {
+    this.around.note?.(() => `${this.name}: ${text()}`);
+  }
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseDatabaseUrl } from '@leaf/persistence';
+import { connect } from '../../contract/sql-stores';
+import { startMariadbPair } from '../../support/mariadb-pair';
+import { startPostgresPair } from '../../support/postgres-pair';
+import type { DatabasePair } from '../../support/database-pair';
+import { TcpProxy } from '../../support/tcp-proxy';
+import { until } from '../../support/until';
+import { Record, runCallers } from './callers';
+import { check, type Verdict } from './checker';
+import { StrictServer } from './server';
+
+export const DATABASES = {
+  postgres: (): Promise<DatabasePair> => startPostgresPair({ synchronous: false }),
+  mariadb: (): Promise<DatabasePair> => startMariadbPair({ semiSync: false }),
+};
+
+export interface StrictOptions {
+  readonly database: keyof typeof DATABASES;
+  /** Answered calls at least; the run ends when there are as many, and each fault was there once. */
+  readonly operations: number;
+  /** The built `main.js` of the server. */
+  readonly serverFile: string;
+  readonly say: (line: string) => void;
+}
+
+export interface StrictOutcome extends Verdict {
+  readonly operations: number;
+  readonly ids: number;
+  readonly kills: number;
+  readonly failovers: number;
+  /** IDs that were given and that a promoted replica knew nothing of. */
+  readonly lost: number;
+  readonly seconds: number;
+  /** Calls that gave no ID, by code. */
+  readonly refusals: ReadonlyMap<string, number>;
+}
+
+const SERVERS = 3;
+/**
+ * The step of a strict tag is the measure of the gap after a failover: ten times as many IDs may be lost. The replica
+ * lags by seconds here, at tens of thousands of IDs a second.
+ */
+const STEP = 1_000_000;
+const CALM_MS = 1500;
+/** After each so many kills of a server the database fails over. */
+const KILLS_PER_FAILOVER = 3;
+/** Answered calls that a promoted replica knows nothing of, at least. */
+const LOST_CALLS = 50;
+
+/** Three servers, twelve callers and a pair of databases, whose faults follow each other for as long as it takes. */
+export async function runStrict({ database, operations, serverFile, say }: StrictOptions): Promise<StrictOutcome> {
+  const opened: (() => Promise<unknown>)[] = [];
+  try {
+    const pair = await DATABASES[database]();
+    opened.push(() => pair.stop());
+    const world = await World.make(pair, serverFile, opened);
+    const record = new Record();
+    const began = performance.now();
+    const callers = runCallers(record, world.ports);
+    let kills = 0;
+    while (kills < KILLS_PER_FAILOVER || record.operations.length < operations) {
+      await sleep(CALM_MS);
+      await world.killServer(kills++);
+      if (kills % KILLS_PER_FAILOVER === 0) await world.failOver(record);
+      say(
+        `${record.operations.length} operations, ${kills} kills, ${world.failovers} failovers, ${world.lost} IDs lost`,
+      );
+    }
+    await world.serving(record);
+    record.endAt(record.operations.length);
+    await callers;
+    const { failovers, lost } = world;
+    const seconds = (performance.now() - began) / 1000;
+    const ids = record.operations.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+    const count = record.operations.length;
+    const { refusals } = record;
+    return { ...check(record.operations), operations: count, ids, kills, failovers, lost, seconds, refusals };
+  } finally {
+    for (const close of opened.reverse()) await close();
+  }
+}
+
+class World {
+  failovers = 0;
+  lost = 0;
+
+  private constructor(
+    private readonly pair: DatabasePair,
+    private readonly proxy: TcpProxy,
+    private readonly servers: readonly StrictServer[],
+    private readonly url: string,
+  ) {}
+
+  static async make(pair: DatabasePair, serverFile: string, opened: (() => Promise<unknown>)[]): Promise<World> {
+    const url = await pair.primary.createDatabase();
+    const dataSource = await connect(parseDatabaseUrl(url));
+    await dataSource.query(
+      `INSERT INTO leaf_alloc (biz_tag, max_id, step, ordering) VALUES ('order', 1, ${STEP}, 'strict')`,
+    );
+    await dataSource.destroy();
+    const proxy = await TcpProxy.start(pair.primary.port);
+    opened.push(() => proxy.stop());
+    const servers: StrictServer[] = [];
+    for (let n = 0; n < SERVERS; n++) {
+      const server = await StrictServer.start(serverFile, url.replace(/:\d+\//, `:${proxy.port}/`));
+      opened.push(() => server.stop());
+      servers.push(server);
+    }
+    return new World(pair, proxy, servers, url);
+  }
+
+  get ports(): number[] {
+    return this.servers.map(({ port }) => port);
+  }
+
+  async killServer(turn: number): Promise<void> {
+    await this.servers[turn % SERVERS]?.restart();
+  }
+
+  /** The primary dies with updates that its replica never gets, and the replica takes its place. */
+  async failOver(record: Record): Promise<void> {
+    await this.serving(record);
+    await this.pair.waitForReplica();
+    await this.pair.stopReplication();
+    const known = await this.nextId(this.pair.primary.port);
+    await this.serving(record, LOST_CALLS);
+    await this.pair.primary.kill();
+    await this.pair.promote();
+    const next = await this.nextId(this.pair.primary.port);
+    if (next > known) throw new Error('the replica went on after its replication had ended');
+    const highest = record.operations.reduce((most, { to }) => Math.max(most, to), 0);
+    this.lost += Math.max(0, highest - next + 1);
+    this.proxy.retarget(this.pair.primary.port);
+    this.failovers++;
+    await this.serving(record);
+    await this.pair.rejoin();
+  }
+
+  /** Resolves when so many more calls have been answered. */
+  async serving(record: Record, calls = 1): Promise<void> {
+    const wanted = record.operations.length + calls;
+    await until('answers', () => record.operations.length >= wanted);
+  }
+
+  private async nextId(port: number): Promise<number> {
+    const dataSource = await connect(parseDatabaseUrl(this.url.replace(/:\d+\//, `:${port}/`)), false);
+    const [row] = await dataSource.query<{ max_id: string }[]>("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order'");
+    await dataSource.destroy();
+    return Number(row?.max_id);
+  }
+}

@@ -1,0 +1,25 @@
+import { ensureBuilt, SERVER_FILE } from '../../support/build';
+import { DATABASES, runStrict } from './strict-run';
+
+const OPERATIONS = 5000;
+
+beforeAll(() => ensureBuilt());
+
+it.each(['postgres', 'mariadb'] as const satisfies (keyof typeof DATABASES)[])(
+  'the IDs of a strict tag ascend over three servers that are killed, and over a failover that loses updates, on %s',
+  async (database) => {
+    const say = (): void => undefined;
+    const outcome = await runStrict({ database, operations: OPERATIONS, serverFile: SERVER_FILE, say });
+    const { operations, kills, failovers, lost, seconds, violations, duplicates } = outcome;
+    process.stdout.write(
+      `${database}: ${operations} operations in ${Math.round(seconds)} s, ${kills} kills, ${failovers} failovers, ${lost} IDs lost, ${violations.length} violations, ${duplicates} duplicates\n`,
+    );
+    expect(violations.slice(0, 3)).toEqual([]);
+    expect(duplicates).toBe(0);
+    expect(operations).toBeGreaterThanOrEqual(OPERATIONS);
+    expect(kills).toBeGreaterThanOrEqual(3);
+    expect(failovers).toBeGreaterThanOrEqual(1);
+    expect(lost).toBeGreaterThan(0);
+  },
+  600_000,
+);

@@ -1,0 +1,21 @@
+import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
+import { periodContract } from '../../contract/period.contract';
+import { segmentStoreContract } from '../../contract/segment-store.contract';
+import { sqlFixture, tagFixture } from '../../contract/sql-stores';
+import { tagStoreContract, type TagStoreFixture } from '../../contract/tag-store.contract';
+
+let server: PostgresServer;
+beforeAll(async () => (server = await startPostgres()));
+afterAll(() => server.stop());
+
+segmentStoreContract('PostgresSegmentStore', {
+  open: async () => sqlFixture(await server.createDatabase(), () => Promise.resolve()),
+});
+
+const makeTags = async (): Promise<TagStoreFixture> =>
+  tagFixture(await server.createDatabase(), () => Promise.resolve());
+
+tagStoreContract('PostgreSQL', makeTags);
+interleavedTagContract('PostgreSQL', makeTags);
+periodContract('PostgreSQL', makeTags);

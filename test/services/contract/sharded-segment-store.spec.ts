@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ShardRouter } from '@leaf/persistence';
+import { type MariadbServer, startMariadb } from '../../support/mariadb';
+import { type ShardedDatabases, shardedDatabases } from '../../support/shards';
+import { periodContract } from '../../contract/period.contract';
+import { segmentStoreContract } from '../../contract/segment-store.contract';
+import { PATIENT, type SqlFixture, sqlFixture } from '../../contract/sql-stores';
+import { tagStoreContract, type TagStoreFixture } from '../../contract/tag-store.contract';
+
+let server: MariadbServer;
+beforeAll(async () => (server = await startMariadb()));
+afterAll(() => server.stop());
+
+/** Two files and a database of a server, with a direct way to the rows of each. */
+async function makeDatabases(): Promise<{
+  readonly urls: Record<string, string>;
+  readonly rows: ReadonlyMap<string, SqlFixture>;
+  readonly cleanUp: () => Promise<void>;
+}> {
+  const directory = await mkdtemp(join(tmpdir(), 'leaf-shards-'));
+  const urls = {
+    a: `sqlite:${join(directory, 'a.sqlite')}`,
+    b: await server.createDatabase(),
+    c: `sqlite:${join(directory, 'c.sqlite')}`,
+  };
+  const rows = new Map<string, SqlFixture>();
+  for (const [name, url] of Object.entries(urls)) rows.set(name, await sqlFixture(url, () => Promise.resolve()));
+  return {
+    urls,
+    rows,
+    cleanUp: async () => {
+      for (const fixture of rows.values()) await fixture.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+async function start(urls: Record<string, string>): Promise<ShardedDatabases> {
+  const databases = shardedDatabases(urls, {}, PATIENT);
+  await databases.shards.start();
+  return databases;
+}
+
+segmentStoreContract('ShardedSegmentStore', {
+  open: async () => {
+    const { urls, rows, cleanUp } = await makeDatabases();
+    const [first, second] = [await start(urls), await start(urls)];
+    const router = new ShardRouter(Object.keys(urls), {});
+    const rowsOf = (tag: string): SqlFixture => rows.get(router.shardOf(tag))!;
+    return {
+      store: first.segments,
+      second: second.segments,
+      putRow: (tag, maxId, step) => rowsOf(tag).putRow(tag, maxId, step),
+      readMaxId: (tag) => rowsOf(tag).readMaxId(tag),
+      close: async () => {
+        await first.shards.close();
+        await second.shards.close();
+        await cleanUp();
+        expect([...first.reports, ...second.reports]).toEqual([]);
+      },
+    };
+  },
+});
+
+async function openTags(): Promise<TagStoreFixture> {
+  const { urls, rows, cleanUp } = await makeDatabases();
+  const { shards, segments, tags } = await start(urls);
+  return {
+    tags,
+    segments,
+    execute: async (sql) => {
+      for (const { execute } of rows.values()) await execute(sql);
+    },
+    close: async () => {
+      await shards.close();
+      await cleanUp();
+    },
+  };
+}
+
+tagStoreContract('ShardedTagStore', openTags);
+periodContract('ShardedTagStore', openTags);

@@ -1,0 +1,35 @@
+import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
+import type { ZookeeperSession } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
+import { startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
+import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { workerRegistryContract } from '../../contract/worker-registry.contract';
+import { openSession, removeTree, zkStore } from './zk-stores';
+
+let server: ZookeeperServer;
+let database: string;
+let operator: ZookeeperSession;
+
+beforeAll(async () => {
+  await requireZookeeperClient();
+  server = await startZookeeper();
+  database = await server.createDatabase();
+  operator = openSession(database);
+});
+afterAll(async () => {
+  await operator.close();
+  await server.stop();
+});
+
+const reset = (): Promise<void> => removeTree(operator, '/snowflake');
+
+workerRegistryContract('The nodes of the Java service', {
+  exclusive: true,
+  reset,
+  store: () => Promise.resolve(zkStore(openSession(database), SEQUENTIAL)),
+});
+
+workerRegistryContract('A pool in ZooKeeper', {
+  exclusive: false,
+  reset,
+  store: () => Promise.resolve(zkStore(openSession(database), PLAIN)),
+});

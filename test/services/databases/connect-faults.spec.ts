@@ -1,0 +1,43 @@
+import { parseDatabaseUrl } from '@leaf/persistence';
+import { connect } from '../../contract/sql-stores';
+import { startMariadb } from '../../support/mariadb';
+import { startPostgres } from '../../support/postgres';
+import type { PrivateServer } from '../../support/private-server';
+
+const SECRET = 'p%40ss-w0rd';
+/** A label of a name has at most 63 characters: nobody is asked for it. */
+const NOWHERE = `${'a'.repeat(64)}.invalid`;
+
+describe.each<[string, () => Promise<PrivateServer>, RegExp, RegExp]>([
+  ['MariaDB', startMariadb, /[Aa]ccess denied/, /Unknown database/],
+  ['PostgreSQL', startPostgres, /role "stranger" does not exist/, /database "none" does not exist/],
+])('%s cannot be opened', (_name, start, wrongUser, wrongDatabase) => {
+  let server: PrivateServer;
+  let good: string;
+  beforeAll(async () => {
+    server = await start();
+    good = await server.createDatabase();
+  });
+  afterAll(() => server.stop());
+
+  const cases: [string, (url: string) => string, RegExp][] = [
+    ['by a user that it does not know', (url) => url.replace(/\/\/\w+@/, `//stranger:${SECRET}@`), wrongUser],
+    ['under a name that is no database', (url) => url.replace(/\/leaf_\w+$/, '/none'), wrongDatabase],
+    ['with TLS, which it does not speak', (url) => `${url}?sslmode=require`, /SSL|secure/],
+    ['at a name that nobody has', (url) => url.replace('127.0.0.1', NOWHERE), /ENOTFOUND/],
+  ];
+
+  it.each(cases)('%s', async (_what, spoil, said) => {
+    const url = spoil(good);
+    const error: unknown = await connect(parseDatabaseUrl(url)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'LEAF_DATABASE_UNUSABLE',
+      message: expect.stringMatching(said) as string,
+    });
+    const { message } = error as Error;
+    expect(message).toContain(parseDatabaseUrl(url).description);
+    expect(message).toContain('LEAF_DATABASE_URL');
+    for (const secret of [SECRET, decodeURIComponent(SECRET)]) expect(message).not.toContain(secret);
+    await (await connect(parseDatabaseUrl(good))).destroy();
+  });
+});

@@ -1,0 +1,87 @@
+import { access, constants, readdir } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+
+interface Tool {
+  readonly debianPackage: string;
+  /** One part of a path may be `*`; the highest version wins. Programs are looked for on PATH first. */
+  readonly places: readonly string[];
+  readonly isProgram: boolean;
+}
+
+const program = (debianPackage: string, ...places: string[]): Tool => ({ debianPackage, places, isProgram: true });
+const library = (debianPackage: string, ...places: string[]): Tool => ({ debianPackage, places, isProgram: false });
+
+/** What the tests need beside the packages of npm, except the fast tier, which needs none of it. */
+const TOOLS = {
+  mariadbd: program('mariadb-server', '/usr/sbin', '/usr/local/sbin'),
+  'mariadb-install-db': program('mariadb-server', '/usr/bin', '/usr/local/bin'),
+  initdb: program('postgresql', '/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'),
+  pgbouncer: program('pgbouncer', '/usr/sbin', '/usr/local/sbin'),
+  java: program('default-jre-headless', '/usr/lib/jvm/*/bin'),
+  'zookeeper.jar': library('zookeeper', '/usr/share/java'),
+  'libfaketime.so.1': library('faketime', '/usr/lib/*/faketime', '/usr/lib/faketime', '/usr/local/lib/faketime'),
+  chromium: program('chromium', '/usr/bin', '/usr/local/bin', '/snap/bin'),
+  curl: program('curl', '/usr/bin'),
+  openssl: program('openssl', '/usr/bin'),
+  flock: program('util-linux', '/usr/bin'),
+  setpriv: program('util-linux', '/usr/bin'),
+  unshare: program('util-linux', '/usr/bin'),
+} satisfies Record<string, Tool>;
+
+/** What `npm run test:engines` needs beside those. */
+const ENGINE_TOOLS = {
+  patchelf: program('patchelf', '/usr/bin'),
+  rsync: program('rsync', '/usr/bin'),
+  'libgalera_smm.so': library('galera-4', '/usr/lib/galera'),
+} satisfies Record<string, Tool>;
+
+const ALL = { ...TOOLS, ...ENGINE_TOOLS };
+export type ToolName = keyof typeof ALL;
+
+export interface MissingTool {
+  readonly name: string;
+  readonly debianPackage: string;
+}
+
+/** The path of a tool. */
+export async function requireTool(name: ToolName): Promise<string> {
+  const path = await find(name, ALL[name]);
+  if (path === undefined) throw new Error(`${name} is not installed. Run: npm run test:setup${optionOf(name)}`);
+  return path;
+}
+
+export async function missingTools(withEngines = false): Promise<MissingTool[]> {
+  const missing: MissingTool[] = [];
+  for (const [name, tool] of Object.entries<Tool>(withEngines ? ALL : TOOLS)) {
+    if ((await find(name, tool)) === undefined) missing.push({ name, debianPackage: tool.debianPackage });
+  }
+  return missing;
+}
+
+function optionOf(name: ToolName): string {
+  return name in TOOLS ? '' : ' -- --engines';
+}
+
+async function find(name: string, { places, isProgram }: Tool): Promise<string | undefined> {
+  const path = isProgram ? (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '') : [];
+  const mode = isProgram ? constants.X_OK : constants.R_OK;
+  for (const place of [...path, ...places]) {
+    for (const directory of await expand(place)) {
+      const file = join(directory, name);
+      const isUsable = await access(file, mode).then(
+        () => true,
+        () => false,
+      );
+      if (isUsable) return file;
+    }
+  }
+  return undefined;
+}
+
+async function expand(place: string): Promise<string[]> {
+  const [above = '', below] = place.split('*');
+  if (below === undefined) return [place];
+  const names = await readdir(above).catch((): string[] => []);
+  names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  return names.map((name) => above + name + below);
+}
