@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LEAF_METRICS } from '@leaf/id';
+import { SERVER_METRICS } from '../../apps/leaf-server/src/metrics/server-metrics';
 import type { Family } from '../support/exposition';
 import { text } from '../support/http';
 import { scrape } from '../support/metrics';
@@ -19,6 +21,12 @@ function labelsOf({ samples }: Family): string[] {
   names.delete('le');
   return [...names].sort();
 }
+
+it('docs/metrics.md is equal to the tables of metrics', () => {
+  const tables = [...LEAF_METRICS, ...SERVER_METRICS];
+  const rows = tables.map(({ name, type, labels = [] }) => [name, { kind: type, labels: [...labels] }] as const);
+  expect([...documented()].sort()).toEqual(rows.sort());
+});
 
 it('docs/metrics.md has every metric with its kind and labels, and no other', async () => {
   const server = await startTestServer();

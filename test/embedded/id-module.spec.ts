@@ -174,9 +174,9 @@ describe('two of them in one application', () => {
     await orders.nextIds('orders', 10);
     await registry.metrics();
     const text = await registry.metrics();
-    expect(text).toContain('\nleaf_segment_ids_total 11\n');
-    expect(text).toContain('\ninvoices_segment_ids_total 1\n');
-    expect(text).toMatch(/\nleaf_snowflake_ids_total 1\n/);
+    expect(text).toContain('\nleaf_ids_issued_total{mode="segment",tag="orders"} 11\n');
+    expect(text).toContain('\nleaf_ids_issued_total{mode="snowflake",tag=""} 1\n');
+    expect(text).toContain('\ninvoices_ids_issued_total{mode="segment",tag="invoices"} 1\n');
     await stop(app);
     expect(records().filter(({ free }) => free)).toHaveLength(2);
   });

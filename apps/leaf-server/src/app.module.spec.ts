@@ -1,19 +1,20 @@
-import { SegmentService } from '@leaf/segment';
-import { SnowflakeService } from '@leaf/snowflake';
+import { Leaf } from '@leaf/id';
+import { DataSource } from 'typeorm';
 import { startTestServer } from '../../../test/support/server';
 import { Sampler } from './monitor/sampling/sampler';
 
 describe('AppModule', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('ends what watches the modes before the modes themselves', async () => {
-    const sampler = jest.spyOn(Sampler.prototype, 'onApplicationShutdown');
-    const modes = [SegmentService, SnowflakeService].map(({ prototype }) =>
-      jest.spyOn(prototype, 'onApplicationShutdown'),
-    );
+  it('ends what watches the modes before the modes, and the modes before their database', async () => {
+    const ends = [
+      jest.spyOn(Sampler.prototype, 'onApplicationShutdown'),
+      jest.spyOn(Leaf.prototype, 'stop'),
+      jest.spyOn(DataSource.prototype, 'destroy'),
+    ];
     const server = await startTestServer({});
     await server.stop();
-    const [samplerEnd] = sampler.mock.invocationCallOrder;
-    for (const mode of modes) expect(samplerEnd).toBeLessThan(mode.mock.invocationCallOrder[0] as number);
+    const order = ends.map(({ mock }) => mock.invocationCallOrder[0] ?? NaN);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
   });
 });

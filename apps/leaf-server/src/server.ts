@@ -2,10 +2,9 @@ import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { LeafError, messageOf, SegmentStore, SystemClock } from '@leaf/core';
-import { EmbeddedIdService } from '@leaf/id';
+import { LeafError, messageOf, SystemClock } from '@leaf/core';
+import { EmbeddedIdService, Leaf, type LeafStatus } from '@leaf/id';
 import { FIRST_TAG } from '@leaf/persistence';
-import { SnowflakeService } from '@leaf/snowflake';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
 import { Drain } from './lifecycle/drain';
@@ -84,7 +83,7 @@ export async function startServer(
   if (fastPath && tracing === undefined) route.serve(app.get(EmbeddedIdService));
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(config, port);
-  new Logger('Server').log(greeting(app, config, url));
+  new Logger('Server').log(greeting(app.get(Leaf).status(), config, url));
   return { port, url, close };
 }
 
@@ -106,13 +105,16 @@ function urlOf({ host }: LeafConfig, port: number): string {
 }
 
 /** Where it listens, what it stands on, and something to try. */
-function greeting(app: NestFastifyApplication, { ids, process, processes }: LeafConfig, url: string): string {
+function greeting(
+  { database, registry, snowflake }: LeafStatus,
+  { process, processes }: LeafConfig,
+  url: string,
+): string {
   const parts = [process === undefined ? `Listening on ${url}` : `Process ${process} of ${processes} serves ${url}`];
-  if (ids.segment !== undefined) parts.push(`database ${app.get(SegmentStore, { strict: false }).description}`);
-  if (ids.snowflake !== undefined) {
-    const { lease } = app.get(SnowflakeService, { strict: false }).snapshot();
-    parts.push(`registry ${lease.registry}, worker ID ${lease.workerId ?? 'not held yet'}`);
+  if (database !== undefined) parts.push(`database ${database.description}`);
+  if (registry !== undefined) {
+    parts.push(`registry ${registry.description}, worker ID ${snowflake?.workerId ?? 'not held yet'}`);
   }
-  const path = ids.segment === undefined ? '/api/snowflake/get/test' : `/api/segment/get/${FIRST_TAG}`;
+  const path = database === undefined ? '/api/snowflake/get/test' : `/api/segment/get/${FIRST_TAG}`;
   return `${parts.join(' · ')} · try: curl ${url}${path}`;
 }

@@ -21,8 +21,8 @@ export { assertCount, numberFaults, refuseFaults, type NumberRule } from './opti
 export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
 export { systemRandom, type RandomSource } from './random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
-export { Releasers, type ReleaserReport } from './releasers';
 export { rendezvousScore } from './rendezvous-score';
+export { ShutdownStack, type ShutdownReport } from './shutdown-stack';
 export { forEachInPages } from './pages';
 export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
 export type { BufferContext } from './segment/buffer-context';

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import {
   assertCount,
   type IdRange,
@@ -15,13 +14,15 @@ import {
 } from '@leaf/core';
 import type { SegmentService } from '@leaf/segment';
 import type { SnowflakeService } from '@leaf/snowflake';
+import type { LeafStatus } from './status';
 
 /** Segments and snowflake in this process. A mode that is switched off refuses, and never answers 0. */
-@Injectable()
 export class EmbeddedIdService extends IdService {
   constructor(
     readonly segmentService: SegmentService | undefined,
     readonly snowflakeService: SnowflakeService | undefined,
+    /** How both are now, as plain data. Waits for nothing. */
+    readonly status: () => LeafStatus,
   ) {
     super();
   }

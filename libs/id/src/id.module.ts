@@ -1,25 +1,15 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { IdService } from '@leaf/core';
-import { SegmentModule, SegmentService } from '@leaf/segment';
-import { SnowflakeModule, SnowflakeService } from '@leaf/snowflake';
-import { DeclaredTags } from './declared-tags';
-import { EmbeddedIdService } from './embedded-id-service';
-import { LeafHealthIndicator } from './health/leaf-health-indicator';
 import {
   type ASYNC_OPTIONS_TYPE,
   ConfigurableModuleClass,
   type IdModuleExtras,
-  type IdModuleFactoryOptions,
   type IdModuleOptions,
   MODULE_OPTIONS_TOKEN,
   type NamedDataSource,
 } from './id.module-definition';
-import { segmentOptions, snowflakeOptions } from './mode-options';
-
-/** The options alone, for all modules that are made of them. */
-@Module({})
-class IdSettingsModule {}
+import { leafModule } from './leaf.module';
+import type { LeafOptions } from './leaf-options';
 
 /**
  * `IdService` in this process, on segments, snowflake, or both. It does what a server of Leaf does, its background work
@@ -50,34 +40,6 @@ function isNamed(database: IdModuleOptions['database']): database is NamedDataSo
   return typeof database === 'object' && !(database.dataSource instanceof DataSource);
 }
 
-function assemble({ module, global = false, imports = [], providers = [] }: DynamicModule): DynamicModule {
-  const settings = { module: IdSettingsModule, imports, providers, exports: [MODULE_OPTIONS_TOKEN] };
-  const from = <Result>(
-    useFactory: (options: IdModuleFactoryOptions) => Result,
-  ): { imports: (typeof settings)[]; inject: (typeof MODULE_OPTIONS_TOKEN)[]; useFactory: typeof useFactory } => ({
-    imports: [settings],
-    inject: [MODULE_OPTIONS_TOKEN],
-    useFactory,
-  });
-  const modes = [
-    SegmentModule.forRootAsync(from(segmentOptions)),
-    SnowflakeModule.forRootAsync(from(snowflakeOptions)),
-  ];
-  return {
-    module,
-    global,
-    imports: [settings, ...modes],
-    providers: [
-      {
-        provide: EmbeddedIdService,
-        useFactory: (segments?: SegmentService, snowflakes?: SnowflakeService) =>
-          new EmbeddedIdService(segments, snowflakes),
-        inject: [SegmentService, SnowflakeService],
-      },
-      { provide: IdService, useExisting: EmbeddedIdService },
-      LeafHealthIndicator,
-      DeclaredTags,
-    ],
-    exports: [EmbeddedIdService, IdService, LeafHealthIndicator, ...modes],
-  };
+function assemble(base: DynamicModule): DynamicModule {
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (options: LeafOptions) => options);
 }

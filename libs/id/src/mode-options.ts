@@ -1,9 +1,10 @@
 import type { DataSource } from 'typeorm';
-import { firstAddress, LeafError } from '@leaf/core';
-import { type RegistryOptions, STRATEGY_NAMES } from '@leaf/registry';
+import { BitLayout, firstAddress, LeafError } from '@leaf/core';
+import type { PersistenceModuleOptions } from '@leaf/persistence';
+import { defaultHorizonMs, type RegistryModuleOptions, type RegistryOptions, STRATEGY_NAMES } from '@leaf/registry';
 import type { SegmentModuleOptions } from '@leaf/segment';
-import type { SnowflakeModuleOptions } from '@leaf/snowflake';
-import type { EmbeddedSnowflakeOptions, IdModuleFactoryOptions } from './id.module-definition';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '@leaf/snowflake';
+import type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
 
 type Source = { readonly url: string } | { readonly dataSource: DataSource };
 
@@ -11,7 +12,7 @@ type Source = { readonly url: string } | { readonly dataSource: DataSource };
  * @returns undefined when segment mode is off
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
-export function segmentOptions(options: IdModuleFactoryOptions): SegmentModuleOptions | undefined {
+export function segmentOptions(options: LeafOptions): SegmentModuleOptions | undefined {
   const { segment, tags = [] } = options;
   if (segment !== false) {
     const source = sourceOf(options);
@@ -26,7 +27,7 @@ export function segmentOptions(options: IdModuleFactoryOptions): SegmentModuleOp
  * @returns undefined when snowflake mode is off
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
-export function snowflakeOptions(options: IdModuleFactoryOptions): SnowflakeModuleOptions | undefined {
+export function snowflakeOptions(options: LeafOptions): SnowflakeModuleOptions | undefined {
   const { snowflake } = options;
   if (snowflake === undefined) return undefined;
   return {
@@ -36,13 +37,26 @@ export function snowflakeOptions(options: IdModuleFactoryOptions): SnowflakeModu
   };
 }
 
+/** The database of the segments; undefined when segment mode is off. */
+export function persistenceOptions(options: LeafOptions): PersistenceModuleOptions | undefined {
+  const segment = segmentOptions(options);
+  if (segment === undefined) return undefined;
+  const { database, maxStep } = segment;
+  return maxStep === undefined ? database : { ...database, maxStep };
+}
+
+/** What the registry has to know of snowflake mode. */
+export function registryOptions(given: SnowflakeModuleOptions): RegistryModuleOptions {
+  const options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...given };
+  const { registry, reportMs, maxClockOffsetMs, horizonMs = defaultHorizonMs(registry) } = options;
+  const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
+  return { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
+}
+
 /** What a caller without types may have misspelt. */
 const IN_DATABASE: readonly string[] = ['database', 'mysql'];
 
-function registryOf(
-  { registry = 'database' }: EmbeddedSnowflakeOptions,
-  options: IdModuleFactoryOptions,
-): RegistryOptions {
+function registryOf({ registry = 'database' }: EmbeddedSnowflakeOptions, options: LeafOptions): RegistryOptions {
   if (typeof registry !== 'string') return registry;
   if (!IN_DATABASE.includes(registry)) {
     throw new LeafError(
@@ -61,13 +75,13 @@ function registryOf(
   );
 }
 
-function schemaOf({ migrate = true, accept = [] }: IdModuleFactoryOptions): {
+function schemaOf({ migrate = true, accept = [] }: LeafOptions): {
   migrate: boolean;
   accept: readonly string[];
 } {
   return { migrate, accept };
 }
 
-function sourceOf({ database }: IdModuleFactoryOptions): Source | undefined {
+function sourceOf({ database }: LeafOptions): Source | undefined {
   return typeof database === 'string' ? { url: database } : database;
 }

@@ -1,3 +1,2 @@
-export { SegmentModule } from './segment.module';
-export { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from './segment.module-definition';
-export { SegmentService } from './segment.service';
+export { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from './segment-options';
+export { SEGMENT_STOP_LIMIT_MS, SegmentService } from './segment.service';

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
-import { FakeClock, Releasers } from '@leaf/core';
+import { FakeClock } from '@leaf/core';
 import { InMemorySegmentStore } from '../../../test/support/in-memory-segment-store';
 import { watch } from '../../../test/support/watch';
 import { SegmentService } from './segment.service';
@@ -8,10 +8,9 @@ import { SegmentService } from './segment.service';
 describe('SegmentService', () => {
   it('refuses invalid options, all of them at once', () => {
     const clock = new FakeClock();
-    const users = new Releasers(clock, () => undefined);
     const options = { database: { url: 'sqlite:unused', migrate: false }, waitMs: NaN, prefetchRatio: 7 };
     const message = expect.stringMatching(/waitMs must be .*, not NaN\n.*prefetchRatio must be .*, not 7$/s);
-    expect(() => new SegmentService(new InMemorySegmentStore(), users, clock, options)).toThrow(
+    expect(() => new SegmentService(new InMemorySegmentStore(), clock, options)).toThrow(
       expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }),
     );
   });
@@ -21,13 +20,12 @@ describe('SegmentService', () => {
     const clock = new FakeClock();
     const store = new InMemorySegmentStore();
     store.put('order', 1n, 10);
-    const users = new Releasers(clock, () => undefined);
     const database = { url: 'sqlite:unused', migrate: false };
-    const service = new SegmentService(store, users, clock, { database });
-    await service.onModuleInit();
+    const service = new SegmentService(store, clock, { database });
+    await service.start();
     expect(await service.next('order')).toBe(1n);
     store.hold();
-    const closing = watch(service.onApplicationShutdown().then(() => 'closed'));
+    const closing = watch(service.stop().then(() => 'closed'));
     await clock.advance(4999);
     expect(closing.value).toBeUndefined();
     await clock.advance(1);

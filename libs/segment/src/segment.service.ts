@@ -1,6 +1,6 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import {
-  Clock,
+  type Clock,
   DEFAULT_HOT_TAGS,
   type DoubleBufferSnapshot,
   type HistogramSnapshot,
@@ -13,10 +13,9 @@ import {
   reasonOf,
   refuseFaults,
   PeriodicTask,
-  Releasers,
   type PeriodicTaskSnapshot,
   SegmentIdGenerator,
-  SegmentStore,
+  type SegmentStore,
   settledBefore,
   systemRandom,
   type TagEntry,
@@ -24,11 +23,7 @@ import {
   type TagVisit,
 } from '@leaf/core';
 import { readHotTags, writeHotTags } from './hot-tag-file';
-import {
-  DEFAULT_SEGMENT_MODULE_OPTIONS,
-  MODULE_OPTIONS_TOKEN,
-  type SegmentModuleOptions,
-} from './segment.module-definition';
+import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from './segment-options';
 
 /** How long the give-back at the end may take before the connection closes under it. */
 const CLOSE_LIMIT_MS = 5000;
@@ -36,6 +31,9 @@ const CLOSE_LIMIT_MS = 5000;
 const SAVE_LIMIT_MS = 1000;
 /** How long a start may spend on loading hot tags ahead. */
 const PRELOAD_LIMIT_MS = 2000;
+
+/** How long {@link SegmentService.stop} may take, in milliseconds. */
+export const SEGMENT_STOP_LIMIT_MS = SAVE_LIMIT_MS + CLOSE_LIMIT_MS;
 
 const OPTION_RULES: Readonly<Record<string, NumberRule>> = {
   waitMs: { min: 0 },
@@ -45,22 +43,20 @@ const OPTION_RULES: Readonly<Record<string, NumberRule>> = {
   prefetchRatio: { min: 0.001, max: 1, fraction: true },
 };
 
-/** Segment mode in a Nest application: knows the tags from the start, gives unused IDs back at the end. */
-@Injectable()
-export class SegmentService implements OnModuleInit, OnApplicationShutdown {
+/** Segment mode of a runtime: knows the tags from the start, gives unused IDs back at the stop. */
+export class SegmentService {
   private readonly logger = new Logger(SegmentService.name);
   private readonly generator: SegmentIdGenerator;
   private readonly hotTags: HotTags;
   private readonly hotTagsFile: string | undefined;
   private readonly hotTagsSave: PeriodicTask;
-  private closed: Promise<void> | undefined;
+  private stopped: Promise<void> | undefined;
 
   /** @throws LeafError `LEAF_CONFIG_INVALID` naming every invalid option */
   constructor(
     given: SegmentStore,
-    storeUsers: Releasers,
     private readonly clock: Clock,
-    @Inject(MODULE_OPTIONS_TOKEN) options: SegmentModuleOptions,
+    options: SegmentModuleOptions,
   ) {
     const store = options.wrapStore?.(given) ?? given;
     const resolved = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
@@ -83,10 +79,10 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
         );
       },
     );
-    storeUsers.add('give unused IDs back', SAVE_LIMIT_MS + CLOSE_LIMIT_MS, () => this.onApplicationShutdown());
   }
 
-  async onModuleInit(): Promise<void> {
+  /** Reads the tags and loads the hot ones ahead. Never rejects: without the database, tags are looked up as they are asked for. */
+  async start(): Promise<void> {
     await this.refreshTags();
     await this.preloadHotTags();
   }
@@ -211,9 +207,9 @@ export class SegmentService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Saves the hot tags and gives what was not issued back to the database. Later calls join the first. */
-  onApplicationShutdown(): Promise<void> {
-    this.closed ??= this.close();
-    return this.closed;
+  stop(): Promise<void> {
+    this.stopped ??= this.close();
+    return this.stopped;
   }
 
   private async preloadHotTags(): Promise<void> {

@@ -1,3 +1,2 @@
-export { SnowflakeModule } from './snowflake.module';
-export { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake.module-definition';
-export { SnowflakeService } from './snowflake.service';
+export { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake-options';
+export { SnowflakeService, type SnowflakeServiceSnapshot } from './snowflake.service';

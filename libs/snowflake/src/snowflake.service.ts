@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import {
   BitLayout,
-  Clock,
+  type Clock,
   type IdRange,
   LeafError,
   numberFaults,
@@ -18,14 +18,10 @@ import {
   WorkerLease,
   type WorkerLeaseEvents,
   type WorkerLeaseSnapshot,
-  WorkerRegistry,
+  type WorkerRegistry,
   type WorkerUsage,
 } from '@leaf/core';
-import {
-  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
-  MODULE_OPTIONS_TOKEN,
-  type SnowflakeModuleOptions,
-} from './snowflake.module-definition';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake-options';
 
 /** How long a start retries while the registry cannot be reached, in milliseconds. */
 const REGISTRY_WAIT_MS = 30_000;
@@ -40,9 +36,8 @@ export interface SnowflakeServiceSnapshot {
   readonly clockOffsetMs: number | undefined;
 }
 
-/** Snowflake mode in a Nest application: acquires a worker ID at start and releases it at shutdown. */
-@Injectable()
-export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
+/** Snowflake mode of a runtime: acquires a worker ID at the start and releases it at the stop. */
+export class SnowflakeService {
   readonly layout: BitLayout;
   /** Refuses, and says why, as long as there is no worker ID. */
   readonly generator: SnowflakeGenerator;
@@ -52,7 +47,7 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   private readonly lease: WorkerLease;
   private readonly waitForWorker: boolean;
   private readonly maintenance: PeriodicTask;
-  private closed: Promise<void> | undefined;
+  private stopped: Promise<void> | undefined;
   private degradedReason: string | undefined;
   private starting = true;
   private firstWait = (): void => undefined;
@@ -61,7 +56,7 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   constructor(
     registry: WorkerRegistry,
     private readonly clock: Clock,
-    @Inject(MODULE_OPTIONS_TOKEN) given: SnowflakeModuleOptions,
+    given: SnowflakeModuleOptions,
   ) {
     const options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...given };
     refuseFaults('snowflake mode', optionFaults(options));
@@ -81,7 +76,7 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** @throws LeafError when no worker ID can be had; see {@link WorkerRegistry.acquire} */
-  async onModuleInit(): Promise<void> {
+  async start(): Promise<void> {
     const waiting = new Promise<void>((resolve) => (this.firstWait = resolve));
     const acquired = this.acquire();
     if (this.waitForWorker) {
@@ -147,9 +142,9 @@ export class SnowflakeService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Releases the worker ID. Later calls join the first. */
-  onApplicationShutdown(): Promise<void> {
-    this.closed ??= this.release();
-    return this.closed;
+  stop(): Promise<void> {
+    this.stopped ??= this.release();
+    return this.stopped;
   }
 
   /** Retries for a while, since the registry may still be starting. */

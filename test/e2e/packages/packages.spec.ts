@@ -23,8 +23,9 @@ import { until } from '../../support/until';
 /** npm may have to fetch what the applications need. */
 const LIMIT_MS = 300_000;
 const FRESH = ['@nestjs/common', '@nestjs/core', 'libsql', 'reflect-metadata', 'rxjs', '@types/node'];
-/** Peers that no import names: TypeORM loads the one, a child process the other. */
+/** Peers that no import names: the application hands its registry over, TypeORM loads one, a child process the other. */
 const LOADED_BY_NAME: Record<string, readonly string[]> = {
+  '@leaf/id': ['prom-client'],
   '@leaf/persistence': ['pg'],
   '@leaf/registry': ['zookeeper'],
 };

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { ServerStatus } from './server-status';
 import { SharedState } from './shared-state';
 import { WorkerBus } from './worker-bus';
 
@@ -9,8 +10,8 @@ export class ClusterModule {
     return {
       module: ClusterModule,
       global: true,
-      providers: [{ provide: WorkerBus, useValue: bus }, SharedState],
-      exports: [WorkerBus],
+      providers: [{ provide: WorkerBus, useValue: bus }, ServerStatus, SharedState],
+      exports: [WorkerBus, ServerStatus],
     };
   }
 }

@@ -1,32 +1,46 @@
+import { addMetrics, type Metric, type MetricReading } from '@leaf/id';
+import { Registry } from 'prom-client';
 import type { Gathered } from '../cluster/worker-bus';
-import { Families, type ReadFamily } from './families';
 import { merged } from './merged';
 
-function familiesOf(requests: number, tags: number, left: number): Families {
-  const families = new Families();
-  families.counter('requests_total', 'Requests', () => [{ labels: { route: '/a' }, value: requests }]);
-  families.gauge('tags', 'Tags', () => tags, 'most');
-  families.gauge('left_seconds', 'Left', () => left, 'least');
-  const buckets = [{ bound: 1000, count: 1 }];
-  families.histogram('took_seconds', 'Took', () => [{ labels: {}, times: { buckets, count: 2, sum: 3000 } }]);
-  return families;
+const BUCKETS = [{ bound: 1000, count: 1 }];
+
+/** What a process tells: a counter, two of the metrics that processes share, and a histogram. */
+function readingsOf(requests: number, tags: number, left: number): Promise<MetricReading[]> {
+  const registry = new Registry();
+  const table: Metric<undefined>[] = [
+    {
+      name: 'requests_total',
+      type: 'counter',
+      help: 'Requests',
+      read: () => [{ labels: { route: '/a' }, value: requests }],
+    },
+    { name: 'leaf_segment_tags', type: 'gauge', help: 'Tags', read: () => tags },
+    { name: 'leaf_epoch_left_seconds', type: 'gauge', help: 'Left', read: () => left },
+    {
+      name: 'took_seconds',
+      type: 'histogram',
+      help: 'Took',
+      read: () => [{ labels: {}, times: { buckets: BUCKETS, count: 2, sum: 3000 } }],
+    },
+  ];
+  addMetrics(registry, table, () => undefined);
+  return registry.getMetricsAsJSON() as unknown as Promise<MetricReading[]>;
 }
 
-async function linesOf(gathered: Gathered<readonly ReadFamily[]>, { shared }: Families): Promise<string[]> {
-  return (await merged(gathered, shared)).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+async function linesOf(gathered: Gathered<readonly MetricReading[]>): Promise<string[]> {
+  return (await merged(gathered)).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-describe('The figures of several processes', () => {
+describe('The metrics of several processes', () => {
   it('are told for each, but for those of the server, which are told once', async () => {
-    const all = [familiesOf(5, 1, 70), familiesOf(7, 3, 60)] as const;
-    const answers = await Promise.all(
-      all.map(async (families, process) => ({ process, value: await families.read() })),
-    );
-    expect(await linesOf({ answers, missing: [] }, all[0])).toEqual([
+    const all = await Promise.all([readingsOf(5, 1, 70), readingsOf(7, 3, 60)]);
+    const answers = all.map((value, process) => ({ process, value }));
+    expect(await linesOf({ answers, missing: [] })).toEqual([
       'requests_total{route="/a",process="0"} 5',
       'requests_total{route="/a",process="1"} 7',
-      'tags 3',
-      'left_seconds 60',
+      'leaf_segment_tags 3',
+      'leaf_epoch_left_seconds 60',
       'took_seconds_bucket{le="1",process="0"} 1',
       'took_seconds_bucket{le="+Inf",process="0"} 2',
       'took_seconds_sum{process="0"} 3',
@@ -40,10 +54,9 @@ describe('The figures of several processes', () => {
     ]);
   });
 
-  it('name the process that said nothing', async () => {
-    const families = familiesOf(5, 1, 70);
-    const answers = [{ process: 1, value: await families.read() }];
-    const lines = await linesOf({ answers, missing: [{ process: 0, reason: 'stuck', gone: false }] }, families);
+  it('name the process that told nothing', async () => {
+    const answers = [{ process: 1, value: await readingsOf(5, 1, 70) }];
+    const lines = await linesOf({ answers, missing: [{ process: 0, reason: 'stuck', gone: false }] });
     expect(lines).toContain('requests_total{route="/a",process="1"} 5');
     expect(lines.filter((line) => line.includes('process="0"'))).toEqual(['leaf_process_up{process="0"} 0']);
   });

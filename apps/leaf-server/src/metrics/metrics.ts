@@ -1,83 +1,50 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { Clock } from '@leaf/core';
-import { SegmentService } from '@leaf/segment';
-import { SnowflakeService } from '@leaf/snowflake';
-import { Drain } from '../lifecycle/drain';
-import { Readiness } from '../lifecycle/readiness';
-import { IssueRates } from '../monitor/sampling/issue-rates';
-import { serverVersion } from '../config/version';
+import { Injectable } from '@nestjs/common';
+import { addMetrics, Leaf, type MetricReading, metricsOf, TagSeries } from '@leaf/id';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
-import { Families, type ReadFamily, type Sample } from './families';
-import { merged } from './merged';
+import { serverVersion } from '../config/version';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
-import { addSegmentMetrics } from './segment-metrics';
-import { addServerMetrics } from './server-metrics';
-import { addSnowflakeMetrics } from './snowflake-metrics';
-import { OTHER_TAGS, TagSeries } from './tag-series';
+import { Readiness } from '../lifecycle/readiness';
+import { IssueRates } from '../monitor/sampling/issue-rates';
+import { merged } from './merged';
+import { SERVER_METRICS } from './server-metrics';
 
 /** Gauges of prom-client that are named as counters, which tools object to; each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-const FAMILIES = new BusRequest<undefined, ReadFamily[]>('metrics');
+const READINGS = new BusRequest<undefined, MetricReading[]>('metrics');
 
-/** The figures of this server in Prometheus text. They are gathered when they are asked for. */
+/** The metrics of this server in Prometheus text. They are read when they are asked for. */
 @Injectable()
 export class Metrics {
-  private readonly families = new Families();
-  private readonly tags: TagSeries | undefined;
+  private readonly registry = new Registry();
 
   constructor(
     requests: RequestCounts,
     overload: OverloadCounts,
     readiness: Readiness,
-    drain: Drain,
-    clock: Clock,
     rates: IssueRates,
+    leaf: Leaf,
     private readonly bus: WorkerBus,
-    @Optional() segments?: SegmentService,
-    @Optional() private readonly snowflake?: SnowflakeService,
   ) {
-    this.families.counter('leaf_ids_issued_total', 'IDs issued', () => this.issued());
-    if (segments !== undefined) {
-      this.tags = new TagSeries(segments);
-      addSegmentMetrics(this.families, segments, this.tags, rates);
-    }
-    if (snowflake !== undefined) addSnowflakeMetrics(this.families, snowflake, clock);
-    addServerMetrics(this.families, requests, overload, readiness, drain, serverVersion());
-    addProcessMetrics(this.families.registry);
-    bus.serve(FAMILIES, () => this.read());
+    const { registry } = this;
+    const tags = leaf.segments && new TagSeries(leaf.segments, (tag) => rates.rateOf(tag));
+    const version = serverVersion();
+    addMetrics(registry, metricsOf(leaf.status()), () => ({ status: leaf.status(), tags: tags?.read() }));
+    addMetrics(registry, SERVER_METRICS, () => ({ status: readiness.status(), requests, overload, version }));
+    addProcessMetrics(registry);
+    bus.serve(READINGS, () => registry.getMetricsAsJSON() as unknown as Promise<MetricReading[]>);
   }
 
   get contentType(): string {
-    return this.families.registry.contentType;
+    return this.registry.contentType;
   }
 
   /** Those of all processes of the server. */
   async text(): Promise<string> {
-    if (this.bus.count > 1) return merged(await this.bus.ask(FAMILIES, undefined), this.families.shared);
-    // All families are read before anything else happens: they tell of one moment.
-    this.tags?.look();
-    return this.families.registry.metrics();
-  }
-
-  private read(): Promise<ReadFamily[]> {
-    this.tags?.look();
-    return this.families.read();
-  }
-
-  private issued(): Sample[] {
-    const { tags, snowflake } = this;
-    const samples: Sample[] = [];
-    if (tags !== undefined) {
-      const all = [...tags.figures(), { tag: OTHER_TAGS, issued: tags.otherIssued }];
-      samples.push(...all.map(({ tag, issued: value }) => ({ labels: { mode: 'segment', tag }, value })));
-    }
-    if (snowflake !== undefined) {
-      samples.push({ labels: { mode: 'snowflake', tag: '' }, value: snowflake.snapshot().generator.issued });
-    }
-    return samples;
+    if (this.bus.count === 1) return this.registry.metrics();
+    return merged(await this.bus.ask(READINGS, undefined));
   }
 }
 

@@ -1,34 +1,70 @@
-import type { Drain } from '../lifecycle/drain';
-import type { Readiness } from '../lifecycle/readiness';
-import type { Families } from './families';
+import type { Metric } from '@leaf/id';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';
+import { isReady, type ProcessStatus } from '../lifecycle/process-status';
 
-export function addServerMetrics(
-  families: Families,
-  requests: RequestCounts,
-  overload: OverloadCounts,
-  readiness: Readiness,
-  drain: Drain,
-  version: string,
-): void {
-  families.counter('leaf_http_requests_total', 'Requests answered', () =>
-    [...requests.all()].map(({ route, status, requests: value }) => ({ labels: { route, status }, value })),
-  );
-  families.histogram('leaf_http_request_duration_seconds', 'Time from a request to its answer', () =>
-    [...requests.all()].map(({ route, status, latency }) => ({ labels: { route, status }, times: latency.snapshot() })),
-  );
-  families.counter('leaf_overload_refusals_total', 'Requests and connections turned away', () =>
-    [...overload.all()].map(([reason, value]) => ({ labels: { reason }, value })),
-  );
-  families.gauge('leaf_requests_in_flight', 'Requests that wait or are being answered', () => overload.inFlight);
-  families.gauge('leaf_ready', '1 while requests may come', () => readyOf(readiness), 'least');
-  families.gauge('leaf_draining', '1 while this server wants no more requests', () => (drain.active ? 1 : 0), 'most');
-  families.gauge('leaf_build_info', 'What runs here', () => [{ labels: { version }, value: 1 }], 'most');
+/** What the metrics of a server are read from, besides those of its IDs. */
+export interface ServerFigures {
+  readonly status: ProcessStatus;
+  readonly requests: RequestCounts;
+  readonly overload: OverloadCounts;
+  readonly version: string;
 }
 
-/** What a process that takes no connections yet says does not count. */
-function readyOf({ listening, ready }: Readiness): number | undefined {
-  if (!listening) return undefined;
-  return ready ? 1 : 0;
-}
+export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
+  {
+    name: 'leaf_http_requests_total',
+    type: 'counter',
+    help: 'Requests answered',
+    labels: ['route', 'status'],
+    read: ({ requests }) =>
+      [...requests.all()].map(({ route, status, requests: value }) => ({ labels: { route, status }, value })),
+  },
+  {
+    name: 'leaf_http_request_duration_seconds',
+    type: 'histogram',
+    help: 'Time from a request to its answer',
+    labels: ['route', 'status'],
+    read: ({ requests }) =>
+      [...requests.all()].map(({ route, status, latency }) => ({
+        labels: { route, status },
+        times: latency.snapshot(),
+      })),
+  },
+  {
+    name: 'leaf_overload_refusals_total',
+    type: 'counter',
+    help: 'Requests and connections turned away',
+    labels: ['reason'],
+    read: ({ overload }) => [...overload.all()].map(([reason, value]) => ({ labels: { reason }, value })),
+  },
+  {
+    name: 'leaf_requests_in_flight',
+    type: 'gauge',
+    help: 'Requests that wait or are being answered',
+    read: ({ overload }) => overload.inFlight,
+  },
+  {
+    name: 'leaf_ready',
+    type: 'gauge',
+    help: '1 while requests may come',
+    shared: 'least',
+    // A process that takes no connections yet does not count.
+    read: ({ status }) => (status.listening ? Number(isReady(status)) : undefined),
+  },
+  {
+    name: 'leaf_draining',
+    type: 'gauge',
+    help: '1 while this server wants no more requests',
+    shared: 'most',
+    read: ({ status }) => Number(status.drain.status === 'down'),
+  },
+  {
+    name: 'leaf_build_info',
+    type: 'gauge',
+    help: 'What runs here',
+    labels: ['version'],
+    shared: 'most',
+    read: ({ version }) => [{ labels: { version }, value: 1 }],
+  },
+];

@@ -1,11 +1,8 @@
 import { Module } from '@nestjs/common';
 import { MonitorController } from './monitor.controller';
-import { Monitor } from './process/monitor';
-import { Parts } from './process/parts';
 import { ServerIdentity } from './process/server-identity';
 import { TagFeed } from './process/tag-feed';
 import { TagViews } from './process/tag-views';
-import { DatabaseProbe } from './sampling/database-probe';
 import { IssueRates } from './sampling/issue-rates';
 import { PeerWatch } from './sampling/peer-watch';
 import { Sampler } from './sampling/sampler';
@@ -17,8 +14,8 @@ import { StreamHub } from './stream/stream-hub';
 @Module({
   controllers: [MonitorController],
   providers: [
-    ...[Traffic, IssueRates, DatabaseProbe, PeerWatch, Sampler],
-    ...[ServerIdentity, Parts, TagViews, Monitor, TagFeed],
+    ...[Traffic, IssueRates, PeerWatch, Sampler],
+    ...[ServerIdentity, TagViews, TagFeed],
     ...[ServerTags, ServerMonitor, StreamHub],
   ],
   exports: [IssueRates, ServerTags],

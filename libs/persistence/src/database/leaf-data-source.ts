@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { type Clock, messageOf, type ReleaserReport, Releasers, settledBefore } from '@leaf/core';
+import { type Clock, messageOf, settledBefore, type ShutdownReport } from '@leaf/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import { DIALECTS } from '../dialects/dialects';
 import type { DatabaseTarget } from './database-url';
@@ -8,12 +8,8 @@ import { SqlDatabase, type SqlDatabaseOptions } from '../connections/sql-databas
 /** Which weaknesses of the database are accepted, and who is told. */
 export type Durability = Pick<SqlDatabaseOptions, 'accepted' | 'onAccepted'>;
 
-/**
- * The connection, which closes only after those who still want to write have done so: whoever uses it last adds a step
- * to `users`, and it does not matter which module of the application is shut down first.
- */
+/** A data source whose statements and whose end have time limits. */
 export class LeafDataSource extends DataSource {
-  readonly users: Releasers;
   readonly access: SqlDatabase;
 
   constructor(
@@ -21,7 +17,7 @@ export class LeafDataSource extends DataSource {
     options: DataSourceOptions,
     private readonly limits: ConnectionLimits,
     private readonly clock: Clock,
-    private readonly report: ReleaserReport,
+    private readonly report: ShutdownReport,
     durability: Durability,
   ) {
     super(options);
@@ -31,11 +27,9 @@ export class LeafDataSource extends DataSource {
       schema: 'schema' in target ? target.schema : undefined,
       connections: session.isFile ? 1 : (options.poolSize ?? limits.connections),
     });
-    this.users = new Releasers(clock, report);
   }
 
   override async destroy(): Promise<void> {
-    await this.users.releaseAll();
     if (!this.isInitialized) return;
     const { closeMs } = this.limits;
     try {

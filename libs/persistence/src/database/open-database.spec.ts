@@ -129,20 +129,6 @@ describe('openDatabase', () => {
     await expect(opening).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
     await expect(opening).rejects.toThrow(join(directory, 'leaf.sqlite'));
   });
-
-  it('closes only after its users have written', async () => {
-    const dataSource = await open();
-    const written: boolean[] = [];
-    dataSource.users.add('write', 1000, async () => {
-      await dataSource.query('UPDATE leaf_alloc SET max_id = 9');
-      written.push(dataSource.isInitialized);
-    });
-    await dataSource.destroy();
-    expect(written).toEqual([true]);
-    expect(await (await open()).query('SELECT max_id FROM leaf_alloc')).toEqual([
-      expect.objectContaining({ max_id: 9 }),
-    ]);
-  });
 });
 
 describe('parseDatabaseUrl', () => {

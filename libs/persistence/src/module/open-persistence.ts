@@ -55,7 +55,7 @@ export async function openPersistence(
   if (options !== undefined && 'shards' in options) return openSharded(options);
   if (options === undefined || !(dataSource instanceof LeafDataSource)) return undefined;
   const segments = createSegmentStore(dataSource, failoverOptions(options, new Logger('Persistence')));
-  return new Persistence(segments, createTagStore(dataSource), dataSource.users);
+  return new Persistence(segments, createTagStore(dataSource));
 }
 
 /** TypeORM has none without a driver. */

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { reasonOf, Releasers, SystemClock, systemRandom } from '@leaf/core';
+import { reasonOf, SystemClock, systemRandom } from '@leaf/core';
 import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
@@ -26,8 +26,7 @@ export async function openSharded(options: ShardedPersistenceOptions): Promise<P
     onShardFailed: (name, error) => logger.warn(`The tags of "${name}" stay as they are: ${reasonOf(error)}`),
     onMisplaced: (tag, name, owner) => logger.error(misplaced(tag, name, owner)),
   });
-  const users = new Releasers(clock, closeProblem(logger));
-  return new Persistence(segments, new ShardedTagStore(shards), users, () => shards.close());
+  return new Persistence(segments, new ShardedTagStore(shards), () => shards.close());
 }
 
 async function openShards(options: ShardedPersistenceOptions, logger: Logger, clock: SystemClock): Promise<Shards> {

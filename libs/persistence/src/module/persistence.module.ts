@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { Releasers, SegmentStore, TagStore } from '@leaf/core';
+import { SegmentStore, TagStore } from '@leaf/core';
 import { openDataSource, openPersistence } from './open-persistence';
 import { Persistence } from './persistence';
 import {
@@ -52,9 +52,8 @@ function assemble(base: DynamicModule): DynamicModule {
       },
       part(SegmentStore, ({ segments }) => segments),
       part(TagStore, ({ tags }) => tags),
-      part(Releasers, ({ users }) => users),
     ],
-    exports: [SegmentStore, TagStore, Releasers],
+    exports: [SegmentStore, TagStore],
   };
 }
 

@@ -1,17 +1,15 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { Releasers, SegmentStore, TagStore } from '@leaf/core';
+import type { SegmentStore, TagStore } from '@leaf/core';
 
 /** What is kept in the database. It ends after those who still want to write to it. */
 export class Persistence implements OnApplicationShutdown {
   constructor(
     readonly segments: SegmentStore,
     readonly tags: TagStore,
-    readonly users: Releasers,
     private readonly close?: () => Promise<void>,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
-    await this.users.releaseAll();
     await this.close?.();
   }
 }

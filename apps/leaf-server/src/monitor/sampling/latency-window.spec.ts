@@ -1,5 +1,5 @@
 import { Histogram } from '@leaf/core';
-import { LatencyWindow } from './latency-window';
+import { LatencyWindow, toLatencyView } from './latency-window';
 
 const MINUTE = 12;
 
@@ -18,27 +18,27 @@ describe('LatencyWindow', () => {
   }
 
   it('is null when nothing came', () => {
-    expect(window.view(histogram.snapshot())).toBeNull();
+    expect(toLatencyView(window.counts(histogram.snapshot()))).toBeNull();
   });
 
   it('finds percentiles inside of their buckets', () => {
     record(500, 0.4);
     record(490, 5);
     record(10, 50);
-    expect(window.view(histogram.snapshot())).toEqual({ p50: 1, p99: 10, p999: 91 });
+    expect(toLatencyView(window.counts(histogram.snapshot()))).toEqual({ p50: 1, p99: 10, p999: 91 });
   });
 
   it('puts what is beyond the last bucket at its bound', () => {
     record(2, 5000);
-    expect(window.view(histogram.snapshot())).toEqual({ p50: 100, p99: 100, p999: 100 });
+    expect(toLatencyView(window.counts(histogram.snapshot()))).toEqual({ p50: 100, p99: 100, p999: 100 });
   });
 
   it('forgets what is older than a minute', () => {
     record(1000, 50);
     for (let i = 0; i < MINUTE; i++) window.sample(histogram.snapshot());
-    expect(window.view(histogram.snapshot())?.p50).toBe(55);
+    expect(toLatencyView(window.counts(histogram.snapshot()))?.p50).toBe(55);
     record(10, 0.5);
     window.sample(histogram.snapshot());
-    expect(window.view(histogram.snapshot())).toEqual({ p50: 0.5, p99: 0.99, p999: 1 });
+    expect(toLatencyView(window.counts(histogram.snapshot()))).toEqual({ p50: 0.5, p99: 0.99, p999: 1 });
   });
 });

@@ -30,11 +30,6 @@ export class LatencyWindow {
     }));
     return { buckets, total: now.count - (oldest?.count ?? 0) };
   }
-
-  /** The percentiles of {@link counts}; null when nothing came. */
-  view(now: HistogramSnapshot): LatencyView | null {
-    return toLatencyView(this.counts(now));
-  }
 }
 
 /** Null when nothing came. */

@@ -1,12 +1,9 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, PeriodicTask, reasonOf } from '@leaf/core';
-import { SegmentService } from '@leaf/segment';
-import { SnowflakeService } from '@leaf/snowflake';
+import { Leaf } from '@leaf/id';
 import { RequestCounts } from '../../http/request-counts';
 import { Ticker } from './ticker';
 import { STREAM_ROUTE } from './stream-route';
-import type { LatencyView } from '../views/views';
-import { DatabaseProbe } from './database-probe';
 import { IssueRates } from './issue-rates';
 import { type LatencyCounts, LatencyWindow } from './latency-window';
 import { Traffic, type TrafficCounts } from './traffic';
@@ -28,9 +25,7 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly requests: RequestCounts,
     private readonly traffic: Traffic,
     private readonly rates: IssueRates,
-    private readonly probe: DatabaseProbe,
-    @Optional() private readonly segments?: SegmentService,
-    @Optional() private readonly snowflake?: SnowflakeService,
+    private readonly leaf: Leaf,
   ) {
     const onError = (error: unknown): void => this.logger.error(`Counters could not be read: ${reasonOf(error)}`);
     this.ticker = new Ticker(new PeriodicTask('sampler', () => this.sample(), clock, onError), EVERY_MS, clock);
@@ -46,30 +41,26 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** IDs handed out and requests refused since the start. */
-  counts(): TrafficCounts {
+  private counts(): TrafficCounts {
+    const { segments, snowflake } = this.leaf;
     return {
-      segment: this.segments?.issued ?? 0,
-      snowflake: this.snowflake?.snapshot().generator.issued ?? 0,
+      segment: segments?.issued ?? 0,
+      snowflake: snowflake?.snapshot().generator.issued ?? 0,
       errors: this.requests.errors(),
     };
   }
 
-  /** Of the requests of the last minute. A stream is none that anybody waits for. */
-  latency(): LatencyView | null {
-    return this.latencies.view(this.requests.latencies(STREAM_ROUTE));
-  }
-
-  /** What {@link latency} is made of. */
+  /** Of the requests of the last minute. Nobody waits for the end of a stream. */
   latencyCounts(): LatencyCounts {
     return this.latencies.counts(this.requests.latencies(STREAM_ROUTE));
   }
 
   private async sample(): Promise<void> {
-    this.probe.ask();
+    this.leaf.probe.ask();
     this.traffic.sample(this.counts());
     if (this.samples++ % TAG_EVERY === 0) {
       this.latencies.sample(this.requests.latencies(STREAM_ROUTE));
-      await this.rates.sample(async (see) => this.segments?.survey(see));
+      await this.rates.sample(async (see) => this.leaf.segments?.survey(see));
     }
   }
 }

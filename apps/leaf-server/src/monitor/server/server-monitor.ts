@@ -1,38 +1,57 @@
 import { Injectable } from '@nestjs/common';
-import { Readiness } from '../../lifecycle/readiness';
+import { Clock } from '@leaf/core';
+import { ServerStatus } from '../../cluster/server-status';
 import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
-import { Monitor } from '../process/monitor';
+import { Readiness } from '../../lifecycle/readiness';
+import { ServerIdentity } from '../process/server-identity';
+import { PeerWatch } from '../sampling/peer-watch';
 import { Sampler } from '../sampling/sampler';
+import { Traffic } from '../sampling/traffic';
 import type { OverviewView, SnowflakeView } from '../views/views';
-import { mergeOverviews, mergeSnowflakes, type ProcessOverview } from './merged-views';
+import { type ProcessOverview, toOverview } from './overview-view';
+import { toSnowflakeView } from './snowflake-view';
 
 const OVERVIEW = new BusRequest<undefined, ProcessOverview>('overview');
-const SNOWFLAKE = new BusRequest<undefined, SnowflakeView>('snowflake');
 
-/** The server as those who watch it see it: all of its processes together. */
+/** The server as those who watch it see it: all of its processes together. Nothing here waits for the database. */
 @Injectable()
 export class ServerMonitor {
   constructor(
-    private readonly own: Monitor,
+    private readonly clock: Clock,
     private readonly bus: WorkerBus,
-    sampler: Sampler,
-    readiness: Readiness,
+    private readonly status: ServerStatus,
+    private readonly identity: ServerIdentity,
+    private readonly readiness: Readiness,
+    private readonly sampler: Sampler,
+    private readonly traffic: Traffic,
+    private readonly peers: PeerWatch,
   ) {
-    bus.serve(OVERVIEW, () => ({
-      view: own.overview(),
-      latency: sampler.latencyCounts(),
-      listening: readiness.listening,
-    }));
-    bus.serve(SNOWFLAKE, () => own.snowflake());
+    bus.serve(OVERVIEW, () => this.own());
   }
 
   async overview(): Promise<OverviewView> {
-    if (this.bus.count === 1) return this.own.overview();
-    return mergeOverviews(await this.bus.ask(OVERVIEW, undefined), this.bus.process);
+    const gathered = await this.bus.ask(OVERVIEW, undefined);
+    return toOverview(gathered, this.own(), this.identity);
   }
 
   async snowflake(): Promise<SnowflakeView> {
-    if (this.bus.count === 1) return this.own.snowflake();
-    return mergeSnowflakes(await this.bus.ask(SNOWFLAKE, undefined), this.bus.process);
+    const gathered = await this.status.gather();
+    return toSnowflakeView(gathered, {
+      now: this.clock.now(),
+      peers: this.peers.list,
+      several: this.bus.count > 1,
+    });
+  }
+
+  private own(): ProcessOverview {
+    const { instance, startedAt } = this.identity;
+    return {
+      status: this.readiness.status(),
+      instance,
+      startedAt,
+      rates: this.traffic.rates,
+      latency: this.sampler.latencyCounts(),
+      history: this.traffic.history(),
+    };
   }
 }

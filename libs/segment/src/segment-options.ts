@@ -1,4 +1,3 @@
-import { ConfigurableModuleBuilder } from '@nestjs/common';
 import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions, type SegmentStore } from '@leaf/core';
 import type { PersistenceModuleOptions } from '@leaf/persistence';
 
@@ -14,10 +13,3 @@ export interface SegmentModuleOptions extends Partial<SegmentOptions> {
 }
 
 export const DEFAULT_SEGMENT_MODULE_OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, refreshMs: 60_000 };
-
-/** A factory that returns undefined leaves the mode off. */
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<
-  SegmentModuleOptions | undefined
->()
-  .setClassMethodName('forRoot')
-  .build();

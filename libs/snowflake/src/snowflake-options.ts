@@ -1,4 +1,3 @@
-import { ConfigurableModuleBuilder } from '@nestjs/common';
 import {
   type BitLayoutOptions,
   DEFAULT_LAYOUT,
@@ -44,10 +43,3 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
   maintainMs: 120_000,
   waitForWorker: true,
 };
-
-/** A factory that returns undefined leaves the mode off. */
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<
-  SnowflakeModuleOptions | undefined
->()
-  .setClassMethodName('forRoot')
-  .build();

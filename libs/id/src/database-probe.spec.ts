@@ -1,5 +1,5 @@
 import { FakeClock } from '@leaf/core';
-import { InMemorySegmentStore } from '../../../../../test/support/in-memory-segment-store';
+import { InMemorySegmentStore } from '../../../test/support/in-memory-segment-store';
 import { DatabaseProbe } from './database-probe';
 
 describe('DatabaseProbe', () => {
@@ -13,22 +13,22 @@ describe('DatabaseProbe', () => {
     probe = new DatabaseProbe(clock, store);
   });
 
-  it('is up until it hears otherwise', async () => {
-    expect(probe.state).toEqual({ status: 'up', reason: null });
+  it('knows nothing before the first answer', async () => {
+    expect(probe.health).toBeUndefined();
     probe.ask();
     await clock.advance(0);
-    expect(probe.state).toEqual({ status: 'up', reason: null });
+    expect(probe.health).toEqual({ status: 'up' });
   });
 
   it('is down with the reason of a failure, until the next success', async () => {
     store.breakDown();
     probe.ask();
     await clock.advance(0);
-    expect(probe.state).toEqual({ status: 'down', reason: 'The memory does not answer.' });
+    expect(probe.health).toEqual({ status: 'down', message: 'The memory does not answer.' });
     store.heal();
     probe.ask();
     await clock.advance(0);
-    expect(probe.state.status).toBe('up');
+    expect(probe.health?.status).toBe('up');
   });
 
   it('is down when no answer comes, and asks no second time meanwhile', async () => {
@@ -36,13 +36,13 @@ describe('DatabaseProbe', () => {
     probe.ask();
     await clock.advance(1000);
     probe.ask();
-    expect(probe.state.status).toBe('up');
+    expect(probe.health).toBeUndefined();
     await clock.advance(1);
-    expect(probe.state).toEqual({ status: 'down', reason: 'The database has not answered for 1001 ms.' });
+    expect(probe.health).toEqual({ status: 'down', message: 'The database has not answered for 1001 ms.' });
     expect(store.held).toHaveLength(1);
     store.release();
     await clock.advance(0);
-    expect(probe.state.status).toBe('up');
+    expect(probe.health?.status).toBe('up');
     probe.ask();
     expect(store.count('findTag')).toBe(2);
   });
@@ -51,12 +51,12 @@ describe('DatabaseProbe', () => {
     store.ping = () => Promise.resolve('b: gone');
     probe.ask();
     await clock.advance(0);
-    expect(probe.state).toEqual({ status: 'degraded', reason: 'b: gone' });
+    expect(probe.health).toEqual({ status: 'degraded', message: 'b: gone' });
   });
 
   it('without a database asks nobody', () => {
     const none = new DatabaseProbe(clock);
     none.ask();
-    expect(none.state.status).toBe('up');
+    expect(none.health).toBeUndefined();
   });
 });

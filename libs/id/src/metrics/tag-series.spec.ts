@@ -1,6 +1,6 @@
 import type { TagVisit } from '@leaf/core';
 import type { SegmentService } from '@leaf/segment';
-import { LABELLED_TAGS, OTHER_TAGS, TagSeries } from './tag-series';
+import { LABELLED_TAGS, OTHER_TAGS, TagSeries, type TagsReading } from './tag-series';
 
 /** What {@link TagSeries} looks at: the tags with what each has issued, and what those that are gone have. */
 class Tags {
@@ -24,6 +24,10 @@ class Tags {
     return [...this.current.values()].reduce((sum, issued) => sum + issued, this.gone);
   }
 
+  isStrict(tag: string): boolean {
+    return tag === 'strict';
+  }
+
   remove(tag: string): void {
     this.gone += this.current.get(tag) ?? 0;
     this.current.delete(tag);
@@ -33,22 +37,32 @@ class Tags {
 describe('TagSeries', () => {
   let tags: Tags;
   let series: TagSeries;
+  let reading: TagsReading;
+  let rate: number;
   beforeEach(() => {
     tags = new Tags();
-    series = new TagSeries(tags as unknown as SegmentService);
+    rate = 0;
+    series = new TagSeries(tags as unknown as SegmentService, () => rate);
   });
 
   function issued(): Record<string, number> {
-    series.look();
-    const own = series.figures().map((each): [string, number] => [each.tag, each.issued]);
-    return Object.fromEntries([...own, [OTHER_TAGS, series.otherIssued]]);
+    reading = series.read();
+    const own = reading.figures.map((each): [string, number] => [each.tag, each.issued]);
+    return Object.fromEntries([...own, [OTHER_TAGS, reading.otherIssued]]);
   }
 
   it('labels the tags in use', () => {
     tags.current.set('order', 5).set('idle', 0);
     expect(issued()).toEqual({ order: 5, [OTHER_TAGS]: 0 });
-    expect(series.known).toBe(2);
-    expect(series.figures()).toMatchObject([{ tag: 'order', stock: { buffered: 7, step: 100 } }]);
+    expect(reading.figures).toEqual([
+      { tag: 'order', issued: 5, stock: { buffered: 7, step: 100, lastsSeconds: undefined } },
+    ]);
+  });
+
+  it('tells how long the IDs at hand last, of a tag in use that is not strict', () => {
+    tags.current.set('order', 5).set('strict', 5);
+    rate = 2;
+    expect(series.read().figures.map(({ stock }) => stock?.lastsSeconds)).toEqual([3.5, undefined]);
   });
 
   it('goes on from where a tag was that is removed and made anew', () => {
@@ -57,7 +71,7 @@ describe('TagSeries', () => {
     tags.current.set('order', 6);
     tags.remove('order');
     expect(issued()).toEqual({ order: 5, [OTHER_TAGS]: 1 });
-    expect(series.figures()).toMatchObject([{ stock: undefined }]);
+    expect(reading.figures).toMatchObject([{ stock: undefined }]);
     tags.current.set('order', 0);
     expect(issued()).toEqual({ order: 5, [OTHER_TAGS]: 1 });
     tags.current.set('order', 3);

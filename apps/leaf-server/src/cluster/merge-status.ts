@@ -1,0 +1,49 @@
+import type { LeafModeHealth } from '@leaf/id';
+import { isReady, type ProcessStatus, readinessOf } from '../lifecycle/process-status';
+import type { Gathered } from './worker-bus';
+
+type OfProcess<Value> = Gathered<Value>['answers'][number];
+
+/** Of one part, and whose it is unless it is up. */
+export interface ServerHealth extends LeafModeHealth {
+  readonly process?: number;
+}
+
+const FROM_BEST = ['off', 'up', 'degraded', 'down'];
+
+/** The worst of what several processes tell of one part; of several that are as bad, the first. */
+export function worstOfProcesses<Part extends { readonly status: string }>(
+  parts: readonly OfProcess<Part>[],
+): OfProcess<Part> {
+  const rank = ({ value }: OfProcess<Part>): number => FROM_BEST.indexOf(value.status);
+  return parts.reduce((worst, each) => (rank(each) > rank(worst) ? each : worst));
+}
+
+/** Those that take connections: how the others are does not matter to requests. */
+export function servingOf<Answer>(
+  answers: readonly OfProcess<Answer>[],
+  statusOf: (answer: Answer) => ProcessStatus,
+): OfProcess<Answer>[] {
+  return answers.filter(({ value }) => statusOf(value).listening);
+}
+
+/** Each process that takes connections has to be ready, whichever of them gets the request. */
+export function isServerReady(serving: readonly ProcessStatus[]): boolean {
+  return serving.length > 0 && serving.every(isReady);
+}
+
+/** The parts that decide whether requests may come, each as in the process where it is worst. */
+export function mergeReadiness({ answers }: Gathered<ProcessStatus>): Record<string, ServerHealth> {
+  const merged: Record<string, ServerHealth> = {};
+  const told = servingOf(answers, (status) => status).map(({ process, value }) => ({
+    process,
+    parts: readinessOf(value),
+  }));
+  for (const name of new Set(told.flatMap(({ parts }) => Object.keys(parts)))) {
+    const { process, value } = worstOfProcesses(
+      told.flatMap(({ process, parts: { [name]: part } }) => (part === undefined ? [] : [{ process, value: part }])),
+    );
+    merged[name] = value.status === 'up' ? value : { ...value, process };
+  }
+  return merged;
+}

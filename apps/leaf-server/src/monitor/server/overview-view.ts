@@ -1,0 +1,103 @@
+import { isServerReady, servingOf } from '../../cluster/merge-status';
+import type { Gathered } from '../../cluster/worker-bus';
+import { isReady, type ProcessStatus } from '../../lifecycle/process-status';
+import { type LatencyCounts, toLatencyView } from '../sampling/latency-window';
+import { hundredths } from '../sampling/round-off';
+import type { TrafficCounts } from '../sampling/traffic';
+import type { HistoryView, OverviewView, ProcessView } from '../views/views';
+import { mergeParts, partViews } from './part-views';
+
+/** What one process tells of itself. */
+export interface ProcessOverview {
+  readonly status: ProcessStatus;
+  readonly instance: string;
+  readonly startedAt: number;
+  readonly rates: TrafficCounts;
+  readonly latency: LatencyCounts;
+  readonly history: HistoryView;
+}
+
+const UNKNOWN = { ready: false, startedAt: null, workerId: null, issued: null, rate: null };
+
+/** @param own what this process tells: the clocks and histories of the others are brought in line with it */
+export function toOverview(
+  gathered: Gathered<ProcessOverview>,
+  own: ProcessOverview,
+  { name, version }: { readonly name: string; readonly version: string },
+): OverviewView {
+  const { answers } = gathered;
+  const all = answers.map(({ value }) => value);
+  const serving = servingOf(answers, ({ status }) => status);
+  const shown = serving.length > 0 ? serving : answers;
+  const rate = (of: keyof TrafficCounts): number => hundredths(sum(all, ({ rates }) => rates[of]));
+  return {
+    name,
+    version,
+    instance: all[0]?.instance ?? own.instance,
+    now: own.status.leaf.now,
+    startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
+    ready: isServerReady(serving.map(({ value }) => value.status)),
+    parts: mergeParts(shown.map(({ process, value }) => ({ process, value: partViews(value.status) }))),
+    issued: {
+      segment: sum(all, (each) => issuedBy(each).segment),
+      snowflake: sum(all, (each) => issuedBy(each).snowflake),
+    },
+    rate: { segment: rate('segment'), snowflake: rate('snowflake') },
+    errorRate: rate('errors'),
+    latencyMs: toLatencyView(sumLatencies(all.map(({ latency }) => latency))),
+    history: mergeHistories(
+      own.history,
+      all.map(({ history }) => history),
+    ),
+    processes: processViews(gathered),
+  };
+}
+
+function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+function issuedBy({ status: { leaf } }: ProcessOverview): OverviewView['issued'] {
+  return { segment: leaf.segment?.issued ?? 0, snowflake: leaf.snowflake?.issued ?? 0 };
+}
+
+/** Steps of two processes begin up to one step apart: those that ended last are taken together. */
+function mergeHistories(own: HistoryView, all: readonly HistoryView[]): HistoryView {
+  const merge = (of: (history: HistoryView) => readonly number[]): number[] =>
+    of(own).map((_, index, steps) => hundredths(sum(all, (history) => of(history).at(index - steps.length) ?? 0)));
+  return {
+    ...own,
+    segment: merge(({ segment }) => segment),
+    snowflake: merge(({ snowflake }) => snowflake),
+    errors: merge(({ errors }) => errors),
+  };
+}
+
+function sumLatencies(all: readonly LatencyCounts[]): LatencyCounts {
+  const buckets = (all[0]?.buckets ?? []).map(({ bound }, index) => ({
+    bound,
+    count: sum(all, (each) => each.buckets[index]?.count ?? 0),
+  }));
+  return { buckets, total: sum(all, ({ total }) => total) };
+}
+
+function processViews({ answers, missing }: Gathered<ProcessOverview>): ProcessView[] {
+  const views = [
+    ...answers.map(({ process, value }) => processView(process, value)),
+    ...missing.map(({ process, reason }) => ({ ...UNKNOWN, process, reason })),
+  ];
+  return views.sort((a, b) => a.process - b.process);
+}
+
+function processView(process: number, overview: ProcessOverview): ProcessView {
+  const { status, startedAt, rates } = overview;
+  return {
+    process,
+    ready: status.listening && isReady(status),
+    reason: status.listening ? null : 'It is starting.',
+    startedAt,
+    workerId: status.leaf.snowflake?.workerId ?? null,
+    issued: issuedBy(overview),
+    rate: { segment: rates.segment, snowflake: rates.snowflake },
+  };
+}

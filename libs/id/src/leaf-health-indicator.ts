@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { EmbeddedIdService } from './embedded-id-service';
+import { type Health, type HealthStatus, worstOf } from './health';
+
+export interface LeafHealth {
+  readonly status: HealthStatus;
+  readonly segment?: Health;
+  readonly snowflake?: Health;
+}
+
+/**
+ * Whether IDs can be had now, as a health indicator of @nestjs/terminus.
+ *
+ * @example health.check([() => leaf.check('leaf')])
+ */
+@Injectable()
+export class LeafHealthIndicator {
+  constructor(private readonly ids: EmbeddedIdService) {}
+
+  check<Key extends string>(key: Key): Record<Key, LeafHealth> {
+    const { segment, snowflake } = this.ids.status();
+    const health: LeafHealth = {
+      status: worstOf([segment?.health, snowflake?.health]),
+      ...(segment && { segment: segment.health }),
+      ...(snowflake && { snowflake: snowflake.health }),
+    };
+    return { [key]: health } as Record<Key, LeafHealth>;
+  }
+}

@@ -1,0 +1,99 @@
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Injectable,
+  type InjectionToken,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  Optional,
+  type Provider,
+} from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { IdService, SegmentStore, TagStore } from '@leaf/core';
+import { PersistenceModule } from '@leaf/persistence';
+import { SegmentService } from '@leaf/segment';
+import { SnowflakeService } from '@leaf/snowflake';
+import { EmbeddedIdService } from './embedded-id-service';
+import { Leaf } from './leaf';
+import { LeafHealthIndicator } from './leaf-health-indicator';
+import type { LeafOptions } from './leaf-options';
+import { persistenceOptions } from './mode-options';
+
+/** Starts and stops a runtime with its application, and lists its jobs with the application's scheduler, if any. */
+@Injectable()
+class LeafLifecycle implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    private readonly leaf: Leaf,
+    @Optional() private readonly scheduler?: SchedulerRegistry,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.leaf.init();
+    for (const [name, timer] of this.leaf.jobs.timers) {
+      if (this.scheduler?.doesExist('interval', name) === false) this.scheduler.addInterval(name, timer);
+    }
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.leaf.stop();
+  }
+}
+
+/** The options alone, for all modules that are made of them. */
+@Module({})
+class LeafSettingsModule {}
+
+/** Never global: Nest stops it before the modules that it imports, and the database is one of them. */
+@Module({})
+class LeafRuntimeModule {}
+
+const LEAF_OPTIONS = Symbol('LeafOptions');
+
+function part(provide: InjectionToken, pick: (leaf: Leaf) => unknown): Provider {
+  return { provide, useFactory: pick, inject: [Leaf] };
+}
+
+/**
+ * A module with one {@link Leaf}, its stores, and what applications inject; a mode that is off is undefined.
+ *
+ * @param base made by a `ConfigurableModuleBuilder`: it provides options as `token`
+ */
+export function leafModule(
+  { module, global = false, imports = [], providers = [] }: DynamicModule,
+  token: InjectionToken,
+  toLeafOptions: FactoryProvider<LeafOptions>['useFactory'],
+): DynamicModule {
+  const options = { provide: LEAF_OPTIONS, useFactory: toLeafOptions, inject: [token] };
+  const settings = {
+    module: LeafSettingsModule,
+    imports,
+    providers: [...providers, options],
+    exports: [LEAF_OPTIONS],
+  };
+  const persistence = PersistenceModule.forRootAsync({
+    imports: [settings],
+    inject: [LEAF_OPTIONS],
+    useFactory: persistenceOptions,
+  });
+  const runtime = {
+    module: LeafRuntimeModule,
+    imports: [settings, persistence],
+    providers: [
+      {
+        provide: Leaf,
+        useFactory: (leaf: LeafOptions, segments?: SegmentStore, tags?: TagStore) =>
+          new Leaf(leaf, segments && tags && { segments, tags }),
+        inject: [LEAF_OPTIONS, SegmentStore, TagStore],
+      },
+      part(SegmentService, ({ segments }) => segments),
+      part(SnowflakeService, ({ snowflake }) => snowflake),
+      part(EmbeddedIdService, ({ ids }) => ids),
+      { provide: IdService, useExisting: EmbeddedIdService },
+      LeafHealthIndicator,
+      LeafLifecycle,
+    ],
+    exports: [Leaf, SegmentService, SnowflakeService, EmbeddedIdService, IdService, LeafHealthIndicator, persistence],
+  };
+  return { module, global, imports: [runtime], exports: [runtime] };
+}

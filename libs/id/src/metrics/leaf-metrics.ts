@@ -1,0 +1,211 @@
+import type { LeafStatus, RegistryStatus, SegmentStatus, SnowflakeStatus } from '../status';
+import type { HistogramSample, Metric, Sample } from './metric-set';
+import { OTHER_TAGS, type TagFigures, type TagsReading } from './tag-series';
+
+/** What the metrics are read from. */
+export interface LeafFigures {
+  readonly status: LeafStatus;
+  /** Undefined when segment mode is off. */
+  readonly tags: TagsReading | undefined;
+}
+
+/** A metric of a part, which is told where the part is on. */
+export type LeafMetric = Metric<LeafFigures> & { readonly part?: 'segment' | 'snowflake' };
+
+/** Every metric of a runtime, for servers and for applications. */
+export const LEAF_METRICS: readonly LeafMetric[] = [
+  {
+    name: 'leaf_ids_issued_total',
+    type: 'counter',
+    help: 'IDs issued',
+    labels: ['mode', 'tag'],
+    read: issued,
+  },
+  {
+    name: 'leaf_segment_tags',
+    type: 'gauge',
+    help: 'Tags known',
+    shared: 'most',
+    ...segment(({ tags }) => tags),
+  },
+  {
+    name: 'leaf_segment_tags_paused',
+    type: 'gauge',
+    help: 'Tags paused on this server',
+    shared: 'most',
+    ...segment(({ pausedTags }) => pausedTags),
+  },
+  {
+    name: 'leaf_segment_loads_total',
+    type: 'counter',
+    help: 'Segments loaded from the store',
+    ...segment(({ loads }) => loads),
+  },
+  {
+    name: 'leaf_segment_load_failures_total',
+    type: 'counter',
+    help: 'Allocations that failed',
+    ...segment(({ loadFailures }) => loadFailures),
+  },
+  {
+    name: 'leaf_segment_load_retries_total',
+    type: 'counter',
+    help: 'Allocations tried again after one that failed',
+    ...segment(({ loadRetries }) => loadRetries),
+  },
+  {
+    name: 'leaf_segment_load_duration_seconds',
+    type: 'histogram',
+    help: 'Time that the store took for an allocation',
+    part: 'segment',
+    read: ({ status }): HistogramSample[] =>
+      status.segment === undefined ? [] : [{ labels: {}, times: status.segment.loadTimes }],
+  },
+  {
+    name: 'leaf_segment_store_backwards_total',
+    type: 'counter',
+    help: 'Ranges refused that were taken already',
+    ...segment(({ backwards }) => backwards),
+  },
+  {
+    name: 'leaf_segment_refresh_failures_total',
+    type: 'counter',
+    help: 'Refreshes of the tags that failed',
+    ...segment(({ refreshFailures }) => refreshFailures),
+  },
+  {
+    name: 'leaf_segment_remaining_ids',
+    type: 'gauge',
+    help: 'IDs at hand without asking the store',
+    ...perTag(({ stock }) => stock?.buffered),
+  },
+  {
+    name: 'leaf_segment_step',
+    type: 'gauge',
+    help: 'Size of the newest segment',
+    ...perTag(({ stock }) => stock?.step),
+  },
+  {
+    name: 'leaf_segment_exhaustion_seconds',
+    type: 'gauge',
+    help: 'How long the IDs at hand last at the rate of the last minute',
+    ...perTag(({ stock }) => stock?.lastsSeconds),
+  },
+  {
+    name: 'leaf_worker_id',
+    type: 'gauge',
+    help: 'Worker ID of this server',
+    ...snowflake(({ workerId }) => workerId),
+  },
+  {
+    name: 'leaf_lease_left_seconds',
+    type: 'gauge',
+    help: 'Time that is reserved and not used yet',
+    ...registry(({ ceiling }, now) => (ceiling - now) / 1000),
+  },
+  {
+    name: 'leaf_lease_lost',
+    type: 'gauge',
+    help: '1 when the worker ID belongs to somebody else',
+    ...registry(({ lost }) => Number(lost !== undefined)),
+  },
+  {
+    name: 'leaf_lease_report_age_seconds',
+    type: 'gauge',
+    help: 'Time since time was last reserved',
+    ...registry(({ sinceRecordedMs }) => sinceRecordedMs / 1000),
+  },
+  {
+    name: 'leaf_lease_report_failures_total',
+    type: 'counter',
+    help: 'Reports to the worker registry that failed',
+    ...registry(({ report }) => report.failures),
+  },
+  {
+    name: 'leaf_clock_offset_seconds',
+    type: 'gauge',
+    help: 'Clock against those of the others, at the start',
+    ...snowflake(({ clockOffsetMs }) => clockOffsetMs && clockOffsetMs / 1000),
+  },
+  {
+    name: 'leaf_clock_backwards_total',
+    type: 'counter',
+    help: 'Clock steps backwards, absorbed ones included',
+    ...snowflake(({ backwardsSteps }) => backwardsSteps),
+  },
+  {
+    name: 'leaf_epoch_left_seconds',
+    type: 'gauge',
+    help: 'Time until the bits of the timestamp are used up',
+    shared: 'least',
+    ...snowflake(({ layout }, now) => (layout.endsAt - now) / 1000),
+  },
+  {
+    name: 'leaf_registry_trouble',
+    type: 'gauge',
+    help: '1 while the worker file replaces the worker registry',
+    ...registry(({ degradedReason }) => Number(degradedReason !== undefined)),
+  },
+  {
+    name: 'leaf_registry_maintenance_failures_total',
+    type: 'counter',
+    help: 'Rounds of registry housekeeping that failed',
+    ...registry(({ maintenanceFailures }) => maintenanceFailures),
+  },
+  {
+    name: 'leaf_registry_workers_used',
+    type: 'gauge',
+    help: 'Worker IDs that a new server could not be given',
+    shared: 'most',
+    ...registry(({ workers }) => workers?.used),
+  },
+  {
+    name: 'leaf_registry_workers_max',
+    type: 'gauge',
+    help: 'Worker IDs that there are',
+    shared: 'most',
+    ...registry(({ workers }) => workers?.most),
+  },
+];
+
+/** The metrics of the parts that are on. */
+export function metricsOf(status: LeafStatus): LeafMetric[] {
+  return LEAF_METRICS.filter(({ part }) => part === undefined || status[part] !== undefined);
+}
+
+type Reader<Part> = (part: Part, now: number) => number | undefined;
+
+interface Read<Part> {
+  readonly part: Part;
+  readonly labels?: readonly string[];
+  readonly read: (figures: LeafFigures) => number | undefined | readonly Sample[];
+}
+
+function segment(read: Reader<SegmentStatus>): Read<'segment'> {
+  return { part: 'segment', read: ({ status }) => status.segment && read(status.segment, status.now) };
+}
+
+function snowflake(read: Reader<SnowflakeStatus>): Read<'snowflake'> {
+  return { part: 'snowflake', read: ({ status }) => status.snowflake && read(status.snowflake, status.now) };
+}
+
+function registry(read: Reader<RegistryStatus>): Read<'snowflake'> {
+  return { part: 'snowflake', read: ({ status }) => status.registry && read(status.registry, status.now) };
+}
+
+/** One sample a tag, except where there is nothing to tell. */
+function perTag(valueOf: (figures: TagFigures) => number | undefined): Read<'segment'> {
+  const read = ({ tags }: LeafFigures): Sample[] =>
+    (tags?.figures ?? []).flatMap((figures) => {
+      const value = valueOf(figures);
+      return value === undefined ? [] : [{ labels: { tag: figures.tag }, value }];
+    });
+  return { part: 'segment', labels: ['tag'], read };
+}
+
+function issued({ status, tags }: LeafFigures): Sample[] {
+  const segments = tags === undefined ? [] : [...tags.figures, { tag: OTHER_TAGS, issued: tags.otherIssued }];
+  const samples = segments.map(({ tag, issued: value }) => ({ labels: { mode: 'segment', tag }, value }));
+  if (status.snowflake === undefined) return samples;
+  return [...samples, { labels: { mode: 'snowflake', tag: '' }, value: status.snowflake.issued }];
+}

@@ -1,0 +1,33 @@
+import {
+  type ConfigurableModuleAsyncOptions,
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  Module,
+} from '@nestjs/common';
+import type { SegmentModuleOptions } from '@leaf/segment';
+import { leafModule } from './leaf.module';
+
+/** A factory that returns undefined leaves the mode off. */
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
+  SegmentModuleOptions | undefined
+>()
+  .setClassMethodName('forRoot')
+  .build();
+
+/** Segment IDs alone: ranges of a database table, double-buffered in memory. */
+@Module({})
+export class SegmentModule extends ConfigurableModuleClass {
+  static override forRoot(options: SegmentModuleOptions): DynamicModule {
+    return assemble(super.forRoot(options));
+  }
+
+  static override forRootAsync(
+    options: ConfigurableModuleAsyncOptions<SegmentModuleOptions | undefined>,
+  ): DynamicModule {
+    return assemble(super.forRootAsync(options));
+  }
+}
+
+function assemble(base: DynamicModule): DynamicModule {
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (segment?: SegmentModuleOptions) => (segment ? { segment } : {}));
+}

@@ -1,0 +1,35 @@
+import {
+  type ConfigurableModuleAsyncOptions,
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  Module,
+} from '@nestjs/common';
+import type { SnowflakeModuleOptions } from '@leaf/snowflake';
+import { leafModule } from './leaf.module';
+
+/** A factory that returns undefined leaves the mode off. */
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
+  SnowflakeModuleOptions | undefined
+>()
+  .setClassMethodName('forRoot')
+  .build();
+
+/** Snowflake IDs alone: time, worker ID, sequence, under a lease from a registry. */
+@Module({})
+export class SnowflakeModule extends ConfigurableModuleClass {
+  static override forRoot(options: SnowflakeModuleOptions): DynamicModule {
+    return assemble(super.forRoot(options));
+  }
+
+  static override forRootAsync(
+    options: ConfigurableModuleAsyncOptions<SnowflakeModuleOptions | undefined>,
+  ): DynamicModule {
+    return assemble(super.forRootAsync(options));
+  }
+}
+
+function assemble(base: DynamicModule): DynamicModule {
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (snowflake?: SnowflakeModuleOptions) =>
+    snowflake ? { snowflake } : {},
+  );
+}

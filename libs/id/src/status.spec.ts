@@ -1,0 +1,87 @@
+import { FakeClock, LeafError, type PeriodicTaskSnapshot, type SegmentStore } from '@leaf/core';
+import type { SegmentService } from '@leaf/segment';
+import type { SnowflakeService } from '@leaf/snowflake';
+import type { DatabaseProbe } from './database-probe';
+import type { Health } from './health';
+import { type LeafStatus, statusOf } from './status';
+
+/** How each part was found. */
+interface Found {
+  readonly refresh?: Partial<PeriodicTaskSnapshot>;
+  readonly pinged?: Health;
+  readonly refusal?: LeafError;
+  readonly report?: string;
+  readonly degradedReason?: string;
+  readonly lost?: string;
+}
+
+function statusWith({ refresh, pinged, refusal, report, degradedReason, lost }: Found): LeafStatus {
+  const segments = {
+    ...{ tagCount: 1, issued: 0, pausedTags: () => [], loadTotals: () => ({}), loadTimes: () => ({}) },
+    refreshSnapshot: () => ({ lastSuccessAt: 1, failures: 0, ...refresh }),
+  };
+  const lease = { registry: 'memory', report: { lastError: report, failures: 0 }, degradedReason, lost };
+  const snowflake = {
+    ...{ layout: {}, horizonMs: 1, refusal: () => refusal },
+    snapshot: () => ({ lease, generator: {}, maintenance: {} }),
+  };
+  return statusOf({
+    clock: new FakeClock(),
+    segments: segments as unknown as SegmentService,
+    store: { description: 'memory' } as SegmentStore,
+    probe: { health: pinged } as DatabaseProbe,
+    snowflake: snowflake as unknown as SnowflakeService,
+  });
+}
+
+/** Of segments, database, snowflake and registry. */
+function healthOf(found: Found): (string | undefined)[][] {
+  const { segment, database, snowflake, registry } = statusWith(found);
+  return [segment, database, snowflake, registry].map((part) => [
+    part?.health.status,
+    ...[part?.health.code, part?.health.message].filter((text) => text !== undefined),
+  ]);
+}
+
+describe('The status of a runtime', () => {
+  const up = ['up'];
+  const refusal = new LeafError('LEAF_LEASE_LOST', 'a twin');
+
+  it.each<[string, Found, (string | undefined)[][]]>([
+    ['all is well', {}, [up, up, up, up]],
+    [
+      'a refresh fails after one that did not',
+      { refresh: { lastError: 'away' } },
+      [['degraded', 'away'], ['down', 'away'], up, up],
+    ],
+    [
+      'no refresh has succeeded yet',
+      { refresh: { lastError: 'away', lastSuccessAt: undefined } },
+      [['down', 'away'], ['down', 'away'], up, up],
+    ],
+    [
+      'the database does not answer, and no refresh was due since',
+      { pinged: { status: 'down', message: 'gone' } },
+      [['degraded', 'gone'], ['down', 'gone'], up, up],
+    ],
+    [
+      'the database answers again, and no refresh was due since',
+      { pinged: { status: 'up' }, refresh: { lastError: 'away' } },
+      [['degraded', 'away'], up, up, up],
+    ],
+    ['a report fails', { report: 'no answer' }, [up, up, ['degraded', 'no answer'], ['degraded', 'no answer']]],
+    [
+      'the file replaces the registry',
+      { degradedReason: 'file' },
+      [up, up, ['degraded', 'file'], ['degraded', 'file']],
+    ],
+    [
+      'the clock is behind',
+      { refusal: new LeafError('LEAF_CLOCK_BACKWARDS', 'behind') },
+      [up, up, ['down', 'LEAF_CLOCK_BACKWARDS', 'behind'], up],
+    ],
+    ['the lease is lost', { refusal, lost: 'twin' }, [up, up, ['down', 'LEAF_LEASE_LOST', 'a twin'], ['down', 'twin']]],
+  ])('when %s', (_case, found, expected) => {
+    expect(healthOf(found)).toEqual(expected);
+  });
+});

@@ -1,0 +1,164 @@
+import type { Clock, HistogramSnapshot, PeriodicTaskSnapshot, SegmentStore, WorkerUsage } from '@leaf/core';
+import type { SegmentService } from '@leaf/segment';
+import type { SnowflakeService } from '@leaf/snowflake';
+import type { DatabaseProbe } from './database-probe';
+import type { Health } from './health';
+
+/** Counters include the tags that are gone: they never fall. */
+export interface SegmentStatus {
+  readonly health: Health;
+  readonly tags: number;
+  readonly pausedTags: number;
+  readonly issued: number;
+  readonly loads: number;
+  readonly loadFailures: number;
+  readonly loadRetries: number;
+  /** Ranges refused because they were taken already. */
+  readonly backwards: number;
+  /** Milliseconds that the database took for an allocation. */
+  readonly loadTimes: HistogramSnapshot;
+  readonly refreshFailures: number;
+}
+
+export interface SnowflakeStatus {
+  readonly health: Health;
+  readonly workerId: number | undefined;
+  readonly issued: number;
+  /** Clock steps backwards, absorbed ones included. */
+  readonly backwardsSteps: number;
+  /** Against the median of the others, at the start; undefined when there were none. */
+  readonly clockOffsetMs: number | undefined;
+  readonly maxWorkerId: number;
+  readonly layout: {
+    readonly epoch: number;
+    readonly timeBits: number;
+    readonly workerBits: number;
+    readonly sequenceBits: number;
+    /** The last millisecond that the layout can express. */
+    readonly endsAt: number;
+  };
+}
+
+/** The worker registry, and the lease that it has given. */
+export interface RegistryStatus {
+  readonly health: Health;
+  readonly description: string;
+  /** How the registry knows this process. */
+  readonly instance: string;
+  /** No ID carries a time at or below the floor, nor above the ceiling; -1 before the first acquisition. */
+  readonly floor: number;
+  readonly ceiling: number;
+  readonly horizonMs: number;
+  /** Since a ceiling was last recorded, in milliseconds. */
+  readonly sinceRecordedMs: number;
+  /** Why the lease has ended for good. */
+  readonly lost: string | undefined;
+  /** Why the worker file replaces the registry. */
+  readonly degradedReason: string | undefined;
+  readonly report: PeriodicTaskSnapshot;
+  readonly maintenanceFailures: number;
+  /** By the last count. */
+  readonly workers: WorkerUsage | undefined;
+}
+
+export interface DatabaseStatus {
+  readonly health: Health;
+  readonly description: string;
+}
+
+/** How a runtime is, as plain data: a mode that is off is left out, with what it stands on. */
+export interface LeafStatus {
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly segment?: SegmentStatus;
+  readonly database?: DatabaseStatus;
+  readonly snowflake?: SnowflakeStatus;
+  readonly registry?: RegistryStatus;
+}
+
+export interface StatusSources {
+  readonly clock: Clock;
+  readonly segments: SegmentService | undefined;
+  readonly store: SegmentStore | undefined;
+  readonly probe: DatabaseProbe;
+  readonly snowflake: SnowflakeService | undefined;
+}
+
+const UP: Health = { status: 'up' };
+
+export function statusOf({ clock, segments, store, probe, snowflake }: StatusSources): LeafStatus {
+  return {
+    now: clock.now(),
+    ...(segments && { segment: segmentStatus(segments, probe.health) }),
+    ...(segments && store && { database: databaseStatus(segments, store, probe.health) }),
+    ...(snowflake && { snowflake: snowflakeStatus(snowflake), registry: registryStatus(snowflake) }),
+  };
+}
+
+function segmentStatus(segments: SegmentService, database: Health | undefined): SegmentStatus {
+  const { loads, failures, retries, backwards } = segments.loadTotals();
+  return {
+    health: segmentHealth(segments.refreshSnapshot(), database),
+    tags: segments.tagCount,
+    pausedTags: segments.pausedTags().length,
+    issued: segments.issued,
+    loads,
+    loadFailures: failures,
+    loadRetries: retries,
+    backwards,
+    loadTimes: segments.loadTimes(),
+    refreshFailures: segments.refreshSnapshot().failures,
+  };
+}
+
+/** Without the database it goes on from memory, once it knows the tags. */
+function segmentHealth({ lastError, lastSuccessAt }: PeriodicTaskSnapshot, database: Health | undefined): Health {
+  const message = lastError ?? database?.message;
+  if (message === undefined) return UP;
+  return { status: lastSuccessAt === undefined ? 'down' : 'degraded', message };
+}
+
+/** Where nobody pings it, it is as the last refresh of the tags has found it. */
+function databaseStatus(
+  segments: SegmentService,
+  { description }: SegmentStore,
+  pinged: Health | undefined,
+): DatabaseStatus {
+  const { lastError } = segments.refreshSnapshot();
+  const health = pinged ?? (lastError === undefined ? UP : { status: 'down' as const, message: lastError });
+  return { health, description };
+}
+
+function snowflakeStatus(snowflake: SnowflakeService): SnowflakeStatus {
+  const { lease, generator, clockOffsetMs } = snowflake.snapshot();
+  const { epoch, timeBits, workerBits, sequenceBits, maxTimestamp, maxWorkerId } = snowflake.layout;
+  const refusal = snowflake.refusal();
+  return {
+    health:
+      refusal === undefined ? degradedBy(snowflake) : { status: 'down', code: refusal.code, message: refusal.message },
+    workerId: lease.workerId,
+    issued: generator.issued,
+    backwardsSteps: generator.backwardsSteps,
+    clockOffsetMs,
+    maxWorkerId,
+    layout: { epoch, timeBits, workerBits, sequenceBits, endsAt: maxTimestamp },
+  };
+}
+
+function registryStatus(snowflake: SnowflakeService): RegistryStatus {
+  const { lease, maintenance, workers } = snowflake.snapshot();
+  const { registry: description, instance, floor, ceiling, sinceRecordedMs, lost, degradedReason, report } = lease;
+  return {
+    health: lost === undefined ? degradedBy(snowflake) : { status: 'down', message: lost },
+    ...{ description, instance, floor, ceiling, sinceRecordedMs, lost, degradedReason, report, workers },
+    horizonMs: snowflake.horizonMs,
+    maintenanceFailures: maintenance.failures,
+  };
+}
+
+/** A registry that is not reached: the lease holds up to its ceiling. */
+function degradedBy(snowflake: SnowflakeService): Health {
+  const { lease } = snowflake.snapshot();
+  const message = lease.report.lastError ?? lease.degradedReason;
+  return message === undefined ? UP : { status: 'degraded', message };
+}

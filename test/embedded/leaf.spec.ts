@@ -1,0 +1,168 @@
+import 'reflect-metadata';
+import { join } from 'node:path';
+import { type DynamicModule, Logger, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { TagStore, type WorkerRecord } from '@leaf/core';
+import {
+  IdModule,
+  IdService,
+  Leaf,
+  type LeafOptions,
+  registerLeafMetrics,
+  SegmentModule,
+  SegmentService,
+  SnowflakeModule,
+  SnowflakeService,
+} from '@leaf/id';
+import { Registry } from 'prom-client';
+import { DataSource } from 'typeorm';
+import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
+import { until } from '../support/until';
+
+@Module({})
+class HostModule {}
+
+const JOBS = ['leaf-tag-refresh', 'leaf-time-report', 'leaf-registry-maintenance'];
+
+let directory: string;
+let workers: InMemoryWorkers;
+let running: Leaf | undefined;
+
+beforeAll(() => {
+  Logger.overrideLogger(false);
+});
+beforeEach(async () => {
+  directory = await makeDataDirectory();
+  workers = new InMemoryWorkers();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await running?.stop();
+  running = undefined;
+  await removeDataDirectory(directory);
+});
+
+const file = (): string => `sqlite:${join(directory, 'leaf.sqlite')}`;
+const snowflake = () =>
+  ({
+    registry: { strategy: 'custom', store: new InMemoryWorkerStore(workers), policy: 'fixed', remembers: true },
+    instance: { ip: '10.0.0.7', port: 1 },
+  }) as const;
+const records = (): WorkerRecord[] => [...workers.records.values()].map(({ record }) => record);
+
+async function start(options: LeafOptions): Promise<Leaf> {
+  return (running = await Leaf.start(options));
+}
+
+function create(module: DynamicModule) {
+  const host = { module: HostModule, imports: [module, ScheduleModule.forRoot()] };
+  return NestFactory.createApplicationContext(host, { logger: false, abortOnError: false });
+}
+
+describe('Leaf', () => {
+  it('starts and stops without a framework', async () => {
+    const leaf = await start({ database: file(), tags: ['order'], snowflake: { ...snowflake(), reportMs: 20 } });
+    expect(await leaf.segments?.next('order')).toBe(1n);
+    expect(leaf.ids.decode(leaf.ids.snowflake()).workerId).toBe(0);
+    expect([...leaf.jobs.timers.keys()].sort()).toEqual([...JOBS].sort());
+    await until('a report', () => records().every(({ write }) => write >= 3));
+    const stop = leaf.stop();
+    expect(leaf.stop()).toBe(stop);
+    await stop;
+    expect(records()).toMatchObject([{ free: true }]);
+    expect(leaf.jobs.timers.size).toBe(0);
+    const again = await start({ database: file() });
+    expect(await again.ids.nextId('order')).toBe(2n);
+  });
+
+  it('tells its status as plain data', async () => {
+    const leaf = await start({ database: file(), tags: ['order'], snowflake: snowflake() });
+    await leaf.ids.nextIds('order', 7);
+    const status = leaf.status();
+    expect(status).toMatchObject({
+      segment: { health: { status: 'up' }, issued: 7 },
+      database: { health: { status: 'up' }, description: expect.stringContaining('leaf.sqlite') },
+      snowflake: { health: { status: 'up' }, workerId: 0 },
+      registry: { health: { status: 'up' }, instance: '10.0.0.7:1' },
+    });
+    expect(structuredClone(status)).toEqual(status);
+    expect(Object.keys((await Leaf.start({})).status())).toEqual(['now']);
+  });
+
+  it('closes everything when its start fails', async () => {
+    const first = await start({ snowflake: snowflake() });
+    const second = snowflake();
+    const closeDatabase = jest.spyOn(DataSource.prototype, 'destroy');
+    const closeRegistry = jest.spyOn(second.registry.store, 'close');
+    const failing = Leaf.start({ database: file(), snowflake: second });
+    await expect(failing).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
+    expect([closeDatabase.mock.calls.length, closeRegistry.mock.calls.length]).toEqual([1, 1]);
+    const invalid = Leaf.start({ database: file(), tags: ['no tag!'] });
+    await expect(invalid).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
+    expect(closeDatabase).toHaveBeenCalledTimes(2);
+    await first.stop();
+  });
+
+  it('counts on when a tag goes', async () => {
+    const leaf = await start({ database: file(), tags: ['order', 'invoice'] });
+    const registry = new Registry();
+    await registerLeafMetrics(registry, leaf.ids);
+    const total = async (): Promise<number> => {
+      const lines = (await registry.metrics()).matchAll(/^leaf_ids_issued_total\{.*\} (\d+)$/gm);
+      return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
+    };
+    await leaf.ids.nextIds('order', 5);
+    await leaf.ids.nextIds('invoice', 3);
+    expect(await total()).toBe(8);
+    const loads = leaf.status().segment?.loads;
+    await leaf.ids.nextIds('order', 2);
+    leaf.segments?.removeTag('order');
+    expect(await total()).toBe(10);
+    expect(leaf.status().segment).toMatchObject({ loads, issued: 10 });
+  });
+});
+
+it('gives unused IDs back before the database of a global module closes', async () => {
+  const options = { database: file(), tags: ['order'], isGlobal: true };
+  for (const first of [1n, 2n]) {
+    const app = await create(IdModule.forRoot(options));
+    expect(await app.get(IdService).nextId('order')).toBe(first);
+    await app.close();
+  }
+});
+
+describe('The module of one mode', () => {
+  async function inside(
+    module: DynamicModule,
+    look: (app: Awaited<ReturnType<typeof create>>) => unknown,
+  ): Promise<void> {
+    const app = await create(module);
+    await look(app);
+    await app.close();
+  }
+
+  it('serves segments, and lists its jobs with the scheduler', async () => {
+    await inside(
+      SegmentModule.forRoot({ database: { url: file(), migrate: true }, hotTagsFile: join(directory, 'hot') }),
+      async (app) => {
+        await app.get(TagStore).create({ tag: 'order', step: 10 });
+        expect(await app.get(SegmentService).next('order')).toBe(1n);
+        expect(app.get(SnowflakeService)).toBeUndefined();
+        expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['leaf-tag-refresh', 'leaf-hot-tags']);
+      },
+    );
+  });
+
+  it('serves snowflake IDs, and may be left off by a factory', async () => {
+    await inside(SnowflakeModule.forRoot(snowflake()), (app) => {
+      expect(app.get(SnowflakeService).generator.next()).toBeGreaterThan(0n);
+      expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['leaf-time-report', 'leaf-registry-maintenance']);
+    });
+    expect(records()).toMatchObject([{ free: true }]);
+    await inside(SnowflakeModule.forRootAsync({ useFactory: () => undefined }), (app) => {
+      expect(app.get(SnowflakeService)).toBeUndefined();
+    });
+  });
+});
