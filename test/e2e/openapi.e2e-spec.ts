@@ -4,10 +4,11 @@ import { ERROR_CATALOGUE } from '@leaf/core';
 import type { ApiDescription } from '../../apps/leaf-server/src/openapi/build-document';
 import { BEARER } from '../../apps/leaf-server/src/openapi/operation';
 import { PROBLEM_MEDIA_TYPE } from '../../apps/leaf-server/src/openapi/problem-responses';
-import { call, text } from '../support/http';
+import { call } from '../support/http';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { faultsOfDocument } from '../support/openapi/document-rules';
 import { routesOf } from '../support/openapi/server-routes';
+import { problemCode } from '../support/problem';
 import { startTestServer, type TestServer } from '../support/server';
 
 let server: TestServer;
@@ -90,27 +91,33 @@ describe('the document', () => {
 });
 
 describe('the page', () => {
-  it('shows every route with its codes', async () => {
-    const page = await text(server.port, '/docs');
-    for (const { operation } of contract.routes) {
-      expect(page).toContain(`<article id="${operation.operationId}">`);
-      expect(page).toContain(`href="#${operation.operationId}"`);
-      expect(page).toContain(operation.summary);
-    }
-    for (const code of ['LEAF_TAG_PAUSED', 'LEAF_CLOCK_BACKWARDS', 'LEAF_MAX_ID_BACKWARDS', 'LEAF_REQUEST_INVALID']) {
-      expect(page).toContain(code);
+  it('is Swagger UI, of files of this server alone', async () => {
+    const { headers, body } = await call(server.port, '/docs');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(body).not.toMatch(/<style|<iframe|<form|\sstyle=|\son\w+=|javascript:|\/\/|<script>/i);
+    const loaded = [...body.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target as string);
+    const files = contract.route('docsFile').operation.parameters?.[0]?.schema.enum ?? [];
+    expect(loaded.sort()).toEqual(files.map((name) => `docs/${name}`).sort());
+    for (const file of loaded) {
+      const answer = await call(server.port, `/${file}`);
+      expect([file, answer.status]).toEqual([file, 200]);
+      expect(contract.faultOf(contract.route('docsFile'), answer)).toBeUndefined();
     }
   });
 
-  it('runs nothing, and loads nothing from elsewhere', async () => {
-    const { headers, body } = await call(server.port, '/docs');
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/);
-    expect(body).not.toMatch(/<script|<iframe|<form|\sstyle=|\son\w+=|javascript:/i);
-    const loaded = [...body.matchAll(/<(?:link|img)[^>]+(?:href|src)="([^"]*)"/g)].map(([, target]) => target);
-    expect(loaded).toEqual(['data:,', '/docs/style.css']);
-    const style = await call(server.port, '/docs/style.css');
-    expect(style.headers['content-type']).toBe('text/css; charset=utf-8');
-    expect(style.body).not.toMatch(/url\(|@import/);
+  it('starts with the document of this server, and asks no validator elsewhere', async () => {
+    const { headers, body } = await call(server.port, '/docs/start.js');
+    expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect(body).toContain("url: 'openapi.json'");
+    expect(body).toContain('validatorUrl: null');
   });
+
+  it.each(['package.json', 'index.html', 'swagger-ui-bundle.js.map', '..%2Fpackage.json', 'constructor'])(
+    'gives no other file of the package: %s',
+    async (name) => {
+      const answer = await call(server.port, `/docs/${name}`);
+      expect([answer.status, problemCode(answer)]).toEqual([404, 'LEAF_NOT_FOUND']);
+    },
+  );
 });
