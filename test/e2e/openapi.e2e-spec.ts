@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CATALOGUE } from '@leaf/core';
-import type { ApiDescription } from '../../apps/leaf-server/src/openapi/build-document';
-import { BEARER } from '../../apps/leaf-server/src/openapi/operation';
-import { PROBLEM_MEDIA_TYPE } from '../../apps/leaf-server/src/openapi/problem-responses';
 import { call } from '../support/http';
+import { LogLines } from '../support/log-lines';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
+import type { ApiDescription } from '../support/openapi/document';
 import { faultsOfDocument } from '../support/openapi/document-rules';
 import { routesOf } from '../support/openapi/server-routes';
 import { problemCode } from '../support/problem';
@@ -49,7 +48,7 @@ describe('the document', () => {
     for (const { method, path, operation } of contract.routes) {
       const { status } = await call(server.port, path.replace(/\{\w+\}/g, 'order'), { method });
       const guarded = status === 401 || status === 429;
-      expect([path, operation.security]).toEqual([path, guarded ? [{ [BEARER]: [] }] : undefined]);
+      expect([path, operation.security]).toEqual([path, guarded ? [{ bearer: [] }] : undefined]);
     }
   });
 
@@ -57,7 +56,7 @@ describe('the document', () => {
     let told = 0;
     for (const { operation } of contract.routes) {
       for (const [status, { content }] of Object.entries(operation.responses)) {
-        const parts = content?.[PROBLEM_MEDIA_TYPE]?.schema.allOf ?? [];
+        const parts = content?.['application/problem+json']?.schema.allOf ?? [];
         for (const { properties } of parts.filter(({ $ref }) => $ref === undefined)) {
           const codes = properties?.code?.enum as (keyof typeof ERROR_CATALOGUE)[];
           told += codes.length;
@@ -78,6 +77,18 @@ describe('the document', () => {
   it('is of the version of the package', () => {
     const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string };
     expect(document.info.version).toBe(version);
+  });
+
+  it('names no two schemas alike', async () => {
+    const log = new LogLines();
+    const other = await startTestServer({ LEAF_LOG_LEVEL: 'warn' });
+    try {
+      await fetchApi(other.port);
+      expect(log.all.filter((line) => line.includes('Duplicate DTO'))).toEqual([]);
+    } finally {
+      await other.stop();
+      log.end();
+    }
   });
 
   it('is the same for two servers of one process', async () => {

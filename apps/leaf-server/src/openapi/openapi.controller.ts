@@ -6,8 +6,9 @@ import type { FastifyReply } from 'fastify';
 import { LeafError } from '@leaf/core';
 import { PAGE_CSP } from '../http/responses/content-security';
 import { ApiDocument } from './api-document';
-import { Describe, htmlPage, json } from './route-description';
-import { text } from './schema';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from './decorators';
+import { ApiProblems } from './problems';
+import { contentOf, HTML } from './schemas';
 
 /** Files of Swagger UI that the page loads, by their types. */
 const SWAGGER_UI = {
@@ -41,16 +42,17 @@ const START_SCRIPT = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-u
 
 /** The description of this API, for programs and for people. */
 @Controller()
+@ApiTags('Documentation')
 export class OpenApiController {
   constructor(private readonly document: ApiDocument) {}
 
   @Get('openapi.json')
   @Header('content-type', 'application/json; charset=utf-8')
-  @Describe({
-    id: 'openapi',
-    group: 'Documentation',
-    summary: 'This API in OpenAPI 3.0',
-    answers: { 200: json({ type: 'object', example: { openapi: '3.0.3' } }, 'The document.') },
+  @ApiOperation({ operationId: 'openapi', summary: 'This API in OpenAPI 3.0' })
+  @ApiResponse({
+    status: 200,
+    description: 'The document.',
+    schema: { type: 'object', example: { openapi: '3.0.3' } },
   })
   async openapi(): Promise<string> {
     return JSON.stringify(await this.document.get());
@@ -59,26 +61,18 @@ export class OpenApiController {
   @Get('docs')
   @Header('content-type', 'text/html; charset=utf-8')
   @Header('content-security-policy', PAGE_CSP)
-  @Describe({
-    id: 'docs',
-    group: 'Documentation',
-    summary: 'This API for people: Swagger UI',
-    answers: { 200: htmlPage() },
-  })
+  @ApiOperation({ operationId: 'docs', summary: 'This API for people: Swagger UI' })
+  @ApiResponse({ status: 200, description: 'The page.', ...HTML })
   docs(): string {
     return PAGE;
   }
 
   /** @throws LeafError `LEAF_NOT_FOUND` */
   @Get('docs/:name')
-  @Describe({
-    id: 'docsFile',
-    group: 'Documentation',
-    summary: 'A file that this page loads',
-    path: { name: { type: 'string', enum: FILES, example: FILES[0] } },
-    answers: { 200: { description: 'Script, style or image.', type: '*/*', schema: text('The file.') } },
-    problems: ['LEAF_NOT_FOUND'],
-  })
+  @ApiOperation({ operationId: 'docsFile', summary: 'A file that this page loads' })
+  @ApiParam({ name: 'name', schema: { type: 'string', enum: FILES, example: FILES[0] } })
+  @ApiResponse({ status: 200, description: 'Script, style or image.', ...contentOf('*/*', 'The file.') })
+  @ApiProblems('LEAF_NOT_FOUND')
   async file(@Param('name') name: string, @Res() reply: FastifyReply): Promise<void> {
     const [type, body] = name === START ? [SWAGGER_UI['swagger-ui-bundle.js'], START_SCRIPT] : await shippedFile(name);
     void reply.type(type).send(body);
