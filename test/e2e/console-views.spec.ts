@@ -210,6 +210,16 @@ it('drains the server, and undoes it', async () => {
   expect((await admin(port, 'DELETE', '/api/server/drain')).status).toBe(200);
 });
 
+it('shows the HTTP API with Swagger UI, within the content security policy', async () => {
+  await page.goto(`http://127.0.0.1:${port}/docs`);
+  await page.getByText('/api/segment/batch/{tag}').click();
+  await page.getByRole('button', { name: 'Try it out' }).click();
+  await page.getByRole('button', { name: 'Execute' }).click();
+  await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
+  await page.getByRole('button', { name: 'Authorize' }).click();
+  await page.getByText('Available authorizations').waitFor();
+});
+
 it.each(['light', 'dark'] as const)('keeps nobody out, in %s colours', async (colorScheme) => {
   await page.emulateMedia({ colorScheme });
   await view.show('overview');

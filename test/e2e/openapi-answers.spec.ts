@@ -105,6 +105,11 @@ describe('every answer is as the document says', () => {
     }
   });
 
+  it('the files of the page about the API', async () => {
+    await ask('docsFile', '/docs/swagger-ui.css', 200);
+    await ask('docsFile', '/docs/none.js', 404);
+  });
+
   it('tags', async () => {
     await ask('createTag', '/api/tags', 201, withToken({ tag: 'order', step: 10, maxId: '5', description: 'orders' }));
     await ask('createTag', '/api/tags', 409, withToken({ tag: 'order', step: 10 }));
@@ -169,7 +174,7 @@ describe('every answer is as the document says', () => {
         await ask(
           operationId,
           fill('%20'),
-          operationId === 'consoleAsset' ? 404 : 400,
+          ['consoleAsset', 'docsFile'].includes(operationId) ? 404 : 400,
           withToken(operation.requestBody === undefined ? undefined : { step: 1 }),
         );
         await ask(operationId, fill('x'.repeat(2000)), 414, withToken());

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CATALOGUE } from '@leaf/core';
-import type { ApiDescription } from '../../apps/leaf-server/src/openapi/build-document';
-import { BEARER } from '../../apps/leaf-server/src/openapi/operation';
-import { PROBLEM_MEDIA_TYPE } from '../../apps/leaf-server/src/openapi/problem-responses';
-import { call, text } from '../support/http';
+import { call } from '../support/http';
+import { LogLines } from '../support/log-lines';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
+import type { ApiDescription } from '../support/openapi/document';
 import { faultsOfDocument } from '../support/openapi/document-rules';
 import { routesOf } from '../support/openapi/server-routes';
+import { problemCode } from '../support/problem';
 import { startTestServer, type TestServer } from '../support/server';
 
 let server: TestServer;
@@ -48,7 +48,7 @@ describe('the document', () => {
     for (const { method, path, operation } of contract.routes) {
       const { status } = await call(server.port, path.replace(/\{\w+\}/g, 'order'), { method });
       const guarded = status === 401 || status === 429;
-      expect([path, operation.security]).toEqual([path, guarded ? [{ [BEARER]: [] }] : undefined]);
+      expect([path, operation.security]).toEqual([path, guarded ? [{ bearer: [] }] : undefined]);
     }
   });
 
@@ -56,7 +56,7 @@ describe('the document', () => {
     let told = 0;
     for (const { operation } of contract.routes) {
       for (const [status, { content }] of Object.entries(operation.responses)) {
-        const parts = content?.[PROBLEM_MEDIA_TYPE]?.schema.allOf ?? [];
+        const parts = content?.['application/problem+json']?.schema.allOf ?? [];
         for (const { properties } of parts.filter(({ $ref }) => $ref === undefined)) {
           const codes = properties?.code?.enum as (keyof typeof ERROR_CATALOGUE)[];
           told += codes.length;
@@ -79,6 +79,18 @@ describe('the document', () => {
     expect(document.info.version).toBe(version);
   });
 
+  it('names no two schemas alike', async () => {
+    const log = new LogLines();
+    const other = await startTestServer({ LEAF_LOG_LEVEL: 'warn' });
+    try {
+      await fetchApi(other.port);
+      expect(log.all.filter((line) => line.includes('Duplicate DTO'))).toEqual([]);
+    } finally {
+      await other.stop();
+      log.end();
+    }
+  });
+
   it('is the same for two servers of one process', async () => {
     const other = await startTestServer();
     try {
@@ -90,27 +102,33 @@ describe('the document', () => {
 });
 
 describe('the page', () => {
-  it('shows every route with its codes', async () => {
-    const page = await text(server.port, '/docs');
-    for (const { operation } of contract.routes) {
-      expect(page).toContain(`<article id="${operation.operationId}">`);
-      expect(page).toContain(`href="#${operation.operationId}"`);
-      expect(page).toContain(operation.summary);
-    }
-    for (const code of ['LEAF_TAG_PAUSED', 'LEAF_CLOCK_BACKWARDS', 'LEAF_MAX_ID_BACKWARDS', 'LEAF_REQUEST_INVALID']) {
-      expect(page).toContain(code);
+  it('is Swagger UI, of files of this server alone', async () => {
+    const { headers, body } = await call(server.port, '/docs');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(body).not.toMatch(/<style|<iframe|<form|\sstyle=|\son\w+=|javascript:|\/\/|<script>/i);
+    const loaded = [...body.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target as string);
+    const files = contract.route('docsFile').operation.parameters?.[0]?.schema.enum ?? [];
+    expect(loaded.sort()).toEqual(files.map((name) => `docs/${name}`).sort());
+    for (const file of loaded) {
+      const answer = await call(server.port, `/${file}`);
+      expect([file, answer.status]).toEqual([file, 200]);
+      expect(contract.faultOf(contract.route('docsFile'), answer)).toBeUndefined();
     }
   });
 
-  it('runs nothing, and loads nothing from elsewhere', async () => {
-    const { headers, body } = await call(server.port, '/docs');
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/);
-    expect(body).not.toMatch(/<script|<iframe|<form|\sstyle=|\son\w+=|javascript:/i);
-    const loaded = [...body.matchAll(/<(?:link|img)[^>]+(?:href|src)="([^"]*)"/g)].map(([, target]) => target);
-    expect(loaded).toEqual(['data:,', '/docs/style.css']);
-    const style = await call(server.port, '/docs/style.css');
-    expect(style.headers['content-type']).toBe('text/css; charset=utf-8');
-    expect(style.body).not.toMatch(/url\(|@import/);
+  it('starts with the document of this server, and asks no validator elsewhere', async () => {
+    const { headers, body } = await call(server.port, '/docs/start.js');
+    expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect(body).toContain("url: 'openapi.json'");
+    expect(body).toContain('validatorUrl: null');
   });
+
+  it.each(['package.json', 'index.html', 'swagger-ui-bundle.js.map', '..%2Fpackage.json', 'constructor'])(
+    'gives no other file of the package: %s',
+    async (name) => {
+      const answer = await call(server.port, `/docs/${name}`);
+      expect([answer.status, problemCode(answer)]).toEqual([404, 'LEAF_NOT_FOUND']);
+    },
+  );
 });

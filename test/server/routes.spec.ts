@@ -27,7 +27,7 @@ const PUBLIC = [
   'GET /db',
   'GET /decodeSnowflakeId',
   'GET /docs',
-  'GET /docs/style.css',
+  'GET /docs/:name',
   'GET /health/live',
   'GET /health/ready',
   'GET /health/startup',

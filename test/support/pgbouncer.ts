@@ -52,6 +52,8 @@ export class PgbouncerServer extends PrivateServer {
       'pool_mode = transaction',
       `default_pool_size = ${POOL_SIZE}`,
       'max_client_conn = 500',
+      // Each test has a database of its own: those of earlier ones may not use up the server's connections.
+      'server_idle_timeout = 2',
       // The default is to refuse clients for 15 s after one failure to connect.
       'server_login_retry = 0.2',
       `ignore_startup_parameters = ${['extra_float_digits', 'statement_timeout', ...this.ignored].join(', ')}`,

@@ -1,9 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { MAX_ID } from '@leaf/core';
-import type { ApiDescription } from '../../../apps/leaf-server/src/openapi/build-document';
-import type { Operation } from '../../../apps/leaf-server/src/openapi/operation';
-import type { Schema } from '../../../apps/leaf-server/src/openapi/schema';
 import { type Answer, json } from '../http';
+import type { ApiDescription, Operation, Schema } from './document';
 
 export interface ApiRoute {
   readonly path: string;

@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import type { ApiDescription } from '../../../apps/leaf-server/src/openapi/build-document';
+import type { ApiDescription } from './document';
 
 const text = { type: 'string' };
 const closed = (properties: object, required: readonly string[] = []): object => ({

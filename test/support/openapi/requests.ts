@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import type { Parameter } from '../../../apps/leaf-server/src/openapi/operation';
-import type { Schema } from '../../../apps/leaf-server/src/openapi/schema';
 import type { ApiContract, ApiRoute } from './contract';
+import type { Parameter, Schema } from './document';
 import { hostileJson, hostileNumber, hostileText, valueOf, variantsOf } from './values';
 
 /** A request of a fuzz, before it is written down as HTTP. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { MAX_ID } from '@leaf/core';
-import type { Schema } from '../../../apps/leaf-server/src/openapi/schema';
+import type { Schema } from './document';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { Controller, Delete, HttpCode, Post } from '@nestjs/common';
 import { Drain } from '../lifecycle/drain';
-import { Describe, json } from '../openapi/route-description';
-import { object, truth } from '../openapi/schema';
+import { ApiOperation, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
+import { ApiProblems } from '../openapi/problems';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
 import type { Actor } from './actor';
@@ -9,17 +9,18 @@ import { CurrentActor } from './actor';
 import { AdminOnly } from './admin-only';
 import { Audit } from './audit';
 
-interface DrainResponse {
-  readonly draining: boolean;
+@ApiSchema({ name: 'Drain' })
+class DrainResponse {
+  @ApiProperty({ description: 'Whether the server wants no more requests.' })
+  readonly draining!: boolean;
 }
-
-const DRAIN = object<DrainResponse>('Drain', { draining: truth('Whether the server wants no more requests.') });
 
 /** True begins a drain, false ends it. */
 const DRAIN_ORDER = new BusRequest<boolean, void>('drain');
 
 /** This server, not those beside it. Every route here needs a token. */
 @Controller('api/server')
+@ApiTags('This server')
 @AdminOnly()
 export class ServerAdminController {
   constructor(
@@ -31,13 +32,13 @@ export class ServerAdminController {
   }
 
   @Post('drain')
-  @Describe({
-    id: 'drain',
-    group: 'This server',
+  @ApiOperation({
+    operationId: 'drain',
     summary: 'Lets load balancers look elsewhere',
-    detail: '`/health/ready` turns 503 while IDs are still served, each on a connection that ends with its answer.',
-    answers: { 200: json(DRAIN) },
+    description:
+      '`/health/ready` turns 503 while IDs are still served, each on a connection that ends with its answer.',
   })
+  @ApiResponse({ status: 200, description: 'Done.', type: DrainResponse })
   @HttpCode(200)
   begin(@CurrentActor() by: Actor): Promise<DrainResponse> {
     return this.record(by, 'drain server', true);
@@ -45,13 +46,9 @@ export class ServerAdminController {
 
   /** @throws LeafError `LEAF_NOT_READY` when the server is stopping */
   @Delete('drain')
-  @Describe({
-    id: 'undoDrain',
-    group: 'This server',
-    summary: 'Ends a drain',
-    answers: { 200: json(DRAIN) },
-    problems: ['LEAF_NOT_READY'],
-  })
+  @ApiOperation({ operationId: 'undoDrain', summary: 'Ends a drain' })
+  @ApiResponse({ status: 200, description: 'Done.', type: DrainResponse })
+  @ApiProblems('LEAF_NOT_READY')
   undo(@CurrentActor() by: Actor): Promise<DrainResponse> {
     return this.record(by, 'undo drain of server', false);
   }

@@ -1,50 +1,64 @@
 import { Body, Controller, Delete, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
-import { Describe, json } from '../openapi/route-description';
-import { object, text, truth } from '../openapi/schema';
-import { ANY_TAG } from '../openapi/shared-schemas';
+import {
+  ApiJsonBody,
+  ApiOperation,
+  ApiParam,
+  ApiProperty,
+  ApiResponse,
+  ApiSchema,
+  ApiTags,
+} from '../openapi/decorators';
+import { ApiProblems, SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problems';
+import { ANY_TAG } from '../openapi/schemas';
 import type { Actor } from './actor';
 import { CurrentActor } from './actor';
 import { AdminOnly } from './admin-only';
 import { BodyPipe } from './body.pipe';
 import { TagAdmin } from './tag-admin';
 import type * as Bodies from './tag-bodies';
-import { NEW_TAG, TAG_CHANGE } from './tag-body-schemas';
-import { TAG_ROW, type TagResponse } from './tag-rows';
+import { TagResponse } from './tag-rows';
 
-interface PauseResponse {
-  readonly tag: string;
-  readonly paused: boolean;
+@ApiSchema({ name: 'TagPause' })
+class PauseResponse {
+  @ApiProperty(ANY_TAG)
+  readonly tag!: string;
+
+  @ApiProperty({ description: 'Whether the tag is paused now.' })
+  readonly paused!: boolean;
 }
 
-const PAUSE = object<PauseResponse>('TagPause', { tag: ANY_TAG, paused: truth('Whether the tag is paused now.') });
+const LOCATION = {
+  Location: {
+    description: 'The path of the tag.',
+    required: true,
+    schema: { type: 'string', example: '/api/tags/order' },
+  },
+};
 
-/** Loaded with the first body that comes: most servers are never sent one. */
-const bodies = (): Promise<typeof Bodies> => import('./tag-bodies.js');
+const newTag = async (): Promise<typeof Bodies.NewTagBody> => (await import('./tag-bodies.js')).NewTagBody;
+const tagChange = async (): Promise<typeof Bodies.TagChangeBody> => (await import('./tag-bodies.js')).TagChangeBody;
 
 /** Every route here needs a token. */
 @Controller('api/tags')
+@ApiTags('Tags')
 @AdminOnly()
 export class TagAdminController {
   constructor(private readonly tags: TagAdmin) {}
 
   @Post()
-  @Describe({
-    id: 'createTag',
-    group: 'Tags',
+  @ApiOperation({
+    operationId: 'createTag',
     summary: 'Creates a tag',
-    detail:
+    description:
       'This server serves it at once, the others find it at its first request. A name that was deleted begins where the deleted tag had come to.',
-    body: NEW_TAG,
-    answers: {
-      201: { ...json(TAG_ROW, 'The row.'), headers: { Location: text('The path of the tag.', '/api/tags/order') } },
-    },
-    problems: ['LEAF_TAG_INVALID', 'LEAF_TAG_EXISTS', 'LEAF_MAX_ID_BACKWARDS', ...TAG_ROW_PROBLEMS],
   })
+  @ApiJsonBody(newTag)
+  @ApiResponse({ status: 201, description: 'The row.', type: TagResponse, headers: LOCATION })
+  @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_EXISTS', 'LEAF_MAX_ID_BACKWARDS', ...TAG_ROW_PROBLEMS)
   async create(
     @CurrentActor() by: Actor,
-    @Body(new BodyPipe(async () => (await bodies()).NewTagBody)) body: Bodies.NewTagBody,
+    @Body(new BodyPipe(newTag)) body: Bodies.NewTagBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TagResponse> {
     const row = await this.tags.create(by, body);
@@ -53,63 +67,56 @@ export class TagAdminController {
   }
 
   @Patch(':tag')
-  @Describe({
-    id: 'changeTag',
-    group: 'Tags',
+  @ApiOperation({
+    operationId: 'changeTag',
     summary: 'Changes a tag',
-    detail: 'What is left out stays. IDs that are buffered are given out before a higher `maxId` is reached.',
-    path: { tag: ANY_TAG },
-    body: TAG_CHANGE,
-    answers: { 200: json(TAG_ROW, 'The row.') },
-    problems: ['LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', 'LEAF_MAX_ID_BACKWARDS', ...TAG_ROW_PROBLEMS],
+    description: 'What is left out stays. IDs that are buffered are given out before a higher `maxId` is reached.',
   })
+  @ApiParam({ name: 'tag', ...ANY_TAG })
+  @ApiJsonBody(tagChange)
+  @ApiResponse({ status: 200, description: 'The row.', type: TagResponse })
+  @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', 'LEAF_MAX_ID_BACKWARDS', ...TAG_ROW_PROBLEMS)
   change(
     @CurrentActor() by: Actor,
     @Param('tag') tag: string,
-    @Body(new BodyPipe(async () => (await bodies()).TagChangeBody)) body: Bodies.TagChangeBody,
+    @Body(new BodyPipe(tagChange)) body: Bodies.TagChangeBody,
   ): Promise<TagResponse> {
     return this.tags.change(by, tag, body);
   }
 
   @Delete(':tag')
-  @Describe({
-    id: 'deleteTag',
-    group: 'Tags',
+  @ApiOperation({
+    operationId: 'deleteTag',
     summary: 'Deletes a tag',
-    detail: 'It gives no more IDs: at once on this server, within one refresh on the others.',
-    path: { tag: ANY_TAG },
-    answers: { 204: { description: 'Done.' } },
-    problems: ['LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', ...TAG_ROW_PROBLEMS],
+    description: 'It gives no more IDs: at once on this server, within one refresh on the others.',
   })
+  @ApiParam({ name: 'tag', ...ANY_TAG })
+  @ApiResponse({ status: 204, description: 'Done.' })
+  @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', ...TAG_ROW_PROBLEMS)
   @HttpCode(204)
   remove(@CurrentActor() by: Actor, @Param('tag') tag: string): Promise<void> {
     return this.tags.remove(by, tag);
   }
 
   @Post(':tag/pause')
-  @Describe({
-    id: 'pauseTag',
-    group: 'Tags',
+  @ApiOperation({
+    operationId: 'pauseTag',
     summary: 'Pauses a tag on this server',
-    detail: 'Its IDs are refused with `LEAF_TAG_PAUSED` and kept, until it is resumed or the server is restarted.',
-    path: { tag: ANY_TAG },
-    answers: { 200: json(PAUSE) },
-    problems: SEGMENT_PROBLEMS,
+    description: 'Its IDs are refused with `LEAF_TAG_PAUSED` and kept, until it is resumed or the server is restarted.',
   })
+  @ApiParam({ name: 'tag', ...ANY_TAG })
+  @ApiResponse({ status: 200, description: 'Done.', type: PauseResponse })
+  @ApiProblems(...SEGMENT_PROBLEMS)
   @HttpCode(200)
   pause(@CurrentActor() by: Actor, @Param('tag') tag: string): Promise<PauseResponse> {
     return this.setPaused(by, tag, true);
   }
 
   @Post(':tag/resume')
-  @Describe({
-    id: 'resumeTag',
-    group: 'Tags',
-    summary: 'Resumes a tag on this server',
-    path: { tag: ANY_TAG },
-    answers: { 200: json(PAUSE) },
-    problems: SEGMENT_PROBLEMS,
-  })
+  @ApiOperation({ operationId: 'resumeTag', summary: 'Resumes a tag on this server' })
+  @ApiParam({ name: 'tag', ...ANY_TAG })
+  @ApiResponse({ status: 200, description: 'Done.', type: PauseResponse })
+  @ApiProblems(...SEGMENT_PROBLEMS)
   @HttpCode(200)
   resume(@CurrentActor() by: Actor, @Param('tag') tag: string): Promise<PauseResponse> {
     return this.setPaused(by, tag, false);

@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, IsString, Matches, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import {
   fitsDescription,
@@ -10,11 +11,26 @@ import {
   type TagOrder,
   type TagReset,
 } from '@leaf/core';
-import { ZONE_PATTERN } from './tag-rows';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
+import { ANY_TAG } from '../openapi/schemas';
+import { KIND, ZONE_PATTERN } from './tag-rows';
 
-const STEP = { message: `step must be a whole number from 1 to ${MAX_STEP}` };
-const MAX_STEP_RULE = { message: `maxStep must be a whole number from 1 to ${MAX_STEP}` };
 const INTERLEAVE = ['of', 'remainder', 'block'];
+const DECIMAL_ID = /^[1-9][0-9]{0,18}$/;
+
+const STEPS = { type: 'integer', minimum: 1, maximum: MAX_STEP } as const;
+const STEP = { ...STEPS, description: 'IDs of a segment, at least.', example: 1000 } as const;
+const LARGEST_STEP = {
+  ...STEPS,
+  description: 'IDs of a segment, at most; not less than `step`, and equal to it when the step shall be fixed.',
+  example: 100_000,
+} as const;
+const DECIMAL = { type: 'string', format: 'int64', pattern: DECIMAL_ID.source } as const;
+const LAST_ID = {
+  ...DECIMAL,
+  description: `The last ID that may be given, at most ${MAX_ID - 1n}.`,
+  example: '999999',
+} as const;
 
 /** Left out is allowed; null is not. */
 function MayBeLeftOut(): PropertyDecorator {
@@ -26,9 +42,14 @@ function MayBeTakenAway(): PropertyDecorator {
   return ValidateIf((_body, value) => value !== undefined && value !== null);
 }
 
+function IsStep(property: string): PropertyDecorator {
+  const rule = { message: `${property} must be a whole number from 1 to ${MAX_STEP}` };
+  return applyDecorators(IsInt(rule), Min(1, rule), Max(MAX_STEP, rule));
+}
+
 function IsDecimalId(property: string): PropertyDecorator {
   const validate = (value: unknown): boolean =>
-    typeof value === 'string' && /^[1-9]\d{0,18}$/.test(value) && BigInt(value) <= MAX_ID;
+    typeof value === 'string' && DECIMAL_ID.test(value) && BigInt(value) <= MAX_ID;
   const message = `${property} must be a decimal string from "1" to "${MAX_ID}"`;
   return ValidateBy({ name: 'isDecimalId', validator: { validate, defaultMessage: () => message } });
 }
@@ -57,31 +78,44 @@ function CannotChange(property: string): PropertyDecorator {
   return ValidateBy({ name: 'cannotChange', validator: { validate: () => false, defaultMessage: () => message } });
 }
 
-/** `PATCH /api/tags/:tag`. */
-export class TagChangeBody {
-  @MayBeLeftOut()
-  @IsInt(STEP)
-  @Min(1, STEP)
-  @Max(MAX_STEP, STEP)
-  readonly step?: number;
-
-  @MayBeTakenAway()
-  @IsInt(MAX_STEP_RULE)
-  @Min(1, MAX_STEP_RULE)
-  @Max(MAX_STEP, MAX_STEP_RULE)
-  readonly maxStep?: number | null;
-
-  @MayBeTakenAway()
-  @IsDecimalId('max')
-  readonly max?: string | null;
-
+class TagSettings {
+  @ApiPropertyOptional({
+    ...DECIMAL,
+    description: `The first ID to be given, at most ${MAX_ID}; it can only rise.`,
+    example: '1',
+  })
   @MayBeLeftOut()
   @IsDecimalId('maxId')
   readonly maxId?: string;
 
+  @ApiPropertyOptional({
+    maxLength: MAX_DESCRIPTION,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    description: 'What the tag is for, without control characters.',
+    example: 'order numbers',
+  })
   @MayBeLeftOut()
   @IsDescription()
   readonly description?: string;
+}
+
+/** `PATCH /api/tags/:tag`. */
+@ApiSchema({ name: 'TagChange', minProperties: 1, additionalProperties: false })
+export class TagChangeBody extends TagSettings {
+  @ApiPropertyOptional(STEP)
+  @MayBeLeftOut()
+  @IsStep('step')
+  readonly step?: number;
+
+  @ApiPropertyOptional({ ...LARGEST_STEP, nullable: true })
+  @MayBeTakenAway()
+  @IsStep('maxStep')
+  readonly maxStep?: number | null;
+
+  @ApiPropertyOptional({ ...LAST_ID, nullable: true })
+  @MayBeTakenAway()
+  @IsDecimalId('max')
+  readonly max?: string | null;
 
   @MayBeLeftOut()
   @CannotChange('order')
@@ -101,45 +135,42 @@ export class TagChangeBody {
 }
 
 /** `POST /api/tags`. */
-export class NewTagBody {
+@ApiSchema({ name: 'NewTag', additionalProperties: false })
+export class NewTagBody extends TagSettings {
+  @ApiProperty(ANY_TAG)
   @IsString({ message: 'tag must be text' })
   readonly tag!: string;
 
-  @IsInt(STEP)
-  @Min(1, STEP)
-  @Max(MAX_STEP, STEP)
+  @ApiProperty(STEP)
+  @IsStep('step')
   readonly step!: number;
 
+  @ApiPropertyOptional(LARGEST_STEP)
   @MayBeLeftOut()
-  @IsInt(MAX_STEP_RULE)
-  @Min(1, MAX_STEP_RULE)
-  @Max(MAX_STEP, MAX_STEP_RULE)
+  @IsStep('maxStep')
   readonly maxStep?: number;
 
+  @ApiPropertyOptional(LAST_ID)
   @MayBeLeftOut()
   @IsDecimalId('max')
   readonly max?: string;
 
-  @MayBeLeftOut()
-  @IsDecimalId('maxId')
-  readonly maxId?: string;
-
-  @MayBeLeftOut()
-  @IsDescription()
-  readonly description?: string;
-
+  @ApiPropertyOptional(KIND.order)
   @MayBeLeftOut()
   @IsIn(ORDERS, { message: `order must be one of ${ORDERS.join(', ')}` })
   readonly order?: TagOrder;
 
+  @ApiPropertyOptional(KIND.reset)
   @MayBeLeftOut()
   @IsIn(RESETS, { message: `reset must be one of ${RESETS.join(', ')}` })
   readonly reset?: TagReset;
 
+  @ApiPropertyOptional(KIND.zone)
   @MayBeLeftOut()
   @Matches(ZONE_PATTERN, { message: 'zone must be an IANA time zone, as Europe/Berlin' })
   readonly zone?: string;
 
+  @ApiPropertyOptional(KIND.interleave)
   @MayBeLeftOut()
   @IsInterleave()
   readonly interleave?: Interleave;

@@ -2,8 +2,9 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf/core';
 import { PAGE_CSP } from '../http/responses/content-security';
-import { type AnswerDescription, Describe, htmlPage } from '../openapi/route-description';
-import { type Schema, text } from '../openapi/schema';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiProblems } from '../openapi/problems';
+import { contentOf, HTML } from '../openapi/schemas';
 import { acceptedEncoding, isUnchanged } from './negotiation';
 import { type Encoding, type SiteFile, StaticAssets } from './static-assets';
 
@@ -15,13 +16,7 @@ const HEADERS = {
 };
 const ASK_EACH_TIME = 'no-cache';
 const KEEP = 'public, max-age=31536000, immutable';
-const UNCHANGED: AnswerDescription = { description: 'It is as `If-None-Match` says.' };
-const ASSET_NAME: Schema = {
-  type: 'string',
-  pattern: '^[A-Za-z0-9._-]{1,128}$',
-  description: 'With a hash of the content in it.',
-  example: 'index-Dk3xQ0aB.js',
-};
+const UNCHANGED = { status: 304, description: 'It is as `If-None-Match` says.' };
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -35,16 +30,15 @@ const NOT_BUILT = `<!doctype html>
 
 /** The web console: one page and its files. */
 @Controller()
+@ApiTags('Console')
 export class ConsoleController {
   constructor(private readonly assets: StaticAssets) {}
 
   @Get()
-  @Describe({
-    id: 'console',
-    group: 'Console',
-    summary: 'The page of the console',
-    answers: { 200: htmlPage(), 304: UNCHANGED, 404: htmlPage('The console was not built; the page says how.') },
-  })
+  @ApiOperation({ operationId: 'console', summary: 'The page of the console' })
+  @ApiResponse({ status: 200, description: 'The page.', ...HTML })
+  @ApiResponse(UNCHANGED)
+  @ApiResponse({ status: 404, description: 'The console was not built; the page says how.', ...HTML })
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { page } = this.assets;
     if (page !== undefined) {
@@ -57,17 +51,15 @@ export class ConsoleController {
 
   /** @throws LeafError `LEAF_NOT_FOUND` */
   @Get('assets/:name')
-  @Describe({
-    id: 'consoleAsset',
-    group: 'Console',
-    summary: 'A file that this page loads',
-    path: { name: ASSET_NAME },
-    answers: {
-      200: { description: 'Script, style or image.', type: '*/*', schema: text('The file.') },
-      304: UNCHANGED,
-    },
-    problems: ['LEAF_NOT_FOUND'],
+  @ApiOperation({ operationId: 'consoleAsset', summary: 'A file that this page loads' })
+  @ApiParam({
+    name: 'name',
+    description: 'With a hash of the content in it.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$', example: 'index-Dk3xQ0aB.js' },
   })
+  @ApiResponse({ status: 200, description: 'Script, style or image.', ...contentOf('*/*', 'The file.') })
+  @ApiResponse(UNCHANGED)
+  @ApiProblems('LEAF_NOT_FOUND')
   asset(@Param('name') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const file = this.assets.asset(name);
     if (file === undefined) {

@@ -1,14 +1,39 @@
 import { Controller, Get, Res, ServiceUnavailableException } from '@nestjs/common';
+import type { SchemaObject } from '@nestjs/swagger';
 import { type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import type { FastifyReply } from 'fastify';
 import { RETRY_AFTER_S } from '../http/responses/problem';
-import { Describe, json } from '../openapi/route-description';
-import { RETRY_AFTER } from '../openapi/shared-schemas';
-import { HEALTH } from './health-schema';
+import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
+import { RETRY_AFTER_HEADER } from '../openapi/schemas';
 import { ServerReadiness } from './server-readiness';
+
+const PART: SchemaObject = {
+  type: 'object',
+  description: 'What a part says of itself.',
+  properties: { status: { type: 'string', enum: ['up', 'degraded', 'down'] } },
+  required: ['status'],
+  additionalProperties: true,
+};
+const PARTS = { type: 'object', additionalProperties: PART } as const;
+
+/** The format of @nestjs/terminus. */
+class Health implements HealthCheckResult {
+  @ApiProperty({ enum: ['ok', 'degraded', 'error', 'shutting_down'] })
+  readonly status!: HealthCheckResult['status'];
+
+  @ApiProperty({ ...PARTS, description: 'The parts that work.' })
+  readonly info!: HealthCheckResult['details'];
+
+  @ApiProperty({ ...PARTS, description: 'The parts that do not.' })
+  readonly error!: HealthCheckResult['details'];
+
+  @ApiProperty({ ...PARTS, description: 'All parts.' })
+  readonly details!: HealthCheckResult['details'];
+}
 
 /** Probes for Kubernetes and load balancers, in the format of @nestjs/terminus. */
 @Controller('health')
+@ApiTags('Watching')
 export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
@@ -17,12 +42,8 @@ export class HealthController {
 
   /** The event loop turns: all that a restart could mend. */
   @Get('live')
-  @Describe({
-    id: 'live',
-    group: 'Watching',
-    summary: 'Whether the process answers at all',
-    answers: { 200: json(HEALTH, 'It does.') },
-  })
+  @ApiOperation({ operationId: 'live', summary: 'Whether the process answers at all' })
+  @ApiResponse({ status: 200, description: 'It does.', type: Health })
   live(): HealthCheckResult {
     const details = { process: { status: 'up' as const } };
     return { status: 'ok', info: details, error: {}, details };
@@ -30,11 +51,11 @@ export class HealthController {
 
   /** HTTP is opened when all that a start has to do is done: whoever hears this has started. */
   @Get('startup')
-  @Describe({
-    id: 'startup',
-    group: 'Watching',
-    summary: 'Whether the start is over',
-    answers: { 200: json(HEALTH, 'It is: database open, worker ID acquired, tags known.') },
+  @ApiOperation({ operationId: 'startup', summary: 'Whether the start is over' })
+  @ApiResponse({
+    status: 200,
+    description: 'It is: database open, worker ID acquired, tags known.',
+    type: Health,
   })
   startup(): HealthCheckResult {
     const details = { start: { status: 'up' as const } };
@@ -42,17 +63,17 @@ export class HealthController {
   }
 
   @Get('ready')
-  @Describe({
-    id: 'ready',
-    group: 'Watching',
-    summary: 'Whether requests may come',
-    answers: {
-      200: json(HEALTH, 'They may. Degraded: something fails, IDs still flow.'),
-      503: {
-        ...json(HEALTH, 'They may not; the part that is down says why.'),
-        headers: { 'Retry-After': RETRY_AFTER },
-      },
-    },
+  @ApiOperation({ operationId: 'ready', summary: 'Whether requests may come' })
+  @ApiResponse({
+    status: 200,
+    description: 'They may. Degraded: something fails, IDs still flow.',
+    type: Health,
+  })
+  @ApiResponse({
+    status: 503,
+    description: 'They may not; the part that is down says why.',
+    type: Health,
+    headers: RETRY_AFTER_HEADER,
   })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
     try {

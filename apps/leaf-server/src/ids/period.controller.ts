@@ -3,56 +3,59 @@ import type { FastifyReply } from 'fastify';
 import { assertTag, MAX_RANGE_SIZE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf/core';
 import { EmbeddedIdService } from '@leaf/id';
 import { JSON_TYPE } from '../http/fast-path';
-import { SEGMENT_PROBLEMS } from '../openapi/problem-responses';
-import { Describe, json } from '../openapi/route-description';
-import { arrayOf, object, text } from '../openapi/schema';
-import { ANY_TAG, MOMENT, NONCE, NONCE_ECHO, sizeUpTo } from '../openapi/shared-schemas';
+import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiProblems, SEGMENT_PROBLEMS } from '../openapi/problems';
+import { ANY_TAG, ApiSizeAndNonce, MOMENT, NONCE_ECHO } from '../openapi/schemas';
 import { rangesText } from '../http/responses/batch-text';
 import { parseMoment } from './moment';
 import { parseNonce } from './nonce';
-import { RANGE, type RangeResponse } from './segment.controller';
+import { IdRange } from './segment.controller';
 import { parseSize } from './size';
 
-interface PeriodResponse extends Omit<RangeResponse, 'order'> {
-  readonly period: string;
-}
+class PeriodRanges {
+  @ApiProperty(ANY_TAG)
+  readonly tag!: string;
 
-const NUMBERS = object<PeriodResponse>('PeriodRanges', {
-  tag: ANY_TAG,
-  period: {
-    ...text('The day, month or year that the numbers belong to.', '2026-11'),
+  @ApiProperty({
+    description: 'The day, month or year that the numbers belong to.',
     pattern: '^[0-9]{4}(-[0-9]{2}){0,2}$',
-  },
-  ranges: arrayOf(RANGE),
-});
+    example: '2026-11',
+  })
+  readonly period!: string;
+
+  @ApiProperty({ type: [IdRange] })
+  readonly ranges!: readonly IdRange[];
+}
 
 /** Numbers of tags that begin anew with each period. */
 @Controller('api/segment')
+@ApiTags('Segment IDs')
 export class PeriodController {
   constructor(private readonly ids: EmbeddedIdService) {}
 
   @Get('period/:tag')
   @Header('content-type', JSON_TYPE)
-  @Describe({
-    id: 'takePeriodNumbers',
-    group: 'Segment IDs',
+  @ApiOperation({
+    operationId: 'takePeriodNumbers',
     summary: 'The next numbers of a tag in its day, month or year',
-    detail: 'For tags that begin anew with each period. A number is unique together with its period only: keep both.',
-    path: { tag: ANY_TAG },
-    query: {
-      size: sizeUpTo(MAX_RANGE_SIZE),
-      at: { ...MOMENT, description: 'A moment of the period, with `Z` or an offset; now when it is left out.' },
-      [NONCE_PARAMETER]: NONCE,
-    },
-    optional: ['at'],
-    answers: {
-      200: {
-        ...json(NUMBERS, 'The period, and ascending ranges whose sizes add up to the size that was asked for.'),
-        headers: NONCE_ECHO,
-      },
-    },
-    problems: ['LEAF_SIZE_INVALID', 'LEAF_PERIOD_INVALID', 'LEAF_TAG_NOT_PERIODIC', ...SEGMENT_PROBLEMS],
+    description:
+      'For tags that begin anew with each period. A number is unique together with its period only: keep both.',
   })
+  @ApiParam({ name: 'tag', ...ANY_TAG })
+  @ApiSizeAndNonce(MAX_RANGE_SIZE)
+  @ApiQuery({
+    name: 'at',
+    required: false,
+    ...MOMENT,
+    description: 'A moment of the period, with `Z` or an offset; now when it is left out.',
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'The period, and ascending ranges whose sizes add up to the size that was asked for.',
+    type: PeriodRanges,
+    headers: NONCE_ECHO,
+  })
+  @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_PERIOD_INVALID', 'LEAF_TAG_NOT_PERIODIC', ...SEGMENT_PROBLEMS)
   async take(
     @Param('tag') tag: string,
     @Query('size') size: unknown,

@@ -3,38 +3,41 @@ import type { FastifyReply } from 'fastify';
 import { assertTag, MAX_BATCH_SIZE, NONCE_PARAMETER } from '@leaf/core';
 import { EmbeddedIdService } from '@leaf/id';
 import { TEXT_TYPE } from '../http/fast-path';
-import { SNOWFLAKE_PROBLEMS } from '../openapi/problem-responses';
-import { Describe, json, plainText } from '../openapi/route-description';
-import { arrayOf, object, wholeNumber } from '../openapi/schema';
-import { ID, KEY, MOMENT, NONCE, NONCE_ECHO, sizeUpTo } from '../openapi/shared-schemas';
+import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiProblems, SNOWFLAKE_PROBLEMS } from '../openapi/problems';
+import { ApiSizeAndNonce, ID, ID_TEXT, KEY, MOMENT, NONCE_ECHO } from '../openapi/schemas';
 import { BatchAnswer } from './batch-answer';
 import { parseId } from './id-text';
 import { parseNonce } from './nonce';
 import { parseSize } from './size';
 
-interface BatchResponse {
-  readonly key: string;
-  readonly ids: string[];
+class SnowflakeBatch {
+  @ApiProperty(KEY)
+  readonly key!: string;
+
+  @ApiProperty({ type: 'array', items: ID })
+  readonly ids!: readonly string[];
 }
 
-interface DecodeResponse {
-  readonly id: string;
-  readonly timestamp: number;
-  readonly time: string;
-  readonly workerId: number;
-  readonly sequence: number;
-}
+class SnowflakeParts {
+  @ApiProperty(ID)
+  readonly id!: string;
 
-const BATCH = object<BatchResponse>('SnowflakeBatch', { key: KEY, ids: arrayOf(ID) });
-const PARTS = object<DecodeResponse>('SnowflakeParts', {
-  id: ID,
-  timestamp: wholeNumber('When the ID was made, in Unix milliseconds.', 1567733700834),
-  time: { ...MOMENT, description: 'The same moment, in UTC.', example: '2019-09-06T01:35:00.834Z' },
-  workerId: wholeNumber('Of the server that made it.', 39),
-  sequence: wholeNumber('Of the ID within its millisecond.', 3448),
-});
+  @ApiProperty({ type: 'integer', description: 'When the ID was made, in Unix milliseconds.', example: 1567733700834 })
+  readonly timestamp!: number;
+
+  @ApiProperty({ ...MOMENT, description: 'The same moment, in UTC.', example: '2019-09-06T01:35:00.834Z' })
+  readonly time!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Of the server that made it.', example: 39 })
+  readonly workerId!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Of the ID within its millisecond.', example: 3448 })
+  readonly sequence!: number;
+}
 
 @Controller('api/snowflake')
+@ApiTags('Snowflake IDs')
 export class SnowflakeController {
   private readonly batchAnswer = new BatchAnswer();
 
@@ -42,14 +45,10 @@ export class SnowflakeController {
 
   @Get('get/:key')
   @Header('content-type', TEXT_TYPE)
-  @Describe({
-    id: 'takeSnowflakeId',
-    group: 'Snowflake IDs',
-    summary: 'The next ID',
-    path: { key: KEY },
-    answers: { 200: plainText(ID, 'The ID.') },
-    problems: SNOWFLAKE_PROBLEMS,
-  })
+  @ApiOperation({ operationId: 'takeSnowflakeId', summary: 'The next ID' })
+  @ApiParam({ name: 'key', ...KEY })
+  @ApiResponse({ status: 200, ...ID_TEXT })
+  @ApiProblems(...SNOWFLAKE_PROBLEMS)
   async get(@Param('key') key: string): Promise<string> {
     assertTag(key);
     const [id] = await this.ids.snowflakeStrings(1);
@@ -57,15 +56,11 @@ export class SnowflakeController {
   }
 
   @Get('batch/:key')
-  @Describe({
-    id: 'takeSnowflakeIds',
-    group: 'Snowflake IDs',
-    summary: 'The next IDs',
-    path: { key: KEY },
-    query: { size: sizeUpTo(MAX_BATCH_SIZE), [NONCE_PARAMETER]: NONCE },
-    answers: { 200: { ...json(BATCH, 'The IDs, ascending.'), headers: NONCE_ECHO } },
-    problems: ['LEAF_SIZE_INVALID', ...SNOWFLAKE_PROBLEMS],
-  })
+  @ApiOperation({ operationId: 'takeSnowflakeIds', summary: 'The next IDs' })
+  @ApiParam({ name: 'key', ...KEY })
+  @ApiSizeAndNonce(MAX_BATCH_SIZE)
+  @ApiResponse({ status: 200, description: 'The IDs, ascending.', type: SnowflakeBatch, headers: NONCE_ECHO })
+  @ApiProblems('LEAF_SIZE_INVALID', ...SNOWFLAKE_PROBLEMS)
   async batch(
     @Param('key') key: string,
     @Query('size') size: unknown,
@@ -78,16 +73,15 @@ export class SnowflakeController {
   }
 
   @Get('decode/:id')
-  @Describe({
-    id: 'decodeSnowflakeId',
-    group: 'Snowflake IDs',
+  @ApiOperation({
+    operationId: 'decodeSnowflakeId',
     summary: 'The fields of a snowflake ID',
-    detail: 'Told by the bit layout and the epoch of the server that is asked.',
-    path: { id: ID },
-    answers: { 200: json(PARTS, 'The fields.') },
-    problems: ['LEAF_ID_INVALID', 'LEAF_SNOWFLAKE_DISABLED'],
+    description: 'Told by the bit layout and the epoch of the server that is asked.',
   })
-  decode(@Param('id') text: string): DecodeResponse {
+  @ApiParam({ name: 'id', ...ID })
+  @ApiResponse({ status: 200, description: 'The fields.', type: SnowflakeParts })
+  @ApiProblems('LEAF_ID_INVALID', 'LEAF_SNOWFLAKE_DISABLED')
+  decode(@Param('id') text: string): SnowflakeParts {
     const id = parseId(text);
     const { timestamp, workerId, sequence } = this.ids.decode(id);
     return { id: String(id), timestamp, time: new Date(timestamp).toISOString(), workerId, sequence };

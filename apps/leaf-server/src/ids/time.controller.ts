@@ -1,28 +1,26 @@
 import { Controller, Get } from '@nestjs/common';
 import { Clock } from '@leaf/core';
-import { Describe, json } from '../openapi/route-description';
-import { object, wholeNumber } from '../openapi/schema';
+import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
 
-interface TimeResponse {
-  readonly now: number;
+class Time {
+  @ApiProperty({ type: 'integer', description: 'Unix milliseconds.', example: 1732000000000 })
+  readonly now!: number;
 }
-
-const TIME = object<TimeResponse>('Time', { now: wholeNumber('Unix milliseconds.', 1732000000000) });
 
 /** The clock of this server, for the start-up check of its peers. */
 @Controller('api/internal')
+@ApiTags('Watching')
 export class TimeController {
   constructor(private readonly clock: Clock) {}
 
   @Get('time')
-  @Describe({
-    id: 'time',
-    group: 'Watching',
+  @ApiOperation({
+    operationId: 'time',
     summary: 'The clock of this server',
-    detail: 'Its peers compare theirs with it when they start.',
-    answers: { 200: json(TIME, 'The time.') },
+    description: 'Its peers compare theirs with it when they start.',
   })
-  time(): TimeResponse {
+  @ApiResponse({ status: 200, description: 'The time.', type: Time })
+  time(): Time {
     return { now: this.clock.now() };
   }
 }

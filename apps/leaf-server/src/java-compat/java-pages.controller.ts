@@ -2,8 +2,9 @@ import { Controller, Get, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError, TagStore } from '@leaf/core';
 import { PLAIN_PAGE_CSP } from '../http/responses/content-security';
-import { TAG_ROW_PROBLEMS } from '../openapi/problem-responses';
-import { Describe, htmlPage } from '../openapi/route-description';
+import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';
+import { HTML } from '../openapi/schemas';
 import { type Cell, tablePage } from './table-page';
 import { ServerTags } from '../monitor/server/server-tags';
 import type { TagView } from '../monitor/views/views';
@@ -15,6 +16,7 @@ const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
 
 /** The two pages of the Java service, for those who look there first. */
 @Controller()
+@ApiTags('Java service')
 export class JavaPagesController {
   constructor(
     private readonly views: ServerTags,
@@ -23,14 +25,13 @@ export class JavaPagesController {
 
   /** The double buffers in memory. */
   @Get('cache')
-  @Describe({
-    id: 'javaCachePage',
-    group: 'Java service',
+  @ApiOperation({
+    operationId: 'javaCachePage',
     summary: 'The double buffers as a page',
-    detail: 'The first 1000 tags. `pos` is always 0: the segment in use stands first.',
-    answers: { 200: htmlPage() },
-    problems: ['LEAF_SEGMENT_DISABLED'],
+    description: 'The first 1000 tags. `pos` is always 0: the segment in use stands first.',
   })
+  @ApiResponse({ status: 200, description: 'The page.', ...HTML })
+  @ApiProblems('LEAF_SEGMENT_DISABLED')
   async cache(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     this.rows();
     await this.views.refresh();
@@ -44,14 +45,13 @@ export class JavaPagesController {
 
   /** The rows of `leaf_alloc`. */
   @Get('db')
-  @Describe({
-    id: 'javaDbPage',
-    group: 'Java service',
+  @ApiOperation({
+    operationId: 'javaDbPage',
     summary: 'The rows of leaf_alloc as a page',
-    detail: 'The first 1000 tags.',
-    answers: { 200: htmlPage() },
-    problems: TAG_ROW_PROBLEMS,
+    description: 'The first 1000 tags.',
   })
+  @ApiResponse({ status: 200, description: 'The page.', ...HTML })
+  @ApiProblems(...TAG_ROW_PROBLEMS)
   async db(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const rows = await this.rows().list(MOST_ROWS + 1);
     const cells = rows.map(({ tag, maxId, step, updatedAt }) => [

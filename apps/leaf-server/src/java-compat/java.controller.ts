@@ -1,41 +1,40 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { IdService } from '@leaf/core';
-import { Describe, json } from '../openapi/route-description';
-import { object, text } from '../openapi/schema';
-import { ID } from '../openapi/shared-schemas';
+import { ApiOperation, ApiProperty, ApiQuery, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiProblems } from '../openapi/problems';
+import { ID } from '../openapi/schemas';
 import { parseId } from '../ids/id-text';
 
-interface JavaDecodeResponse {
-  readonly timestamp: string;
-  readonly sequenceId: string;
-  readonly workerId: string;
-}
+class JavaDecoded {
+  @ApiProperty({
+    description: 'Unix milliseconds, and the time in the time zone of the server.',
+    example: '1567733700834(2019-09-06 09:35:00.834)',
+  })
+  readonly timestamp!: string;
 
-const DECODED = object<JavaDecodeResponse>('JavaDecoded', {
-  timestamp: text(
-    'Unix milliseconds, and the time in the time zone of the server.',
-    '1567733700834(2019-09-06 09:35:00.834)',
-  ),
-  sequenceId: text('Of the ID within its millisecond.', '3448'),
-  workerId: text('Of the server that made it.', '39'),
-});
+  @ApiProperty({ description: 'Of the ID within its millisecond.', example: '3448' })
+  readonly sequenceId!: string;
+
+  @ApiProperty({ description: 'Of the server that made it.', example: '39' })
+  readonly workerId!: string;
+}
 
 /** Routes of the Java service that its users have bookmarked. */
 @Controller()
+@ApiTags('Java service')
 export class JavaController {
   constructor(private readonly ids: IdService) {}
 
   /** The time is told in the time zone of the process, as the Java service does. */
   @Get('decodeSnowflakeId')
-  @Describe({
-    id: 'decodeAsJava',
-    group: 'Java service',
+  @ApiOperation({
+    operationId: 'decodeAsJava',
     summary: 'The fields of a snowflake ID as the Java service tells them',
-    query: { snowflakeId: ID },
-    answers: { 200: json(DECODED, 'The fields.') },
-    problems: ['LEAF_ID_INVALID', 'LEAF_SNOWFLAKE_DISABLED'],
   })
-  decode(@Query('snowflakeId') text: unknown): JavaDecodeResponse {
+  @ApiQuery({ name: 'snowflakeId', ...ID })
+  @ApiResponse({ status: 200, description: 'The fields.', type: JavaDecoded })
+  @ApiProblems('LEAF_ID_INVALID', 'LEAF_SNOWFLAKE_DISABLED')
+  decode(@Query('snowflakeId') text: unknown): JavaDecoded {
     const { timestamp, workerId, sequence } = this.ids.decode(parseId(text));
     return {
       timestamp: `${timestamp}(${localTime(timestamp)})`,

@@ -1,19 +1,20 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Describe, plainText } from '../openapi/route-description';
-import { text } from '../openapi/schema';
+import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
+import { contentOf } from '../openapi/schemas';
 import { Metrics } from './metrics';
 
 @Controller('metrics')
+@ApiTags('Watching')
 export class MetricsController {
   constructor(private readonly metrics: Metrics) {}
 
   @Get()
-  @Describe({
-    id: 'metrics',
-    group: 'Watching',
-    summary: 'The figures of this server for Prometheus',
-    answers: { 200: plainText(text('Exposition format 0.0.4.', 'leaf_segment_tags 1'), 'The figures.') },
+  @ApiOperation({ operationId: 'metrics', summary: 'The figures of this server for Prometheus' })
+  @ApiResponse({
+    status: 200,
+    description: 'The figures.',
+    ...contentOf('text/plain', 'Exposition format 0.0.4.', 'leaf_segment_tags 1'),
   })
   async text(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     void reply.header('content-type', this.metrics.contentType);

@@ -3,13 +3,16 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from '../http/fast-path';
 import { streamBody } from '../http/responses/stream-body';
-import { Describe, json } from '../openapi/route-description';
+import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiProblems } from '../openapi/problems';
+import { contentOf } from '../openapi/schemas';
 import { PeerWatch } from './sampling/peer-watch';
 import { StreamHub } from './stream/stream-hub';
 import { ServerMonitor } from './server/server-monitor';
 import { ServerTags } from './server/server-tags';
-import { EVENTS, OVERVIEW, SEGMENTS, SNOWFLAKE } from './views/view-schemas';
-import type { OverviewView, SnowflakeView } from './views/views';
+import { OverviewView } from './views/overview';
+import { SegmentsView } from './views/segments';
+import { SnowflakeView } from './views/snowflake';
 
 const STREAM_DETAIL =
   `\`overview\`, \`segments\` and \`snowflake\` carry what the routes of the same names answer. The first round has
@@ -17,8 +20,16 @@ everything, each later one only the new steps of the history and the tags that c
 \`tags\`, names those that are gone. A round has up to 250 tags in an event and ends with \`snowflake\`. At most 32 streams
 are fed at once.`.replaceAll('\n', ' ');
 
+/** What a reader of the stream gets in a round. */
+const EVENTS = contentOf(
+  'text/event-stream',
+  'Events with a name and a line of JSON.',
+  ['overview', 'segments', 'snowflake'].map((name) => `event: ${name}\ndata: {…}`).join('\n\n'),
+);
+
 /** What this server is doing, for everybody who wants to watch. */
 @Controller('api/monitor')
+@ApiTags('Watching')
 export class MonitorController {
   constructor(
     private readonly monitor: ServerMonitor,
@@ -28,22 +39,25 @@ export class MonitorController {
   ) {}
 
   @Get('overview')
-  @Describe({
-    id: 'monitorOverview',
-    group: 'Watching',
+  @ApiOperation({
+    operationId: 'monitorOverview',
     summary: 'This server, its parts, its traffic of the last 15 minutes',
-    answers: { 200: json(OVERVIEW, 'As of now; nothing of it waits for the database.') },
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'As of now; nothing of it waits for the database.',
+    type: OverviewView,
   })
   overview(): Promise<OverviewView> {
     return this.monitor.overview();
   }
 
   @Get('segments')
-  @Describe({
-    id: 'monitorSegments',
-    group: 'Watching',
-    summary: 'The segments of every tag that this server knows',
-    answers: { 200: json(SEGMENTS, 'All tags; `/metrics` has the first 1000 in use.') },
+  @ApiOperation({ operationId: 'monitorSegments', summary: 'The segments of every tag that this server knows' })
+  @ApiResponse({
+    status: 200,
+    description: 'All tags; `/metrics` has the first 1000 in use.',
+    type: SegmentsView,
   })
   async segments(@Res() reply: FastifyReply): Promise<void> {
     const pieces = await this.tags.document();
@@ -51,11 +65,14 @@ export class MonitorController {
   }
 
   @Get('snowflake')
-  @Describe({
-    id: 'monitorSnowflake',
-    group: 'Watching',
+  @ApiOperation({
+    operationId: 'monitorSnowflake',
     summary: 'The worker ID, its lease, and the servers beside this one',
-    answers: { 200: json(SNOWFLAKE, 'As of now; the other servers as of some seconds ago.') },
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'As of now; the other servers as of some seconds ago.',
+    type: SnowflakeView,
   })
   async snowflake(): Promise<SnowflakeView> {
     await this.peers.refresh();
@@ -64,14 +81,13 @@ export class MonitorController {
 
   /** @throws LeafError see {@link StreamHub.assertRoom} */
   @Get('stream')
-  @Describe({
-    id: 'monitorStream',
-    group: 'Watching',
+  @ApiOperation({
+    operationId: 'monitorStream',
     summary: 'All of this as server-sent events, a round each second',
-    detail: STREAM_DETAIL,
-    answers: { 200: { description: 'Events without an end.', type: 'text/event-stream', schema: EVENTS } },
-    problems: ['LEAF_OVERLOADED', 'LEAF_NOT_READY'],
+    description: STREAM_DETAIL,
   })
+  @ApiResponse({ status: 200, description: 'Events without an end.', ...EVENTS })
+  @ApiProblems('LEAF_OVERLOADED', 'LEAF_NOT_READY')
   stream(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.hub.assertRoom();
     reply.hijack();

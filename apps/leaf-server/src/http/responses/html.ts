@@ -12,11 +12,6 @@ export function html(literals: TemplateStringsArray, ...parts: readonly Part[]):
   );
 }
 
-/** Text of a description: what stands between backticks is code. */
-export function prose(text: string): Html[] {
-  return text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
-}
-
 function written(part: Part | undefined): string {
   if (part === undefined) return '';
   if (part instanceof Html) return part.text;

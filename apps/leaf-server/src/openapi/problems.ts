@@ -1,0 +1,123 @@
+import type { OpenAPIObject, OperationObject, ResponseObject, SchemaObject } from '@nestjs/swagger';
+import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf/core';
+import type { Problem } from '../http/responses/problem';
+import { ApiExtension, ApiProperty, ApiSchema } from './decorators';
+import { RETRY_AFTER_HEADER } from './schemas';
+
+/** Faults of HTTP itself: any route may answer them. */
+const HTTP_PROBLEMS = [
+  'LEAF_REQUEST_INVALID',
+  'LEAF_REQUEST_TIMEOUT',
+  'LEAF_HEADERS_TOO_LARGE',
+  'LEAF_INTERNAL',
+] as const;
+/** A part of the path is a parameter. */
+const PATH_PROBLEMS = ['LEAF_URL_TOO_LONG'] as const;
+/** A verb other than GET: a body is read before anything else. */
+const BODY_PROBLEMS = ['LEAF_BODY_INVALID', 'LEAF_BODY_TOO_LARGE', 'LEAF_MEDIA_TYPE_UNSUPPORTED'] as const;
+/** A route that needs a token. */
+const ADMIN_PROBLEMS = ['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES'] as const;
+
+/** Why a segment ID may be refused. */
+export const SEGMENT_PROBLEMS = [
+  'LEAF_TAG_INVALID',
+  'LEAF_TAG_NOT_FOUND',
+  'LEAF_SEGMENT_DISABLED',
+  'LEAF_NOT_READY',
+  'LEAF_SEGMENT_UNAVAILABLE',
+  'LEAF_STORE_UNAVAILABLE',
+  'LEAF_STORE_BACKWARDS',
+  'LEAF_TAG_PAUSED',
+  'LEAF_TAG_EXHAUSTED',
+  'LEAF_TAG_ROW_INVALID',
+] as const satisfies readonly LeafErrorCode[];
+
+/** Why a snowflake ID may be refused. */
+export const SNOWFLAKE_PROBLEMS = [
+  'LEAF_TAG_INVALID',
+  'LEAF_SNOWFLAKE_DISABLED',
+  'LEAF_NOT_READY',
+  'LEAF_OVERLOADED',
+  'LEAF_CLOCK_BACKWARDS',
+  'LEAF_LEASE_EXPIRED',
+  'LEAF_LEASE_LOST',
+  'LEAF_EPOCH_EXHAUSTED',
+] as const satisfies readonly LeafErrorCode[];
+
+/** Why the row of a tag may be out of reach. */
+export const TAG_ROW_PROBLEMS = ['LEAF_SEGMENT_DISABLED', 'LEAF_STORE_UNAVAILABLE'] as const;
+
+/** The codes that a route may answer, besides those of all routes of its kind. */
+export function ApiProblems(...codes: readonly LeafErrorCode[]): MethodDecorator {
+  return ApiExtension('x-problems', codes) as MethodDecorator;
+}
+
+@ApiSchema({ name: 'Problem' })
+export class ProblemDocument implements Problem {
+  @ApiProperty({ enum: ['about:blank'] })
+  readonly type!: 'about:blank';
+
+  @ApiProperty({ description: 'The kind of fault, the same for every occurrence.', example: 'Unknown tag' })
+  readonly title!: string;
+
+  @ApiProperty({ type: 'integer', description: 'The HTTP status.', example: 404 })
+  readonly status!: number;
+
+  @ApiProperty({
+    type: 'string',
+    description: 'What programs look at; docs/errors.md explains each.',
+    example: 'LEAF_TAG_NOT_FOUND',
+  })
+  readonly code!: LeafErrorCode;
+
+  @ApiProperty({ description: 'What happened, and what to do.', example: 'There is no tag "order". Create it first.' })
+  readonly detail!: string;
+}
+
+/** Puts the responses in place of what {@link ApiProblems} left: each status with its codes and titles of the catalogue. */
+export function describeProblems({ paths }: OpenAPIObject): void {
+  for (const item of Object.values(paths)) {
+    for (const [method, operation] of Object.entries(item) as [string, OperationObject & Marked][]) {
+      const codes = [...new Set([...(operation['x-problems'] ?? []), ...commonProblems(method, operation)])];
+      delete operation['x-problems'];
+      if (operation.parameters?.length === 0) delete operation.parameters;
+      for (const status of new Set(codes.map((code) => ERROR_CATALOGUE[code].status))) {
+        const ofStatus = codes.filter((code) => ERROR_CATALOGUE[code].status === status);
+        operation.responses[status] = problemResponse(status, ofStatus);
+      }
+    }
+  }
+}
+
+interface Marked {
+  'x-problems'?: readonly LeafErrorCode[];
+}
+
+function commonProblems(method: string, { parameters = [], security }: OperationObject): LeafErrorCode[] {
+  return [
+    ...HTTP_PROBLEMS,
+    ...(parameters.some((parameter) => 'in' in parameter && parameter.in === 'path') ? PATH_PROBLEMS : []),
+    ...(method === 'get' ? [] : BODY_PROBLEMS),
+    ...(security === undefined ? [] : ADMIN_PROBLEMS),
+  ];
+}
+
+function problemResponse(status: number, codes: readonly LeafErrorCode[]): ResponseObject {
+  const titles = [...new Set(codes.map((code) => ERROR_CATALOGUE[code].title))];
+  const properties = { title: { enum: titles }, status: { enum: [status] }, code: { enum: [...codes] } };
+  const schema: SchemaObject = { allOf: [{ $ref: '#/components/schemas/Problem' }, { properties }] };
+  return {
+    description: `${titles.join('; ')}.`,
+    content: { 'application/problem+json': { schema } },
+    ...(status === 503 || status === 429 ? { headers: RETRY_AFTER_HEADER } : {}),
+    ...(status === 401 ? { headers: CHALLENGE_HEADER } : {}),
+  };
+}
+
+const CHALLENGE_HEADER = {
+  'WWW-Authenticate': {
+    description: 'The challenge for a bearer token.',
+    required: true,
+    schema: { type: 'string', pattern: '^Bearer ' },
+  },
+};

@@ -1,0 +1,75 @@
+import { applyDecorators } from '@nestjs/common';
+import type { HeadersObject, SchemaObject } from '@nestjs/swagger';
+import { MAX_ID, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN } from '@leaf/core';
+import { FIRST_TAG } from '@leaf/persistence';
+import { ApiQuery } from './decorators';
+
+const TAG_RULE = '1 to 128 letters, digits, `-`, `_`, `.` or `:`.';
+
+/** A tag that exists on a new server. */
+export const TAG = { type: 'string', pattern: TAG_PATTERN.source, description: TAG_RULE, example: FIRST_TAG } as const;
+/** A tag to create, change or delete. */
+export const ANY_TAG = { ...TAG, example: 'order' } as const;
+/** A key of snowflake IDs. */
+export const KEY = { ...ANY_TAG, description: `A label only. ${TAG_RULE}` } as const;
+
+/** A decimal number of 63 bits as text: it does not fit into a JSON number. */
+export const ID = {
+  type: 'string',
+  format: 'int64',
+  pattern: '^[0-9]{1,19}$',
+  description: `A decimal number from 0 to ${MAX_ID}.`,
+  example: '1169786042799259000',
+} as const;
+
+export const MOMENT = { type: 'string', format: 'date-time', example: '2026-11-21T12:00:00.000Z' } as const;
+
+/** Content that is not JSON. */
+export function contentOf(type: string, description: string, example?: string): { content: ContentOf } {
+  return {
+    content: { [type]: { schema: { type: 'string', description, ...(example === undefined ? {} : { example }) } } },
+  };
+}
+type ContentOf = Record<string, { readonly schema: SchemaObject }>;
+
+export const HTML = contentOf('text/html', 'HTML.', '<!doctype html>…');
+
+/** A single ID, as text. */
+export const ID_TEXT = { description: 'The ID.', content: { 'text/plain': { schema: ID } } };
+
+/** The query of a route that gives several IDs. */
+export function ApiSizeAndNonce(maximum: number): MethodDecorator {
+  return applyDecorators(
+    ApiQuery({
+      name: 'size',
+      required: false,
+      description: 'How many IDs, as a decimal number without sign and leading zeros.',
+      schema: { type: 'integer', minimum: 1, maximum, default: 1, example: 2 },
+    }),
+    ApiQuery({
+      name: NONCE_PARAMETER,
+      required: false,
+      description: 'Another one in each request; the header `leaf-nonce` of the answer repeats it.',
+      schema: { type: 'string', pattern: NONCE_PATTERN.source, default: NO_NONCE, example: 'b9f04c1d' },
+    }),
+  );
+}
+
+/** The header of every answer with several IDs. */
+export const NONCE_ECHO: HeadersObject = {
+  [NONCE_HEADER]: {
+    description:
+      'The `nonce` of the request. With another one the answer was made for another request: do not use its IDs.',
+    required: true,
+    schema: { type: 'string', pattern: NONCE_PATTERN.source },
+  },
+};
+
+/** The header of every 503. */
+export const RETRY_AFTER_HEADER: HeadersObject = {
+  'Retry-After': {
+    description: 'Seconds after which the same request may succeed.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+};
