@@ -62,7 +62,7 @@ export class PostgresServer extends PrivateServer implements DatabaseServer {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
       shared_buffers: '16MB',
-      max_connections: '100',
+      max_connections: '300',
       // A standby comes back at once to a primary that was away; the default is 5 s.
       wal_retrieve_retry_interval: '100ms',
       // In the data directory, which is removed, and not in /dev/shm.
