@@ -8,7 +8,7 @@ import {
   SegmentIdGenerator,
   type IdRange,
   type SegmentOptions,
-  type SegmentView,
+  type SegmentSnapshot,
 } from '@leaf/core';
 import { InMemorySegmentStore, type HeldCall, type SegmentRow } from '../support/in-memory-segment-store';
 import { idsOf } from '../support/segment-rig';
@@ -272,7 +272,7 @@ export const generator: Start = (store, clock, options) => {
   };
 };
 
-function restOf(view: SegmentView | undefined): IdRange[] {
+function restOf(view: SegmentSnapshot | undefined): IdRange[] {
   return view === undefined ? [] : [{ from: view.position, to: view.to }];
 }
 

@@ -1,15 +1,15 @@
 import { FakeClock, LeafError, type RandomSource } from '@leaf/core';
-import type { BufferContext } from '../../libs/client/src/prefetch/buffer-context';
-import { WaitingRoom } from '../../libs/client/src/prefetch/waiting-room';
+import type { PrefetchContext } from '../../libs/client/src/prefetch/prefetch-context';
+import { CallerLimit } from '../../libs/client/src/prefetch/caller-limit';
 
 /** What the buffers of a client stand on, with servers in memory and a clock that stands still. */
 export class ClientRig {
   readonly clock = new FakeClock();
-  readonly room: WaitingRoom;
+  readonly room: CallerLimit;
   /** Sizes that were asked for. */
   readonly asked: number[] = [];
   readonly log: string[] = [];
-  readonly context: BufferContext;
+  readonly context: PrefetchContext;
   /** The next ID, of whatever kind. */
   next = 1n;
   /** Into how many ranges, not next to each other, an answer is cut. */
@@ -22,7 +22,7 @@ export class ClientRig {
   private held: (() => void)[] | undefined;
 
   constructor(places = 100, random: RandomSource = () => 0) {
-    this.room = new WaitingRoom(places);
+    this.room = new CallerLimit(places);
     this.context = {
       requester: { get: (_route, path, read) => this.get(path, read) },
       clock: this.clock,

@@ -1,4 +1,4 @@
-import type { LoadEvents } from './prefetch/buffer-context';
+import type { LoadEvents } from './prefetch/prefetch-context';
 
 /** What an application may be told, for its log and metrics. What a listener throws is ignored. */
 export interface LeafClientEvents extends LoadEvents {

@@ -1,6 +1,6 @@
 import { type BitLayoutOptions, DEFAULT_LAYOUT } from '@leaf/core';
 import type { LeafClientEvents } from './client-events';
-import type { PrefetchOptions } from './prefetch/buffer-context';
+import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
 

@@ -18,21 +18,21 @@ import {
 } from '@leaf/core';
 import { safeEvents } from './client-events';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
-import { RequestGate } from './http/request-gate';
+import { Semaphore } from './http/semaphore';
 import { Requester } from './http/requester';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { SnowflakeBuffer } from './prefetch/snowflake-buffer';
-import { WaitingRoom } from './prefetch/waiting-room';
+import { CallerLimit } from './prefetch/caller-limit';
 import { resolveOptions, type ResolvedOptions } from './resolve-options';
 import type { Server, ServerView } from './servers/server';
 import { PeriodRequests } from './period-requests';
 import { ServerChoice } from './servers/server-choice';
 import { openServers } from './servers/open-servers';
-import { TagBuffers, type TagView } from './tag-buffers';
+import { TagBuffers, type TagBufferView } from './tag-buffers';
 
 export interface LeafClientSnapshot {
   readonly servers: readonly ServerView[];
-  readonly tags: readonly TagView[];
+  readonly tags: readonly TagBufferView[];
   readonly snowflake: PrefetchView;
   /** Calls that wait for IDs. */
   readonly waiting: number;
@@ -61,7 +61,7 @@ export class LeafClient extends IdService {
   private readonly tags: TagBuffers;
   private readonly snowflakeBuffer: SnowflakeBuffer;
   private readonly periods: PeriodRequests;
-  private readonly room: WaitingRoom;
+  private readonly room: CallerLimit;
   private readonly layout: BitLayout;
   private readonly preload: ResolvedOptions['preload'];
   private closed: Promise<DroppedIds> | undefined;
@@ -77,10 +77,10 @@ export class LeafClient extends IdService {
     const events = safeEvents(options.events ?? {});
     this.layout = new BitLayout(options.layout ?? DEFAULT_CLIENT_OPTIONS.layout);
     this.preload = resolved.preload;
-    this.room = new WaitingRoom(maxWaiting);
+    this.room = new CallerLimit(maxWaiting);
     this.servers = openServers(resolved, clock, random, events);
     const choice = new ServerChoice(this.servers, options.zone, random);
-    const requester = new Requester(this.servers, choice, new RequestGate(maxRequests), clock, random, closing);
+    const requester = new Requester(this.servers, choice, new Semaphore(maxRequests), clock, random, closing);
     const context = { requester, clock, random, room: this.room, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);
     this.periods = new PeriodRequests(context);

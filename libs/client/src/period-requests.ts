@@ -1,15 +1,15 @@
-import { assertTag, LeafError, type PeriodRanges, settledBefore } from '@leaf/core';
+import { assertTag, LeafError, type PeriodRanges, withinDeadline } from '@leaf/core';
 import { readPeriod } from './http/answers';
-import type { BufferContext } from './prefetch/buffer-context';
+import type { PrefetchContext } from './prefetch/prefetch-context';
 import { DuplicateDetector, rangesOverlap } from './prefetch/duplicate-detector';
-import { Route } from './servers/route';
+import { RequestPolicy } from './servers/request-policy';
 import { ServerFault } from './servers/server-fault';
 
 /** Beyond so many tags, those asked for longest ago are forgotten. */
 const KEPT = 10_000;
 
 interface PeriodicTag {
-  readonly route: Route;
+  readonly route: RequestPolicy;
   readonly duplicates: DuplicateDetector<PeriodRanges>;
 }
 
@@ -17,7 +17,7 @@ interface PeriodicTag {
 export class PeriodRequests {
   private readonly tags = new Map<string, PeriodicTag>();
 
-  constructor(private readonly context: BufferContext) {}
+  constructor(private readonly context: PrefetchContext) {}
 
   /** @throws LeafError what the servers refuse; `LEAF_SERVERS_UNAVAILABLE`, `LEAF_OVERLOADED`, `LEAF_PERIOD_INVALID` */
   async take(tag: string, count: number, at: Date | undefined): Promise<PeriodRanges> {
@@ -36,7 +36,7 @@ export class PeriodRequests {
   private open(tag: string): PeriodicTag {
     const known = this.tags.get(tag);
     const periodic = known ?? {
-      route: new Route(tag, this.context.clock),
+      route: new RequestPolicy(tag, this.context.clock),
       duplicates: new DuplicateDetector((a, b) => a.period === b.period && rangesOverlap(a.ranges, b.ranges)),
     };
     this.tags.delete(tag);
@@ -48,7 +48,7 @@ export class PeriodRequests {
 
   private async inTime(answer: Promise<PeriodRanges>): Promise<PeriodRanges> {
     const { clock, timeoutMs } = this.context;
-    if (await settledBefore(answer, clock.monotonic() + timeoutMs, clock)) return answer;
+    if (await withinDeadline(answer, clock.monotonic() + timeoutMs, clock)) return answer;
     throw new LeafError(
       'LEAF_SERVERS_UNAVAILABLE',
       `No Leaf server has answered within ${timeoutMs} ms. Numbers that arrive later are a gap; timeoutMs is the limit of a call.`,

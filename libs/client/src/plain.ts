@@ -2,9 +2,9 @@
 export type { LeafClientEvents } from './client-events';
 export { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions, type LeafServerAddress } from './client-options';
 export { type DroppedIds, LeafClient, type LeafClientSnapshot } from './leaf-client';
-export type { PrefetchOptions } from './prefetch/buffer-context';
+export type { PrefetchOptions } from './prefetch/prefetch-context';
 export type { PrefetchView } from './prefetch/prefetch-buffer';
 export type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 export type { ServerView } from './servers/server';
 export type { EjectionOptions, ServerState } from './servers/server-health';
-export type { TagView } from './tag-buffers';
+export type { TagBufferView as TagView } from './tag-buffers';

@@ -1,6 +1,6 @@
 import { isTag, LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf/core';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
-import type { PrefetchOptions } from './prefetch/buffer-context';
+import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
 

@@ -1,5 +1,5 @@
 import { assertTag, type LeafError } from '@leaf/core';
-import type { BufferContext, PrefetchOptions } from './prefetch/buffer-context';
+import type { PrefetchContext, PrefetchOptions } from './prefetch/prefetch-context';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { RangeBuffer } from './prefetch/range-buffer';
 import { StrictBuffer } from './prefetch/strict-buffer';
@@ -7,7 +7,7 @@ import { StrictBuffer } from './prefetch/strict-buffer';
 /** Beyond so many tags, those that hold nothing (unknown ones, mostly) are forgotten. */
 const KEPT = 10_000;
 
-export interface TagView extends PrefetchView {
+export interface TagBufferView extends PrefetchView {
   readonly tag: string;
 }
 
@@ -16,7 +16,7 @@ export class TagBuffers {
   private readonly buffers = new Map<string, RangeBuffer | StrictBuffer>();
 
   constructor(
-    private readonly context: BufferContext,
+    private readonly context: PrefetchContext,
     private readonly options: PrefetchOptions,
   ) {}
 
@@ -45,7 +45,7 @@ export class TagBuffers {
     return dropped;
   }
 
-  snapshot(): TagView[] {
+  snapshot(): TagBufferView[] {
     return [...this.buffers].map(([tag, buffer]) => ({ tag, ...buffer.snapshot() }));
   }
 

@@ -1,17 +1,17 @@
 import { FakeClock } from './clock/fake-clock';
-import { settledBefore } from './deadline';
+import { withinDeadline } from './deadline';
 
-describe('settledBefore', () => {
+describe('withinDeadline', () => {
   it('is true when the promise is fulfilled in time, and leaves no sleep behind', async () => {
     const clock = new FakeClock();
-    await expect(settledBefore(Promise.resolve('anything'), 10, clock)).resolves.toBe(true);
+    await expect(withinDeadline(Promise.resolve('anything'), 10, clock)).resolves.toBe(true);
     await clock.advance(0);
     expect(clock.sleeping).toBe(0);
   });
 
   it('is false when the deadline comes first', async () => {
     const clock = new FakeClock();
-    const answer = settledBefore(clock.sleep(20), 10, clock);
+    const answer = withinDeadline(clock.sleep(20), 10, clock);
     await clock.advance(10);
     await expect(answer).resolves.toBe(false);
   });
@@ -19,7 +19,7 @@ describe('settledBefore', () => {
   it('counts the deadline from monotonic time', async () => {
     const clock = new FakeClock();
     await clock.advance(100);
-    const answer = settledBefore(clock.sleep(9), 110, clock);
+    const answer = withinDeadline(clock.sleep(9), 110, clock);
     clock.step(50_000);
     await clock.advance(9);
     await expect(answer).resolves.toBe(true);
@@ -28,13 +28,13 @@ describe('settledBefore', () => {
   it('is false at once when the deadline has passed', async () => {
     const clock = new FakeClock();
     await clock.advance(10);
-    await expect(settledBefore(clock.sleep(1), 10, clock)).resolves.toBe(false);
+    await expect(withinDeadline(clock.sleep(1), 10, clock)).resolves.toBe(false);
   });
 
   it('throws what the promise is rejected with in time', async () => {
     const clock = new FakeClock();
     const fault = new Error('refused');
-    await expect(settledBefore(Promise.reject(fault), 10, clock)).rejects.toBe(fault);
+    await expect(withinDeadline(Promise.reject(fault), 10, clock)).rejects.toBe(fault);
     await clock.advance(0);
     expect(clock.sleeping).toBe(0);
   });
@@ -43,7 +43,7 @@ describe('settledBefore', () => {
   it('lets a rejection after the deadline pass unnoticed', async () => {
     const clock = new FakeClock();
     const late = clock.sleep(20).then(() => Promise.reject(new Error('too late')));
-    const answer = settledBefore(late, 10, clock);
+    const answer = withinDeadline(late, 10, clock);
     await clock.advance(30);
     await expect(answer).resolves.toBe(false);
   });
@@ -51,7 +51,7 @@ describe('settledBefore', () => {
   it('lets a rejection pass unnoticed when the deadline had passed before', async () => {
     const clock = new FakeClock();
     const late = clock.sleep(20).then(() => Promise.reject(new Error('too late')));
-    await expect(settledBefore(late, 0, clock)).resolves.toBe(false);
+    await expect(withinDeadline(late, 0, clock)).resolves.toBe(false);
     await clock.advance(30);
   });
 });

@@ -6,7 +6,7 @@ import type { Clock } from './clock/clock';
  * @returns true when the promise was fulfilled in time, false when the deadline came first
  * @throws what the promise was rejected with, when that came first
  */
-export async function settledBefore(promise: Promise<unknown>, deadline: number, clock: Clock): Promise<boolean> {
+export async function withinDeadline(promise: Promise<unknown>, deadline: number, clock: Clock): Promise<boolean> {
   const left = deadline - clock.monotonic();
   if (left <= 0) {
     promise.catch(() => undefined);

@@ -1,7 +1,7 @@
 export { Clock } from './clock/clock';
 export { FakeClock } from './clock/fake-clock';
 export { SystemClock } from './clock/system-clock';
-export { settledBefore } from './deadline';
+export { withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
@@ -28,7 +28,7 @@ export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retr
 export type { BufferContext } from './segment/buffer-context';
 export { CallerQueue } from './segment/caller-queue';
 export { DoubleBuffer } from './segment/double-buffer';
-export type { DoubleBufferSnapshot, SegmentView, TagSnapshot, TagVisit } from './segment/segment-view';
+export type { DoubleBufferSnapshot, SegmentSnapshot, TagSnapshot, TagVisit } from './segment/segment-snapshot';
 export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
 export { idsOf, MAX_ID, sizeOf, type IdRange } from './segment/id-range';
 export { IdleRetries } from './segment/idle-retries';

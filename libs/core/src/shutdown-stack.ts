@@ -1,5 +1,5 @@
 import type { Clock } from './clock/clock';
-import { settledBefore } from './deadline';
+import { withinDeadline } from './deadline';
 import { messageOf } from './errors/leaf-error';
 
 export interface ShutdownReport {
@@ -40,7 +40,7 @@ export class ShutdownStack {
     for (let next = this.steps.pop(); next !== undefined; next = this.steps.pop()) {
       const { step, limitMs, close } = next;
       try {
-        const inTime = await settledBefore(close(), this.clock.monotonic() + limitMs, this.clock);
+        const inTime = await withinDeadline(close(), this.clock.monotonic() + limitMs, this.clock);
         if (!inTime) this.report(step, `not done after ${limitMs} ms, going on`);
       } catch (error) {
         this.report(step, messageOf(error));

@@ -16,7 +16,7 @@ import {
   type PeriodicTaskSnapshot,
   SegmentIdGenerator,
   type SegmentStore,
-  settledBefore,
+  withinDeadline,
   systemRandom,
   type TagEntry,
   type TagSnapshot,
@@ -229,7 +229,7 @@ export class SegmentService {
   private async close(): Promise<void> {
     await this.saveHotTags();
     try {
-      const inTime = await settledBefore(this.generator.close(), this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
+      const inTime = await withinDeadline(this.generator.close(), this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
       if (!inTime) this.logger.warn(`Not all unused IDs were given back in ${CLOSE_LIMIT_MS} ms, gaps remain.`);
     } catch (error) {
       this.logger.warn(`Not all unused IDs were given back, a gap remains: ${reasonOf(error)}`);

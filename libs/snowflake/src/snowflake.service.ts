@@ -48,7 +48,7 @@ export class SnowflakeService {
   private readonly waitForWorker: boolean;
   private readonly maintenance: PeriodicTask;
   private stopped: Promise<void> | undefined;
-  private degradedReason: string | undefined;
+  private loggedReason: string | undefined;
   private starting = true;
   private firstWait = (): void => undefined;
 
@@ -122,7 +122,7 @@ export class SnowflakeService {
   }
 
   /** Why the worker file replaces the registry; undefined while the registry is reached. */
-  get registryTrouble(): string | undefined {
+  get degradedReason(): string | undefined {
     return this.lease.snapshot().degradedReason;
   }
 
@@ -189,9 +189,9 @@ export class SnowflakeService {
 
   /** Logs when the worker file begins and ceases to replace the registry. */
   private reportDegraded(): void {
-    const reason = this.registryTrouble;
-    if ((reason === undefined) === (this.degradedReason === undefined)) return;
-    this.degradedReason = reason;
+    const reason = this.degradedReason;
+    if ((reason === undefined) === (this.loggedReason === undefined)) return;
+    this.loggedReason = reason;
     if (reason === undefined) this.logger.log('The worker registry is reached again.');
     else this.logger.warn(`The worker registry is not reached; this server goes on from its worker file: ${reason}`);
   }

@@ -1,4 +1,4 @@
-import { type Clock, reasonOf, settledBefore } from '@leaf/core';
+import { type Clock, reasonOf, withinDeadline } from '@leaf/core';
 import type { Order, Reply, Report } from './messages';
 import { Answers, type Gathered, type Missing, WorkerBus, type BusRequest } from './worker-bus';
 
@@ -62,7 +62,7 @@ export class ClusterBus extends WorkerBus {
       });
     });
     this.channel.send({ kind: 'ask', id, topic, question });
-    await settledBefore(answered, this.clock.monotonic() + LIMIT_MS, this.clock);
+    await withinDeadline(answered, this.clock.monotonic() + LIMIT_MS, this.clock);
     this.asked.delete(id);
     return found ?? this.nobody();
   }

@@ -1,4 +1,4 @@
-import { type Clock, settledBefore } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf/core';
 import type { Order, Reply, Report } from './messages';
 
 /** A process that does not answer in this time is reported as missing, in milliseconds. */
@@ -68,7 +68,7 @@ export class Relay {
       this.open.set(id, { to, settle });
     });
     to.send({ kind: 'ask', id, topic, question });
-    await settledBefore(answered, this.clock.monotonic() + LIMIT_MS, this.clock);
+    await withinDeadline(answered, this.clock.monotonic() + LIMIT_MS, this.clock);
     this.open.delete(id);
     return found ?? { process, missing: `it did not answer within ${LIMIT_MS} ms`, gone: false };
   }

@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, type RandomSource, settledBefore } from '@leaf/core';
+import { backoffMs, type Clock, type RandomSource, withinDeadline } from '@leaf/core';
 import { Child, type Exit, type Fork } from './child';
 import { Relay } from './relay';
 
@@ -173,7 +173,7 @@ export class Supervisor {
     for (const child of running) child.send({ kind: 'stop', drain });
     const ended = Promise.all(running.map(({ exited }) => exited));
     const { stopLimitMs } = this.options;
-    if (!(await settledBefore(ended, this.clock.monotonic() + stopLimitMs, this.clock))) {
+    if (!(await withinDeadline(ended, this.clock.monotonic() + stopLimitMs, this.clock))) {
       this.log.error(`Not all processes have ended in ${stopLimitMs} ms: they are killed.`);
       this.kill();
       await ended;

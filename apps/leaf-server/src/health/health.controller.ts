@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { RETRY_AFTER_S } from '../http/responses/problem';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
 import { RETRY_AFTER_HEADER } from '../openapi/schemas';
-import { ServerReadiness } from './server-readiness';
+import { AggregatedReadiness } from './aggregated-readiness';
 
 const PART: SchemaObject = {
   type: 'object',
@@ -37,7 +37,7 @@ class Health implements HealthCheckResult {
 export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
-    private readonly readiness: ServerReadiness,
+    private readonly readiness: AggregatedReadiness,
   ) {}
 
   /** The event loop turns: all that a restart could mend. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HealthController } from './health.controller';
-import { ServerReadiness } from './server-readiness';
+import { AggregatedReadiness } from './aggregated-readiness';
 
-@Module({ controllers: [HealthController], providers: [ServerReadiness] })
+@Module({ controllers: [HealthController], providers: [AggregatedReadiness] })
 export class HealthModule {}

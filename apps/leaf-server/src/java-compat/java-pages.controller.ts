@@ -6,7 +6,7 @@ import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { HTML } from '../openapi/schemas';
 import { type Cell, tablePage } from './table-page';
-import { ServerTags } from '../monitor/server/server-tags';
+import { AggregatedTags } from '../monitor/server/aggregated-tags';
 import type { TagView } from '../monitor/views/views';
 
 /** Rows of a page. Whoever has more tags looks at them in the console. */
@@ -19,7 +19,7 @@ const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
 @ApiTags('Java service')
 export class JavaPagesController {
   constructor(
-    private readonly views: ServerTags,
+    private readonly views: AggregatedTags,
     @Optional() private readonly store?: TagStore,
   ) {}
 

@@ -8,8 +8,8 @@ import { ApiProblems } from '../openapi/problems';
 import { contentOf } from '../openapi/schemas';
 import { PeerWatch } from './sampling/peer-watch';
 import { StreamHub } from './stream/stream-hub';
-import { ServerMonitor } from './server/server-monitor';
-import { ServerTags } from './server/server-tags';
+import { AggregatedMonitor } from './server/aggregated-monitor';
+import { AggregatedTags } from './server/aggregated-tags';
 import { OverviewView } from './views/overview';
 import { SegmentsView } from './views/segments';
 import { SnowflakeView } from './views/snowflake';
@@ -32,8 +32,8 @@ const EVENTS = contentOf(
 @ApiTags('Watching')
 export class MonitorController {
   constructor(
-    private readonly monitor: ServerMonitor,
-    private readonly tags: ServerTags,
+    private readonly monitor: AggregatedMonitor,
+    private readonly tags: AggregatedTags,
     private readonly peers: PeerWatch,
     private readonly hub: StreamHub,
   ) {}

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import type { Attributes, Context, Span } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, LeafError, messageOf, settledBefore } from '@leaf/core';
+import { type Clock, LeafError, messageOf, withinDeadline } from '@leaf/core';
 import type { TracingConfig } from '../config/tracing';
 import { Deliveries } from './deliveries';
 import { loadSdk, type Sdk } from './sdk';
@@ -64,7 +64,7 @@ export class Tracing {
   /** Delivers what is left, within bounds. */
   async close(): Promise<void> {
     const delivered = this.sdk.shutdown().catch(() => undefined);
-    const inTime = await settledBefore(delivered, this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
+    const inTime = await withinDeadline(delivered, this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
     if (!inTime) this.logger.warn(`The last traces were not delivered in ${CLOSE_LIMIT_MS} ms, and are lost.`);
   }
 

@@ -1,12 +1,12 @@
 import { type Clock, LeafError, NONCE_PARAMETER, type RandomSource, reasonOf } from '@leaf/core';
-import type { Route } from '../servers/route';
+import type { RequestPolicy } from '../servers/request-policy';
 import type { Server } from '../servers/server';
 import type { ServerChoice } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-fault';
 import type { HttpAnswer } from './http-connection';
 import { makeNonce } from './nonce';
 import { refusalOf } from './refusal';
-import type { RequestGate } from './request-gate';
+import type { Semaphore } from './semaphore';
 
 /**
  * Asks for IDs. A request that got no answer, or a wrong one, goes to another server at once: that is always safe, the
@@ -16,7 +16,7 @@ export class Requester {
   constructor(
     private readonly servers: readonly Server[],
     private readonly choice: ServerChoice,
-    private readonly gate: RequestGate,
+    private readonly gate: Semaphore,
     private readonly clock: Clock,
     private readonly random: RandomSource,
     private readonly closing: AbortSignal,
@@ -30,7 +30,7 @@ export class Requester {
    * @throws LeafError what a server refuses that no other server would give; what all of them refuse;
    *   `LEAF_SERVERS_UNAVAILABLE` when one that does not answer now might give it
    */
-  async get<T>(route: Route, path: string, read: (body: unknown) => T): Promise<T> {
+  async get<T>(route: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
     await this.gate.enter();
     try {
       return await this.askAll(route, path, read);
@@ -39,7 +39,7 @@ export class Requester {
     }
   }
 
-  private async askAll<T>(route: Route, path: string, read: (body: unknown) => T): Promise<T> {
+  private async askAll<T>(route: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
     const tried = new Set<Server>();
     let server = this.choice.next(route, tried);
     for (; server !== undefined && !this.closing.aborted; server = this.choice.next(route, tried)) {
@@ -51,7 +51,7 @@ export class Requester {
       } catch (error) {
         if (!(error instanceof LeafError)) continue;
         if (isFinal(error)) throw error;
-        route.hold(server, error);
+        route.backOff(server, error);
       }
     }
     throw this.unavailable(route);
@@ -98,7 +98,7 @@ export class Requester {
     return read(body);
   }
 
-  private unavailable(route: Route): LeafError {
+  private unavailable(route: RequestPolicy): LeafError {
     const refusals = this.servers.map((server) => route.refusalOf(server));
     const refused = refusals.filter((refusal) => refusal !== undefined);
     // A pause of one server is none of the others': only what all of them say is final.

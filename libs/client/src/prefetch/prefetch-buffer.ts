@@ -1,5 +1,5 @@
 import { LeafError, nextStep, retry } from '@leaf/core';
-import type { BufferContext, PrefetchOptions } from './buffer-context';
+import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { asRefusal, BACKOFF, isPassing, tooLate } from './load-failures';
 import { LoadRecord, type LoadView } from './load-record';
 
@@ -54,7 +54,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
 
   constructor(
     readonly name: string,
-    protected readonly context: BufferContext,
+    protected readonly context: PrefetchContext,
     private readonly options: PrefetchOptions,
     /** Most IDs that a server gives at once. */
     private readonly limit: number,

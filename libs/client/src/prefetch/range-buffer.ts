@@ -1,15 +1,15 @@
 import { type IdRange, LeafError, MAX_RANGE_SIZE, Segment } from '@leaf/core';
 import { type RangesAnswer, readRanges } from '../http/answers';
-import { Route } from '../servers/route';
+import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';
-import type { BufferContext, PrefetchOptions } from './buffer-context';
+import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { DuplicateDetector, rangesOverlap } from './duplicate-detector';
 import { PrefetchBuffer } from './prefetch-buffer';
 import type { StrictBuffer } from './strict-buffer';
 
 /** The segment IDs of one tag, fetched ahead as ranges. */
 export class RangeBuffer extends PrefetchBuffer<Segment> {
-  private readonly route: Route;
+  private readonly route: RequestPolicy;
   private readonly duplicates = new DuplicateDetector(rangesOverlap);
 
   /** What serves the tag since a server said that it is strict. */
@@ -18,12 +18,12 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
   /** @param onStrict makes the successor when a server says that the tag is strict */
   constructor(
     tag: string,
-    context: BufferContext,
+    context: PrefetchContext,
     options: PrefetchOptions,
     private readonly onStrict: () => StrictBuffer,
   ) {
     super(tag, context, options, MAX_RANGE_SIZE, new Segment({ from: 1n, to: 0n }));
-    this.route = new Route(tag, context.clock);
+    this.route = new RequestPolicy(tag, context.clock);
   }
 
   /** The next ID, or undefined when none is at hand. */

@@ -1,8 +1,8 @@
 import { LeafError, MAX_BATCH_SIZE } from '@leaf/core';
 import { readBatch } from '../http/answers';
-import { Route } from '../servers/route';
+import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';
-import type { BufferContext, PrefetchOptions } from './buffer-context';
+import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { DuplicateDetector } from './duplicate-detector';
 import { PrefetchBuffer } from './prefetch-buffer';
 import { TextBatch } from './text-batch';
@@ -20,15 +20,15 @@ export interface SnowflakePrefetchOptions extends PrefetchOptions {
 
 /** Snowflake IDs, fetched ahead as batches. They tell when the server made them, not when they are issued here. */
 export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
-  private readonly route: Route;
+  private readonly route: RequestPolicy;
   /** Of the first IDs: a batch that comes again begins alike. */
   private readonly duplicates = new DuplicateDetector<string>((a, b) => a === b);
   private readonly maxAgeMs: number;
   private newestAt: number | undefined;
 
-  constructor(context: BufferContext, options: SnowflakePrefetchOptions) {
+  constructor(context: PrefetchContext, options: SnowflakePrefetchOptions) {
     super('snowflake', context, options, MAX_BATCH_SIZE, new TextBatch([], -Infinity));
-    this.route = new Route(undefined, context.clock);
+    this.route = new RequestPolicy(undefined, context.clock);
     this.maxAgeMs = options.maxAgeMs;
   }
 

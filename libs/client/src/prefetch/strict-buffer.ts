@@ -1,8 +1,8 @@
 import { backoffMs, CallerQueue, type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf/core';
 import { readRanges } from '../http/answers';
-import { Route } from '../servers/route';
+import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';
-import type { BufferContext } from './buffer-context';
+import type { PrefetchContext } from './prefetch-context';
 import { asRefusal, BACKOFF, isPassing, tooLate } from './load-failures';
 import { LoadRecord } from './load-record';
 import type { PrefetchView } from './prefetch-buffer';
@@ -14,7 +14,7 @@ import type { PrefetchView } from './prefetch-buffer';
  */
 export class StrictBuffer {
   private readonly callers: CallerQueue;
-  private readonly route: Route;
+  private readonly route: RequestPolicy;
   private highest = 0n;
   private size = 0;
   private loading = false;
@@ -23,10 +23,10 @@ export class StrictBuffer {
 
   constructor(
     readonly name: string,
-    private readonly context: BufferContext,
+    private readonly context: PrefetchContext,
   ) {
     const { clock, timeoutMs } = context;
-    this.route = new Route(name, clock);
+    this.route = new RequestPolicy(name, clock);
     this.callers = new CallerQueue(clock, {
       waitMs: timeoutMs,
       batchSize: MAX_RANGE_SIZE,

@@ -1,6 +1,6 @@
 import { FakeClock, LeafError, type RandomSource } from '@leaf/core';
 import { HttpConnection } from '../http/http-connection';
-import { Route } from './route';
+import { RequestPolicy } from './request-policy';
 import { Server } from './server';
 import { ServerChoice } from './server-choice';
 import { ServerHealth } from './server-health';
@@ -32,8 +32,8 @@ describe('ServerChoice', () => {
   it('keeps a key with one server, and spreads keys evenly', () => {
     const servers = ['a', 'b', 'c'].map((name) => server(name));
     const choice = new ServerChoice(servers, undefined, seeded(1));
-    const places = tags.map((tag) => choice.next(new Route(tag, clock), NONE));
-    expect(tags.map((tag) => choice.next(new Route(tag, clock), NONE))).toEqual(places);
+    const places = tags.map((tag) => choice.next(new RequestPolicy(tag, clock), NONE));
+    expect(tags.map((tag) => choice.next(new RequestPolicy(tag, clock), NONE))).toEqual(places);
     for (const each of servers) {
       const share = places.filter((place) => place === each).length;
       expect(share).toBeGreaterThan(800);
@@ -44,7 +44,7 @@ describe('ServerChoice', () => {
   it('spreads one key of many clients', () => {
     const servers = ['a', 'b', 'c'].map((name) => server(name));
     const places = Array.from({ length: 300 }, (_, seed) =>
-      new ServerChoice(servers, undefined, seeded(seed)).next(new Route('order', clock), NONE),
+      new ServerChoice(servers, undefined, seeded(seed)).next(new RequestPolicy('order', clock), NONE),
     );
     for (const each of servers) expect(places.filter((place) => place === each).length).toBeGreaterThan(60);
   });
@@ -53,13 +53,13 @@ describe('ServerChoice', () => {
     const servers = ['a', 'b', 'c'].map((name) => server(name));
     const [a] = servers as [Server];
     const choice = new ServerChoice(servers, undefined, seeded(1));
-    const before = tags.map((tag) => choice.next(new Route(tag, clock), NONE));
+    const before = tags.map((tag) => choice.next(new RequestPolicy(tag, clock), NONE));
     a.health.failed('broken', undefined);
-    const during = tags.map((tag) => choice.next(new Route(tag, clock), NONE));
+    const during = tags.map((tag) => choice.next(new RequestPolicy(tag, clock), NONE));
     expect(during.every((place, index) => place === before[index] || before[index] === a)).toBe(true);
     expect(new Set(during.filter((_, index) => before[index] === a))).toEqual(new Set(servers.slice(1)));
     await clock.advance(100);
-    expect(tags.map((tag) => choice.next(new Route(tag, clock), NONE))).toEqual(before);
+    expect(tags.map((tag) => choice.next(new RequestPolicy(tag, clock), NONE))).toEqual(before);
   });
 
   it('takes the less busy one of two where any will do', () => {
@@ -67,7 +67,7 @@ describe('ServerChoice', () => {
     const [a, b, c] = servers as [Server, Server, Server];
     [a.outstanding, b.outstanding, c.outstanding] = [5, 1, 3];
     const choice = new ServerChoice(servers, undefined, seeded(1));
-    const route = new Route(undefined, clock);
+    const route = new RequestPolicy(undefined, clock);
     const places = Array.from({ length: 600 }, () => choice.next(route, NONE));
     const share = (each: Server): number => places.filter((place) => place === each).length;
     expect(share(a)).toBe(0);
@@ -80,24 +80,24 @@ describe('ServerChoice', () => {
     const [a, b, c, d] = servers as [Server, Server, Server, Server];
     const choice = new ServerChoice(servers, 'west', seeded(1));
     for (const key of ['order', undefined]) {
-      const route = new Route(key, clock);
+      const route = new RequestPolicy(key, clock);
       for (let i = 0; i < 50; i++) expect([b, c]).toContain(choice.next(route, NONE));
       expect([a, d]).toContain(choice.next(route, new Set([b, c])));
     }
     b.health.failed('broken', undefined);
     c.health.failed('broken', undefined);
-    expect([a, d]).toContain(choice.next(new Route('order', clock), NONE));
+    expect([a, d]).toContain(choice.next(new RequestPolicy('order', clock), NONE));
   });
 
   it('passes over who was tried, and who refused that route', async () => {
     const servers = ['a', 'b'].map((name) => server(name));
     const [a, b] = servers as [Server, Server];
     const choice = new ServerChoice(servers, undefined, seeded(1));
-    const route = new Route('order', clock);
+    const route = new RequestPolicy('order', clock);
     expect(choice.next(route, new Set([a]))).toBe(b);
-    route.hold(b, refusal());
+    route.backOff(b, refusal());
     expect(choice.next(route, new Set([a]))).toBeUndefined();
-    expect(choice.next(new Route('other', clock), new Set([a]))).toBe(b);
+    expect(choice.next(new RequestPolicy('other', clock), new Set([a]))).toBe(b);
     await clock.advance(499);
     expect(choice.next(route, NONE)).toBe(a);
     await clock.advance(1);
@@ -111,7 +111,7 @@ describe('ServerChoice', () => {
     for (const { health } of servers) health.failed('broken', undefined);
     await clock.advance(100);
     for (const { health } of servers) health.failed('broken', undefined);
-    const route = new Route('order', clock);
+    const route = new RequestPolicy('order', clock);
     expect(choice.next(route, NONE)).toBeUndefined();
     await clock.advance(101);
     b.health.failed('broken', undefined);

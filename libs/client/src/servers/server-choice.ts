@@ -1,5 +1,5 @@
 import { type RandomSource, rendezvousScore } from '@leaf/core';
-import type { Route } from './route';
+import type { RequestPolicy } from './request-policy';
 import type { Server } from './server';
 
 /**
@@ -18,7 +18,7 @@ export class ServerChoice {
   }
 
   /** @returns undefined when there is none left to ask now */
-  next(route: Route, tried: ReadonlySet<Server>): Server | undefined {
+  next(route: RequestPolicy, tried: ReadonlySet<Server>): Server | undefined {
     const willing = this.servers.filter((server) => !tried.has(server) && route.refusalOf(server) === undefined);
     const healthy = willing.filter(({ health }) => health.admits);
     const able = healthy.length > 0 ? healthy : willing.filter(({ health }) => health.admitsInNeed);

@@ -1,4 +1,4 @@
-import { settledBefore } from '../deadline';
+import { withinDeadline } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
 import { retry } from '../retry';
 import type { BufferContext } from './buffer-context';
@@ -6,10 +6,10 @@ import type { IdRange } from './id-range';
 import { loadFor, type PendingTake } from './pending-take';
 import { RangeSource } from './range-source';
 import { SegmentQueue } from './segment-queue';
-import type { DoubleBufferSnapshot } from './segment-view';
+import type { DoubleBufferSnapshot } from './segment-snapshot';
 import type { TagSource } from './tag-source';
 import { segmentUnavailable, tooManyWaiting } from './unavailable';
-import { WaitingLine } from './waiting-line';
+import { WaitQueue } from './wait-queue';
 
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
@@ -33,7 +33,7 @@ export class DoubleBuffer implements TagSource {
   private checkpoint = 0;
   private allocating = false;
   /** Woken when the allocation under way is done. */
-  private waiting: WaitingLine | undefined;
+  private waiting: WaitQueue | undefined;
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
   private retired: (() => LeafError) | undefined;
@@ -211,7 +211,7 @@ export class DoubleBuffer implements TagSource {
     const pending: PendingTake = { count, loaded: [], abandoned: false, done: false };
     const work = this.complete(pending);
     this.begin(work);
-    if ((await settledBefore(work, deadline, this.context.clock)) || pending.done) {
+    if ((await withinDeadline(work, deadline, this.context.clock)) || pending.done) {
       const ranges = await work;
       this.prefetch();
       return ranges;
@@ -256,7 +256,7 @@ export class DoubleBuffer implements TagSource {
     }
     const end = await this.line.wait(deadline);
     if (end === 'late') throw this.unavailable();
-    if (end === 'displaced') throw tooManyWaiting(this.tag);
+    if (end === 'evicted') throw tooManyWaiting(this.tag);
     this.assertOpen();
   }
 
@@ -264,14 +264,14 @@ export class DoubleBuffer implements TagSource {
     if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
   }
 
-  private get line(): WaitingLine {
-    this.waiting ??= new WaitingLine(this.context.clock, this.context.options.waitMs);
+  private get line(): WaitQueue {
+    this.waiting ??= new WaitQueue(this.context.clock, this.context.options.waitMs);
     return this.waiting;
   }
 
   private wake(): void {
     this.waiting?.wake();
-    if (this.waiting?.calm === true) this.waiting = undefined;
+    if (this.waiting?.idle === true) this.waiting = undefined;
   }
 
   private assertOpen(): void {

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock';
 import { forEachInPages } from '../pages';
 import type { PeriodicTags } from './periodic-tags';
 import { RetiringTags } from './retiring-tags';
-import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-view';
+import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-snapshot';
 import type { TagSource } from './tag-source';
 
 /** Tags that are looked at without a pause. */

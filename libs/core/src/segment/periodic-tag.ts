@@ -1,11 +1,11 @@
-import { settledBefore } from '../deadline';
+import { withinDeadline } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
 import type { BufferContext } from './buffer-context';
 import { giveBackAll, type TagRest } from './give-back';
 import type { IdRange } from './id-range';
 import { assertNear, PeriodCalendar, periodOf, type PeriodRanges, periodRow } from './periods';
 import type { RetiringTags } from './retiring-tags';
-import type { TagSnapshot, TagVisit } from './segment-view';
+import type { TagSnapshot, TagVisit } from './segment-snapshot';
 import { pausedTag, unknownTag } from './tag-refusals';
 import type { TagKind, TagReset } from './tag-settings';
 import type { TagSource } from './tag-source';
@@ -148,7 +148,7 @@ export class PeriodicTag {
     const highest = this.highest.get(name) ?? 0n;
     this.assertOpen();
     const begun = store.beginPeriod(this.tag, this.kind, periodOf(this.kind.reset, name), highest + 1n);
-    const inTime = await settledBefore(begun, clock.monotonic() + options.waitMs, clock);
+    const inTime = await withinDeadline(begun, clock.monotonic() + options.waitMs, clock);
     if (!inTime) throw segmentUnavailable(row, options.waitMs, undefined);
     this.assertOpen();
     const open = { name, buffer: this.buffer(row, highest), usedAt: clock.monotonic() };

@@ -4,7 +4,7 @@ import type { BufferContext } from './buffer-context';
 import type { TagRest } from './give-back';
 import { PeriodicTag, type PeriodicKind } from './periodic-tag';
 import type { RetiringTags } from './retiring-tags';
-import type { TagSnapshot, TagVisit } from './segment-view';
+import type { TagSnapshot, TagVisit } from './segment-snapshot';
 import { replacedTag } from './tag-refusals';
 import type { TagSources } from './tag-sources';
 

@@ -1,6 +1,6 @@
 import type { IdRange } from './id-range';
 import { Segment } from './segment';
-import { view, type DoubleBufferSnapshot } from './segment-view';
+import { view, type DoubleBufferSnapshot } from './segment-snapshot';
 
 type QueueSnapshot = Pick<DoubleBufferSnapshot, 'issued' | 'buffered' | 'current' | 'next' | 'spare'>;
 

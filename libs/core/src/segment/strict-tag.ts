@@ -6,7 +6,7 @@ import { CallerQueue } from './caller-queue';
 import type { IdRange } from './id-range';
 import { RangeSource } from './range-source';
 import type { Allocation, AllocationRequest } from './segment-store';
-import type { DoubleBufferSnapshot } from './segment-view';
+import type { DoubleBufferSnapshot } from './segment-snapshot';
 import type { LinedTag, StrictLine } from './strict-line';
 import type { TagSource } from './tag-source';
 import { strictUnavailable, tooManyStrict } from './unavailable';

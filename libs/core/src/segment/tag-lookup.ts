@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock';
-import { settledBefore } from '../deadline';
+import { withinDeadline } from '../deadline';
 import type { SegmentStore, TagEntry } from './segment-store';
 import { segmentUnavailable } from './unavailable';
 import { UnknownTags } from './unknown-tags';
@@ -33,7 +33,7 @@ export class TagLookup {
   private async ask(tag: string): Promise<TagEntry | undefined> {
     if (this.unknown.has(tag)) return undefined;
     const answer = this.store.findTag(tag);
-    const inTime = await settledBefore(answer, this.clock.monotonic() + this.waitMs, this.clock);
+    const inTime = await withinDeadline(answer, this.clock.monotonic() + this.waitMs, this.clock);
     if (!inTime) throw segmentUnavailable(tag, this.waitMs, undefined);
     const found = await answer;
     if (found === undefined) this.unknown.add(tag);

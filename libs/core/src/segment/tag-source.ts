@@ -1,6 +1,6 @@
 import type { LeafError } from '../errors/leaf-error';
 import type { IdRange } from './id-range';
-import type { DoubleBufferSnapshot } from './segment-view';
+import type { DoubleBufferSnapshot } from './segment-snapshot';
 import type { TagOrder } from './tag-settings';
 
 /** Where the IDs of one tag come from: a double buffer, or the line of a strict tag. */

@@ -1,6 +1,6 @@
 import { LeafError } from '../errors/leaf-error';
 import { defaultLayout } from './bit-layout';
-import { type Hold, type HoldState, refusalOf } from './refusal';
+import { type Obstacle, type HoldState, refusalOf } from './refusal';
 
 const NOW = 1_700_000_000_000;
 
@@ -18,7 +18,7 @@ const state: HoldState = {
 };
 
 describe('a refusal', () => {
-  it.each<[Hold, object, string]>([
+  it.each<[Obstacle, object, string]>([
     ['exhausted', { code: 'LEAF_OVERLOADED', retryAfterMs: 1 }, 'Worker 39 has used all 4096 IDs'],
     ['floor', { code: 'LEAF_NOT_READY', retryAfterMs: 71 }, 'Worker 39 may have issued IDs for the next 70 ms'],
     ['ceiling', { code: 'LEAF_LEASE_EXPIRED', retryAfterMs: 1000 }, `Worker 39 reserved time up to ${NOW - 1} `],

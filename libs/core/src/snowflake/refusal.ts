@@ -3,14 +3,14 @@ import type { BitLayout } from './bit-layout';
 import type { IssueWindow } from './issue-window';
 
 /** Why no ID can be issued right now. */
-export type Hold = 'exhausted' | 'absorbing' | 'behind' | 'floor' | 'ceiling' | 'epoch' | 'no-tenure';
+export type Obstacle = 'exhausted' | 'absorbing' | 'behind' | 'floor' | 'ceiling' | 'epoch' | 'no-tenure';
 
-const HOLDS: readonly Hold[] = ['no-tenure', 'behind', 'exhausted', 'absorbing', 'epoch', 'floor', 'ceiling'];
+const HOLDS: readonly Obstacle[] = ['no-tenure', 'behind', 'exhausted', 'absorbing', 'epoch', 'floor', 'ceiling'];
 
 /** The generator's decisions that there is no timestamp to issue with: numbers, which cost nothing to make. */
 export const [NO_TENURE, BEHIND, EXHAUSTED, ABSORBING, EPOCH, FLOOR, CEILING] = [-2, -3, -4, -5, -6, -7, -8] as const;
 
-export function holdOf(decision: number): Hold {
+export function obstacleOf(decision: number): Obstacle {
   return HOLDS[-2 - decision] ?? 'no-tenure';
 }
 
@@ -23,7 +23,7 @@ export interface HoldState {
 }
 
 /** The error of a call that gets no ID. */
-export function refusalOf(hold: Hold, { window, layout, timestamp, now }: HoldState): LeafError {
+export function refusalOf(hold: Obstacle, { window, layout, timestamp, now }: HoldState): LeafError {
   const { tenure, ceiling, refusal } = window;
   if (hold === 'no-tenure' || tenure === undefined) return refusal;
   const { workerId, floor } = tenure;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock';
-import { settledBefore } from '../deadline';
+import { withinDeadline } from '../deadline';
 import { DecimalWriter } from '../decimal-writer';
 import type { LeafError } from '../errors/leaf-error';
 import type { RandomSource } from '../random';
@@ -13,8 +13,8 @@ import {
   EPOCH,
   EXHAUSTED,
   FLOOR,
-  type Hold,
-  holdOf,
+  type Obstacle,
+  obstacleOf,
   NO_TENURE,
   refusalOf,
 } from './refusal';
@@ -58,7 +58,7 @@ export class SnowflakeGenerator {
   private base = 0n;
   private writerBase = -1n;
   private writer: DecimalWriter | undefined;
-  private hold: Hold = 'floor';
+  private hold: Obstacle = 'floor';
   private issuedBefore = 0;
   private backwardsSteps = 0;
   private steppedBack = false;
@@ -157,7 +157,7 @@ export class SnowflakeGenerator {
     const now = this.clock.now();
     const decision = this.decide(now);
     if (decision >= 0 || decision === EXHAUSTED || decision === ABSORBING) return undefined;
-    return this.refused(holdOf(decision), now);
+    return this.refused(obstacleOf(decision), now);
   }
 
   /** Unix milliseconds of the newest ID, -1 before the first. */
@@ -184,7 +184,7 @@ export class SnowflakeGenerator {
       if (now > this.window.renewAfter && this.window.tenure !== undefined) void this.window.renew();
       const decision = this.decide(now);
       if (decision < 0) {
-        this.hold = holdOf(decision);
+        this.hold = obstacleOf(decision);
         this.tick = NONE;
         return false;
       }
@@ -198,7 +198,7 @@ export class SnowflakeGenerator {
     return true;
   }
 
-  /** The timestamp of the next ID; a number below 0 when there is none, see {@link holdOf}. Changes nothing. */
+  /** The timestamp of the next ID; a number below 0 when there is none, see {@link obstacleOf}. Changes nothing. */
   private decide(now: number): number {
     const { tenure } = this.window;
     if (tenure === undefined) return NO_TENURE;
@@ -278,7 +278,7 @@ export class SnowflakeGenerator {
     if (hold === 'exhausted') return this.clock.sleep(1);
     if (hold === 'ceiling') {
       const before = this.window.ceiling;
-      await settledBefore(this.window.renew(), deadline, this.clock);
+      await withinDeadline(this.window.renew(), deadline, this.clock);
       if (this.window.ceiling > before) return;
     }
     if (hold === 'absorbing') {
@@ -288,7 +288,7 @@ export class SnowflakeGenerator {
     throw refused();
   }
 
-  private refused(hold: Hold, now: number): LeafError {
+  private refused(hold: Obstacle, now: number): LeafError {
     return refusalOf(hold, { window: this.window, layout: this.layout, timestamp: this.timestamp, now });
   }
 }

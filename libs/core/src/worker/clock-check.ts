@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock';
-import { settledBefore } from '../deadline';
+import { withinDeadline } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
 import type { TimeSource } from './worker-store';
 
@@ -62,7 +62,7 @@ async function compare(source: TimeSource, clock: Clock, limitMs: number): Promi
     if (roundTrip > limitMs || !Number.isSafeInteger(theirs) || theirs < 0) return;
     offsetMs = clock.now() - roundTrip / 2 - theirs;
   };
-  await settledBefore(
+  await withinDeadline(
     answer().catch(() => undefined),
     sent + limitMs,
     clock,

@@ -1,4 +1,4 @@
-import { type Clock, settledBefore } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf/core';
 
 /** So many wait for a connection; those who come after them are refused. */
 const WAITING_AT_MOST = 10_000;
@@ -31,7 +31,7 @@ export class ConnectionLine {
       };
     });
     this.waiting.add(admit);
-    await settledBefore(turn, deadline, this.clock);
+    await withinDeadline(turn, deadline, this.clock);
     this.waiting.delete(admit);
     return admitted;
   }

@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { type Clock, settledBefore } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf/core';
 import { NoAnswer } from './no-answer';
 import { type RawConnection, Session } from './session';
 import type { SessionDialect, SessionLimits } from './session-dialect';
@@ -75,7 +75,7 @@ export class ConnectionSource {
     const madeAt = this.clock.monotonic();
     try {
       const beginning = dialect.begin(session.query, this.options, session.connection.processID);
-      if (!(await settledBefore(beginning, deadline, this.clock))) throw new NoAnswer(Math.round(deadline - madeAt));
+      if (!(await withinDeadline(beginning, deadline, this.clock))) throw new NoAnswer(Math.round(deadline - madeAt));
       const weaknesses = await beginning;
       assertDurable(this.description, weaknesses, accepted);
       for (const weakness of weaknesses) {

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { type Clock, LeafError, messageOf, settledBefore } from '@leaf/core';
+import { type Clock, LeafError, messageOf, withinDeadline } from '@leaf/core';
 import { ConnectionLine } from './connection-line';
 import { ConnectionSource, type ConnectionSourceOptions } from './connection-source';
 import type { Session, SqlParameter, Statement } from './session';
@@ -156,7 +156,7 @@ export class SqlDatabase {
     const opening = source.open(deadline);
     let faulty = false;
     try {
-      if (!(await settledBefore(opening, deadline, clock))) throw new NoAnswer(this.options.limitMs);
+      if (!(await withinDeadline(opening, deadline, clock))) throw new NoAnswer(this.options.limitMs);
       const session = await opening;
       use.session = session;
       const left = deadline - clock.monotonic();
@@ -166,7 +166,7 @@ export class SqlDatabase {
       if (isDoubtful && repeat === 'refused') await this.probe(session, left * COLD_SHARE);
       const until = isDoubtful && repeat === 'unanswered' ? deadline - left * COLD_SHARE : deadline;
       const result = work(session);
-      if (await settledBefore(result, until, clock)) return await result;
+      if (await withinDeadline(result, until, clock)) return await result;
       throw new NoAnswer(Math.round(left));
     } catch (error) {
       faulty = isOfConnection(error, this.options.dialect);
@@ -180,7 +180,7 @@ export class SqlDatabase {
 
   /** Before work that may not be sent twice. */
   private async probe(session: Session, limitMs: number): Promise<void> {
-    if (await settledBefore(session.query('SELECT 1'), this.deadline(limitMs), this.clock)) return;
+    if (await withinDeadline(session.query('SELECT 1'), this.deadline(limitMs), this.clock)) return;
     throw new NoAnswer(Math.round(limitMs));
   }
 

@@ -1,5 +1,5 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { type Clock, messageOf, settledBefore, type ShutdownReport } from '@leaf/core';
+import { type Clock, messageOf, withinDeadline, type ShutdownReport } from '@leaf/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import { DIALECTS } from '../dialects/dialects';
 import type { DatabaseTarget } from './database-url';
@@ -33,7 +33,7 @@ export class LeafDataSource extends DataSource {
     if (!this.isInitialized) return;
     const { closeMs } = this.limits;
     try {
-      const inTime = await settledBefore(super.destroy(), this.clock.monotonic() + closeMs, this.clock);
+      const inTime = await withinDeadline(super.destroy(), this.clock.monotonic() + closeMs, this.clock);
       if (!inTime) this.report('close the database', `not done after ${closeMs} ms, going on`);
     } catch (error) {
       // A connection that is gone while it says goodbye.

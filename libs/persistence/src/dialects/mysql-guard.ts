@@ -1,7 +1,7 @@
 import { askMembership, MEMBERSHIP, STANDALONE } from './mysql-group-replication';
 import { askNode, NODE } from './mysql-galera';
 import type { Statement } from '../connections/sql-database';
-import type { GuardDialect, ServerIdentity } from '../failover/failover-guard';
+import type { GuardDialect, DatabaseIdentity } from '../failover/failover-guard';
 
 interface Variable {
   readonly Variable_name: string;
@@ -11,7 +11,7 @@ interface Variable {
 const VARIABLES = ['server_id', 'server_uuid', 'wsrep_on', 'group_replication_group_name', 'tidb_server_memory_limit'];
 
 /** MySQL tells servers apart by a UUID; MariaDB has none, but replication demands that their `server_id` differ. */
-async function askIdentity(statement: Statement): Promise<ServerIdentity> {
+async function askIdentity(statement: Statement): Promise<DatabaseIdentity> {
   const names = VARIABLES.map((name) => `'${name}'`).join(', ');
   const rows = await statement<Variable[]>(`SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names})`);
   const values = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));

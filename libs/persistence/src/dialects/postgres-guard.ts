@@ -1,11 +1,11 @@
-import type { GuardDialect, ServerIdentity } from '../failover/failover-guard';
+import type { GuardDialect, DatabaseIdentity } from '../failover/failover-guard';
 import type { Statement } from '../connections/sql-database';
 
 /** The cluster, and its timeline: every promotion begins a new one. */
 const EXPRESSION = `(SELECT system_identifier FROM pg_control_system())
   || ' timeline ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
 
-async function askIdentity(statement: Statement): Promise<ServerIdentity> {
+async function askIdentity(statement: Statement): Promise<DatabaseIdentity> {
   const [row] = await statement<{ server: string }[]>(`SELECT ${EXPRESSION} AS server`);
   return { server: row?.server ?? '', expression: EXPRESSION };
 }

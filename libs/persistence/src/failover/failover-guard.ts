@@ -11,7 +11,7 @@ export interface FailoverOptions {
 }
 
 /** What the database says of itself. */
-export interface ServerIdentity {
+export interface DatabaseIdentity {
   /**
    * The name of the copy of the data: of the cluster where each node has what was committed on any other, else of the
    * server, or, where a promotion makes a new history, of the history.
@@ -27,7 +27,7 @@ export interface ServerIdentity {
 /** How a dialect writes the statements of the guard; their parameters in this order. */
 export interface GuardDialect {
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE` for a server outside of the cluster that it is configured for */
-  readonly askIdentity: (statement: Statement) => Promise<ServerIdentity>;
+  readonly askIdentity: (statement: Statement) => Promise<DatabaseIdentity>;
   /** server, largest size; leaves the server of a record that is there, and raises its size */
   readonly insertRecord: string;
   readonly lockRecord: string;

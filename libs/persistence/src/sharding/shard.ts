@@ -5,7 +5,7 @@ import {
   type RandomSource,
   retry,
   type SegmentStore,
-  settledBefore,
+  withinDeadline,
 } from '@leaf/core';
 import { createDatabaseNames, createSegmentStore, createTagStore } from '../database/create-store';
 import type { FailoverOptions } from '../failover/failover-guard';
@@ -84,7 +84,7 @@ export class Shard {
   async close(): Promise<void> {
     this.closing.abort();
     if (this.opening !== undefined) {
-      await settledBefore(this.opening, this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
+      await withinDeadline(this.opening, this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
     }
     await this.held?.dataSource.destroy();
   }

@@ -1,4 +1,4 @@
-import { type Clock, settledBefore, tagOfRow } from '@leaf/core';
+import { type Clock, withinDeadline, tagOfRow } from '@leaf/core';
 import { FIRST_TAG_FIELDS } from '../schema/migrate';
 import { FIRST_TAG } from '../database/open-database';
 import { Roster } from './roster';
@@ -43,7 +43,7 @@ export class Shards {
     });
     const all = Promise.allSettled(starts);
     await any;
-    await settledBefore(all, this.clock.monotonic() + START_LIMIT_MS, this.clock);
+    await withinDeadline(all, this.clock.monotonic() + START_LIMIT_MS, this.clock);
     await this.roster.update();
     await this.provideFirstTag();
   }

@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { Clock, forEachInPages, type SegmentView as BufferedSegment, type TagSnapshot } from '@leaf/core';
+import { Clock, forEachInPages, type SegmentSnapshot, type TagSnapshot } from '@leaf/core';
 import { SegmentService } from '@leaf/segment';
 import { hundredths } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';
@@ -94,7 +94,7 @@ export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
   };
 }
 
-function toSegmentView(segment: BufferedSegment | undefined): SegmentView | null {
+function toSegmentView(segment: SegmentSnapshot | undefined): SegmentView | null {
   if (segment === undefined) return null;
   const max = segment.to + 1n;
   return { value: String(segment.position), max: String(max), step: Number(max - segment.from) };

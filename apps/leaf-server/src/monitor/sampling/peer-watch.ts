@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { Clock, type Peer, PeriodicTask, reasonOf, settledBefore } from '@leaf/core';
+import { Clock, type Peer, PeriodicTask, reasonOf, withinDeadline } from '@leaf/core';
 import { SnowflakeService } from '@leaf/snowflake';
 
 /** The registry is asked again after this time, in milliseconds. */
@@ -35,7 +35,7 @@ export class PeerWatch {
   /** Brings the list up to date, unless it is; goes on in the background when the registry takes its time. */
   async refresh(): Promise<void> {
     if (this.snowflake === undefined || this.clock.monotonic() - this.readAt < KEPT_MS) return;
-    await settledBefore(this.reading.run(), this.clock.monotonic() + WAIT_MS, this.clock);
+    await withinDeadline(this.reading.run(), this.clock.monotonic() + WAIT_MS, this.clock);
   }
 
   private async read(): Promise<void> {

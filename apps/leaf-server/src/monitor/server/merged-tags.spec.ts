@@ -1,6 +1,6 @@
 import type { TagView } from '../views/views';
 import { MergedTags, mergeTags } from './merged-tags';
-import type { FeedChanges } from '../process/tag-feed';
+import type { FeedChanges } from '../process/tag-change-feed';
 
 const LOADED: TagView = {
   tag: 'order',

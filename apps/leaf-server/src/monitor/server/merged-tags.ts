@@ -1,6 +1,6 @@
 import { hundredths } from '../sampling/round-off';
 import type { TagView } from '../views/views';
-import type { FeedChanges, FeedPosition } from '../process/tag-feed';
+import type { FeedChanges, FeedPosition } from '../process/tag-change-feed';
 
 interface Followed {
   position: FeedPosition;

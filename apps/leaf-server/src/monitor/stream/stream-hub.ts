@@ -4,11 +4,11 @@ import { Clock, LeafError, PeriodicTask, reasonOf } from '@leaf/core';
 import { Ticker } from '../sampling/ticker';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Traffic } from '../sampling/traffic';
-import { ServerMonitor } from '../server/server-monitor';
-import { ServerTags } from '../server/server-tags';
+import { AggregatedMonitor } from '../server/aggregated-monitor';
+import { AggregatedTags } from '../server/aggregated-tags';
 import type { HistoryView, OverviewView, RemovedView, SnowflakeView } from '../views/views';
 import { EventStream } from './event-stream';
-import { TagBoard } from '../process/tag-board';
+import { TagChangeLog } from '../process/tag-change-log';
 
 const EVERY_MS = 1000;
 const MOST_STREAMS = 32;
@@ -34,7 +34,7 @@ interface Round {
 export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(StreamHub.name);
   private readonly streams = new Set<EventStream>();
-  private readonly board: TagBoard;
+  private readonly board: TagChangeLog;
   private readonly rounds: PeriodicTask;
   private readonly ticker: Ticker;
   private last: Round | undefined;
@@ -42,12 +42,12 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly clock: Clock,
-    private readonly monitor: ServerMonitor,
+    private readonly monitor: AggregatedMonitor,
     private readonly traffic: Traffic,
     private readonly peers: PeerWatch,
-    private readonly views: ServerTags,
+    private readonly views: AggregatedTags,
   ) {
-    this.board = new TagBoard(views);
+    this.board = new TagChangeLog(views);
     const onError = (error: unknown): void => this.logger.error(`A round of the stream failed: ${reasonOf(error)}`);
     this.rounds = new PeriodicTask('monitor-stream', () => this.look(), clock, onError);
     this.ticker = new Ticker(this.rounds, EVERY_MS, clock);

@@ -1,10 +1,27 @@
-/**
+import type * as overview from './overview';
+import type * as segments from './segments';
+import type * as snowflake from './snowflake';
+
+/** The data of a class that describes it for OpenAPI. */
+type Data<T> = T extends object ? { [Key in keyof T]: Data<T[Key]> } : T;
+
+/*
  * What `/api/monitor` answers. IDs are decimal strings, times Unix milliseconds, rates per second; null is "not known" or
  * "none".
  */
-export type { HistoryView, LatencyView, OverviewView, PartStatus, PartView, ProcessView } from './overview';
-export type { LoadView, SegmentsView, SegmentView, TagView } from './segments';
-export type { PeerView, SnowflakeView, WorkerView } from './snowflake';
+export type HistoryView = Data<overview.HistoryView>;
+export type LatencyView = Data<overview.LatencyView>;
+export type OverviewView = Data<overview.OverviewView>;
+export type PartStatus = overview.PartStatus;
+export type PartView = Data<overview.PartView>;
+export type ProcessView = Data<overview.ProcessView>;
+export type LoadView = Data<segments.LoadView>;
+export type SegmentsView = Data<segments.SegmentsView>;
+export type SegmentView = Data<segments.SegmentView>;
+export type TagView = Data<segments.TagView>;
+export type PeerView = Data<snowflake.PeerView>;
+export type SnowflakeView = Data<snowflake.SnowflakeView>;
+export type WorkerView = Data<snowflake.WorkerView>;
 
 /**
  * Events of `GET /api/monitor/stream`, one round a second: `overview` (an {@link OverviewView} whose history is only what is

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type Clock, settledBefore } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf/core';
 import {
   cannotLoad,
   CREATE_FLAGS,
@@ -129,7 +129,7 @@ export class ZookeeperConnection {
   /** After a call without an answer: abandons it when its process is stuck, and not only the server silent. */
   async check(): Promise<void> {
     const answer = this.ask('ping').catch(() => undefined);
-    if (!(await settledBefore(answer, this.clock.monotonic() + PING_MS, this.clock))) this.abandon();
+    if (!(await withinDeadline(answer, this.clock.monotonic() + PING_MS, this.clock))) this.abandon();
   }
 
   /** What is pending is rejected. The session goes on at the server, for another connection, until it times out. */
@@ -144,7 +144,7 @@ export class ZookeeperConnection {
     const { host } = this;
     if (host?.connected === true) host.disconnect();
     host?.ref();
-    if (await settledBefore(this.exited, this.clock.monotonic() + END_MS, this.clock)) return;
+    if (await withinDeadline(this.exited, this.clock.monotonic() + END_MS, this.clock)) return;
     host?.kill('SIGKILL');
     await this.exited;
   }

@@ -1,4 +1,4 @@
-import { type Clock, LeafError, messageOf, type RandomSource, settledBefore } from '@leaf/core';
+import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf/core';
 import { findEndpoints } from './endpoints';
 import { locateNativeClient, type SessionIdentity } from './native-client';
 import type { ZookeeperAddress, ZookeeperAuth } from './zookeeper-address';
@@ -76,7 +76,7 @@ export class ZookeeperLink {
     const { opening } = this;
     // Whoever gives up leaves it under way for the next call.
     opening.catch(() => undefined);
-    if (await settledBefore(opening, deadline, this.clock)) return opening;
+    if (await withinDeadline(opening, deadline, this.clock)) return opening;
     throw this.unreachable(this.problem);
   }
 
@@ -141,7 +141,7 @@ export class ZookeeperLink {
   }
 
   private async inTime<T>(promise: Promise<T>, deadline: number, problem: string): Promise<T> {
-    if (await settledBefore(promise, deadline, this.clock)) return promise;
+    if (await withinDeadline(promise, deadline, this.clock)) return promise;
     throw this.unreachable(problem);
   }
 

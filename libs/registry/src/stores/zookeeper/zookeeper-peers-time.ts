@@ -1,4 +1,4 @@
-import { type Clock, settledBefore } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf/core';
 
 const PATH = '/api/internal/time';
 const LIMIT_MS = 1000;
@@ -28,7 +28,7 @@ export async function askTime(url: string, clock: Clock): Promise<number> {
   const abort = new AbortController();
   const answer = fetchTime(target, abort.signal);
   try {
-    if (await settledBefore(answer, clock.monotonic() + LIMIT_MS, clock)) return await answer;
+    if (await withinDeadline(answer, clock.monotonic() + LIMIT_MS, clock)) return await answer;
     throw new Error(`${target.href} did not answer within ${LIMIT_MS} ms`);
   } finally {
     abort.abort();

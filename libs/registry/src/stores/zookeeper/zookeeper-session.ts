@@ -1,4 +1,4 @@
-import { type Clock, LeafError, messageOf, type RandomSource, settledBefore } from '@leaf/core';
+import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf/core';
 import type { CREATE_FLAGS } from './native-client';
 import { isNodePath } from './zookeeper-address';
 import type { ZookeeperConnection } from './zookeeper-connection';
@@ -148,7 +148,7 @@ export class ZookeeperSession {
       }
       const answer = act(connection, node, generation);
       const deadline = this.clock.monotonic() + this.options.callMs;
-      if (!(await settledBefore(answer, deadline, this.clock))) {
+      if (!(await withinDeadline(answer, deadline, this.clock))) {
         void connection.check();
         throw new ZookeeperFault(
           'unknown-outcome',

@@ -1,6 +1,6 @@
 import type { Clock, RandomSource } from '@leaf/core';
 import type { Requester } from '../http/requester';
-import type { WaitingRoom } from './waiting-room';
+import type { CallerLimit } from './caller-limit';
 
 export interface PrefetchOptions {
   /** IDs of the first two requests; no later one asks for fewer. */
@@ -21,11 +21,11 @@ export interface LoadEvents {
 }
 
 /** What the buffers of one client share. */
-export interface BufferContext {
+export interface PrefetchContext {
   readonly requester: Pick<Requester, 'get'>;
   readonly clock: Clock;
   readonly random: RandomSource;
-  readonly room: WaitingRoom;
+  readonly room: CallerLimit;
   /** How long a call may wait, in milliseconds. */
   readonly timeoutMs: number;
   readonly closing: AbortSignal;

@@ -5,7 +5,7 @@ import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';
 import { TagViews } from './tag-views';
 import type { TagView } from '../views/views';
-import { TagBoard } from './tag-board';
+import { TagChangeLog } from './tag-change-log';
 
 describe('TagBoard', () => {
   it('gives a reader that missed rounds all that changed since, and nothing else', async () => {
@@ -15,7 +15,7 @@ describe('TagBoard', () => {
     await generator.refresh.run();
     const identity = new ServerIdentity(loadConfig({}), rig.clock);
     const views = new TagViews(rig.clock, identity, new IssueRates(rig.clock), generator as unknown as SegmentService);
-    const board = new TagBoard(views);
+    const board = new TagChangeLog(views);
     const after = (round: number): string[] =>
       [...board.changesAfter(round)].flat().map((json) => (JSON.parse(json) as TagView).tag);
 

@@ -20,7 +20,7 @@ const PAGE = 250;
  * The tags as of the last round, and when each of them changed: from this every reader gets what it has not seen yet,
  * whichever round that was. It is filled once a round, for all of them.
  */
-export class TagBoard {
+export class TagChangeLog {
   private readonly shown = new Map<string, ShownTag>();
   /** Names that are gone, by the round in which they went. */
   private readonly gone = new Map<string, number>();

@@ -1,5 +1,5 @@
 /** Lets so many through at once; the others wait in line. */
-export class RequestGate {
+export class Semaphore {
   private readonly line: (() => void)[] = [];
 
   constructor(private free: number) {}

@@ -1,7 +1,7 @@
 import { LeafError } from '@leaf/core';
 
 /** Counts the callers that wait, over all buffers. */
-export class WaitingRoom {
+export class CallerLimit {
   waiting = 0;
 
   constructor(private readonly places: number) {}

@@ -13,7 +13,7 @@ type Check = () => Record<string, ServerHealth>;
  * be ready. One that is stuck, or being replaced, takes none, and the others serve meanwhile: the server is degraded.
  */
 @Injectable()
-export class ServerReadiness {
+export class AggregatedReadiness {
   constructor(
     private readonly own: Readiness,
     private readonly bus: WorkerBus,

@@ -15,7 +15,7 @@ const OVERVIEW = new BusRequest<undefined, ProcessOverview>('overview');
 
 /** The server as those who watch it see it: all of its processes together. Nothing here waits for the database. */
 @Injectable()
-export class ServerMonitor {
+export class AggregatedMonitor {
   constructor(
     private readonly clock: Clock,
     private readonly bus: WorkerBus,

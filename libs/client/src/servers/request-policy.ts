@@ -4,7 +4,7 @@ import type { Server } from './server';
 /** Unless a refusal says otherwise; also what lies behind most `Retry-After`s of a Leaf server. */
 const HOLD_MS = 1000;
 
-interface Hold {
+interface Backoff {
   readonly refusal: LeafError;
   readonly until: number;
 }
@@ -13,8 +13,8 @@ interface Hold {
  * Where the requests for one thing go, a tag or snowflake IDs: a server that has refused it with a reason is not asked
  * for it again before the time it named, and stays in use for everything else.
  */
-export class Route {
-  private readonly holds = new Map<Server, Hold>();
+export class RequestPolicy {
+  private readonly backoffs = new Map<Server, Backoff>();
 
   constructor(
     /** Keys stay with one server as long as it serves; undefined: any server is as good. */
@@ -22,17 +22,17 @@ export class Route {
     private readonly clock: Clock,
   ) {}
 
-  hold(server: Server, refusal: LeafError): void {
-    this.holds.set(server, { refusal, until: this.clock.monotonic() + (refusal.retryAfterMs ?? HOLD_MS) });
+  backOff(server: Server, refusal: LeafError): void {
+    this.backoffs.set(server, { refusal, until: this.clock.monotonic() + (refusal.retryAfterMs ?? HOLD_MS) });
   }
 
   release(server: Server): void {
-    this.holds.delete(server);
+    this.backoffs.delete(server);
   }
 
   /** Why the server is not to be asked now; undefined when it may be. */
   refusalOf(server: Server): LeafError | undefined {
-    const hold = this.holds.get(server);
+    const hold = this.backoffs.get(server);
     return hold !== undefined && this.clock.monotonic() < hold.until ? hold.refusal : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PeriodicTask, Clock } from '@leaf/core';
-import { TagBoard } from './tag-board';
+import { TagChangeLog } from './tag-change-log';
 import { TagViews } from './tag-views';
 
 /** Names of tags that are gone are kept up to this number; then whoever was told of none of them hears of all tags. */
@@ -23,15 +23,15 @@ export interface FeedChanges extends FeedPosition {
 
 /** What the tags of this process have become, for the other processes: each gets what it has not heard yet. */
 @Injectable()
-export class TagFeed {
-  private readonly board: TagBoard;
+export class TagChangeFeed {
+  private readonly board: TagChangeLog;
   private readonly looking: PeriodicTask;
   private readonly feed: number;
   /** What went before this round is not known any more. */
   private oldest = 0;
 
   constructor(views: TagViews, clock: Clock) {
-    this.board = new TagBoard(views);
+    this.board = new TagChangeLog(views);
     this.feed = clock.now();
     this.looking = new PeriodicTask(
       'tag-feed',

@@ -1,5 +1,5 @@
 import { FakeClock } from '../clock/fake-clock';
-import { WaitingLine, type WaitEnd } from './waiting-line';
+import { WaitQueue, type WaitEnd } from './wait-queue';
 
 const WAIT_MS = 1000;
 const ROOM = 256;
@@ -7,12 +7,12 @@ const PATIENCE_MS = 10;
 const CROWDED_MS = 1000;
 
 let clock: FakeClock;
-let line: WaitingLine;
+let line: WaitQueue;
 let ends: (WaitEnd | undefined)[];
 
 beforeEach(() => {
   clock = new FakeClock();
-  line = new WaitingLine(clock, WAIT_MS);
+  line = new WaitQueue(clock, WAIT_MS);
   ends = [];
 });
 
@@ -61,11 +61,11 @@ describe('WaitingLine', () => {
     await clock.advance(PATIENCE_MS - 1);
     join();
     await clock.advance(0);
-    expect(how('displaced')).toBe(0);
+    expect(how('evicted')).toBe(0);
     await clock.advance(1);
     join();
     await clock.advance(0);
-    expect([how('displaced'), how(undefined)]).toEqual([ROOM, 2]);
+    expect([how('evicted'), how(undefined)]).toEqual([ROOM, 2]);
     line.wake();
     await clock.advance(0);
     expect(how('woken')).toBe(2);
@@ -79,7 +79,7 @@ describe('WaitingLine', () => {
     await clock.advance(PATIENCE_MS - 1);
     expect(ends.at(-1)).toBeUndefined();
     await clock.advance(1);
-    expect(ends.at(-1)).toBe('displaced');
+    expect(ends.at(-1)).toBe('evicted');
     join();
     await clock.advance(PATIENCE_MS);
     expect(ends.at(-1)).toBeUndefined();
@@ -104,6 +104,6 @@ describe('WaitingLine', () => {
     let end: WaitEnd | undefined;
     void line.wait(deadline).then((how) => (end = how));
     await clock.advance(1);
-    expect(end).toBe('displaced');
+    expect(end).toBe('evicted');
   });
 });

@@ -5,13 +5,13 @@ import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
 import { SLICE, TagViews } from '../process/tag-views';
 import type { TagView } from '../views/views';
 import { MergedTags } from './merged-tags';
-import { type FeedChanges, type FeedPosition, TagFeed } from '../process/tag-feed';
+import { type FeedChanges, type FeedPosition, TagChangeFeed } from '../process/tag-change-feed';
 
 const TAGS = new BusRequest<Record<number, FeedPosition>, FeedChanges>('tags');
 
-/** The tags as all processes of the server know them, as of the last {@link ServerTags.refresh}. */
+/** The tags as all processes of the server know them, as of the last {@link AggregatedTags.refresh}. */
 @Injectable()
-export class ServerTags {
+export class AggregatedTags {
   private readonly merged: MergedTags | undefined;
   private refreshing: Promise<void> | undefined;
 
@@ -19,7 +19,7 @@ export class ServerTags {
     private readonly clock: Clock,
     private readonly own: TagViews,
     private readonly bus: WorkerBus,
-    feed: TagFeed,
+    feed: TagChangeFeed,
   ) {
     if (bus.count > 1) this.merged = new MergedTags();
     bus.serve(TAGS, (positions) => feed.changesSince(positions[bus.process]));

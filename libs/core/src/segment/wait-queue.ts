@@ -1,12 +1,12 @@
 import type { Clock } from '../clock/clock';
 
 /** What ended a wait: there is something new to look at; the deadline; newer calls, to which this one gave way. */
-export type WaitEnd = 'woken' | 'late' | 'displaced';
+export type WaitEnd = 'woken' | 'late' | 'evicted';
 
 /** So many calls wait undisturbed, however long it takes. */
 const ROOM = 256;
 /** Once there were more, the line counts as crowded for this time, in milliseconds. */
-const CROWDED_MS = 1000;
+const OVERLOADED_MS = 1000;
 /** In a crowded line, calls that have waited this long give way to newer ones, in milliseconds. */
 const PATIENCE_MS = 10;
 
@@ -20,10 +20,10 @@ interface Waiter {
  * are the newest: they have waited for a moment, and the others are refused soon, in place of all of them waiting nearly
  * as long as they may.
  */
-export class WaitingLine {
+export class WaitQueue {
   private waiters: Set<Waiter> | undefined;
   private watchers: (() => void)[] | undefined;
-  private crowdedUntil = -Infinity;
+  private overloadedUntil = -Infinity;
 
   constructor(
     private readonly clock: Clock,
@@ -31,8 +31,8 @@ export class WaitingLine {
   ) {}
 
   /** Whether no call waits, and a new line would do as well. */
-  get calm(): boolean {
-    return this.waiters === undefined && this.watchers === undefined && this.clock.monotonic() >= this.crowdedUntil;
+  get idle(): boolean {
+    return this.waiters === undefined && this.watchers === undefined && this.clock.monotonic() >= this.overloadedUntil;
   }
 
   /** Whether a call waits. */
@@ -44,8 +44,8 @@ export class WaitingLine {
   async wait(deadline: number): Promise<WaitEnd> {
     const now = this.clock.monotonic();
     const since = deadline - this.waitMs;
-    const crowded = this.isCrowded(now);
-    if (crowded) this.displace(now);
+    const crowded = this.isOverloaded(now);
+    if (crowded) this.evict(now);
     const end = crowded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
     const waiter = { since, alarm: new AbortController() };
     const { signal } = waiter.alarm;
@@ -54,7 +54,7 @@ export class WaitingLine {
     await this.clock.sleep(Math.max(0, end - now), signal);
     waiters.delete(waiter);
     if (signal.aborted) return signal.reason as WaitEnd;
-    return end < deadline ? 'displaced' : 'late';
+    return end < deadline ? 'evicted' : 'late';
   }
 
   /** Waits for {@link wake} without asking for anything. */
@@ -69,16 +69,16 @@ export class WaitingLine {
     this.watchers = undefined;
   }
 
-  private isCrowded(now: number): boolean {
-    if (this.waiters !== undefined && this.waiters.size >= ROOM) this.crowdedUntil = now + CROWDED_MS;
-    return now < this.crowdedUntil;
+  private isOverloaded(now: number): boolean {
+    if (this.waiters !== undefined && this.waiters.size >= ROOM) this.overloadedUntil = now + OVERLOADED_MS;
+    return now < this.overloadedUntil;
   }
 
-  private displace(now: number): void {
+  private evict(now: number): void {
     for (const waiter of this.waiters ?? []) {
       if (now - waiter.since < PATIENCE_MS) return;
       this.waiters?.delete(waiter);
-      waiter.alarm.abort('displaced' satisfies WaitEnd);
+      waiter.alarm.abort('evicted' satisfies WaitEnd);
     }
   }
 }

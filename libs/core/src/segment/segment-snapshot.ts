@@ -3,7 +3,7 @@ import type { RangeSourceSnapshot } from './range-source';
 import type { Segment } from './segment';
 import type { TagOrder } from './tag-settings';
 
-export interface SegmentView extends IdRange {
+export interface SegmentSnapshot extends IdRange {
   /** The next ID to be issued; one past `to` when there is none. */
   readonly position: bigint;
 }
@@ -16,10 +16,10 @@ export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
   readonly issued: number;
   /** IDs at hand without asking the store. */
   readonly buffered: number;
-  readonly current: SegmentView | undefined;
-  readonly next: SegmentView | undefined;
+  readonly current: SegmentSnapshot | undefined;
+  readonly next: SegmentSnapshot | undefined;
   /** What waits behind the next segment: IDs that came too late for a call that had given up. Mostly none. */
-  readonly spare: readonly SegmentView[];
+  readonly spare: readonly SegmentSnapshot[];
   readonly loading: boolean;
 }
 
@@ -32,6 +32,6 @@ export interface TagSnapshot extends DoubleBufferSnapshot {
 /** Told of a tag: the IDs issued since it is known here, those at hand, and the size of its newest load. */
 export type TagVisit = (tag: string, issued: number, buffered: number, step: number) => void;
 
-export function view(segment: Segment): SegmentView {
+export function view(segment: Segment): SegmentSnapshot {
   return { ...segment.range, position: segment.position };
 }
