@@ -16,7 +16,11 @@ export class Sandbox {
 
   spawn(command: readonly string[], options: SpawnOptions): ChildProcess {
     const [file = '', ...args] = command;
-    const child = spawn(file, args, options);
+    return this.adopt(spawn(file, args, options));
+  }
+
+  /** Ends it with this process. */
+  adopt(child: ChildProcess): ChildProcess {
     const forget = (): boolean => this.children.delete(child);
     this.children.add(child);
     child.once('exit', forget);

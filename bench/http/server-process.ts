@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../test/support/free-port';
+import { launch } from '../../test/support/launch';
 import { cpuSecondsOf, readProc } from './processor-time';
 import { request } from './request';
 import type { Sandbox } from './sandbox';
@@ -42,13 +43,9 @@ export class ServerProcess {
   static async start(sandbox: Sandbox, options: ServerOptions): Promise<ServerProcess> {
     const { command, readyPath, port = await freePort(), env } = options;
     const folder = sandbox.folder();
-    const log = openSync(logFile(folder), 'w');
+    const settings = { ...environment(port, folder), ...env };
     const startedAt = performance.now();
-    const child = sandbox.spawn(command, {
-      stdio: ['ignore', log, log],
-      env: { ...environment(port, folder), ...env },
-    });
-    closeSync(log);
+    const child = sandbox.adopt(launch({ command, env: settings, logFile: logFile(folder) }));
     let spawnError: Error | undefined;
     child.once('error', (error) => (spawnError = error));
     while (performance.now() - startedAt < START_LIMIT_MS) {
@@ -101,15 +98,6 @@ export class ServerProcess {
     }
     this.sandbox.remove(this.folder);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The defaults of the server are measured: settings of the caller's shell stay out. */

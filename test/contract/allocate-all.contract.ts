@@ -1,4 +1,5 @@
-import { type Allocation, type IdRange, LeafError, MAX_ID, type SegmentStore } from '@leaf/core';
+import { type Allocation, type IdRange, MAX_ID, type SegmentStore } from '@leaf/core';
+import { REFUSED } from '../support/refusal';
 
 /** One storage, as the contract needs it: two connections to it and a way to its rows that is not under test. */
 export interface SegmentRows {
@@ -9,8 +10,6 @@ export interface SegmentRows {
   putRow(tag: string, maxId: bigint, step: number): Promise<void>;
   readMaxId(tag: string): Promise<bigint>;
 }
-
-const REFUSED = (code: LeafError['code']): unknown => expect.objectContaining({ name: 'LeafError', code });
 
 /** What every `SegmentStore` must do for several tags at once; part of its contract. */
 export function allocateAllContract(open: () => SegmentRows): void {

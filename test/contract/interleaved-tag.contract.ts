@@ -1,31 +1,22 @@
-import type { TagStore } from '@leaf/core';
-import type { TagStoreFixture } from './tag-store.contract';
-
-const REFUSED = (code: string): unknown => expect.objectContaining({ name: 'LeafError', code });
+import { openedForEach, type TagStoreFixture } from './tag-store.contract';
+import { REFUSED } from '../support/refusal';
 
 /** Of one database: several of them number their shares by themselves. */
 export function interleavedTagContract(name: string, open: () => Promise<TagStoreFixture>): void {
   describe(`${name} with interleaved tags`, () => {
-    let fixture: TagStoreFixture;
-    let tags: TagStore;
-
-    beforeEach(async () => {
-      fixture = await open();
-      ({ tags } = fixture);
-    });
-    afterEach(() => fixture.close());
+    const fixture = openedForEach(open);
 
     it('keeps the share', async () => {
       const interleave = { of: 3, remainder: 0, block: 1000 };
-      expect(await tags.create({ tag: 'shared', step: 10, interleave })).toMatchObject({ interleave });
+      expect(await fixture.tags.create({ tag: 'shared', step: 10, interleave })).toMatchObject({ interleave });
       expect(await fixture.segments.findTag('shared')).toMatchObject({ kind: { interleave } });
-      await expect(tags.change('shared', { max: 5n })).rejects.toEqual(REFUSED('LEAF_BODY_INVALID'));
+      await expect(fixture.tags.change('shared', { max: 5n })).rejects.toEqual(REFUSED('LEAF_BODY_INVALID'));
     });
 
     it('gives whole blocks of an interleaved tag', async () => {
       const { segments } = fixture;
-      await tags.create({ tag: 'a', step: 5, interleave: { of: 3, remainder: 1, block: 10 } });
-      expect(await tags.find('a')).toMatchObject({ maxId: 11n });
+      await fixture.tags.create({ tag: 'a', step: 5, interleave: { of: 3, remainder: 1, block: 10 } });
+      expect(await fixture.tags.find('a')).toMatchObject({ maxId: 11n });
       expect(await segments.allocate('a', undefined)).toMatchObject({ from: 11n, to: 20n, step: 5 });
       expect(await segments.allocate('a', 1000)).toMatchObject({ from: 41n, to: 50n });
       expect(await segments.giveBack('a', { from: 45n, to: 50n })).toBe(false);
@@ -33,32 +24,32 @@ export function interleavedTagContract(name: string, open: () => Promise<TagStor
       expect(await segments.giveBack('a', { from: 11n, to: 20n })).toBe(true);
       expect(await segments.giveBack('a', { from: 11n, to: 20n })).toBe(false);
       await segments.raise('a', 42n);
-      expect(await tags.find('a')).toMatchObject({ maxId: 71n });
+      expect(await fixture.tags.find('a')).toMatchObject({ maxId: 71n });
       await segments.raise('a', 42n);
       // A rest of a block, as a gap of the guard leaves one, is skipped.
       await fixture.execute("UPDATE leaf_alloc SET max_id = max_id + 1 WHERE biz_tag = 'a'");
       expect(await segments.allocate('a', 1)).toMatchObject({ from: 101n, to: 110n });
-      expect((await tags.change('a', { maxId: 200n })).after).toMatchObject({ maxId: 221n });
-      await expect(tags.change('a', { maxId: 220n })).rejects.toEqual(REFUSED('LEAF_MAX_ID_BACKWARDS'));
-      expect((await tags.change('a', { step: 7 })).after).toMatchObject({ maxId: 221n, step: 7 });
-      await tags.remove('a');
-      expect(await tags.create({ tag: 'a', step: 5 })).toMatchObject({ maxId: 221n });
-      await tags.remove('a');
-      const again = await tags.create({ tag: 'a', step: 5, interleave: { of: 3, remainder: 0, block: 100 } });
+      expect((await fixture.tags.change('a', { maxId: 200n })).after).toMatchObject({ maxId: 221n });
+      await expect(fixture.tags.change('a', { maxId: 220n })).rejects.toEqual(REFUSED('LEAF_MAX_ID_BACKWARDS'));
+      expect((await fixture.tags.change('a', { step: 7 })).after).toMatchObject({ maxId: 221n, step: 7 });
+      await fixture.tags.remove('a');
+      expect(await fixture.tags.create({ tag: 'a', step: 5 })).toMatchObject({ maxId: 221n });
+      await fixture.tags.remove('a');
+      const again = await fixture.tags.create({ tag: 'a', step: 5, interleave: { of: 3, remainder: 0, block: 100 } });
       expect(again).toMatchObject({ maxId: 301n });
       await fixture.execute("UPDATE leaf_alloc SET max_id = 1 WHERE biz_tag = 'a'");
       expect(await segments.allocate('a', 1)).toMatchObject({ from: 301n, to: 400n });
     });
 
     it('gives every block of an interleaved tag once to many at once', async () => {
-      await tags.create({ tag: 'a', step: 5, interleave: { of: 2, remainder: 0, block: 10 } });
+      await fixture.tags.create({ tag: 'a', step: 5, interleave: { of: 2, remainder: 0, block: 10 } });
       const takes = Array.from({ length: 8 }, () => fixture.segments.allocate('a', 1));
       const starts = (await Promise.all(takes)).map(({ from }) => Number(from)).sort((a, b) => a - b);
       expect(starts).toEqual(Array.from({ length: 8 }, (_, index) => index * 20 + 1));
     });
 
     it('refuses an interleaved row that makes no sense', async () => {
-      await tags.create({ tag: 'a', step: 5, interleave: { of: 2, remainder: 0, block: 10 } });
+      await fixture.tags.create({ tag: 'a', step: 5, interleave: { of: 2, remainder: 0, block: 10 } });
       await fixture.execute("UPDATE leaf_alloc SET interleave_remainder = 2 WHERE biz_tag = 'a'");
       await expect(fixture.segments.allocate('a', 1)).rejects.toEqual(REFUSED('LEAF_TAG_ROW_INVALID'));
       expect(await fixture.segments.findTag('a')).toMatchObject({ kind: undefined });

@@ -1,8 +1,8 @@
 import { type NewTag, PeriodCalendar, type Period, periodOf, periodRow, type TagKind, type TagRow } from '@leaf/core';
 import type { TagStoreFixture } from './tag-store.contract';
+import { REFUSED } from '../support/refusal';
 
 const DAY_MS = 86_400_000;
-const REFUSED = (code: string): unknown => expect.objectContaining({ name: 'LeafError', code });
 
 /** The day that is so many days from now. */
 export function day(ahead = 0): Period {

@@ -1,5 +1,6 @@
-import { LeafError, MAX_ID, PLAIN_TAG, type SegmentStore } from '@leaf/core';
+import { MAX_ID, PLAIN_TAG, type SegmentStore } from '@leaf/core';
 import { allocateAllContract, assertGapless, type SegmentRows } from './allocate-all.contract';
+import { REFUSED } from '../support/refusal';
 
 export interface SegmentStoreFixture extends SegmentRows {
   close(): Promise<void>;
@@ -9,8 +10,6 @@ export interface SegmentStoreHarness {
   /** A storage that no other fixture uses. */
   open(): Promise<SegmentStoreFixture>;
 }
-
-const REFUSED = (code: LeafError['code']): unknown => expect.objectContaining({ name: 'LeafError', code });
 
 async function listed(store: SegmentStore): Promise<string[]> {
   return (await store.listTags()).map(({ tag }) => tag);

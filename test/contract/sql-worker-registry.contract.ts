@@ -4,6 +4,18 @@ import { type DatabaseHostCase, WorkerTables } from '../support/worker-databases
 import { WorkerProcess } from '../support/worker-processes';
 import { workerRegistryContract } from './worker-registry.contract';
 
+/** The lease protocol over each table of workers. */
+export function workerRegistriesOf(database: string, tables: () => WorkerTables): void {
+  for (const table of [FIXED_WORKERS, POOL_WORKERS]) {
+    workerRegistryContract(`${table.name} on ${database}`, {
+      exclusive: table.fixed,
+      reset: () => tables().reset(),
+      store: () => Promise.resolve(tables().store(table)),
+      remove: (workerId) => tables().remove(table, workerId),
+    });
+  }
+}
+
 /** The lease protocol over the tables of workers, on each of these hosts. */
 export function sqlWorkerRegistryContract(hosts: readonly DatabaseHostCase[]): void {
   describe.each(hosts)('registries in %s', (name, start) => {
@@ -11,14 +23,7 @@ export function sqlWorkerRegistryContract(hosts: readonly DatabaseHostCase[]): v
     beforeAll(async () => (tables = await WorkerTables.create(start)));
     afterAll(() => tables.stop());
 
-    for (const table of [FIXED_WORKERS, POOL_WORKERS]) {
-      workerRegistryContract(`${table.name} on ${name}`, {
-        exclusive: table.fixed,
-        reset: () => tables.reset(),
-        store: () => Promise.resolve(tables.store(table)),
-        remove: (workerId) => tables.remove(table, workerId),
-      });
-    }
+    workerRegistriesOf(name, () => tables);
 
     it('lose a worker whose row the Java service has written', async () => {
       await tables.reset();

@@ -8,6 +8,19 @@ export const INSTANCE = { ip: '10.0.0.7', port: 8080 };
 export const RECORD: WorkerRecord = { instance: INSTANCE, leaseId: 'f00', write: 1, ceiling: 5000, free: false };
 const ELSEWHERE = 'another server';
 
+/** What each table of workers does as a `WorkerStore`. */
+export function workerStoresOf(database: string, tables: () => WorkerTables): void {
+  for (const table of [FIXED_WORKERS, POOL_WORKERS]) {
+    workerStoreContract(`${table.name} on ${database}`, {
+      numbers: table.fixed,
+      onePerInstance: table.fixed,
+      reset: () => tables().reset(),
+      open: () => Promise.resolve(tables().store(table)),
+      failNextWrite,
+    });
+  }
+}
+
 /** Workers in the tables of a database, on each of these hosts. */
 export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void {
   describe.each(hosts)('workers in %s', (name, start) => {
@@ -15,15 +28,7 @@ export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void
     beforeAll(async () => (tables = await WorkerTables.create(start)));
     afterAll(() => tables.stop());
 
-    for (const table of [FIXED_WORKERS, POOL_WORKERS]) {
-      workerStoreContract(`${table.name} on ${name}`, {
-        numbers: table.fixed,
-        onePerInstance: table.fixed,
-        reset: () => tables.reset(),
-        open: () => Promise.resolve(tables.store(table)),
-        failNextWrite,
-      });
-    }
+    workerStoresOf(name, () => tables);
 
     describe.each([FIXED_WORKERS, POOL_WORKERS])('in $name', (table) => {
       let store: SqlWorkerStore;

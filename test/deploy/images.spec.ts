@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
-import { ensureBuilt, ROOT, SERVER_FILE } from '../support/build';
+import { ROOT, SERVER_FILE } from '../support/build';
 
 interface Stage {
   readonly name: string;
@@ -102,14 +102,13 @@ describe('deploy/docker/Dockerfile', () => {
     expect(all('ENV', last).join(' ')).toContain('NODE_ENV=production');
   });
 
-  it('starts what the build makes, without a shell', async () => {
-    await ensureBuilt();
+  it('starts what the build makes, without a shell', () => {
     const [command = '[]', ...more] = all('CMD', last);
     expect(more).toEqual([]);
     const [node, file = ''] = JSON.parse(command) as string[];
     expect(node).toBe('node');
     expect(join(ROOT, file)).toBe(SERVER_FILE);
-    expect(existsSync(SERVER_FILE)).toBe(true);
+    // The e2e tier builds it, and starts that very file.
     expect(all('WORKDIR', last)).toEqual(['/app']);
   });
 

@@ -1,12 +1,11 @@
-import { FIXED_WORKERS, parseDatabaseUrl, POOL_WORKERS } from '@leaf/persistence';
+import { parseDatabaseUrl } from '@leaf/persistence';
 import { migrations } from '@leaf/migrations';
 import { segmentStoreContract } from '../contract/segment-store.contract';
 import { connect, sqlFixture, tagFixture } from '../contract/sql-stores';
+import { workerRegistriesOf } from '../contract/sql-worker-registry.contract';
+import { workerStoresOf } from '../contract/sql-worker-store.contract';
 import { tagStoreContract } from '../contract/tag-store.contract';
-import { workerRegistryContract } from '../contract/worker-registry.contract';
-import { workerStoreContract } from '../contract/worker-store.contract';
 import { ensureBuilt } from '../support/build';
-import { failNextWrite } from '../support/lost-answers';
 import { WorkerTables } from '../support/worker-databases';
 import { FleetLoad, TAG } from './fleet-load';
 import { recordEngine, recordLoad } from './results';
@@ -92,21 +91,8 @@ function workerContracts(name: string, createDatabase: () => Promise<string>): v
     beforeAll(async () => (tables = await WorkerTables.create(() => Promise.resolve({ createDatabase, stop }))));
     afterAll(() => tables.stop());
 
-    for (const table of [FIXED_WORKERS, POOL_WORKERS]) {
-      workerStoreContract(`${table.name} on ${name}`, {
-        numbers: table.fixed,
-        onePerInstance: table.fixed,
-        reset: () => tables.reset(),
-        open: () => Promise.resolve(tables.store(table)),
-        failNextWrite,
-      });
-      workerRegistryContract(`${table.name} on ${name}`, {
-        exclusive: table.fixed,
-        reset: () => tables.reset(),
-        store: () => Promise.resolve(tables.store(table)),
-        remove: (workerId) => tables.remove(table, workerId),
-      });
-    }
+    workerStoresOf(name, () => tables);
+    workerRegistriesOf(name, () => tables);
   });
 }
 

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
-import { type Answer, call, type Call, rawCall, text } from '../support/http';
-import { problemCode } from '../support/problem';
+import { call, text } from '../support/http';
+import { refusalCode } from '../support/problem';
+import { expectServing } from '../support/serving';
 import { startTestServer, type TestServer } from '../support/server';
 
 const TAG = 'leaf-segment-test';
-const CLOSE = 'Host: leaf\r\nConnection: close\r\n\r\n';
-const JSON_TYPE = { 'content-type': 'application/json' };
 
 let server: TestServer;
 let port: number;
@@ -15,24 +14,11 @@ beforeAll(async () => {
   port = server.port;
 });
 
-/** Whatever came in, the next customer is served. */
-afterEach(async () => {
-  expect(Number(await text(port, `/api/segment/get/${TAG}`))).toBeGreaterThan(0);
-  expect(Number(await text(port, '/api/snowflake/get/order'))).toBeGreaterThan(0);
-  expect((await call(port, '/health/ready')).status).toBe(200);
-});
-
+afterEach(() => expectServing(port));
 afterAll(() => server.stop());
 
-/** The code of a refusal that is the client's to mend. */
-function refusal(answer: Answer): string {
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  expect(answer.status).toBeLessThan(500);
-  return problemCode(answer);
-}
-
-async function refused(path: string, options?: Call): Promise<string> {
-  return refusal(await call(port, path, options));
+async function refused(path: string): Promise<string> {
+  return refusalCode(await call(port, path));
 }
 
 describe('tags', () => {
@@ -145,195 +131,6 @@ describe('IDs to decode', () => {
   });
 });
 
-describe('routes', () => {
-  const paths = [
-    ...[
-      '/no/such',
-      '//',
-      '//api/segment/get/x',
-      `/api//segment/get/${TAG}`,
-      `/api/segment/get/${TAG}/`,
-      '/API/segment/get/x',
-    ],
-    ...[
-      `/api/segment/get/${TAG}/more`,
-      '/api/segment/../segment/get/x',
-      '/.env',
-      '/.git/config',
-      '/index.php',
-      '/%2e%2e/',
-    ],
-    ...['/api/segment/', '/metrics/', '/health', '/health/nothing', '/favicon.ico', '/<script>alert(1)'],
-  ];
-
-  it.each(paths)('%s is none', async (path) => {
-    expect(await refused(path)).toBe('LEAF_NOT_FOUND');
-  });
-
-  const verbs = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK'];
-
-  it.each(verbs)('%s gets no ID', async (method) => {
-    for (const path of [
-      `/api/segment/get/${TAG}`,
-      '/api/snowflake/get/order',
-      `/api/segment/batch/${TAG}`,
-      '/nothing',
-    ]) {
-      expect(await refused(path, { method })).toBe('LEAF_NOT_FOUND');
-    }
-  });
-});
-
-describe('bodies', () => {
-  const path = `/api/segment/get/${TAG}`;
-
-  it.each(['{', '{"a":}', 'null,', 'nonsense'])('%s is no JSON', async (body) => {
-    expect(await refused(path, { method: 'POST', headers: JSON_TYPE, body })).toBe('LEAF_BODY_INVALID');
-  });
-
-  it('an empty one is no JSON', async () => {
-    const code = await refused(path, { method: 'POST', headers: { ...JSON_TYPE, 'content-length': 0 } });
-    expect(['LEAF_BODY_INVALID', 'LEAF_NOT_FOUND']).toContain(code);
-  });
-
-  it('one of 70 KiB is too large', async () => {
-    const body = JSON.stringify('x'.repeat(70 * 1024));
-    expect(await refused(path, { method: 'POST', headers: JSON_TYPE, body })).toBe('LEAF_BODY_TOO_LARGE');
-  });
-
-  it('one of 70 KiB that does not say its length is too large', async () => {
-    const headers = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };
-    const body = JSON.stringify('x'.repeat(70 * 1024));
-    expect(await refused(path, { method: 'POST', headers, body })).toBe('LEAF_BODY_TOO_LARGE');
-  });
-
-  it.each(['text/weird', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'garbage', '/;;='])(
-    'one of type %s is not read',
-    async (type) => {
-      const code = await refused(path, { method: 'POST', headers: { 'content-type': type }, body: '{}' });
-      expect(['LEAF_NOT_FOUND', 'LEAF_MEDIA_TYPE_UNSUPPORTED']).toContain(code);
-    },
-  );
-
-  it.each([
-    ['another type', 'text/csv', 'a,b', 'Send the body as application/json.'],
-    ['too large', 'application/json', 'x'.repeat(70 * 1024), 'The body is larger than 64 KiB.'],
-    ['no JSON', 'application/json', '{', 'The body is not valid JSON.'],
-    ['nothing', 'application/json', '', 'The body is empty: send a JSON value, or no Content-Type.'],
-  ])('one that is %s hears what to send', async (_what, type, body, hint) => {
-    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
-    const answer = await call(port, '/api/tags', { method: 'POST', headers, body });
-    refusal(answer);
-    expect((JSON.parse(answer.body) as { detail: string }).detail).toBe(hint);
-  });
-
-  it('one that poisons prototypes is harmless', async () => {
-    const body = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
-    expect(['LEAF_NOT_FOUND', 'LEAF_BODY_INVALID']).toContain(
-      await refused(path, { method: 'POST', headers: JSON_TYPE, body }),
-    );
-    expect('polluted' in {}).toBe(false);
-  });
-
-  it('one of a GET is left unread', async () => {
-    expect(await text(port, path, { headers: { ...JSON_TYPE, 'content-length': 1 }, body: '{' })).toMatch(/^[1-9]\d*$/);
-  });
-});
-
-describe('bytes on the socket', () => {
-  async function refusedRaw(bytes: string): Promise<string> {
-    return refusal(await rawCall(port, bytes));
-  }
-
-  const get = `GET /api/segment/get/${TAG}`;
-
-  it.each([
-    ['an unknown method', `FOO /api/segment/get/${TAG} HTTP/1.1\r\n${CLOSE}`],
-    ['no HTTP at all', 'hello\r\n\r\n'],
-    ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
-    ['HTTP/0.9', `${get}\r\n\r\n`],
-    ['HTTP/3.0', `${get} HTTP/3.0\r\n${CLOSE}`],
-    ['HTTP/x', `${get} HTTP/x\r\n${CLOSE}`],
-    ['no Host', `${get} HTTP/1.1\r\nConnection: close\r\n\r\n`],
-    ['a path with bytes beyond ASCII', `GET /api/segment/get/\xf0\x9f\x98\x80 HTTP/1.1\r\n${CLOSE}`],
-    ['a path with a space', `GET /api/segment/get/a b HTTP/1.1\r\n${CLOSE}`],
-    ['a header without a colon', `${get} HTTP/1.1\r\nnonsense\r\n${CLOSE}`],
-    ['a header with a NUL', `${get} HTTP/1.1\r\nx: a\0b\r\n${CLOSE}`],
-    ['a length that is no number', `POST / HTTP/1.1\r\nContent-Length: abc\r\n${CLOSE}`],
-    ['two lengths', `POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n${CLOSE}`],
-    ['a length and chunks', `POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n${CLOSE}0\r\n\r\n`],
-  ])('%s is refused', async (_what, bytes) => {
-    expect(await refusedRaw(bytes)).toBe('LEAF_REQUEST_INVALID');
-  });
-
-  it('a refusal waits for the answer to the request before it', async () => {
-    const first = `GET /api/segment/range/${TAG}?size=50000 HTTP/1.1\r\nHost: leaf\r\n\r\n`;
-    const { status, body } = await rawCall(port, `${first}${get} HTTP/1.1\r\nConnection: close\r\n\r\n`);
-    expect(status).toBe(200);
-    expect(body).toContain('"ranges"');
-    expect(body).toContain('HTTP/1.1 400');
-  });
-
-  it.each([
-    ['an ID from memory', get],
-    ['one that the framework gives', `GET /api/segment/range/${TAG}?size=50000`],
-    ['a stream', 'GET /api/monitor/stream'],
-  ])('what follows a request for %s is not answered in its place', async (_what, line) => {
-    const { status, body } = await rawCall(port, `${line} HTTP/1.1\r\nHost: leaf\r\n\r\nnonsense\r\n\r\n`);
-    // None, when it was not made yet: the connection ends.
-    expect([0, 200]).toContain(status);
-    expect(body).not.toContain('HTTP/1.1');
-  });
-
-  it('an ID that was given goes out before the connection ends', async () => {
-    const { status, body } = await rawCall(port, `${get} HTTP/1.1\r\nHost: leaf\r\n\r\nnonsense\r\n\r\n`);
-    expect([status, body]).toEqual([200, expect.stringMatching(/^[1-9]\d*$/)]);
-  });
-
-  it('a body that breaks off in nonsense is refused', async () => {
-    const head = 'POST /api/tags HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked';
-    expect(await refusedRaw(`${head}\r\n${CLOSE}1\r\n{\r\nnonsense\r\n`)).toBe('LEAF_REQUEST_INVALID');
-  });
-
-  it('an expectation that nobody can meet is refused', async () => {
-    await refusedRaw(`${get} HTTP/1.1\r\nExpect: a-miracle\r\n${CLOSE}`);
-  });
-
-  it('20 KiB of headers are too large', async () => {
-    expect(await refusedRaw(`GET / HTTP/1.1\r\nx: ${'a'.repeat(20 * 1024)}\r\n${CLOSE}`)).toBe(
-      'LEAF_HEADERS_TOO_LARGE',
-    );
-    const many = Array.from({ length: 1000 }, (_, index) => `x-${index}: ${'y'.repeat(20)}`).join('\r\n');
-    expect(await refusedRaw(`GET / HTTP/1.1\r\n${many}\r\n${CLOSE}`)).toBe('LEAF_HEADERS_TOO_LARGE');
-  });
-
-  it('20 KiB of path are too large', async () => {
-    const code = await refusedRaw(`GET /${'a'.repeat(20 * 1024)} HTTP/1.1\r\n${CLOSE}`);
-    expect(['LEAF_HEADERS_TOO_LARGE', 'LEAF_URL_TOO_LONG']).toContain(code);
-  });
-
-  it('paths that are none are no routes', async () => {
-    for (const target of ['*', 'http://leaf', 'http://leaf/nothing', '?', 'leaf:80']) {
-      const answer = await rawCall(port, `OPTIONS ${target} HTTP/1.1\r\n${CLOSE}`);
-      expect(['LEAF_NOT_FOUND', 'LEAF_REQUEST_INVALID']).toContain(refusal(answer));
-    }
-  });
-
-  it('an absolute URL is as good as a path', async () => {
-    const { status, body } = await rawCall(port, `GET http://leaf/api/segment/get/${TAG} HTTP/1.1\r\n${CLOSE}`);
-    expect(status).toBe(200);
-    expect(body).toMatch(/^[1-9]\d*$/);
-  });
-
-  it('requests in one packet are answered in order', async () => {
-    const one = `${get} HTTP/1.1\r\nHost: leaf\r\n\r\n`;
-    const bad = 'GET /api/segment/get/%20 HTTP/1.1\r\nHost: leaf\r\n\r\n';
-    const { body } = await rawCall(port, `${one}${bad}${one}${get} HTTP/1.1\r\n${CLOSE}`);
-    const statuses = `HTTP/1.1 200 OK\r\n\r\n${body}`.match(/HTTP\/1\.1 \d{3}/g);
-    expect(statuses).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400', 'HTTP/1.1 200', 'HTTP/1.1 200']);
-  });
-});
-
 describe('anything at all', () => {
   const word = fc.oneof(
     fc.constantFrom(
@@ -372,7 +169,7 @@ describe('anything at all', () => {
         const isPage = /^\/(cache|db)?([?#]|$)/.test(path + query) && (method === 'GET' || method === 'HEAD');
         expect((answer.headers['content-type'] ?? '').includes('html')).toBe(isPage);
         if (isPage || method === 'HEAD') return;
-        if (answer.status >= 400) refusal(answer);
+        if (answer.status >= 400) refusalCode(answer);
         expect(answer.body).not.toBe('0');
       }),
       { numRuns: 300 },

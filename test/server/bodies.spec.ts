@@ -1,9 +1,12 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { admin, ADMIN_TOKEN } from '../support/admin';
-import { type Answer, json } from '../support/http';
-import { problemCode } from '../support/problem';
+import { type Answer, call, json, text } from '../support/http';
+import { problemCode, refusalCode } from '../support/problem';
+import { expectServing } from '../support/serving';
 import { startTestServer, type TestServer } from '../support/server';
+
+const GET = '/api/segment/get/leaf-segment-test';
 
 let server: TestServer;
 beforeAll(async () => (server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN })));
@@ -14,6 +17,7 @@ afterEach(async () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect('polluted' in {}).toBe(false);
   expect((await admin(server.port, 'PATCH', '/api/tags/leaf-segment-test', { step: 2000 })).status).toBe(200);
+  await expectServing(server.port);
 });
 
 /** Sends bytes as they are. */
@@ -71,6 +75,11 @@ describe('a body', () => {
     ['a description of 60,000 characters', `{"tag":"bomb","step":1,"description":"${'x'.repeat(60_000)}"}`],
     ['a tag of 60,000 characters', `{"tag":"${'x'.repeat(60_000)}","step":1}`],
     ['a comma too many', '{"tag":"bomb","step":1,}'],
+    ['a bracket', '{'],
+    ['a property without its end', '{"tag":'],
+    ['a property without a value', '{"a":}'],
+    ['a value and a comma', 'null,'],
+    ['nonsense', 'nonsense'],
     ['more behind its end', '{"tag":"bomb","step":1}{}'],
     ['a lone surrogate', '{"tag":"bomb","step":1,"description":"\\ud800"}'],
     ['__proto__', '{"tag":"bomb","step":1,"__proto__":{"polluted":true}}'],
@@ -99,6 +108,11 @@ describe('a body', () => {
     ['compressed', { 'content-encoding': 'gzip' }, gzipSync('{"tag":"x","step":1}')],
     ['called compressed', { 'content-encoding': 'br' }, '{"tag":"x","step":1}'],
     ['of a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'tag=x&step=1'],
+    ['of many parts', { 'content-type': 'multipart/form-data; boundary=x' }, '{}'],
+    ['of XML', { 'content-type': 'application/xml' }, '<tag/>'],
+    ['of an unknown type', { 'content-type': 'text/weird' }, '{}'],
+    ['of a type without a slash', { 'content-type': 'garbage' }, '{}'],
+    ['of a type without a name', { 'content-type': '/;;=' }, '{}'],
     ['of plain text', { 'content-type': 'text/plain' }, '{"tag":"x","step":1}'],
     ['of a patch', { 'content-type': 'application/merge-patch+json' }, '{"tag":"x","step":1}'],
     ['of two types', { 'content-type': 'application/json, text/plain' }, '{"tag":"x","step":1}'],
@@ -114,6 +128,51 @@ describe('a body', () => {
   ])('with %s is refused, and not mended', async (_what, body) => {
     expect(problemCode(await post(body))).toBe('LEAF_BODY_INVALID');
     expect(await tagsNow()).not.toContain('x');
+  });
+
+  it.each([
+    ['another type', 'text/csv', 'a,b', 'LEAF_MEDIA_TYPE_UNSUPPORTED', 'Send the body as application/json.'],
+    ['too large', 'application/json', 'x'.repeat(70 * 1024), 'LEAF_BODY_TOO_LARGE', 'The body is larger than 64 KiB.'],
+    ['no JSON', 'application/json', '{', 'LEAF_BODY_INVALID', 'The body is not valid JSON.'],
+    [
+      'nothing',
+      'application/json',
+      '',
+      'LEAF_BODY_INVALID',
+      'The body is empty: send a JSON value, or no Content-Type.',
+    ],
+  ])('that is %s hears what to send', async (_what, type, body, code, hint) => {
+    const answer = await post(body, { 'content-type': type });
+    expect(refusalCode(answer)).toBe(code);
+    expect((JSON.parse(answer.body) as { detail: string }).detail).toBe(hint);
+  });
+
+  it('that there is not, with a type or without, is refused', async () => {
+    expect(problemCode(await admin(server.port, 'POST', '/api/tags'))).toBe('LEAF_BODY_INVALID');
+  });
+
+  it('of 70 KiB that does not say its length is too large', async () => {
+    const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+    const body = JSON.stringify('x'.repeat(70 * 1024));
+    for (const path of ['/api/tags', GET]) {
+      expect(refusalCode(await call(server.port, path, { method: 'POST', headers, body }))).toBe('LEAF_BODY_TOO_LARGE');
+    }
+  });
+
+  it.each([
+    ['no JSON', 'application/json', '{', ['LEAF_BODY_INVALID']],
+    ['empty', 'application/json', '', ['LEAF_BODY_INVALID', 'LEAF_NOT_FOUND']],
+    ['too large', 'application/json', 'x'.repeat(70 * 1024), ['LEAF_BODY_TOO_LARGE']],
+    ['of another type', 'text/weird', '{}', ['LEAF_NOT_FOUND', 'LEAF_MEDIA_TYPE_UNSUPPORTED']],
+    ['harmful', 'application/json', '{"__proto__":{"polluted":true}}', ['LEAF_NOT_FOUND', 'LEAF_BODY_INVALID']],
+  ])('that is %s is refused where none is read', async (_what, type, body, codes) => {
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+    expect(codes).toContain(refusalCode(await call(server.port, GET, { method: 'POST', headers, body })));
+  });
+
+  it('of a GET is left unread', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': 1 };
+    expect(await text(server.port, GET, { headers, body: '{' })).toMatch(/^[1-9]\d*$/);
   });
 
   it('says one thing twice: the last counts, as JSON is read everywhere', async () => {

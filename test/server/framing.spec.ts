@@ -1,4 +1,6 @@
-import { rawCall } from '../support/http';
+import { type Answer, rawCall } from '../support/http';
+import { refusalCode } from '../support/problem';
+import { expectServing } from '../support/serving';
 import { startTestServer, type TestServer } from '../support/server';
 
 const TAG = 'leaf-segment-test';
@@ -11,17 +13,30 @@ const HEADS = {
 /** What somebody would slip in: its answer has a code that no other one has. */
 const SMUGGLED = 'GET /api/segment/get/smuggled HTTP/1.1\r\nHost: leaf\r\n\r\n';
 const MARK = 'LEAF_TAG_NOT_FOUND';
-const LAST = 'GET /api/snowflake/get/order HTTP/1.1\r\nHost: leaf\r\nConnection: close\r\n\r\n';
+const CLOSE = 'Host: leaf\r\nConnection: close\r\n\r\n';
+const LAST = `GET /api/snowflake/get/order HTTP/1.1\r\n${CLOSE}`;
 
 let server: TestServer;
 beforeAll(async () => (server = await startTestServer()));
+afterEach(() => expectServing(server.port));
 afterAll(() => server.stop());
 
+interface Answers {
+  /** The first one, with all that follows it. */
+  readonly answer: Answer;
+  readonly statuses: readonly number[];
+  readonly text: string;
+}
+
 /** The statuses of all answers that come to these bytes, and everything that was said. */
-async function answersTo(bytes: string): Promise<{ readonly statuses: readonly number[]; readonly text: string }> {
-  const { status, headers, body } = await rawCall(server.port, bytes);
-  const text = `HTTP/1.1 ${status} x\r\n${JSON.stringify(headers)}\r\n\r\n${body}`;
-  return { statuses: Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), (match) => Number(match[1])), text };
+async function answersTo(bytes: string): Promise<Answers> {
+  const answer = await rawCall(server.port, bytes);
+  const text = `HTTP/1.1 ${answer.status} x\r\n${JSON.stringify(answer.headers)}\r\n\r\n${answer.body}`;
+  return { answer, statuses: Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), (match) => Number(match[1])), text };
+}
+
+async function refused(bytes: string): Promise<string> {
+  return refusalCode(await rawCall(server.port, bytes));
 }
 
 describe.each(Object.entries(HEADS))('a request that is %s', (name, head) => {
@@ -47,6 +62,7 @@ describe.each(Object.entries(HEADS))('a request that is %s', (name, head) => {
     ['two lengths', `Content-Length: 0\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n`],
     ['one length twice', `Content-Length: 0\r\nContent-Length: 0\r\n\r\n`],
     ['a list of lengths', 'Content-Length: 0, 0\r\n\r\n'],
+    ['a length that is no number', 'Content-Length: abc\r\n\r\n'],
     ['a length with a sign', 'Content-Length: +0\r\n\r\n'],
     ['a negative length', 'Content-Length: -1\r\n\r\n'],
     ['a hexadecimal length', 'Content-Length: 0x0\r\n\r\n'],
@@ -68,13 +84,15 @@ describe.each(Object.entries(HEADS))('a request that is %s', (name, head) => {
     ['a line that ends in a bare line feed', 'X: a\nContent-Length: 0\r\n\r\n'],
     ['a head that ends in a bare line feed', 'X: a\r\n\n'],
     ['a bare carriage return', 'X: a\rContent-Length: 0\r\n\r\n'],
+    ['a value with a NUL', 'X: a\0b\r\n\r\n'],
+    ['a line without a colon', 'nonsense\r\n\r\n'],
     ['a name with a space', 'X Y: a\r\n\r\n'],
     ['a name with a NUL', 'X\0Y: a\r\n\r\n'],
     ['no name', ': a\r\n\r\n'],
   ])('with %s is refused, and nothing after it is read', async (_what, rest) => {
-    const { statuses, text } = await answersTo(head + rest + SMUGGLED);
+    const { statuses, answer } = await answersTo(head + rest + SMUGGLED);
     expect(statuses).toEqual([400]);
-    expect(text).toContain('LEAF_REQUEST_INVALID');
+    expect(refusalCode(answer)).toBe('LEAF_REQUEST_INVALID');
   });
 
   it.each([
@@ -104,14 +122,23 @@ describe.each(Object.entries(HEADS))('a request that is %s', (name, head) => {
 
 describe('a request line', () => {
   it.each([
+    ['an unknown method', `FOO /api/segment/get/${TAG} HTTP/1.1\r\nHost: leaf\r\n\r\n`],
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
+    ['HTTP/0.9', `GET /api/segment/get/${TAG}\r\n\r\n`],
+    ['HTTP/3.0', `GET /api/segment/get/${TAG} HTTP/3.0\r\nHost: leaf\r\n\r\n`],
+    ['HTTP/x', `GET /api/segment/get/${TAG} HTTP/x\r\nHost: leaf\r\n\r\n`],
+    ['no Host', `GET /api/segment/get/${TAG} HTTP/1.1\r\n\r\n`],
+    ['a path with bytes beyond ASCII', `GET /api/segment/get/\xf0\x9f\x98\x80 HTTP/1.1\r\nHost: leaf\r\n\r\n`],
+    ['a path with a space', `GET /api/segment/get/a b HTTP/1.1\r\nHost: leaf\r\n\r\n`],
     ['bare line feeds', `GET /api/segment/get/${TAG} HTTP/1.1\nHost: leaf\n\n`],
     ['tabs', `GET\t/api/segment/get/${TAG}\tHTTP/1.1\r\nHost: leaf\r\n\r\n`],
     ['the version 1.2', `GET /api/segment/get/${TAG} HTTP/1.2\r\nHost: leaf\r\n\r\n`],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ])('with %s is refused', async (_what, bytes) => {
-    const { statuses, text } = await answersTo(bytes + SMUGGLED);
+    const { statuses, answer } = await answersTo(bytes + SMUGGLED);
     expect(statuses).toEqual([400]);
-    expect(text).not.toContain(MARK);
+    expect(refusalCode(answer)).toBe('LEAF_REQUEST_INVALID');
   });
 
   it('asks for no tunnel', async () => {
@@ -123,9 +150,11 @@ describe('a request line', () => {
   it.each(['http://leaf', 'http://somebody:secret@elsewhere:99', 'HTTP://LEAF:80'])(
     'that begins with %s reaches the routes of this server, each with its own guard',
     async (origin) => {
-      const ask = (method: string, path: string): Promise<{ readonly statuses: readonly number[] }> =>
+      const ask = (method: string, path: string): Promise<Answers> =>
         answersTo(`${method} ${origin}${path} HTTP/1.1\r\nHost: leaf\r\nConnection: close\r\n\r\n`);
-      expect((await ask('GET', `/api/segment/get/${TAG}`)).statuses).toEqual([200]);
+      const { statuses, text } = await ask('GET', `/api/segment/get/${TAG}`);
+      expect(statuses).toEqual([200]);
+      expect(text).toMatch(/\r\n\r\n[1-9]\d*$/);
       expect((await ask('DELETE', `/api/tags/${TAG}`)).statuses).toEqual([401]);
       expect((await ask('POST', '/api/server/drain')).statuses).toEqual([401]);
     },
@@ -133,6 +162,12 @@ describe('a request line', () => {
 });
 
 describe('many requests in one packet', () => {
+  it('are answered in their order, with a refusal among them', async () => {
+    const bad = 'GET /api/segment/get/%20 HTTP/1.1\r\nHost: leaf\r\n\r\n';
+    const one = `${HEADS.fast}\r\n`;
+    expect((await answersTo(one + bad + one + LAST)).statuses).toEqual([200, 400, 200, 200]);
+  });
+
   it('are answered in their order, whichever route answers', async () => {
     const lines = Array.from({ length: 60 }, (_, n) => (n % 3 === 0 ? HEADS.ordinary : HEADS.fast));
     const bodies = lines.map(
@@ -150,5 +185,60 @@ describe('many requests in one packet', () => {
       ...lines.map((head) => (head === HEADS.fast ? 'text/plain' : 'application/json')),
       'text/plain',
     ]);
+  });
+});
+
+describe('bytes on the socket', () => {
+  const get = `GET /api/segment/get/${TAG}`;
+
+  it('a refusal waits for the answer to the request before it', async () => {
+    const first = `GET /api/segment/range/${TAG}?size=50000 HTTP/1.1\r\nHost: leaf\r\n\r\n`;
+    const { status, body } = await rawCall(server.port, `${first}${get} HTTP/1.1\r\nConnection: close\r\n\r\n`);
+    expect(status).toBe(200);
+    expect(body).toContain('"ranges"');
+    expect(body).toContain('HTTP/1.1 400');
+  });
+
+  it.each([
+    ['an ID from memory', get],
+    ['one that the framework gives', `GET /api/segment/range/${TAG}?size=50000`],
+    ['a stream', 'GET /api/monitor/stream'],
+  ])('what follows a request for %s is not answered in its place', async (_what, line) => {
+    const { status, body } = await rawCall(server.port, `${line} HTTP/1.1\r\nHost: leaf\r\n\r\nnonsense\r\n\r\n`);
+    // None, when it was not made yet: the connection ends.
+    expect([0, 200]).toContain(status);
+    expect(body).not.toContain('HTTP/1.1');
+  });
+
+  it('an ID that was given goes out before the connection ends', async () => {
+    const { status, body } = await rawCall(server.port, `${get} HTTP/1.1\r\nHost: leaf\r\n\r\nnonsense\r\n\r\n`);
+    expect([status, body]).toEqual([200, expect.stringMatching(/^[1-9]\d*$/)]);
+  });
+
+  it('a body that breaks off in nonsense is refused', async () => {
+    const head = 'POST /api/tags HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked';
+    expect(await refused(`${head}\r\n${CLOSE}1\r\n{\r\nnonsense\r\n`)).toBe('LEAF_REQUEST_INVALID');
+  });
+
+  it('an expectation that nobody can meet is refused', async () => {
+    await refused(`${get} HTTP/1.1\r\nExpect: a-miracle\r\n${CLOSE}`);
+  });
+
+  it('20 KiB of headers are too large', async () => {
+    expect(await refused(`GET / HTTP/1.1\r\nx: ${'a'.repeat(20 * 1024)}\r\n${CLOSE}`)).toBe('LEAF_HEADERS_TOO_LARGE');
+    const many = Array.from({ length: 1000 }, (_, index) => `x-${index}: ${'y'.repeat(20)}`).join('\r\n');
+    expect(await refused(`GET / HTTP/1.1\r\n${many}\r\n${CLOSE}`)).toBe('LEAF_HEADERS_TOO_LARGE');
+  });
+
+  it('20 KiB of path are too large', async () => {
+    const code = await refused(`GET /${'a'.repeat(20 * 1024)} HTTP/1.1\r\n${CLOSE}`);
+    expect(['LEAF_HEADERS_TOO_LARGE', 'LEAF_URL_TOO_LONG']).toContain(code);
+  });
+
+  it('paths that are none are no routes', async () => {
+    for (const target of ['*', 'http://leaf', 'http://leaf/nothing', '?', 'leaf:80']) {
+      const answer = await rawCall(server.port, `OPTIONS ${target} HTTP/1.1\r\n${CLOSE}`);
+      expect(['LEAF_NOT_FOUND', 'LEAF_REQUEST_INVALID']).toContain(refusalCode(answer));
+    }
   });
 });

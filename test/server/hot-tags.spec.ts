@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
-import { type LeafServer, startServer } from '../../apps/leaf-server/src/server';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
 import { json, text } from '../support/http';
 import { metric } from '../support/metrics';
+import { startTestServer, type TestServer } from '../support/server';
 
 const TAG = 'leaf-segment-test';
 const GET = `/api/segment/get/${TAG}`;
 
 describe('the tags of the last day', () => {
   let directory: string;
-  let server: LeafServer | undefined;
+  let server: TestServer | undefined;
   const file = (): string => join(directory, 'leaf', 'hot-tags.json');
 
   beforeEach(async () => (directory = await makeDataDirectory()));
@@ -21,14 +20,13 @@ describe('the tags of the last day', () => {
     await removeDataDirectory(directory);
   });
 
-  async function start(): Promise<LeafServer> {
-    const env = { LEAF_PORT: '0', LEAF_HOST: '127.0.0.1', LEAF_DATA_DIR: directory, LEAF_LOG_LEVEL: 'error' };
-    server = await startServer(loadConfig(env));
+  async function start(): Promise<TestServer> {
+    server = await startTestServer({ LEAF_DATA_DIR: directory });
     return server;
   }
 
   async function stop(): Promise<void> {
-    await server?.close({ drain: false });
+    await server?.stop();
     server = undefined;
   }
 

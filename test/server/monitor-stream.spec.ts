@@ -15,9 +15,50 @@ const STREAM = '/api/monitor/stream';
 const TAG = 'leaf-segment-test';
 const MOST_STREAMS = 32;
 
+/** A server of its own, one that reads from the beginning and one that comes after the first step. */
+class History {
+  private server: TestServer | undefined;
+  private readers: readonly Promise<EventReader>[] = [];
+
+  async begin(): Promise<void> {
+    const { port: own } = (this.server = await startTestServer());
+    await text(own, '/api/snowflake/batch/order?size=1000');
+    const early = EventReader.open(own, STREAM);
+    const late = early
+      .then((reader) => until('a step', () => stepsIn(reader).length >= 1))
+      .then(() => EventReader.open(own, STREAM));
+    this.readers = [early, late];
+    // A failure is reported by the test that asks for them.
+    late.catch(() => undefined);
+  }
+
+  /** The steps that each reader was told, two at least, and those that there are. */
+  async read(): Promise<{ readonly told: readonly number[][]; readonly all: readonly number[] }> {
+    const readers = await Promise.all(this.readers);
+    await until('two steps', () => readers.every((reader) => stepsIn(reader).length >= 2));
+    const { history: all } = await json<OverviewView>(this.server!.port, '/api/monitor/overview');
+    return { told: readers.map(stepsIn), all: all.snowflake };
+  }
+
+  async end(): Promise<void> {
+    for (const reader of await Promise.allSettled(this.readers))
+      if (reader.status === 'fulfilled') reader.value.close();
+    await this.server?.stop();
+  }
+}
+
+function stepsIn(reader: EventReader): number[] {
+  return reader.all<OverviewView>('overview').flatMap(({ history: told }) => [...told.snowflake]);
+}
+
 let server: TestServer;
 let port: number;
 const readers: EventReader[] = [];
+const history = new History();
+
+// A step takes five seconds: they pass while the other tests run.
+beforeAll(() => history.begin());
+afterAll(() => history.end());
 
 beforeEach(async () => {
   server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN });
@@ -96,19 +137,6 @@ describe('the stream', () => {
     expect(tagsIn(reader)).toEqual([[TAG]]);
   });
 
-  it('sends each step of the history once', async () => {
-    const steps = (reader: EventReader): number[] =>
-      reader.all<OverviewView>('overview').flatMap(({ history }) => [...history.snowflake]);
-    await text(port, '/api/snowflake/batch/order?size=1000');
-    const early = await open();
-    await until('a step', () => steps(early).length >= 1);
-    const late = await open();
-    await until('two steps', () => steps(early).length >= 2 && steps(late).length >= 2);
-    const { history } = await json<OverviewView>(port, '/api/monitor/overview');
-    expect(steps(early)).toEqual(history.snowflake.slice(0, steps(early).length));
-    expect(steps(late)).toEqual(history.snowflake.slice(0, steps(late).length));
-  });
-
   it('begins anew for a reader that comes back', async () => {
     const first = await open();
     await first.next('snowflake');
@@ -144,5 +172,11 @@ describe('the stream', () => {
     const drained = await reader.next<OverviewView>('overview', ({ ready }) => !ready);
     expect(drained.parts.at(-1)).toMatchObject({ name: 'drain', status: 'down' });
     await rounds(reader, 1);
+  });
+
+  it('sends each step of the history once', async () => {
+    const { told, all } = await history.read();
+    expect(told).toHaveLength(2);
+    for (const steps of told) expect(steps).toEqual(all.slice(0, steps.length));
   });
 });

@@ -2,7 +2,8 @@ import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { admin, ADMIN_TOKEN } from '../support/admin';
 import { call, rawCall } from '../support/http';
 import { routesOf } from '../support/openapi/server-routes';
-import { problemCode } from '../support/problem';
+import { problemCode, refusalCode } from '../support/problem';
+import { expectServing } from '../support/serving';
 import { startTestServer, type TestServer } from '../support/server';
 
 /** Everything that anybody may ask. A route that is not here is not public, whoever adds it. */
@@ -44,6 +45,7 @@ const ADMIN = [
   'POST /api/tags/:tag/pause',
   'POST /api/tags/:tag/resume',
 ];
+const TAG = 'leaf-segment-test';
 const EVIL_HOST = 'evil.example"><script>alert(1)</script>';
 
 let server: TestServer;
@@ -51,11 +53,12 @@ let routes: string[];
 beforeAll(async () => {
   ({ started: server, routes } = await routesOf(() => startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN })));
 });
+afterEach(() => expectServing(server.port));
 afterAll(() => server.stop());
 
 function split(route: string): readonly [string, string] {
   const [method = '', path = ''] = route.split(' ');
-  return [method, path.replace(/:(\w+)/g, (_, name: string) => (name === 'id' ? '1' : 'leaf-segment-test'))];
+  return [method, path.replace(/:(\w+)/g, (_, name: string) => (name === 'id' ? '1' : TAG))];
 }
 
 describe('the routes of the server', () => {
@@ -82,7 +85,6 @@ describe('the routes of the server', () => {
       const { status } = await call(server.port, '/api/server/drain', { method });
       expect(status).toBe(404);
     }
-    expect((await call(server.port, '/health/ready')).status).toBe(200);
   });
 
   it('have no other spelling', async () => {
@@ -107,7 +109,6 @@ describe('the routes of the server', () => {
       const { status } = await admin(server.port, 'POST', path);
       expect([path, status]).toEqual([path, 404]);
     }
-    expect((await call(server.port, '/health/ready')).status).toBe(200);
   });
 
   it('let no other origin read or change anything', async () => {
@@ -151,6 +152,45 @@ describe('the routes of the server', () => {
         expect(headers['content-security-policy']).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
         expect(headers['content-security-policy']).not.toMatch(/unsafe|\*|https?:/);
       }
+    }
+  });
+});
+
+describe('what is no route', () => {
+  const paths = [
+    ...[
+      '/no/such',
+      '//',
+      '//api/segment/get/x',
+      `/api//segment/get/${TAG}`,
+      `/api/segment/get/${TAG}/`,
+      '/API/segment/get/x',
+    ],
+    ...[
+      `/api/segment/get/${TAG}/more`,
+      '/api/segment/../segment/get/x',
+      '/.env',
+      '/.git/config',
+      '/index.php',
+      '/%2e%2e/',
+    ],
+    ...['/api/segment/', '/metrics/', '/health', '/health/nothing', '/favicon.ico', '/<script>alert(1)'],
+  ];
+
+  it.each(paths)('%s leads nowhere', async (path) => {
+    expect(refusalCode(await call(server.port, path))).toBe('LEAF_NOT_FOUND');
+  });
+
+  const verbs = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK'];
+
+  it.each(verbs)('%s gets no ID', async (method) => {
+    for (const path of [
+      `/api/segment/get/${TAG}`,
+      '/api/snowflake/get/order',
+      `/api/segment/batch/${TAG}`,
+      '/nothing',
+    ]) {
+      expect(refusalCode(await call(server.port, path, { method }))).toBe('LEAF_NOT_FOUND');
     }
   });
 });

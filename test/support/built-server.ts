@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { tmpdir } from 'node:os';
+import type { ChildProcess } from 'node:child_process';
 import { makeDataDirectory, removeDataDirectory } from './data-directory';
 import { SERVER_FILE } from './build';
+import { launch, serverEnv } from './launch';
 import { until } from './until';
 
 /** For a start and for an end, on a machine with many of them at once. */
@@ -78,24 +78,12 @@ export class BuiltServer {
   }
 }
 
-/** The environment of a server for tests: a free port, nothing inherited but the path of executables. */
-export function serverEnv(directory: string): NodeJS.ProcessEnv {
-  return {
-    PATH: process.env.PATH,
-    LEAF_PORT: '0',
-    LEAF_HOST: '127.0.0.1',
-    LEAF_ADVERTISE_HOST: '127.0.0.1',
-    LEAF_DATA_DIR: directory,
-    LEAF_SHUTDOWN_DRAIN_MS: '0',
-    // A machine that stands still for a moment is no overload.
-    LEAF_MAX_LAG_MS: '60000',
-  };
-}
-
 /** The processes and directories of one test file. Whatever happens in a test, `end` leaves none behind. */
 export class BuiltServers {
   private readonly servers: BuiltServer[] = [];
   private readonly directories: string[] = [];
+
+  constructor(private readonly program: readonly string[] = [process.execPath, SERVER_FILE]) {}
 
   async makeDirectory(): Promise<string> {
     const directory = await makeDataDirectory();
@@ -105,16 +93,9 @@ export class BuiltServers {
 
   /** Starts the process and does not wait for it. */
   spawn(directory: string, env: NodeJS.ProcessEnv = {}, args: readonly string[] = []): BuiltServer {
-    const child = spawn(process.execPath, [SERVER_FILE, ...args], {
-      cwd: tmpdir(),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...serverEnv(directory),
-        // A machine that stands still for a moment is no outage.
-        LEAF_SEGMENT_WAIT_MS: '10000',
-        ...env,
-      },
-    });
+    // A machine that stands still for a moment is no outage.
+    const settings = { ...serverEnv(directory), LEAF_SEGMENT_WAIT_MS: '10000', ...env };
+    const child = launch({ command: [...this.program, ...args], env: settings });
     const server = new BuiltServer(directory, child);
     this.servers.push(server);
     return server;

@@ -72,11 +72,9 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
     });
   }
 
-  protected override command(): string[] {
+  /** Where its files are and where it listens, as MariaDB and MySQL understand it. */
+  protected get place(): string[] {
     return [
-      ...this.program,
-      '--no-defaults',
-      ...(isRoot() ? ['--user=root'] : []),
       `--datadir=${this.dataDirectory}`,
       `--tmpdir=${join(this.directory, 'tmp')}`,
       `--socket=${join(this.directory, 'sock')}`,
@@ -84,6 +82,15 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
       `--port=${this.port}`,
       '--bind-address=127.0.0.1',
       '--skip-name-resolve',
+    ];
+  }
+
+  protected override command(): string[] {
+    return [
+      ...this.program,
+      '--no-defaults',
+      ...(isRoot() ? ['--user=root'] : []),
+      ...this.place,
       '--innodb-buffer-pool-size=64M',
       '--innodb-log-file-size=16M',
       '--innodb-buffer-pool-dump-at-shutdown=OFF',

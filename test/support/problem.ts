@@ -20,3 +20,10 @@ export function problemCode({ status, headers, body }: Answer): LeafErrorCode {
   if (status === 503) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
   return code;
 }
+
+/** The same of a refusal that is the client's to mend. */
+export function refusalCode(answer: Answer): LeafErrorCode {
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(answer.status).toBeLessThan(500);
+  return problemCode(answer);
+}

@@ -11,9 +11,12 @@ export interface TestServer {
   readonly server: LeafServer;
 }
 
-/** A server in this process, on a free port and a data directory of its own. */
+/** A server in this process, on a free port and, unless `LEAF_DATA_DIR` is given, a data directory of its own. */
 export async function startTestServer(env: NodeJS.ProcessEnv = {}, options?: ServerOptions): Promise<TestServer> {
-  const directory = await makeDataDirectory();
+  const directory = env.LEAF_DATA_DIR ?? (await makeDataDirectory());
+  const remove = async (): Promise<void> => {
+    if (env.LEAF_DATA_DIR === undefined) await removeDataDirectory(directory);
+  };
   const config = loadConfig({
     LEAF_PORT: '0',
     LEAF_HOST: '127.0.0.1',
@@ -25,12 +28,12 @@ export async function startTestServer(env: NodeJS.ProcessEnv = {}, options?: Ser
     ...env,
   });
   const server = await startServer(config, options).catch(async (error: unknown) => {
-    await removeDataDirectory(directory);
+    await remove();
     throw error;
   });
   const stop = async (): Promise<void> => {
     await server.close({ drain: false });
-    await removeDataDirectory(directory);
+    await remove();
   };
   return { port: server.port, directory, server, stop };
 }

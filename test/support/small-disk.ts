@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { SERVER_FILE } from './build';
-import { BuiltServer, serverEnv } from './built-server';
+import { BuiltServer } from './built-server';
+import { launch, serverEnv } from './launch';
 import { isRoot } from './private-server';
 import { requireTool } from './tools';
 
@@ -26,11 +26,8 @@ export async function spawnOnDisk(directory: string, disk: Disk, env: NodeJS.Pro
   const space = isRoot() ? ['--mount'] : ['--mount', '--map-root-user'];
   const { size, content = '', readOnly = false } = disk;
   const mount = ['sh', '-c', MOUNT, 'sh', directory, size, content, readOnly ? 'ro' : ''];
-  const child = spawn(unshare, [...space, ...mount, process.execPath, SERVER_FILE], {
-    cwd: '/',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...serverEnv(directory), ...env },
-  });
+  const command = [unshare, ...space, ...mount, process.execPath, SERVER_FILE];
+  const child = launch({ command, cwd: '/', env: { ...serverEnv(directory), ...env } });
   return new BuiltServer(directory, child);
 }
 

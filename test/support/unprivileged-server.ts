@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SERVER_FILE } from './build';
 import { BuiltServer } from './built-server';
+import { launch, serverEnv } from './launch';
 import { exists, run } from './services';
 
 /** In no file of users, as container platforms choose them, and of no other test. */
@@ -28,21 +28,11 @@ export class UnprivilegedServer {
     await chmod(workingDirectory, 0o555);
     const directory = await mkdtemp(join(tmpdir(), 'leaf-unprivileged-'));
     if (userId !== undefined) await run('chown', [`${userId}:${userId}`, directory]);
-    const child = spawn(process.execPath, [SERVER_FILE], {
+    const places = { HOME: workingDirectory, TMPDIR: workingDirectory };
+    const child = launch({
       cwd: workingDirectory,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...(userId === undefined ? {} : { uid: userId, gid: userId }),
-      env: {
-        NODE_ENV: 'production',
-        HOME: workingDirectory,
-        TMPDIR: workingDirectory,
-        LEAF_PORT: '0',
-        LEAF_HOST: '127.0.0.1',
-        LEAF_ADVERTISE_HOST: '127.0.0.1',
-        LEAF_DATA_DIR: directory,
-        LEAF_SHUTDOWN_DRAIN_MS: '0',
-        ...env,
-      },
+      userId,
+      env: { NODE_ENV: 'production', ...places, ...serverEnv(directory), ...env },
     });
     return new UnprivilegedServer(new BuiltServer(directory, child), workingDirectory, userId);
   }

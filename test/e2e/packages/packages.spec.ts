@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ROOT } from '../../support/build';
 import { BuiltServer, BuiltServers } from '../../support/built-server';
+import { launch } from '../../support/launch';
 import { call, text } from '../../support/http';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';
 import {
@@ -112,11 +112,8 @@ describe('programs', () => {
 
   /** Starts an example and waits until it listens. */
   async function start(folder: string, env: NodeJS.ProcessEnv): Promise<BuiltServer> {
-    const child = spawn('node', ['dist/main.js'], {
-      cwd: folder,
-      env: { ...outsideEnvironment(), PORT: '0', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const settings = { ...outsideEnvironment(), PORT: '0', ...env };
+    const child = launch({ command: ['node', 'dist/main.js'], cwd: folder, env: settings });
     const program = new BuiltServer(folder, child);
     running.push(program);
     await program.listening();

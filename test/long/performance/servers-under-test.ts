@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { makeDataDirectory, removeDataDirectory } from '../../support/data-directory';
+import { serverEnv } from '../../support/launch';
 
 const CONNECTIONS = 32;
 /** Requests of a round on each connection. */
@@ -21,14 +22,7 @@ export class ServersUnderTest {
 
   static async start(): Promise<ServersUnderTest> {
     const directory = await makeDataDirectory();
-    const env = {
-      PATH: process.env.PATH,
-      LEAF_PORT: '0',
-      LEAF_HOST: '127.0.0.1',
-      LEAF_DATA_DIR: directory,
-      LEAF_LOG_LEVEL: 'error',
-      LEAF_MAX_LAG_MS: '60000',
-    };
+    const env = { PATH: process.env.PATH, ...serverEnv(directory), LEAF_LOG_LEVEL: 'error' };
     const child = fork(join(__dirname, 'http-costs.mjs'), { env, execArgv: [] });
     const [ports] = (await once(child, 'message')) as [ServersUnderTest['ports']];
     return new ServersUnderTest(child, ports, directory);

@@ -3,12 +3,14 @@ import { parseDatabaseUrl } from '@leaf/persistence';
 import { connect } from '../../contract/sql-stores';
 import { startMariadbPair } from '../../support/mariadb-pair';
 import { startPostgresPair } from '../../support/postgres-pair';
+import { type BuiltServer, BuiltServers } from '../../support/built-server';
 import type { DatabasePair } from '../../support/database-pair';
+import { freePort } from '../../support/free-port';
+import { guarded } from '../../support/private-server';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { Record, runCallers } from './callers';
 import { check, type Verdict } from './checker';
-import { StrictServer } from './server';
 
 export const DATABASES = {
   postgres: (): Promise<DatabasePair> => startPostgresPair({ synchronous: false }),
@@ -81,6 +83,11 @@ export async function runStrict({ database, operations, serverFile, say }: Stric
   }
 }
 
+interface Server {
+  readonly env: NodeJS.ProcessEnv;
+  process: BuiltServer;
+}
+
 class World {
   failovers = 0;
   lost = 0;
@@ -88,7 +95,8 @@ class World {
   private constructor(
     private readonly pair: DatabasePair,
     private readonly proxy: TcpProxy,
-    private readonly servers: readonly StrictServer[],
+    private readonly fleet: BuiltServers,
+    private readonly servers: Server[],
     private readonly url: string,
   ) {}
 
@@ -101,21 +109,30 @@ class World {
     await dataSource.destroy();
     const proxy = await TcpProxy.start(pair.primary.port);
     opened.push(() => proxy.stop());
-    const servers: StrictServer[] = [];
+    const fleet = new BuiltServers(await guarded([process.execPath, serverFile]));
+    opened.push(() => fleet.end());
+    const servers: Server[] = [];
     for (let n = 0; n < SERVERS; n++) {
-      const server = await StrictServer.start(serverFile, url.replace(/:\d+\//, `:${proxy.port}/`));
-      opened.push(() => server.stop());
-      servers.push(server);
+      const env = {
+        LEAF_PORT: String(await freePort()),
+        LEAF_DATABASE_URL: url.replace(/:\d+\//, `:${proxy.port}/`),
+        LEAF_SNOWFLAKE_ENABLED: 'false',
+        LEAF_SEGMENT_WAIT_MS: '1000',
+      };
+      servers.push({ env, process: await fleet.start(await fleet.makeDirectory(), env) });
     }
-    return new World(pair, proxy, servers, url);
+    return new World(pair, proxy, fleet, servers, url);
   }
 
   get ports(): number[] {
-    return this.servers.map(({ port }) => port);
+    return this.servers.map(({ process }) => process.port);
   }
 
+  /** `kill -9`, and a new process on the same port and data. */
   async killServer(turn: number): Promise<void> {
-    await this.servers[turn % SERVERS]?.restart();
+    const server = this.servers[turn % SERVERS]!;
+    await server.process.kill();
+    server.process = await this.fleet.start(server.process.directory, server.env);
   }
 
   /** The primary dies with updates that its replica never gets, and the replica takes its place. */

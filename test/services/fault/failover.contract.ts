@@ -13,11 +13,26 @@ export interface FailoverHarness {
   readonly startPair: (synchronous: boolean) => Promise<DatabasePair>;
 }
 
-/** The primary dies, under load, with updates that its replica does not get. */
-async function dieWithLostUpdates({ valve }: World, pair: DatabasePair): Promise<void> {
+/** The replica has every update so far, and gets none of those to come. */
+async function cutReplica({ valve }: World, pair: DatabasePair): Promise<void> {
   await valve.close();
   await pair.waitForReplica();
   await pair.stopReplication();
+}
+
+/** The primary dies, and with it the instance that has all that its replica does not know of, which takes over. */
+async function failOverWithout(lost: Instance, { valve, proxy }: World, pair: DatabasePair): Promise<void> {
+  await pair.primary.kill();
+  valve.open();
+  await lost.stop();
+  await pair.promote();
+  proxy.retarget(pair.primary.port);
+}
+
+/** The primary dies, under load, with updates that its replica does not get. */
+async function dieWithLostUpdates(world: World, pair: DatabasePair): Promise<void> {
+  const { valve } = world;
+  await cutReplica(world, pair);
   await valve.allow(GAP_STEPS);
   await pair.primary.kill();
   valve.open();
@@ -113,18 +128,12 @@ export function failoverContract(database: string, { start, startPair }: Failove
       const [lost, stopping] = [await world.addInstance(), await world.addInstance()];
       for (const instance of [lost, stopping]) await instance.takeUntil(() => instance.loads >= 6);
       // The newest range that the replica knows is in the hands of `stopping`, which has not used it up.
-      await world.valve.close();
-      await pair.waitForReplica();
-      await pair.stopReplication();
+      await cutReplica(world, pair);
       void world.valve.allow(GAP_STEPS);
       await lost.takeUntil(() => world.valve.exhausted);
       await lost.drain();
-      await pair.primary.kill();
-      world.valve.open();
-      await lost.stop();
 
-      await pair.promote();
-      world.proxy.retarget(pair.primary.port);
+      await failOverWithout(lost, world, pair);
       expect(await world.countLost(pair.primary.port)).toBe(GAP_STEPS);
       await stopping.stop();
       const fresh = await world.addInstance();
@@ -137,9 +146,7 @@ export function failoverContract(database: string, { start, startPair }: Failove
       const growing = await world.addInstance();
       await growing.takeUntil(() => growing.loads >= 2);
       const loseUpdates = async (count: number): Promise<Instance> => {
-        await world.valve.close();
-        await pair.waitForReplica();
-        await pair.stopReplication();
+        await cutReplica(world, pair);
         void world.valve.allow(count);
         await growing.takeUntil(() => world.valve.exhausted);
         await growing.drain();
@@ -172,17 +179,11 @@ export function failoverContract(database: string, { start, startPair }: Failove
       const { pair, world } = await makePair(false);
       const lost = await world.addInstance(world.valve, { ...OPTIONS, maxStep });
       await lost.takeUntil(() => lost.loads >= 3);
-      await world.valve.close();
-      await pair.waitForReplica();
-      await pair.stopReplication();
+      await cutReplica(world, pair);
       void world.valve.allow(GAP_STEPS);
       await lost.takeRangesUntil(size, () => world.valve.exhausted);
-      await pair.primary.kill();
-      world.valve.open();
-      await lost.stop();
 
-      await pair.promote();
-      world.proxy.retarget(pair.primary.port);
+      await failOverWithout(lost, world, pair);
       expect(await world.countLost(pair.primary.port)).toBe(GAP_STEPS);
       const fresh = await world.addInstance();
       await fresh.takeRangesUntil(MAX_RANGE_SIZE, () => fresh.count > (GAP_STEPS + 1) * MAX_RANGE_SIZE);
@@ -199,12 +200,8 @@ export function failoverContract(database: string, { start, startPair }: Failove
       void world.valve.allow(GAP_STEPS - 2);
       await lost.takeUntil(() => world.valve.exhausted);
       await lost.drain();
-      await pair.primary.kill();
-      world.valve.open();
-      await lost.stop();
 
-      await pair.promote();
-      world.proxy.retarget(pair.primary.port);
+      await failOverWithout(lost, world, pair);
       // It knows of the record, and of less IDs than were given.
       const { loads } = first;
       await first.takeUntil(() => first.loads > loads + 1);

@@ -13,13 +13,7 @@ export class MysqlServer extends MariadbServer {
   protected override command(): string[] {
     return [
       ...this.program,
-      `--datadir=${this.dataDirectory}`,
-      `--tmpdir=${join(this.directory, 'tmp')}`,
-      `--socket=${join(this.directory, 'sock')}`,
-      `--pid-file=${join(this.directory, 'pid')}`,
-      `--port=${this.port}`,
-      '--bind-address=127.0.0.1',
-      '--skip-name-resolve',
+      ...this.place,
       '--mysqlx=OFF',
       '--innodb-buffer-pool-size=64M',
       '--innodb-redo-log-capacity=16M',

@@ -209,15 +209,6 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(rig.store.peak).toBe(1);
   });
 
-  it('a lost answer leaves a gap and no more', async () => {
-    const rig = new SegmentRig(10);
-    const buffer = rig.buffer();
-    rig.store.loseAnswers(2);
-    const calls = watch(takeMany(buffer, 12));
-    await rig.clock.advance(1000);
-    expect(calls.value).toEqual(idsOf({ from: 21n, to: 32n }));
-  });
-
   it('a plain error of the store is refused as unavailable, and not retried at once', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
@@ -277,17 +268,5 @@ describe('DoubleBuffer, with a store that fails', () => {
     rig.store.rows.delete(TAG);
     expect(await takeMany(buffer, 18)).toEqual(idsOf({ from: 3n, to: 20n }));
     await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-  });
-
-  it('leaves no wait behind', async () => {
-    const rig = new SegmentRig(10);
-    const buffer = rig.buffer();
-    rig.store.breakDown();
-    const refused = [watch(buffer.take()), watch(buffer.takeRanges(50))];
-    await rig.clock.advance(2000);
-    expect(refused.map((call) => call.code)).toEqual(['LEAF_SEGMENT_UNAVAILABLE', 'LEAF_SEGMENT_UNAVAILABLE']);
-    rig.store.heal();
-    await rig.clock.advance(1000);
-    expect(rig.clock.sleeping).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { idsOf, SegmentRig, stopping, TAG, takeMany } from '../../../../test/sup
 import { watch, type Watched } from '../../../../test/support/watch';
 import { FakeClock } from '../clock/fake-clock';
 import { DoubleBuffer } from './double-buffer';
-import { sizeOf, type IdRange } from './id-range';
+import type { IdRange } from './id-range';
 
 interface Loaded {
   readonly rig: SegmentRig;
@@ -61,7 +61,10 @@ describe('DoubleBuffer, ranges', () => {
     expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 24n, to: 40n }));
   });
 
-  it('keeps what was loaded for a call that had to give up between two allocations', async () => {
+  it.each([
+    ['answers', 2, (rig: SegmentRig) => rig.store.release()],
+    ['fails', 1, (rig: SegmentRig) => rig.store.held[0]!.fail()],
+  ])('keeps what was loaded for a call that gave up before the next allocation %s', async (_, done, end) => {
     const { rig, buffer } = await loaded();
     rig.store.most = 4;
     rig.store.hold();
@@ -72,11 +75,12 @@ describe('DoubleBuffer, ranges', () => {
     await rig.settle();
     await rig.clock.advance(rig.options.waitMs);
     expect(call.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
-    rig.store.release();
+    end(rig);
     await rig.settle();
-    // 17 were buffered, and two allocations of 4 were done.
-    expect(buffer.buffered).toBe(25);
-    expect(await takeMany(buffer, 25)).toEqual(idsOf({ from: 4n, to: 28n }));
+    const kept = 17 + done * 4;
+    expect(buffer.buffered).toBe(kept);
+    rig.store.release();
+    expect(await takeMany(buffer, kept)).toEqual(idsOf({ from: 4n, to: BigInt(3 + kept) }));
   });
 
   it.each([2, 8])('takes %d of 8 without waiting for the load that is under way', async (count) => {
@@ -196,53 +200,6 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.count('allocate')).toBe(3);
   });
 
-  it.each([1, 2, 7, 8, 17, 18, 40])('sizes add up and ascend, asked for %d at a time', async (count) => {
-    const { buffer } = await loaded();
-    const all: IdRange[] = [];
-    for (let i = 0; i < 12; i++) {
-      const ranges = await buffer.takeRanges(count);
-      expect(ranges.reduce((sum, range) => sum + sizeOf(range), 0)).toBe(count);
-      all.push(...ranges, ...(await buffer.takeRanges(1)));
-    }
-    expect(idsOf(...all)).toEqual(idsOf({ from: 4n, to: 3n + 12n * BigInt(count + 1) }));
-  });
-
-  it('waits for a load under way before it takes more', async () => {
-    const rig = new SegmentRig(10);
-    const buffer = rig.buffer();
-    rig.store.hold();
-    const single = watch(buffer.take());
-    const range = watch(buffer.takeRanges(5));
-    expect(rig.store.held).toHaveLength(1);
-    rig.store.release();
-    await rig.settle();
-    expect(single.value).toBe(1n);
-    expect(range.value).toEqual([{ from: 2n, to: 6n }]);
-  });
-
-  it('singles and ranges, mixed while loads are on their way, ascend from answer to answer', async () => {
-    const rig = new SegmentRig(10);
-    const buffer = rig.buffer();
-    rig.store.hold();
-    let round: IdRange[] = [];
-    let wanted = 0;
-    for (let i = 0; i < 60; i++) {
-      const count = i % 3 === 0 ? 1 + ((i * 7) % 25) : 1;
-      const call = i % 3 === 0 ? buffer.takeRanges(count) : buffer.take().then((id) => [{ from: id, to: id }]);
-      void call.then((ranges) => round.push(...ranges));
-      wanted += count;
-    }
-    const ids: bigint[] = [];
-    for (let answers = 0; answers < 60 && ids.length < wanted; answers++) {
-      rig.store.held[0]!.answer();
-      await rig.settle();
-      ids.push(...idsOf(...round).sort((a, b) => Number(a - b)));
-      round = [];
-    }
-    expect(ids).toEqual(idsOf({ from: 1n, to: BigInt(wanted) }));
-    expect(rig.store.peak).toBe(1);
-  });
-
   it('answers a range before the calls that found the buffer empty meanwhile', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
@@ -317,42 +274,6 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.count('allocate')).toBe(2);
   });
 
-  it('an allocation that answers late to an empty buffer is kept', async () => {
-    const rig = new SegmentRig(10);
-    const buffer = rig.buffer();
-    await refusedRange({ rig, buffer }, 12);
-    const waiting = watch(buffer.takeRanges(4));
-    expect(rig.store.held).toHaveLength(1);
-    rig.store.release();
-    await rig.settle();
-    expect(waiting.value).toEqual([{ from: 1n, to: 4n }]);
-    expect(await takeMany(buffer, 8)).toEqual(idsOf({ from: 5n, to: 12n }));
-  });
-
-  it('while a refused range still allocates, nobody else does', async () => {
-    const { rig, buffer } = await loaded();
-    await refusedRange({ rig, buffer }, 40);
-    expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 4n, to: 20n }));
-    const single = watch(buffer.take());
-    const range = watch(buffer.takeRanges(100));
-    expect(rig.store.held).toHaveLength(1);
-    rig.store.release();
-    await rig.settle();
-    expect(single.value).toBe(21n);
-    expect(idsOf(...range.value!)).toEqual(idsOf({ from: 22n, to: 121n }));
-    expect(rig.store.peak).toBe(1);
-  });
-
-  it('an allocation that fails after the wait limit changes nothing', async () => {
-    const { rig, buffer } = await loaded();
-    await refusedRange({ rig, buffer }, 40);
-    expect(await buffer.take()).toBe(4n);
-    rig.store.held[0]!.fail();
-    await rig.settle();
-    rig.store.release();
-    expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 5n, to: 21n }));
-  });
-
   it.each([
     ['an answer', (rig: SegmentRig) => rig.store.release()],
     ['a refusal', (rig: SegmentRig) => rig.store.held[0]?.fail(new Error('bug'))],
@@ -381,5 +302,87 @@ describe('DoubleBuffer, ranges', () => {
     await rig.clock.advance(1000);
     expect(idsOf(...call.value!)).toEqual(idsOf({ from: 4n, to: 23n }));
     expect(rig.store.count('raise')).toBe(1);
+  });
+});
+
+describe('DoubleBuffer, ranges that are refused', () => {
+  it('keeps an allocation that answers late, behind two segments', async () => {
+    const { rig, buffer } = await loaded();
+    rig.store.hold();
+    watch(buffer.takeRanges(30));
+    await rig.clock.advance(1000);
+    rig.store.release();
+    await rig.settle();
+    expect(buffer.snapshot()).toMatchObject({
+      current: { from: 1n, to: 10n, position: 4n },
+      next: { from: 11n, to: 20n },
+      spare: [{ from: 21n, to: 50n }],
+    });
+    expect(idsOf(...(await buffer.takeRanges(20)))).toEqual(idsOf({ from: 4n, to: 23n }));
+  });
+
+  it('hands out nothing of a load that arrives after its end, not for a moment', async () => {
+    const rig = new SegmentRig(10);
+    const buffer = rig.buffer();
+    rig.store.hold();
+    buffer.tryNext();
+    const rest = watch(buffer.retire(stopping));
+    rig.store.release();
+    for (let turn = 0; turn < 20; turn++) {
+      await Promise.resolve();
+      expect(buffer.tryNext()).toBeUndefined();
+    }
+    await rig.settle();
+    expect(rest.value).toEqual([{ from: 1n, to: 10n }]);
+  });
+
+  it('does not sit out the back-off of a range when the generator closes', async () => {
+    const { rig, buffer } = await loaded();
+    rig.store.hold();
+    rig.store.breakDown();
+    const range = watch(buffer.takeRanges(30));
+    await rig.settle();
+    expect(range.settled).toBe(false);
+    rig.closing.abort();
+    await rig.settle();
+    expect(range.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+    expect(rig.clock.sleeping).toBe(0);
+    expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 4n, to: 20n }));
+  });
+
+  it('looks for the next segment again once a refused range no longer loads', async () => {
+    const rig = new SegmentRig(100);
+    const buffer = rig.buffer();
+    await takeMany(buffer, 1);
+    rig.store.breakDown();
+    const range = watch(buffer.takeRanges(1000));
+    await rig.clock.advance(2000);
+    expect(range.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
+    expect(buffer.snapshot().loading).toBe(false);
+    rig.store.heal();
+    await takeMany(buffer, 10);
+    await rig.settle();
+    expect(buffer.snapshot().next).toMatchObject({ from: 101n });
+  });
+
+  it('gives a small range of a tag that had too few IDs for a large one', async () => {
+    const rig = new SegmentRig(10);
+    const buffer = rig.buffer();
+    const from = 2n ** 63n - 20n;
+    rig.store.put(TAG, from, 10);
+    await expect(buffer.takeRanges(1000)).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED' });
+    await expect(buffer.takeRanges(5)).resolves.toEqual([{ from, to: from + 4n }]);
+  });
+
+  it('tries a refused prefetch again before all is used up', async () => {
+    const rig = new SegmentRig(100);
+    const buffer = rig.buffer();
+    await takeMany(buffer, 10);
+    rig.store.failNext(1, new Error('one bad moment'));
+    await takeMany(buffer, 1);
+    await rig.clock.advance(5000);
+    await takeMany(buffer, 50);
+    await rig.settle();
+    expect(buffer.snapshot().next).toBeDefined();
   });
 });

@@ -109,13 +109,6 @@ describe('DoubleBuffer, serving', () => {
     expect(rig.store.count('allocate')).toBe(4);
   });
 
-  it('step 1 works', async () => {
-    const rig = new SegmentRig(1, { maxStep: 1 });
-    const buffer = rig.buffer();
-    expect(await takeMany(buffer, 20)).toEqual(idsOf({ from: 1n, to: 20n }));
-    expect(rig.store.peak).toBe(1);
-  });
-
   it('doubles its step under load', async () => {
     const rig = new SegmentRig(10);
     await takeMany(rig.buffer(), 70);
@@ -142,34 +135,6 @@ describe('DoubleBuffer, serving', () => {
     await rig.settle();
     expect(calls.map((call) => call.value)).toEqual(idsOf({ from: 1n, to: 35n }));
     expect(rig.store.peak).toBe(1);
-  });
-
-  it('leaves no wait behind', async () => {
-    const rig = new SegmentRig(10);
-    const buffer = rig.buffer();
-    const calls = Array.from({ length: 35 }, () => watch(buffer.take()));
-    await rig.settle();
-    expect(calls.every((call) => call.settled)).toBe(true);
-    expect(rig.clock.sleeping).toBe(0);
-  });
-
-  it('goes on above what other servers took', async () => {
-    const rig = new SegmentRig(10, { maxStep: 10, prefetchRatio: 1 });
-    const buffer = rig.buffer();
-    await takeMany(buffer, 10);
-    rig.store.put(TAG, 501n, 10);
-    expect(await takeMany(buffer, 2)).toEqual([501n, 502n]);
-  });
-
-  it('never issues a second time what a store lost', async () => {
-    const rig = new SegmentRig(10, { maxStep: 10 });
-    const buffer = rig.buffer();
-    await takeMany(buffer, 10);
-    await rig.settle();
-    rig.store.put(TAG, 1n, 10);
-    const call = watch(takeMany(buffer, 20));
-    await rig.clock.advance(1000);
-    expect(call.value).toEqual(idsOf({ from: 11n, to: 30n }));
   });
 });
 
@@ -262,14 +227,6 @@ describe('DoubleBuffer, retired', () => {
       { from: 11n, to: 20n },
       { from: 4n, to: 10n },
     ]);
-  });
-
-  it('hands nothing back when nothing is left', async () => {
-    const rig = new SegmentRig(10, { prefetchRatio: 1 });
-    await expect(rig.buffer().retire(stopping)).resolves.toEqual([]);
-    const buffer = rig.buffer();
-    await takeMany(buffer, 10);
-    await expect(buffer.retire(stopping)).resolves.toEqual([]);
   });
 
   it('refuses every call with the reason', async () => {

@@ -1,3 +1,8 @@
+const IN_STRICT_RUN = {
+  prove: ['strict', '--operations', '5000', '--database', 'postgres'],
+  sign: /started after the end of/,
+};
+
 /**
  * Builds with one rule taken out each, and the cheapest command that shows what comes of it. `find` stands exactly once
  * in `file`; `sign` is what the command has to say when it fails, so that it does not fail for something else. The rules
@@ -15,7 +20,7 @@ export const MUTATIONS = [
         replace: "AND (COALESCE(max_timestamp, 0) = ? OR COALESCE(lease_id, '') = ? OR 1 = 1) AND ${isOrigin}`",
       },
     ],
-    prove: ['jest', 'test/services/contract/sql-worker-store.spec.ts', '-t', 'written since'],
+    prove: ['jest', 'test/services/contract/sql-workers.spec.ts', '-t', 'written since'],
     sign: /● .*does not replace a record that was written since/,
   },
   {
@@ -27,7 +32,7 @@ export const MUTATIONS = [
         replace: "isOrigin: () => '(@leaf_server = ? OR 1 = 1)',",
       },
     ],
-    prove: ['jest', 'test/services/contract/sql-worker-store.spec.ts', '-t', 'prepared on another database server'],
+    prove: ['jest', 'test/services/contract/sql-workers.spec.ts', '-t', 'prepared on another database server'],
     sign: /● .*applies no write that was prepared on another database server/,
   },
   {
@@ -162,8 +167,7 @@ export const MUTATIONS = [
         replace: 'const served = this.callers.serve(range);\n      this.issued += served;\n      this.kept = range.to;',
       },
     ],
-    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
-    sign: /started after the end of/,
+    ...IN_STRICT_RUN,
   },
   {
     rule: 'strict tag: a client keeps what an answer has left for later calls',
@@ -174,8 +178,7 @@ export const MUTATIONS = [
         replace: 'if (!strict || ranges.length > 0) return ranges.map(',
       },
     ],
-    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
-    sign: /started after the end of/,
+    ...IN_STRICT_RUN,
   },
   {
     rule: 'strict tag: calls that came after a request was sent are served by its answer',
@@ -192,7 +195,6 @@ export const MUTATIONS = [
           'const late = this.waiting.splice(0, rest.left > this.batch.length + 19 ? 2 : 0);\n    for (const caller of [...this.end(), ...late]) {',
       },
     ],
-    prove: ['strict', '--operations', '5000', '--database', 'postgres'],
-    sign: /started after the end of/,
+    ...IN_STRICT_RUN,
   },
 ];

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MUTATIONS } from './mutations.mjs';
 
@@ -11,3 +11,8 @@ it.each(MUTATIONS.flatMap(({ rule, edits }) => edits.map((edit) => ({ rule, ...e
     expect(replace).not.toContain(find);
   },
 );
+
+it.each(MUTATIONS)('what proves the rule "$rule" is there', ({ prove: [tool = '', first = ''] }) => {
+  const program = tool === 'jest' ? first : `test/long/${tool === 'sim' ? 'simulation' : tool}/run.mjs`;
+  expect([program, existsSync(join(ROOT, program))]).toEqual([program, true]);
+});

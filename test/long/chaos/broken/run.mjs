@@ -67,7 +67,7 @@ function run(tool, options) {
     case 'strict': {
       const build = spawnSync(process.execPath, ['scripts/ensure-build.mjs'], inCopy);
       if (build.status !== 0) throw new Error(`The broken server cannot be built: ${build.stderr}`);
-      return spawnSync(process.execPath, [`test/${tool}/run.mjs`, ...options], inCopy);
+      return spawnSync(process.execPath, [`test/long/${tool}/run.mjs`, ...options], inCopy);
     }
     default:
       throw new Error(`There is no tool ${tool}`);

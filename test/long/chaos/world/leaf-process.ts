@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { launch } from '../../../support/launch';
 import { ask } from '../load/http-ask';
 import type { DataDirectory } from './data-directory';
 import type { Edges } from './edges';
@@ -115,14 +114,7 @@ export class LeafProcess {
 
   private spawn(): void {
     const { command, logFile, env, clock } = this.options;
-    const [program = '', ...words] = command;
-    const log = openSync(logFile, 'a');
-    const child = spawn(program, words, {
-      cwd: tmpdir(),
-      stdio: ['ignore', log, log],
-      env: { PATH: process.env.PATH, ...env, ...clock.env },
-    });
-    closeSync(log);
+    const child = launch({ command, logFile, env: { ...env, ...clock.env } });
     this.child = child;
     this.ended = once(child, 'exit').then(() => {
       if (!this.wanted || this.child !== child) return;

@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { launch } from '../../../support/launch';
 import { guarded } from '../../../support/private-server';
 import { until } from '../../../support/until';
 import type { Sample } from './sample';
@@ -32,14 +31,12 @@ export class Subject {
   static async start({ name, program, env, folder }: SubjectOptions, root: string): Promise<Subject> {
     const sampleFile = join(folder, `${name}.sample.json`);
     await rm(sampleFile, { force: true });
-    const [file = '', ...words] = await guarded([process.execPath, '--require', join(root, PROBE), ...program]);
-    const log = openSync(join(folder, `${name}.log`), 'w');
-    const child = spawn(file, words, {
-      cwd: tmpdir(),
-      stdio: ['pipe', 'pipe', log],
-      env: { PATH: process.env.PATH, LEAF_PROBE_FILE: sampleFile, ...env },
+    const child = launch({
+      command: await guarded([process.execPath, '--require', join(root, PROBE), ...program]),
+      env: { LEAF_PROBE_FILE: sampleFile, ...env },
+      logFile: join(folder, `${name}.log`),
+      piped: true,
     });
-    closeSync(log);
     return new Subject(name, child, sampleFile);
   }
 
