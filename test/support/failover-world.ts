@@ -194,7 +194,7 @@ function duplicates(ranges: readonly IdRange[]): number {
 }
 
 /** One database behind a proxy, and the servers that use it. */
-export class World {
+export class FailoverWorld {
   readonly valve = new Valve();
   readonly instances: Instance[] = [];
   /** Messages of the guard. */
@@ -209,14 +209,14 @@ export class World {
   ) {}
 
   /** @param opened what is to be called at the end, last one first, gets what the world opens */
-  static async make(server: PrivateServer, opened: (() => unknown)[]): Promise<World> {
+  static async make(server: PrivateServer, opened: (() => unknown)[]): Promise<FailoverWorld> {
     const url = await server.createDatabase();
     const fixture = await sqlFixture(url, () => Promise.resolve());
     await fixture.putRow(TAG, 1n, STEP);
     await fixture.close();
     const proxy = await TcpProxy.start(server.port);
     opened.push(() => proxy.stop());
-    return new World(proxy, url, opened);
+    return new FailoverWorld(proxy, url, opened);
   }
 
   /** One with a `valve` of its own is held up by nobody. */

@@ -27,14 +27,14 @@ const servers = new BuiltServers();
 beforeAll(ensureBuilt);
 afterEach(() => servers.end());
 
-interface World {
+interface SteppedServer {
   readonly registry: ServerRegistry;
   readonly directory: string;
   readonly clock: SteppedClock;
   readonly env: NodeJS.ProcessEnv;
 }
 
-async function makeWorld(host: RegistryHost): Promise<World> {
+async function makeWorld(host: RegistryHost): Promise<SteppedServer> {
   const [registry, directory] = [await host.open(), await servers.makeDirectory()];
   const clock = await SteppedClock.create(directory);
   const env = {
@@ -83,7 +83,7 @@ interface Restarted {
 }
 
 /** As whoever keeps a service running does: again, when it says that its clock is too far behind, and later. */
-async function startAgain({ directory, env, clock }: World, stepMs: number): Promise<Restarted> {
+async function startAgain({ directory, env, clock }: SteppedServer, stepMs: number): Promise<Restarted> {
   const refusedMs: number[] = [];
   for (let offsetMs = -stepMs; ;) {
     await clock.set(offsetMs);
@@ -119,7 +119,7 @@ describe.each(SERVER_REGISTRIES)('a server with the registry $name', ({ start, k
   afterAll(() => host.stop());
 
   /** Refused until its clock has passed the ceiling: started again shortly before, since a step would not count. */
-  async function nearer(world: World, waiting: BuiltServer, ceiling: number): Promise<BuiltServer> {
+  async function nearer(world: SteppedServer, waiting: BuiltServer, ceiling: number): Promise<BuiltServer> {
     const load = new SnowflakeLoad(waiting.port);
     await until('a refusal', () => load.refusals.size > 0);
     expect(await isReady(waiting.port)).toBe(false);

@@ -21,15 +21,15 @@ const REFUSAL_LIMIT_MS = WAIT_MS + 30_000;
 const REFUSALS = 3;
 const CALLERS = 20;
 
-interface World {
+interface Restart {
   readonly pair: DatabasePair;
   readonly proxy: TcpProxy;
 }
 
 interface Fault {
   readonly name: string;
-  readonly begin: (world: World) => unknown;
-  readonly end: (world: World) => unknown;
+  readonly begin: (world: Restart) => unknown;
+  readonly end: (world: Restart) => unknown;
 }
 
 const FAULTS: readonly Fault[] = [

@@ -8,7 +8,7 @@ import { Load } from './load/load';
 import { Books } from './load/recorder';
 import { kindsOf, type Round, rounds } from './schedule';
 import type { DatabaseKind } from './world/database';
-import { World } from './world/world';
+import { ChaosWorld } from './world/world';
 
 export interface ChaosOptions {
   readonly database: DatabaseKind;
@@ -47,7 +47,7 @@ const PROGRESS_MS = 10_000;
 const RECOVERY_LIMIT_MS = 120_000;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
-  const world = await World.start(options.database, options.serverFile, options.folder);
+  const world = await ChaosWorld.start(options.database, options.serverFile, options.folder);
   try {
     return await new ChaosRun(world, options).play();
   } finally {
@@ -63,7 +63,7 @@ class ChaosRun {
   private toldAt = 0;
 
   constructor(
-    private readonly world: World,
+    private readonly world: ChaosWorld,
     private readonly options: ChaosOptions,
   ) {
     this.books = new Books(new History(), new Judge(options.busy));

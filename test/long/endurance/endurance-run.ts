@@ -4,7 +4,7 @@ import { disturb } from './disturbances';
 import { type Course, coursesOf } from './flatness';
 import { Load, type LoadCounts } from './load';
 import type { Sample } from './subject/sample';
-import { World } from './world';
+import { EnduranceWorld } from './world';
 
 export interface EnduranceOptions {
   /** Whether another round follows, of so many that were played. */
@@ -33,7 +33,7 @@ const CALM_MS = 1000;
 
 /** Servers and a client switch and reconnect round after round, and are looked at after each. */
 export async function runEndurance({ goesOn, root, folder, say }: EnduranceOptions): Promise<EnduranceOutcome> {
-  const world = await World.start(root, folder);
+  const world = await EnduranceWorld.start(root, folder);
   const load = new Load(world);
   try {
     const samples = new Map<string, Sample[]>(world.subjects.map(({ name }) => [name, []]));

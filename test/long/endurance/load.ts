@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Caller } from './caller';
-import { STEP, TAG, type World } from './world';
+import { STEP, TAG, type EnduranceWorld } from './world';
 
 const SNOWFLAKES = 100;
 const CLIENT_PACE_MS = 20;
@@ -24,7 +24,7 @@ export class Load {
   private told = 0;
   private answered = 0;
 
-  constructor(private readonly world: World) {
+  constructor(private readonly world: EnduranceWorld) {
     const ports = world.servers.map(({ edges }) => edges.client.port);
     this.segments = ports.map((port) => Caller.ofSegments(port, TAG, STEP));
     this.snowflakes = ports.map((port) => Caller.ofSnowflakes(port, SNOWFLAKES));

@@ -39,7 +39,7 @@ export interface Server {
 }
 
 /** Three servers with all that they stand on, a proxy on each connection, and an application that is their client. */
-export class World {
+export class EnduranceWorld {
   readonly servers: Server[] = [];
   client: Subject | undefined;
 
@@ -52,12 +52,12 @@ export class World {
   ) {}
 
   /** @param root the checkout, built; @param folder for logs */
-  static async start(root: string, folder: string): Promise<World> {
+  static async start(root: string, folder: string): Promise<EnduranceWorld> {
     await mkdir(folder, { recursive: true });
     await requireZookeeperClient();
     const directory = await mkdtemp(join(tmpdir(), 'leaf-endurance-'));
     const [mariadb, zookeeper] = await Promise.all([startMariadb(), startZookeeper()]);
-    const world = new World(root, folder, directory, mariadb, zookeeper);
+    const world = new EnduranceWorld(root, folder, directory, mariadb, zookeeper);
     try {
       await world.begin();
       return world;

@@ -43,11 +43,11 @@ const MOST_STEPS = 200_000;
 
 /** Plays one seed. The same seed with the same faults always runs the same way. */
 export function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
-  return new World(seed, options).run();
+  return new SimulationWorld(seed, options).run();
 }
 
 /** Hosts, each with a clock and one or several servers; a registry; the network between them; and the faults. */
-export class World implements Surroundings, WriteListener, WorldParts {
+export class SimulationWorld implements Surroundings, WriteListener, WorldParts {
   readonly random: SeededRandom;
   readonly conditions: Conditions;
   readonly tally: Tally = noTally();

@@ -56,7 +56,7 @@ export async function runStrict({ database, operations, serverFile, say }: Stric
   try {
     const pair = await DATABASES[database]();
     opened.push(() => pair.stop());
-    const world = await World.make(pair, serverFile, opened);
+    const world = await StrictWorld.make(pair, serverFile, opened);
     const record = new Record();
     const began = performance.now();
     const callers = runCallers(record, world.ports);
@@ -88,7 +88,7 @@ interface Server {
   process: BuiltServer;
 }
 
-class World {
+class StrictWorld {
   failovers = 0;
   lost = 0;
 
@@ -100,7 +100,7 @@ class World {
     private readonly url: string,
   ) {}
 
-  static async make(pair: DatabasePair, serverFile: string, opened: (() => Promise<unknown>)[]): Promise<World> {
+  static async make(pair: DatabasePair, serverFile: string, opened: (() => Promise<unknown>)[]): Promise<StrictWorld> {
     const url = await pair.primary.createDatabase();
     const dataSource = await connect(parseDatabaseUrl(url));
     await dataSource.query(
@@ -121,7 +121,7 @@ class World {
       };
       servers.push({ env, process: await fleet.start(await fleet.makeDirectory(), env) });
     }
-    return new World(pair, proxy, fleet, servers, url);
+    return new StrictWorld(pair, proxy, fleet, servers, url);
   }
 
   get ports(): number[] {

@@ -1,6 +1,6 @@
 import { MAX_RANGE_SIZE } from '@leaf/core';
 import { closeAll } from '../../support/close-all';
-import { GAP_STEPS, type Instance, OPTIONS, Valve, World } from '../../support/failover-world';
+import { GAP_STEPS, type Instance, OPTIONS, Valve, FailoverWorld } from '../../support/failover-world';
 import type { DatabasePair } from '../../support/database-pair';
 import type { PrivateServer } from '../../support/private-server';
 import { until } from '../../support/until';
@@ -14,14 +14,14 @@ export interface FailoverHarness {
 }
 
 /** The replica has every update so far, and gets none of those to come. */
-async function cutReplica({ valve }: World, pair: DatabasePair): Promise<void> {
+async function cutReplica({ valve }: FailoverWorld, pair: DatabasePair): Promise<void> {
   await valve.close();
   await pair.waitForReplica();
   await pair.stopReplication();
 }
 
 /** The primary dies, and with it the instance that has all that its replica does not know of, which takes over. */
-async function failOverWithout(lost: Instance, { valve, proxy }: World, pair: DatabasePair): Promise<void> {
+async function failOverWithout(lost: Instance, { valve, proxy }: FailoverWorld, pair: DatabasePair): Promise<void> {
   await pair.primary.kill();
   valve.open();
   await lost.stop();
@@ -30,7 +30,7 @@ async function failOverWithout(lost: Instance, { valve, proxy }: World, pair: Da
 }
 
 /** The primary dies, under load, with updates that its replica does not get. */
-async function dieWithLostUpdates(world: World, pair: DatabasePair): Promise<void> {
+async function dieWithLostUpdates(world: FailoverWorld, pair: DatabasePair): Promise<void> {
   const { valve } = world;
   await cutReplica(world, pair);
   await valve.allow(GAP_STEPS);
@@ -53,16 +53,16 @@ export function failoverContract(database: string, { start, startPair }: Failove
 
     afterEach(() => closeAll(opened));
 
-    async function makePair(synchronous: boolean): Promise<{ pair: DatabasePair; world: World }> {
+    async function makePair(synchronous: boolean): Promise<{ pair: DatabasePair; world: FailoverWorld }> {
       const pair = await startPair(synchronous);
       opened.push(() => pair.stop());
-      return { pair, world: await World.make(pair.primary, opened) };
+      return { pair, world: await FailoverWorld.make(pair.primary, opened) };
     }
 
     it('gives no ID twice when the database is killed and started again', async () => {
       const server = await start();
       opened.push(() => server.stop());
-      const world = await World.make(server, opened);
+      const world = await FailoverWorld.make(server, opened);
       const instances = await world.addLoad(INSTANCES);
       for (let round = 0; round < ROUNDS; round++) {
         await world.serving(instances, 3);

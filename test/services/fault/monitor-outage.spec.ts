@@ -11,17 +11,21 @@ import { until } from '../../support/until';
 const PASSWORD = 'p4ss/word@never:shown';
 const PATHS = ['/api/monitor/overview', '/api/monitor/segments', '/api/monitor/snowflake', '/cache', '/db'];
 
-interface World {
+interface MonitoredServer {
   readonly database: MariadbServer;
   readonly proxy: TcpProxy;
 }
 
 const FAULTS = [
-  { name: 'is blackholed', begin: ({ proxy }: World) => proxy.blackhole(), end: ({ proxy }: World) => proxy.heal() },
+  {
+    name: 'is blackholed',
+    begin: ({ proxy }: MonitoredServer) => proxy.blackhole(),
+    end: ({ proxy }: MonitoredServer) => proxy.heal(),
+  },
   {
     name: 'is killed',
-    begin: ({ database }: World) => database.kill(),
-    end: ({ database }: World) => database.restart(),
+    begin: ({ database }: MonitoredServer) => database.kill(),
+    end: ({ database }: MonitoredServer) => database.restart(),
   },
 ] as const;
 

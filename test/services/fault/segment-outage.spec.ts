@@ -80,7 +80,7 @@ class WatchedStore extends SegmentStore {
   }
 }
 
-interface World {
+interface Outage {
   readonly server: PrivateServer;
   readonly proxy: TcpProxy;
   /** Goes through the proxy. */
@@ -91,8 +91,8 @@ interface World {
 
 interface Fault {
   readonly name: string;
-  readonly begin: (world: World) => unknown;
-  readonly end: (world: World) => unknown;
+  readonly begin: (world: Outage) => unknown;
+  readonly end: (world: Outage) => unknown;
 }
 
 const FAULTS: readonly Fault[] = [
@@ -111,7 +111,7 @@ afterEach(async () => {
   await closeAll(opened);
 });
 
-async function makeWorld(server: PrivateServer, step: number): Promise<World> {
+async function makeWorld(server: PrivateServer, step: number): Promise<Outage> {
   const url = await server.createDatabase();
   const direct = await sqlFixture(url, () => Promise.resolve());
   opened.push(() => direct.close());

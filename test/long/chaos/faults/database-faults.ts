@@ -1,17 +1,17 @@
 import { TAGS } from '../world/database';
-import type { World } from '../world/world';
+import type { ChaosWorld } from '../world/world';
 import { type Call, type Code, type Draw, duration, type Fault, isHindered, NO_SEGMENT, type Plan } from './fault';
 
 /** A client of all servers has nowhere else to go. */
 const NO_SEGMENT_ANYWHERE: readonly Code[] = [...NO_SEGMENT, 'LEAF_SERVERS_UNAVAILABLE'];
 
-type Act = (world: World) => Promise<void>;
+type Act = (world: ChaosWorld) => Promise<void>;
 
 interface DatabaseFault {
   readonly kind: string;
   readonly holdMs: readonly [number, number];
   /** Begins it; resolves with what ends it. */
-  readonly begin: (world: World) => Promise<() => Promise<void>>;
+  readonly begin: (world: ChaosWorld) => Promise<() => Promise<void>>;
   /** Segments in memory do not last as long. */
   readonly outlastsBuffers?: boolean;
   /** The only tags that it keeps from being allocated; all of them when left out. */

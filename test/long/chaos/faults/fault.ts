@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../simulation/seeded-random';
 import type { Mode } from '../history/history';
 import type { LeafProcess } from '../world/leaf-process';
-import type { World } from '../world/world';
+import type { ChaosWorld } from '../world/world';
 
 /** A code of Leaf's catalogue, or what came in place of an answer. */
 export type Code = string;
@@ -21,7 +21,7 @@ export interface Plan {
   readonly outlastsBuffers: boolean;
   /** What else was drawn, for people. */
   readonly detail: string;
-  readonly arm: (world: World) => Fault;
+  readonly arm: (world: ChaosWorld) => Fault;
 }
 
 /** What a call asked for, and whom. */
@@ -60,7 +60,7 @@ export function isHindered(server: LeafProcess | undefined, others: readonly Pla
   return server !== undefined && others.some(({ parts }) => parts.some((part) => part.endsWith(` ${server.name}`)));
 }
 
-export function serverOf(world: World, name: ServerName): LeafProcess {
+export function serverOf(world: ChaosWorld, name: ServerName): LeafProcess {
   return world.servers[SERVERS.indexOf(name)]!;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GRACE_MS, REPORT_MS, type World } from '../world/world';
+import { GRACE_MS, REPORT_MS, type ChaosWorld } from '../world/world';
 import { FAILOVER_BEHIND } from './database-faults';
 import { type Draw, duration, isHindered, type Plan, serverOf, SHARING } from './fault';
 
@@ -40,7 +40,7 @@ const EMPTIED_MS = [GRACE_MS + 2 * REPORT_MS, GRACE_MS + 4 * REPORT_MS] as const
  * A registry forgets everything while its servers run. They register again at their next report; one that cannot,
  * because something else has befallen it, acquires another worker.
  */
-function emptied(kind: string, parts: readonly string[], empty: (world: World) => Promise<void>): Draw {
+function emptied(kind: string, parts: readonly string[], empty: (world: ChaosWorld) => Promise<void>): Draw {
   return (random): Plan => ({
     kind,
     parts,
@@ -60,7 +60,7 @@ function emptied(kind: string, parts: readonly string[], empty: (world: World) =
  * Servers of one registry whose clocks differ by hours may not lose its history: docs/operations.md, "What remains".
  * Those behind are set to the clock of the one ahead, and have reported by it.
  */
-async function alignClocks(world: World): Promise<void> {
+async function alignClocks(world: ChaosWorld): Promise<void> {
   const clocks = SHARING.map((name) => serverOf(world, name).clock);
   const aheadMs = Math.max(...clocks.map((clock) => clock.aheadMs));
   await Promise.all(clocks.map((clock) => clock.advanceTo(aheadMs)));

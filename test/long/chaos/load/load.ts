@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../simulation/seeded-random';
-import type { World } from '../world/world';
+import type { ChaosWorld } from '../world/world';
 import { FleetClient, segmentCalls, snowflakeCalls } from './fleet-client';
 import { type Books, Recorder } from './recorder';
 import { ServerCaller } from './server-caller';
@@ -17,7 +17,7 @@ export class Load {
   private readonly clients: FleetClient[] = [];
   private readonly callers: ServerCaller[] = [];
 
-  constructor(world: World, books: Books, seed: number) {
+  constructor(world: ChaosWorld, books: Books, seed: number) {
     const { servers, tags } = world;
     this.tagChanger = new TagChanger(world, books, new SeededRandom(seed));
     for (let i = 0; i < SEGMENT_CLIENTS; i++) {

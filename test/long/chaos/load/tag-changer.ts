@@ -3,7 +3,7 @@ import { ADMIN_TOKEN } from '../../../support/admin';
 import type { SeededRandom } from '../../simulation/seeded-random';
 import { PASSING_TAGS } from '../world/database';
 import type { LeafProcess } from '../world/leaf-process';
-import type { World } from '../world/world';
+import type { ChaosWorld } from '../world/world';
 import { ask, type Reply } from './http-ask';
 import type { Books } from './recorder';
 import { codeOf } from './server-caller';
@@ -31,7 +31,7 @@ export class TagChanger {
   private ended = false;
 
   constructor(
-    private readonly world: World,
+    private readonly world: ChaosWorld,
     private readonly books: Books,
     private readonly random: SeededRandom,
   ) {

@@ -63,7 +63,7 @@ const COMMON = {
 };
 
 /** All that a run consists of but its callers: servers, database, ensemble, and a proxy on every edge between them. */
-export class World {
+export class ChaosWorld {
   readonly servers: LeafProcess[] = [];
   /** By the name of the server; none where they are not possible. */
   readonly disks = new Map<string, Disk>();
@@ -78,13 +78,13 @@ export class World {
     readonly ensemble: ZookeeperEnsemble,
   ) {}
 
-  static async start(kind: DatabaseKind, serverFile: string, logs: string): Promise<World> {
+  static async start(kind: DatabaseKind, serverFile: string, logs: string): Promise<ChaosWorld> {
     await removeLeftBehind();
     const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
     await mkdir(logs, { recursive: true });
     await requireZookeeperClient();
     const [database, ensemble] = await Promise.all([Database.start(kind), startEnsemble(ENSEMBLE)]);
-    const world = new World(directory, database, ensemble);
+    const world = new ChaosWorld(directory, database, ensemble);
     try {
       const disks = await Disk.isPossible(directory);
       for (const registry of REGISTRIES) await world.add(registry, serverFile, logs, disks);
