@@ -1,9 +1,9 @@
 import { FakeClock, systemRandom } from '@leaf/core';
-import { requireZookeeperClient } from '../../../../../test/support/zookeeper-client';
-import { CLOSED, NativeFailure } from './zookeeper-fault';
-import { parseZookeeperAddress } from './zookeeper-address';
-import { ZookeeperConnection } from './zookeeper-connection';
-import { ZookeeperLink } from './zookeeper-link';
+import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { CLOSED, NativeFailure } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
+import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
+import { ZookeeperConnection } from '../../../libs/registry/src/stores/zookeeper/zookeeper-connection';
+import { ZookeeperLink } from '../../../libs/registry/src/stores/zookeeper/zookeeper-link';
 
 describe('ZookeeperLink', () => {
   const clock = new FakeClock();
