@@ -62,6 +62,12 @@ describe('the reference pages', () => {
     expect(links.filter(({ file, anchor }) => !anchorsOf(file).includes(anchor))).toEqual([]);
   });
 
+  it('docs/how-to-extend.md names files that exist', () => {
+    const names = [...read('docs/how-to-extend.md').matchAll(/`((?:apps|libs|migrations|test)\/[^`<>]+)`/g)];
+    expect(names.length).toBeGreaterThan(30);
+    expect(names.map(([, name = '']) => name).filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  });
+
   it('messages name headings that exist', () => {
     const sources = ['libs', 'apps/leaf-server'].flatMap((folder) =>
       (readdirSync(join(root, folder), { recursive: true }) as string[])
