@@ -33,6 +33,6 @@ module.exports = {
   maxWorkers: '100%',
   // A worker that has nothing left to do ends by itself; on a busy machine not within the half second that Jest allows.
   workerGracefulExitTimeout: 30_000,
-  // A first run may have to install a database server.
+  // Suites start database servers and builds, which takes minutes on a busy machine.
   testTimeout: 180_000,
 };
