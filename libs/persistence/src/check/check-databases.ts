@@ -117,5 +117,5 @@ function rosterFaults(found: readonly DatabaseContents[]): string[] {
 }
 
 function aloneFaults(found: readonly DatabaseContents[]): string[] {
-  return found.flatMap(({ names }) => (names.length > 1 ? [oneOfSeveral(names)] : []));
+  return found.flatMap(({ names }) => (names.length > 0 ? [oneOfSeveral(names)] : []));
 }

@@ -54,7 +54,8 @@ export class Roster {
     }
     this.faults = faults;
     for (const fault of faults) this.tell(fault);
-    if (faults.length === 0 && lists.size === this.shards.length) await introduce(lists);
+    // The only one of a list remembers none, so that it also serves without the list.
+    if (faults.length === 0 && lists.size > 1 && lists.size === this.shards.length) await introduce(lists);
   }
 
   private tell(fault: string): void {

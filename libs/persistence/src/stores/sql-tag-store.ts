@@ -66,7 +66,7 @@ export class SqlTagStore extends TagStore {
   /** @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` on a database that was one of several */
   async create(tag: NewTag): Promise<TagRow> {
     const names = await this.names.list();
-    if (names.length > 1) throw new LeafError('LEAF_STORE_UNAVAILABLE', oneOfSeveral(names));
+    if (names.length > 0) throw new LeafError('LEAF_STORE_UNAVAILABLE', oneOfSeveral(names));
     return this.createAbove(tag, undefined);
   }
 
