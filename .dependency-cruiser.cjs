@@ -85,14 +85,14 @@ module.exports = {
     },
     {
       name: 'libs-through-their-index',
-      comment: 'Another library is imported as @leaf/<name>, not by a path inside it.',
+      comment: 'Another library is imported as @leaf-ids/<name>, not by a path inside it.',
       severity: 'error',
       from: { path: '^(libs/([^/]+)|apps/[^/]+)/' },
       to: { path: '^libs/', pathNot: ['^libs/$2/', '^libs/[^/]+/src/index\\.ts$', '^libs/client/src/plain\\.ts$'] },
     },
     {
       name: 'client-without-nest',
-      comment: '@leaf/client/plain needs undici and core alone; Nest comes with index.ts.',
+      comment: '@leaf-ids/client/plain needs undici and core alone; Nest comes with index.ts.',
       severity: 'error',
       from: { path: '^libs/client/src/plain\\.ts$' },
       to: { reachable: true, path: 'node_modules/(?!undici/)' },

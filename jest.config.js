@@ -22,9 +22,9 @@ module.exports = {
     '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|cookie|path-to-regexp)/)',
   ],
   moduleNameMapper: {
-    '^@leaf/migrations$': '<rootDir>/migrations/index.ts',
-    '^@leaf/client/plain$': '<rootDir>/libs/client/src/plain.ts',
-    '^@leaf/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
+    '^@leaf-ids/migrations$': '<rootDir>/migrations/index.ts',
+    '^@leaf-ids/client/plain$': '<rootDir>/libs/client/src/plain.ts',
+    '^@leaf-ids/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
   reporters: ['default', '<rootDir>/test/support/closing-line.reporter.cjs'],

@@ -1,4 +1,4 @@
-import { LeafClient } from '@leaf/client/plain';
+import { LeafClient } from '@leaf-ids/client/plain';
 import { CHUNK, type Contender } from '../core/contender';
 
 /** The tag that every new server has. */

@@ -1,4 +1,4 @@
-import { LeafClient } from '@leaf/client/plain';
+import { LeafClient } from '@leaf-ids/client/plain';
 import type { Cores } from '../http/cores';
 import type { Sandbox } from '../http/sandbox';
 import { ServerProcess } from '../http/server-process';

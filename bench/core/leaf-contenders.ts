@@ -6,7 +6,7 @@ import {
   SystemClock,
   systemRandom,
   type IssueWindow,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { CHUNK, type Contender } from './contender';
 import { MemorySegmentStore } from './memory-segment-store';
 

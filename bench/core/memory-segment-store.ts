@@ -1,4 +1,4 @@
-import { PLAIN_TAG, SegmentStore, type Allocation, type IdRange, type TagEntry } from '@leaf/core';
+import { PLAIN_TAG, SegmentStore, type Allocation, type IdRange, type TagEntry } from '@leaf-ids/core';
 import { turn } from './contender';
 
 /** One tag in memory. It answers after a turn of the event loop, as a real store never answers at once. */

@@ -1,5 +1,5 @@
 import { Snowflake as SapphireSnowflake } from '@sapphire/snowflake';
-import { DEFAULT_EPOCH } from '@leaf/core';
+import { DEFAULT_EPOCH } from '@leaf-ids/core';
 import FlakeId from 'flake-idgen';
 import { nanoid } from 'nanoid';
 import { Snowflake as NodejsSnowflake } from 'nodejs-snowflake';

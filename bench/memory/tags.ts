@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { loadSqlite } from '@leaf/persistence';
+import { loadSqlite } from '@leaf-ids/persistence';
 import { request } from '../http/request';
 import type { Subject } from './server-memory';
 import { settledMiB } from './server-memory';

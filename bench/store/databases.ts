@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SegmentStore } from '@leaf/core';
+import type { SegmentStore } from '@leaf-ids/core';
 import { startMariadb } from '../../test/support/mariadb';
 import { startPostgres } from '../../test/support/postgres';
 import type { Sandbox } from '../http/sandbox';

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
-import { IdModule, IdService } from '@leaf/id';
+import { IdModule, IdService } from '@leaf-ids/id';
 import { startMariadb } from '../../test/support/mariadb';
 import { LeafPurchase, makeRow, PlainPurchase } from './orm/entities';
 import { TimedSubscriber } from './orm/timed-subscriber';

@@ -1,5 +1,5 @@
-import { LeafClient } from '@leaf/client/plain';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { LeafClient } from '@leaf-ids/client/plain';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../test/contract/sql-stores';
 import { startMariadb } from '../../test/support/mariadb';
 import { startPostgres } from '../../test/support/postgres';

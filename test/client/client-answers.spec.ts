@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { messageOf } from '@leaf/core';
-import { LeafClient } from '@leaf/client/plain';
+import { messageOf } from '@leaf-ids/core';
+import { LeafClient } from '@leaf-ids/client/plain';
 import { FakeLeaf, type FakeAnswer, problem, send } from '../support/fake-leaf';
 import { until } from '../support/until';
 

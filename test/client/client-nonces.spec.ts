@@ -1,5 +1,5 @@
-import { messageOf } from '@leaf/core';
-import { LeafClient, type LeafClientOptions } from '@leaf/client/plain';
+import { messageOf } from '@leaf-ids/core';
+import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
 import { FakeLeaf } from '../support/fake-leaf';
 import { call } from '../support/http';
 import { SharedAnswerProxy, type SharedAnswerOptions } from '../support/shared-answer-proxy';

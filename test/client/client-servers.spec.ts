@@ -1,5 +1,5 @@
-import { FakeClock, systemRandom } from '@leaf/core';
-import { LeafClient, type LeafClientOptions } from '@leaf/client/plain';
+import { FakeClock, systemRandom } from '@leaf-ids/core';
+import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
 import { FakeLeaf, problem, send } from '../support/fake-leaf';
 import { freePort } from '../support/free-port';
 import { TcpProxy } from '../support/tcp-proxy';

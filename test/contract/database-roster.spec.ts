@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTagStore, FIRST_TAG, parseDatabaseUrl, ShardRouter } from '@leaf/persistence';
+import { createTagStore, FIRST_TAG, parseDatabaseUrl, ShardRouter } from '@leaf-ids/persistence';
 import { connect, sqlFixture } from './sql-stores';
 import { type ShardedDatabases, shardedDatabases } from '../support/shards';
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Instance, StoredRegistry, WorkerRecord } from '@leaf/core';
+import type { Instance, StoredRegistry, WorkerRecord } from '@leaf-ids/core';
 import { DirectoryWorkerStore } from '../../libs/registry/src/stores/directory/directory-store';
 import { notWritten } from '../../libs/registry/src/stores/directory/worker-record-file';
 import { workerStoreContract } from './worker-store.contract';

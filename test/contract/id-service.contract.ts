@@ -1,4 +1,4 @@
-import { IdService, LeafError, MAX_ID, type IdRange, type LeafErrorCode } from '@leaf/core';
+import { IdService, LeafError, MAX_ID, type IdRange, type LeafErrorCode } from '@leaf-ids/core';
 import { until } from '../support/until';
 
 export interface IdServiceRig {

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
-import { IdService } from '@leaf/core';
-import { LeafClient } from '@leaf/client/plain';
-import { IdModule } from '@leaf/id';
+import { IdService } from '@leaf-ids/core';
+import { LeafClient } from '@leaf-ids/client/plain';
+import { IdModule } from '@leaf-ids/id';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
 import { startTestServer } from '../support/server';
 import { idServiceContract } from './id-service.contract';

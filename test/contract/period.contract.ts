@@ -1,4 +1,12 @@
-import { type NewTag, PeriodCalendar, type Period, periodOf, periodRow, type TagKind, type TagRow } from '@leaf/core';
+import {
+  type NewTag,
+  PeriodCalendar,
+  type Period,
+  periodOf,
+  periodRow,
+  type TagKind,
+  type TagRow,
+} from '@leaf-ids/core';
 import type { TagStoreFixture } from './tag-store.contract';
 import { REFUSED } from '../support/refusal';
 

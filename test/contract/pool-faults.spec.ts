@@ -5,7 +5,7 @@ import {
   type StoredRegistry,
   type StoredWorker,
   type WorkerRecord,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
 import { LeaseRig, REPORT_MS } from '../support/lease-rig';
 

@@ -1,4 +1,4 @@
-import { MAX_ID, PLAIN_TAG, type SegmentStore } from '@leaf/core';
+import { MAX_ID, PLAIN_TAG, type SegmentStore } from '@leaf-ids/core';
 import { allocateAllContract, assertGapless, type SegmentRows } from './allocate-all.contract';
 import { REFUSED } from '../support/refusal';
 

@@ -1,4 +1,4 @@
-import { SystemClock, systemRandom } from '@leaf/core';
+import { SystemClock, systemRandom } from '@leaf-ids/core';
 import {
   createSegmentStore,
   createTagStore,
@@ -9,7 +9,7 @@ import {
   type LeafDataSource,
   openDatabase,
   parseDatabaseUrl,
-} from '@leaf/persistence';
+} from '@leaf-ids/persistence';
 import { DEFAULT_LIMITS } from '../../libs/persistence/src/connections/connection-limits';
 import type { SegmentStoreFixture } from './segment-store.contract';
 import type { TagStoreFixture } from './tag-store.contract';

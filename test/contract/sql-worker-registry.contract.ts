@@ -1,5 +1,5 @@
-import { FakeClock } from '@leaf/core';
-import { FIXED_WORKERS, POOL_WORKERS } from '@leaf/persistence';
+import { FakeClock } from '@leaf-ids/core';
+import { FIXED_WORKERS, POOL_WORKERS } from '@leaf-ids/persistence';
 import { type DatabaseHostCase, WorkerTables } from '../support/worker-databases';
 import { WorkerProcess } from '../support/worker-processes';
 import { workerRegistryContract } from './worker-registry.contract';

@@ -1,5 +1,5 @@
-import type { StoredRegistry, StoredWorker, WorkerRecord } from '@leaf/core';
-import { FIXED_WORKERS, POOL_WORKERS, type SqlWorkerStore } from '@leaf/persistence';
+import type { StoredRegistry, StoredWorker, WorkerRecord } from '@leaf-ids/core';
+import { FIXED_WORKERS, POOL_WORKERS, type SqlWorkerStore } from '@leaf-ids/persistence';
 import { failNextWrite } from '../support/lost-answers';
 import { type DatabaseHostCase, WorkerTables } from '../support/worker-databases';
 import { workerStoreContract } from './worker-store.contract';

@@ -1,5 +1,5 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { POOL_WORKERS } from '@leaf/persistence';
+import { POOL_WORKERS } from '@leaf-ids/persistence';
 import { SQLITE_HOST, startSqlite, WorkerTables } from '../support/worker-databases';
 import { sqlWorkerRegistryContract } from './sql-worker-registry.contract';
 import { RECORD, sqlWorkerStoreContract } from './sql-worker-store.contract';

@@ -9,7 +9,7 @@ import {
   type SegmentStore,
   type TagChange,
   type TagStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { REFUSED } from '../support/refusal';
 
 export interface TagStoreFixture {

@@ -1,4 +1,4 @@
-import { codeOf, FakeClock } from '@leaf/core';
+import { codeOf, FakeClock } from '@leaf-ids/core';
 import { failNextWrite, type Moment } from '../support/lost-answers';
 import {
   CLOCK_OFFSET_MS,

@@ -1,4 +1,4 @@
-import type { Instance, RegistryDocument, StoredRegistry, WorkerRecord, WorkerStore } from '@leaf/core';
+import type { Instance, RegistryDocument, StoredRegistry, WorkerRecord, WorkerStore } from '@leaf-ids/core';
 
 export interface WorkerStoreHarness {
   /** Empties the storage; called before each test, when everything is closed. */

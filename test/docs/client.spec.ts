@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_CLIENT_OPTIONS } from '@leaf/client/plain';
+import { DEFAULT_CLIENT_OPTIONS } from '@leaf-ids/client/plain';
 
 const page = readFileSync(join(__dirname, '../../docs/client.md'), 'utf8');
 

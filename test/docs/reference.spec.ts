@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ERROR_CATALOGUE } from '@leaf/core';
+import { ERROR_CATALOGUE } from '@leaf-ids/core';
 import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
 
 const root = join(__dirname, '../..');

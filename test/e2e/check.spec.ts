@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DatabaseReport } from '@leaf/persistence';
+import type { DatabaseReport } from '@leaf-ids/persistence';
 import { sqlFixture } from '../contract/sql-stores';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';

@@ -1,4 +1,4 @@
-import { defaultLayout } from '@leaf/core';
+import { defaultLayout } from '@leaf-ids/core';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/built-server';
 import { text } from '../support/http';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { IdRange } from '@leaf/core';
+import type { IdRange } from '@leaf-ids/core';
 import { admin, ADMIN_TOKEN } from '../support/admin';
 import { call, text } from '../support/http';
 import { givenTwice, runsOf } from '../support/issued-ids';

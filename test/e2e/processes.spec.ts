@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { BitLayout, DEFAULT_LAYOUT } from '@leaf/core';
+import { BitLayout, DEFAULT_LAYOUT } from '@leaf-ids/core';
 import type { OverviewView, SegmentsView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../support/admin';
 import { ensureBuilt } from '../support/build';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { migrations } from '@leaf/migrations';
-import { createSegmentStore, createTagStore, loadSqlite, openDatabase, parseDatabaseUrl } from '@leaf/persistence';
-import { systemRandom } from '@leaf/core';
+import { migrations } from '@leaf-ids/migrations';
+import { createSegmentStore, createTagStore, loadSqlite, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { systemRandom } from '@leaf-ids/core';
 import { clock, FAILOVER, PATIENT } from '../contract/sql-stores';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/built-server';

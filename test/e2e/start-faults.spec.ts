@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { LeafErrorCode } from '@leaf/core';
+import type { LeafErrorCode } from '@leaf-ids/core';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/built-server';
 import { SteppedClock } from '../support/faketime';

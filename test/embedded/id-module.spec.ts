@@ -4,8 +4,8 @@ import { type DynamicModule, Injectable, type INestApplicationContext, Module } 
 import { NestFactory } from '@nestjs/core';
 import Libsql from 'libsql';
 import { Registry } from 'prom-client';
-import type { WorkerRecord } from '@leaf/core';
-import type { RegistryOptions } from '@leaf/registry';
+import type { WorkerRecord } from '@leaf-ids/core';
+import type { RegistryOptions } from '@leaf-ids/registry';
 import { DataSource } from 'typeorm';
 import {
   EmbeddedIdService,
@@ -14,7 +14,7 @@ import {
   IdService,
   LeafHealthIndicator,
   registerLeafMetrics,
-} from '@leaf/id';
+} from '@leaf-ids/id';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
 import { until } from '../support/until';

@@ -10,7 +10,7 @@ import {
   PrimaryColumn,
   TableInheritance,
 } from 'typeorm';
-import { idTransformer, LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf/orm';
+import { idTransformer, LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
 import { InMemoryIdService } from '../support/in-memory-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/orm-databases';
 

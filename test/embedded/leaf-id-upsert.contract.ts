@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Column, CreateDateColumn, type DataSource, Entity, type Repository } from 'typeorm';
-import { LeafId, LeafIdSubscriber } from '@leaf/orm';
+import { LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
 import { InMemoryIdService } from '../support/in-memory-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/orm-databases';
 

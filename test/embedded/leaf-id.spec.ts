@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf/orm';
+import { LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
 import { InMemoryIdService } from '../support/in-memory-id-service';
 import { FILES, OrmDatabases } from '../support/orm-databases';
 import { entities, Event, subscriberContract } from './leaf-id-subscriber.contract';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { TagStore, type WorkerRecord } from '@leaf/core';
+import { TagStore, type WorkerRecord } from '@leaf-ids/core';
 import {
   IdModule,
   IdService,
@@ -14,7 +14,7 @@ import {
   SegmentService,
   SnowflakeModule,
   SnowflakeService,
-} from '@leaf/id';
+} from '@leaf-ids/id';
 import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';

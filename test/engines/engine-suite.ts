@@ -1,5 +1,5 @@
-import { parseDatabaseUrl } from '@leaf/persistence';
-import { migrations } from '@leaf/migrations';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
+import { migrations } from '@leaf-ids/migrations';
 import { segmentStoreContract } from '../contract/segment-store.contract';
 import { connect, sqlFixture, tagFixture } from '../contract/sql-stores';
 import { workerRegistriesOf } from '../contract/sql-worker-registry.contract';

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import type { IdRange } from '@leaf/core';
+import type { IdRange } from '@leaf-ids/core';
 import { type BuiltServer, BuiltServers } from '../support/built-server';
 import { call } from '../support/http';
 import { givenTwice, runsOf } from '../support/issued-ids';

@@ -1,4 +1,4 @@
-import { systemRandom } from '@leaf/core';
+import { systemRandom } from '@leaf-ids/core';
 import {
   createSegmentStore,
   FIXED_WORKERS,
@@ -6,7 +6,7 @@ import {
   openDatabase,
   parseDatabaseUrl,
   SqlWorkerStore,
-} from '@leaf/persistence';
+} from '@leaf-ids/persistence';
 import { clock, connect, FAILOVER, lazily, PATIENT } from '../contract/sql-stores';
 import { type Member, ReplicationGroup } from '../support/engines/group-replication';
 import { until } from '../support/until';

@@ -1,5 +1,5 @@
-import { migrations } from '@leaf/migrations';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { migrations } from '@leaf-ids/migrations';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../contract/sql-stores';
 import { type PgBouncer, startPgBouncer } from '../support/engines/pgbouncer';
 import { postgres18 } from '../support/engines/postgres-18';

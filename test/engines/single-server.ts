@@ -1,6 +1,6 @@
 import type { PrivateServer } from '../support/private-server';
 import { connect } from '../contract/sql-stores';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { Engine } from './engine-suite';
 
 interface SingleServer<Server> extends Engine {

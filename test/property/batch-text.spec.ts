@@ -1,4 +1,4 @@
-import { DecimalWriter, type IdRange, MAX_ID } from '@leaf/core';
+import { DecimalWriter, type IdRange, MAX_ID } from '@leaf-ids/core';
 import fc from 'fast-check';
 import { batchLength, BatchText } from '../../apps/leaf-server/src/http/responses/batch-text';
 

@@ -8,7 +8,7 @@ import {
   PrefixedFormat,
   RadixFormat,
   SnowflakeDateFormat,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import fc from 'fast-check';
 
 const REFUSED = expect.objectContaining({ name: 'LeafError', code: 'LEAF_ID_INVALID' });

@@ -1,4 +1,4 @@
-import { IdPermutation, MAX_ID, PermutedFormat, RadixFormat } from '@leaf/core';
+import { IdPermutation, MAX_ID, PermutedFormat, RadixFormat } from '@leaf-ids/core';
 import fc from 'fast-check';
 
 const REFUSED = expect.objectContaining({ code: 'LEAF_ID_INVALID' });

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { type Allocation, type IdRange, LeafError, type SegmentStore, type TagStore } from '@leaf/core';
-import { createSegmentStore, createTagStore, type LeafDataSource, parseDatabaseUrl } from '@leaf/persistence';
+import { type Allocation, type IdRange, LeafError, type SegmentStore, type TagStore } from '@leaf-ids/core';
+import { createSegmentStore, createTagStore, type LeafDataSource, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER } from '../contract/sql-stores';
 
 const TAG = 'shared';

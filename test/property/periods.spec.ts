@@ -7,7 +7,7 @@ import {
   periodOf,
   RESETS,
   type TagReset,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -9,7 +9,7 @@ import {
   type IdRange,
   type SegmentOptions,
   type SegmentSnapshot,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { InMemorySegmentStore, type HeldCall, type SegmentRow } from '../support/in-memory-segment-store';
 import { idsOf } from '../support/segment-rig';
 import { watch, type Watched } from '../support/watch';

@@ -9,7 +9,7 @@ import {
   SnowflakeGenerator,
   type SnowflakeParts,
   type Tenure,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import fc from 'fast-check';
 
 const START = 1_700_000_000_000;

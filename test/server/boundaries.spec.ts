@@ -1,4 +1,4 @@
-import { MAX_ID, MAX_STEP } from '@leaf/core';
+import { MAX_ID, MAX_STEP } from '@leaf-ids/core';
 import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../support/admin';
 import { insertTag, maxIdOf } from '../support/data-directory';

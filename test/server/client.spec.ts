@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { type INestApplicationContext, Injectable, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { IdService } from '@leaf/core';
-import { LeafClient, LeafClientModule, type LeafClientOptions } from '@leaf/client';
+import { IdService } from '@leaf-ids/core';
+import { LeafClient, LeafClientModule, type LeafClientOptions } from '@leaf-ids/client';
 import { ADMIN_TOKEN } from '../support/admin';
 import { freePort } from '../support/free-port';
 import { call } from '../support/http';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_CATALOGUE } from '@leaf/core';
+import { ERROR_CATALOGUE } from '@leaf-ids/core';
 import { call } from '../support/http';
 import { LogLines } from '../support/log-lines';
 import { ApiContract, fetchApi } from '../support/openapi/contract';

@@ -1,4 +1,4 @@
-import { FakeClock, LeafError, type RandomSource } from '@leaf/core';
+import { FakeClock, LeafError, type RandomSource } from '@leaf-ids/core';
 import type { PrefetchContext } from '../../libs/client/src/prefetch/prefetch-context';
 import { CallerLimit } from '../../libs/client/src/prefetch/caller-limit';
 

@@ -7,8 +7,8 @@ import {
   SegmentIdGenerator,
   type SegmentStore,
   systemRandom,
-} from '@leaf/core';
-import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf/persistence';
+} from '@leaf-ids/core';
+import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connect, sqlFixture } from '../contract/sql-stores';
 import type { PrivateServer } from './private-server';
 import { TcpProxy } from './tcp-proxy';

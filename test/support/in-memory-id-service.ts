@@ -6,7 +6,7 @@ import {
   type PeriodNumber,
   type PeriodRanges,
   type SnowflakeParts,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 
 /** IDs from counters, in ranges of 1000; remembers what it was asked for. */
 export class InMemoryIdService extends IdService {

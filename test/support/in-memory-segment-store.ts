@@ -13,7 +13,7 @@ import {
   type TagEntry,
   type TagKind,
   tagOfRow,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 
 export interface SegmentRow {
   maxId: bigint;

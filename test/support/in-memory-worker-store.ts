@@ -8,7 +8,7 @@ import {
   type TimeSource,
   type WorkerRecord,
   WorkerStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 
 /** What outlives the processes: the server behind a registry, each operation whole. */
 export class InMemoryWorkers {

@@ -1,4 +1,4 @@
-import type { IdRange } from '@leaf/core';
+import type { IdRange } from '@leaf-ids/core';
 
 /** Every ID that one issuer has answered with, as ranges, and where it broke its order. */
 export class IssuedIds {

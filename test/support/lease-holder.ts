@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Instance } from '@leaf/core';
-import type { RegistryModuleOptions } from '@leaf/registry';
+import type { Instance } from '@leaf-ids/core';
+import type { RegistryModuleOptions } from '@leaf-ids/registry';
 import { ROOT } from './build';
 import { until } from './until';
 

@@ -11,7 +11,7 @@ import {
   type WorkerFile,
   type WorkerRegistryOptions,
   type WorkerStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { FixedPolicy } from '../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../libs/registry/src/policies/pool-policy';
 

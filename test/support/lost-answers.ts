@@ -1,4 +1,4 @@
-import { LeafError, type WorkerStore } from '@leaf/core';
+import { LeafError, type WorkerStore } from '@leaf-ids/core';
 
 /** `before`: the write is not carried out; `after`: it is, but its answer is lost. */
 export type Moment = 'before' | 'after';

@@ -42,7 +42,7 @@ export async function installPrograms(
   tarballs: Iterable<string>,
 ): Promise<void> {
   const needed = (await Promise.all(programs.map((program) => declared(join(folder, program))))).flat();
-  const others = [...new Set(needed)].filter((name) => !name.startsWith('@leaf/'));
+  const others = [...new Set(needed)].filter((name) => !name.startsWith('@leaf-ids/'));
   const dependencies = Object.fromEntries(await Promise.all(others.map(async (name) => [name, await versionOf(name)])));
   await writeJson(join(folder, 'package.json'), {
     name: 'programs',

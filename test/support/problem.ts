@@ -1,4 +1,4 @@
-import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf/core';
+import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf-ids/core';
 import type { Answer } from './http';
 
 /** Checks that an answer is a problem of the catalogue, whole and harmless, and returns its code. */

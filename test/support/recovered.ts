@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { until } from './until';
 
 /** The first answer of `act`; repeats it while it rejects with a fault that passes by itself. */

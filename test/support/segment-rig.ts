@@ -9,7 +9,7 @@ import {
   type BufferContext,
   type IdRange,
   type SegmentOptions,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { InMemorySegmentStore } from './in-memory-segment-store';
 
 export const TAG = 'order';

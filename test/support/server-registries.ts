@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { defaultLayout, SystemClock, systemRandom } from '@leaf/core';
-import type { RegistryOptions } from '@leaf/registry';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { defaultLayout, SystemClock, systemRandom } from '@leaf-ids/core';
+import type { RegistryOptions } from '@leaf-ids/registry';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect as connectDatabase } from '../contract/sql-stores';
 import { openSession } from '../services/contract/zk-stores';
 import { RegistryMemory } from '../../libs/core/src/worker/registry-memory';

@@ -1,5 +1,12 @@
-import { systemRandom } from '@leaf/core';
-import { parseDatabaseUrl, Shard, ShardedSegmentStore, ShardedTagStore, ShardRouter, Shards } from '@leaf/persistence';
+import { systemRandom } from '@leaf-ids/core';
+import {
+  parseDatabaseUrl,
+  Shard,
+  ShardedSegmentStore,
+  ShardedTagStore,
+  ShardRouter,
+  Shards,
+} from '@leaf-ids/persistence';
 import { DEFAULT_LIMITS } from '../../libs/persistence/src/connections/connection-limits';
 import { clock, FAILOVER } from '../contract/sql-stores';
 

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { defaultLayout, type IdRange, type LeafErrorCode } from '@leaf/core';
+import { defaultLayout, type IdRange, type LeafErrorCode } from '@leaf-ids/core';
 import { call } from './http';
 import { IssuedIds, runsOf } from './issued-ids';
 import { problemCode } from './problem';

@@ -1,4 +1,4 @@
-import { LeafError, type LeafErrorCode } from '@leaf/core';
+import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
 
 /** What became of a promise so far. Looking at it leaves no rejection unhandled. */
 export interface Watched<T> {

@@ -7,7 +7,7 @@ import {
   parseDatabaseUrl,
   SqlWorkerStore,
   type WorkerTable,
-} from '@leaf/persistence';
+} from '@leaf-ids/persistence';
 import { connect, lazily } from '../contract/sql-stores';
 import { startMariadb } from './mariadb';
 import { startPostgres } from './postgres';

@@ -5,7 +5,7 @@ import {
   WorkerRegistry,
   type WorkerRegistryOptions,
   type WorkerStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { FixedPolicy } from '../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../libs/registry/src/policies/pool-policy';
 

@@ -1,4 +1,4 @@
-import { Leaf } from '@leaf/id';
+import { Leaf } from '@leaf-ids/id';
 import { DataSource } from 'typeorm';
 import { startTestServer } from '../../../test/support/server';
 import { Sampler } from './monitor/sampling/sampler';

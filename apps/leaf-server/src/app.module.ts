@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, type DynamicModule, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import type { Clock } from '@leaf/core';
-import { IdModule } from '@leaf/id';
+import type { Clock } from '@leaf-ids/core';
+import { IdModule } from '@leaf-ids/id';
 import { AdminModule } from './admin/admin.module';
 import { ClusterModule } from './cluster/cluster.module';
 import type { WorkerBus } from './cluster/worker-bus';

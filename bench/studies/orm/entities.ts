@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { LeafId } from '@leaf/orm';
+import { LeafId } from '@leaf-ids/orm';
 
 /** A table as any other: `T` differs in where its key comes from. */
 abstract class Purchase {

@@ -1,5 +1,5 @@
 import type { InsertEvent } from 'typeorm';
-import { LeafIdSubscriber } from '@leaf/orm';
+import { LeafIdSubscriber } from '@leaf-ids/orm';
 
 /** Adds up how long inserts are held up for their IDs: while they ask, and until every row has its own. */
 export class TimedSubscriber extends LeafIdSubscriber {

@@ -1,11 +1,17 @@
-import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, type SegmentStore, SystemClock, systemRandom } from '@leaf/core';
+import {
+  DEFAULT_SEGMENT_OPTIONS,
+  SegmentIdGenerator,
+  type SegmentStore,
+  SystemClock,
+  systemRandom,
+} from '@leaf-ids/core';
 import {
   createSegmentStore,
   DEFAULT_FAILOVER_GAP_STEPS,
   type LeafDataSource,
   openDatabase,
   parseDatabaseUrl,
-} from '@leaf/persistence';
+} from '@leaf-ids/persistence';
 
 const clock = new SystemClock();
 /** Rows of one INSERT or DELETE. */

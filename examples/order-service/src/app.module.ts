@@ -1,5 +1,5 @@
-import { IdModule } from '@leaf/id';
-import { LeafIdSubscriber } from '@leaf/orm';
+import { IdModule } from '@leaf-ids/id';
+import { LeafIdSubscriber } from '@leaf-ids/orm';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';

@@ -1,4 +1,4 @@
-import { LeafHealthIndicator } from '@leaf/id';
+import { LeafHealthIndicator } from '@leaf-ids/id';
 import { Controller, Get } from '@nestjs/common';
 import { HealthCheck, type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 

@@ -1,4 +1,4 @@
-import { SnowflakeId } from '@leaf/orm';
+import { SnowflakeId } from '@leaf-ids/orm';
 import { Column, Entity, ManyToOne, type Relation } from 'typeorm';
 import { Order } from './order.entity';
 

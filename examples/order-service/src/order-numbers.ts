@@ -1,4 +1,4 @@
-import { type IdFormat, IdPermutation, PermutedFormat, PrefixedFormat, RadixFormat } from '@leaf/core';
+import { type IdFormat, IdPermutation, PermutedFormat, PrefixedFormat, RadixFormat } from '@leaf-ids/core';
 
 /** What a customer sees: `ord_73519028`. It does not tell how many orders there are. */
 export function createOrderNumbers(key: Uint8Array): IdFormat {

@@ -1,4 +1,4 @@
-import { LeafId } from '@leaf/orm';
+import { LeafId } from '@leaf-ids/orm';
 import { Column, Entity, OneToMany } from 'typeorm';
 import { OrderLine } from './order-line.entity';
 

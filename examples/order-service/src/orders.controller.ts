@@ -1,4 +1,4 @@
-import { type IdFormat, LeafError } from '@leaf/core';
+import { type IdFormat, LeafError } from '@leaf-ids/core';
 import { BadRequestException, Body, Controller, Get, Inject, NotFoundException, Param, Post } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';

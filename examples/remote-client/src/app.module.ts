@@ -1,4 +1,4 @@
-import { LeafClientModule, type LeafServerAddress } from '@leaf/client';
+import { LeafClientModule, type LeafServerAddress } from '@leaf-ids/client';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ORDER_TAG, OrdersController } from './orders.controller';
 

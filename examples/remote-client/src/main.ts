@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import type { LeafServerAddress } from '@leaf/client';
+import type { LeafServerAddress } from '@leaf-ids/client';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';

@@ -1,4 +1,4 @@
-import { IdService } from '@leaf/core';
+import { IdService } from '@leaf-ids/core';
 import { Controller, Post } from '@nestjs/common';
 
 export const ORDER_TAG = 'order';

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { reasonOf } from '@leaf/core';
+import { reasonOf } from '@leaf-ids/core';
 import { LeafClient } from './leaf-client';
 
 /** Fetches ahead at the start, closes at the end, when the application serves nobody any more. */

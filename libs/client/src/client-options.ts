@@ -1,4 +1,4 @@
-import { type BitLayoutOptions, DEFAULT_LAYOUT } from '@leaf/core';
+import { type BitLayoutOptions, DEFAULT_LAYOUT } from '@leaf-ids/core';
 import type { LeafClientEvents } from './client-events';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { IdService } from '@leaf/core';
+import { IdService } from '@leaf-ids/core';
 import { ClientLifecycle } from './client-lifecycle';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './client.module-definition';
 import type { LeafClientOptions } from './client-options';

@@ -15,7 +15,7 @@ import {
   type SnowflakeParts,
   SystemClock,
   systemRandom,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { safeEvents } from './client-events';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
 import { Semaphore } from './http/semaphore';

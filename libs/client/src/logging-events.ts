@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { reasonOf } from '@leaf/core';
+import { reasonOf } from '@leaf-ids/core';
 import type { LeafClientEvents } from './client-events';
 
 /** What operators want to read in the application's log. */

@@ -1,4 +1,4 @@
-import { assertTag, LeafError, type PeriodRanges, withinDeadline } from '@leaf/core';
+import { assertTag, LeafError, type PeriodRanges, withinDeadline } from '@leaf-ids/core';
 import { readPeriod } from './http/answers';
 import type { PrefetchContext } from './prefetch/prefetch-context';
 import { DuplicateDetector, rangesOverlap } from './prefetch/duplicate-detector';

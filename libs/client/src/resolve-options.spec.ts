@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
 import { resolveOptions } from './resolve-options';
 

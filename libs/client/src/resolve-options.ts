@@ -1,4 +1,4 @@
-import { isTag, LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf/core';
+import { isTag, LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';

@@ -1,4 +1,4 @@
-import { assertTag, type LeafError } from '@leaf/core';
+import { assertTag, type LeafError } from '@leaf-ids/core';
 import type { PrefetchContext, PrefetchOptions } from './prefetch/prefetch-context';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { RangeBuffer } from './prefetch/range-buffer';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf/core';
+import { FakeClock } from '@leaf-ids/core';
 import { InMemorySegmentStore } from '../../../test/support/in-memory-segment-store';
 import { DatabaseProbe } from './database-probe';
 

@@ -1,4 +1,4 @@
-import { type Clock, reasonOf, type SegmentStore } from '@leaf/core';
+import { type Clock, reasonOf, type SegmentStore } from '@leaf-ids/core';
 import type { Health } from './health';
 
 /** A database that takes longer for one row counts as down, in milliseconds. */

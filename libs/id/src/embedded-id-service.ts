@@ -11,9 +11,9 @@ import {
   type PeriodRanges,
   type SnowflakeGenerator,
   type SnowflakeParts,
-} from '@leaf/core';
-import type { SegmentService } from '@leaf/segment';
-import type { SnowflakeService } from '@leaf/snowflake';
+} from '@leaf-ids/core';
+import type { SegmentService } from '@leaf-ids/segment';
+import type { SnowflakeService } from '@leaf-ids/snowflake';
 import type { LeafStatus } from './status';
 
 /** Segments and snowflake in this process. A mode that is switched off refuses, and never answers 0. */

@@ -1,4 +1,4 @@
-import type { LeafErrorCode } from '@leaf/core';
+import type { LeafErrorCode } from '@leaf-ids/core';
 
 /** `degraded`: IDs are given, and somebody should look. `down`: a mode that is on gives none. */
 export type HealthStatus = 'up' | 'degraded' | 'down';

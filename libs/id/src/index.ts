@@ -1,6 +1,6 @@
-export { IdService, LeafError, WorkerRegistry } from '@leaf/core';
-export { SegmentService } from '@leaf/segment';
-export { SnowflakeService } from '@leaf/snowflake';
+export { IdService, LeafError, WorkerRegistry } from '@leaf-ids/core';
+export { SegmentService } from '@leaf-ids/segment';
+export { SnowflakeService } from '@leaf-ids/snowflake';
 export { DatabaseProbe } from './database-probe';
 export { EmbeddedIdService } from './embedded-id-service';
 export { type Health as LeafModeHealth, type HealthStatus as LeafHealthStatus, worstOf } from './health';

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
-import type { Instance, NewTag } from '@leaf/core';
-import type { RegistryOptions } from '@leaf/registry';
-import type { SegmentModuleOptions } from '@leaf/segment';
-import type { SnowflakeModuleOptions } from '@leaf/snowflake';
+import type { Instance, NewTag } from '@leaf-ids/core';
+import type { RegistryOptions } from '@leaf-ids/registry';
+import type { SegmentModuleOptions } from '@leaf-ids/segment';
+import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 
 export interface EmbeddedSnowflakeOptions extends Omit<SnowflakeModuleOptions, 'registry' | 'instance'> {
   /**

@@ -1,5 +1,9 @@
-import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions, type SegmentService } from '@leaf/segment';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions, type SnowflakeService } from '@leaf/snowflake';
+import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions, type SegmentService } from '@leaf-ids/segment';
+import {
+  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
+  type SnowflakeModuleOptions,
+  type SnowflakeService,
+} from '@leaf-ids/snowflake';
 
 const HOT_TAGS_MS = 300_000;
 

@@ -10,10 +10,10 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { IdService, SegmentStore, TagStore } from '@leaf/core';
-import { PersistenceModule } from '@leaf/persistence';
-import { SegmentService } from '@leaf/segment';
-import { SnowflakeService } from '@leaf/snowflake';
+import { IdService, SegmentStore, TagStore } from '@leaf-ids/core';
+import { PersistenceModule } from '@leaf-ids/persistence';
+import { SegmentService } from '@leaf-ids/segment';
+import { SnowflakeService } from '@leaf-ids/snowflake';
 import { EmbeddedIdService } from './embedded-id-service';
 import { Leaf } from './leaf';
 import { LeafHealthIndicator } from './leaf-health-indicator';

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { LeafError, type SegmentStore, ShutdownStack, SystemClock, type TagStore } from '@leaf/core';
-import { openDataSource, openPersistence, type Persistence } from '@leaf/persistence';
-import { createRegistry } from '@leaf/registry';
-import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf/segment';
-import { SnowflakeService } from '@leaf/snowflake';
+import { LeafError, type SegmentStore, ShutdownStack, SystemClock, type TagStore } from '@leaf-ids/core';
+import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
+import { createRegistry } from '@leaf-ids/registry';
+import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf-ids/segment';
+import { SnowflakeService } from '@leaf-ids/snowflake';
 import { DatabaseProbe } from './database-probe';
 import { EmbeddedIdService } from './embedded-id-service';
 import { type Job, Jobs, segmentJobs, snowflakeJobs } from './leaf.job';

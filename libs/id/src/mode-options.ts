@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
-import { BitLayout, firstAddress, LeafError } from '@leaf/core';
-import type { PersistenceModuleOptions } from '@leaf/persistence';
-import { defaultHorizonMs, type RegistryModuleOptions, type RegistryOptions, STRATEGY_NAMES } from '@leaf/registry';
-import type { SegmentModuleOptions } from '@leaf/segment';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '@leaf/snowflake';
+import { BitLayout, firstAddress, LeafError } from '@leaf-ids/core';
+import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
+import { defaultHorizonMs, type RegistryModuleOptions, type RegistryOptions, STRATEGY_NAMES } from '@leaf-ids/registry';
+import type { SegmentModuleOptions } from '@leaf-ids/segment';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
 
 type Source = { readonly url: string } | { readonly dataSource: DataSource };

@@ -4,7 +4,7 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import type { SegmentModuleOptions } from '@leaf/segment';
+import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import { leafModule } from './leaf.module';
 
 /** A factory that returns undefined leaves the mode off. */

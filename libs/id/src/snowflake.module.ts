@@ -4,7 +4,7 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import type { SnowflakeModuleOptions } from '@leaf/snowflake';
+import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { leafModule } from './leaf.module';
 
 /** A factory that returns undefined leaves the mode off. */

@@ -1,6 +1,6 @@
-import type { Clock, HistogramSnapshot, PeriodicTaskSnapshot, SegmentStore, WorkerUsage } from '@leaf/core';
-import type { SegmentService } from '@leaf/segment';
-import type { SnowflakeService } from '@leaf/snowflake';
+import type { Clock, HistogramSnapshot, PeriodicTaskSnapshot, SegmentStore, WorkerUsage } from '@leaf-ids/core';
+import type { SegmentService } from '@leaf-ids/segment';
+import type { SnowflakeService } from '@leaf-ids/snowflake';
 import type { DatabaseProbe } from './database-probe';
 import type { Health } from './health';
 

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 const METADATA = 'leaf:generated-keys';
 

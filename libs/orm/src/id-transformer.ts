@@ -1,5 +1,5 @@
 import type { ValueTransformer } from 'typeorm';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { KeyType } from './generated-key';
 
 const CONVERT: Readonly<Record<KeyType, (value: string | number | bigint) => string | bigint>> = {

@@ -1,4 +1,4 @@
-import { type IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf/core';
+import { type IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import type { GeneratedKey } from './generated-key';
 
 export type Row = Record<string, unknown>;

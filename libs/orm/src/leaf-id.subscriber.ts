@@ -6,7 +6,7 @@ import {
   type EntitySubscriberInterface,
   type InsertEvent,
 } from 'typeorm';
-import { IdService } from '@leaf/core';
+import { IdService } from '@leaf-ids/core';
 import { transformForeignKeys } from './foreign-keys';
 import { type GeneratedKey, generatedKeys } from './generated-key';
 import { KeyBatch, type Row } from './key-batch';

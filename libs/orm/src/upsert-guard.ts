@@ -1,5 +1,5 @@
 import type { EntityMetadata, QueryRunner } from 'typeorm';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { GeneratedKey } from './generated-key';
 import { InsertStatement } from './insert-statement';
 import type { Row } from './key-batch';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { WorkerRegistry } from '@leaf/core';
+import { WorkerRegistry } from '@leaf-ids/core';
 import { ConfigurableModuleClass } from './registry.module-definition';
 import { registryProvider } from './registry.providers';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FactoryProvider, Logger } from '@nestjs/common';
-import { SystemClock, systemRandom, WorkerRegistry } from '@leaf/core';
-import { closeProblem } from '@leaf/persistence';
+import { SystemClock, systemRandom, WorkerRegistry } from '@leaf-ids/core';
+import { closeProblem } from '@leaf-ids/persistence';
 import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions } from './registry.module-definition';
 import { strategyOf } from './strategies/strategies';
 

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isTag, writeDurably } from '@leaf/core';
+import { isTag, writeDurably } from '@leaf-ids/core';
 
 /**
  * Reads the tags that were hot when they were last saved. A file that is missing, torn or foreign counts as empty: it

@@ -1,5 +1,5 @@
-import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions, type SegmentStore } from '@leaf/core';
-import type { PersistenceModuleOptions } from '@leaf/persistence';
+import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions, type SegmentStore } from '@leaf-ids/core';
+import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
 
 /** What is left out has its default. */
 export interface SegmentModuleOptions extends Partial<SegmentOptions> {

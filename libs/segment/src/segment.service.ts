@@ -21,7 +21,7 @@ import {
   type TagEntry,
   type TagSnapshot,
   type TagVisit,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { readHotTags, writeHotTags } from './hot-tag-file';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from './segment-options';
 

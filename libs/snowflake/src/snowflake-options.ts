@@ -5,8 +5,8 @@ import {
   type Instance,
   type SnowflakeOptions,
   type WorkerRegistry,
-} from '@leaf/core';
-import type { RegistryOptions } from '@leaf/registry';
+} from '@leaf-ids/core';
+import type { RegistryOptions } from '@leaf-ids/registry';
 
 /** What is left out has its default. */
 export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {

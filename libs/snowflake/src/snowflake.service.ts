@@ -20,7 +20,7 @@ import {
   type WorkerLeaseSnapshot,
   type WorkerRegistry,
   type WorkerUsage,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake-options';
 
 /** How long a start retries while the registry cannot be reached, in milliseconds. */

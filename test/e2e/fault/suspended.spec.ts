@@ -1,5 +1,5 @@
-import type { Instance } from '@leaf/core';
-import type { RegistryOptions } from '@leaf/registry';
+import type { Instance } from '@leaf-ids/core';
+import type { RegistryOptions } from '@leaf-ids/registry';
 import { ensureBuilt } from '../../support/build';
 import { makeDataDirectory, removeDataDirectory } from '../../support/data-directory';
 import { shiftedClock } from '../../support/faketime';

@@ -25,9 +25,9 @@ const LIMIT_MS = 300_000;
 const FRESH = ['@nestjs/common', '@nestjs/core', 'libsql', 'reflect-metadata', 'rxjs', '@types/node'];
 /** Peers that no import names: the application hands its registry over, TypeORM loads one, a child process the other. */
 const LOADED_BY_NAME: Record<string, readonly string[]> = {
-  '@leaf/id': ['prom-client'],
-  '@leaf/persistence': ['pg'],
-  '@leaf/registry': ['zookeeper'],
+  '@leaf-ids/id': ['prom-client'],
+  '@leaf-ids/persistence': ['pg'],
+  '@leaf-ids/registry': ['zookeeper'],
 };
 const EXAMPLES = ['order-service', 'remote-client'];
 
@@ -42,7 +42,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 it('there is a package of each library', () => {
   const names = ['client', 'core', 'id', 'migrations', 'orm', 'persistence', 'registry', 'segment', 'snowflake'];
-  expect([...tarballs.keys()].sort()).toEqual(names.map((name) => `@leaf/${name}`));
+  expect([...tarballs.keys()].sort()).toEqual(names.map((name) => `@leaf-ids/${name}`));
 });
 
 it('the packages are well made, and typed for CommonJS and ESM', async () => {
@@ -63,7 +63,7 @@ describe('the client in an empty folder', () => {
     await writeJson(join(folder, 'package.json'), { name: 'light', private: true });
     await install(
       folder,
-      ['@leaf/core', '@leaf/client'].map((name) => tarballs.get(name)!),
+      ['@leaf-ids/core', '@leaf-ids/client'].map((name) => tarballs.get(name)!),
     );
   }, LIMIT_MS);
 
@@ -71,18 +71,19 @@ describe('the client in an empty folder', () => {
     const lock = await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8');
     const { packages } = JSON.parse(lock) as { packages: Record<string, { hasInstallScript?: true; cpu?: string[] }> };
     const brought = Object.entries(packages);
-    process.stdout.write(`@leaf/client and all that it brings: ${brought.length} packages\n`);
+    process.stdout.write(`@leaf-ids/client and all that it brings: ${brought.length} packages\n`);
     expect(brought.length).toBeLessThan(10);
     expect(brought.filter(([, { hasInstallScript, cpu }]) => hasInstallScript ?? cpu !== undefined)).toEqual([]);
     const files = await filesBelow(join(folder, 'node_modules'));
-    expect(files).toContain(join(folder, 'node_modules/@leaf/client/package.json'));
+    expect(files).toContain(join(folder, 'node_modules/@leaf-ids/client/package.json'));
     expect(files.filter((file) => file.endsWith('.node') || file.includes('/@nestjs/'))).toEqual([]);
   });
 
   it('loads from CommonJS and from ESM, without Nest', async () => {
     const check = 'console.log(LeafClient.name, LeafClient.prototype instanceof IdService)';
-    const cjs = "const { LeafClient } = require('@leaf/client/plain'); const { IdService } = require('@leaf/core');";
-    const esm = "import { LeafClient } from '@leaf/client/plain'; import { IdService } from '@leaf/core';";
+    const cjs =
+      "const { LeafClient } = require('@leaf-ids/client/plain'); const { IdService } = require('@leaf-ids/core');";
+    const esm = "import { LeafClient } from '@leaf-ids/client/plain'; import { IdService } from '@leaf-ids/core';";
     expect(await command('node', ['--input-type=commonjs', '-e', cjs + check], folder)).toBe('LeafClient true\n');
     expect(await command('node', ['--input-type=module', '-e', esm + check], folder)).toBe('LeafClient true\n');
   });
@@ -99,7 +100,7 @@ describe('programs', () => {
     for (const example of EXAMPLES)
       await cp(join(ROOT, 'examples', example), join(programs, example), { recursive: true });
     await mkdir(join(programs, 'fresh'));
-    const dependencies = Object.fromEntries([...FRESH, '@leaf/id'].map((name) => [name, '*']));
+    const dependencies = Object.fromEntries([...FRESH, '@leaf-ids/id'].map((name) => [name, '*']));
     await writeJson(join(programs, 'fresh/package.json'), { name: 'fresh', private: true, dependencies });
     await installPrograms(programs, ['fresh', ...EXAMPLES], tarballs.values());
     mariadb = await startMariadb();
@@ -168,9 +169,9 @@ describe('programs', () => {
 
   it('they load the packages from CommonJS and from ESM', async () => {
     const folder = join(programs, 'fresh');
-    const cjs = "const { IdModule } = require('@leaf/id'); const { IdService } = require('@leaf/core');";
-    const esm = "import { IdModule } from '@leaf/id'; import { IdService } from '@leaf/core';";
-    const check = "console.log(IdModule.name, IdService === (await import('@leaf/id')).IdService)";
+    const cjs = "const { IdModule } = require('@leaf-ids/id'); const { IdService } = require('@leaf-ids/core');";
+    const esm = "import { IdModule } from '@leaf-ids/id'; import { IdService } from '@leaf-ids/core';";
+    const check = "console.log(IdModule.name, IdService === (await import('@leaf-ids/id')).IdService)";
     const wrapped = `${cjs} void (async () => { ${check} })()`;
     expect(await command('node', ['--input-type=commonjs', '-e', wrapped], folder)).toBe('IdModule true\n');
     expect(await command('node', ['--input-type=module', '-e', esm + check], folder)).toBe('IdModule true\n');

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IdRange } from '@leaf/core';
+import type { IdRange } from '@leaf-ids/core';
 import { ask } from '../chaos/load/http-ask';
 import { readBatch, readRanges } from '../chaos/load/server-caller';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_HOT_TAGS, FakeClock, HotTags, SegmentIdGenerator } from '@leaf/core';
+import { DEFAULT_HOT_TAGS, FakeClock, HotTags, SegmentIdGenerator } from '@leaf-ids/core';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { Traffic } from '../../../apps/leaf-server/src/monitor/sampling/traffic';
 import { heapInUse } from '../../support/heap';

@@ -1,4 +1,4 @@
-import { DEFAULT_HOT_TAGS, FakeClock, HotTags, PLAIN_TAG, SegmentIdGenerator } from '@leaf/core';
+import { DEFAULT_HOT_TAGS, FakeClock, HotTags, PLAIN_TAG, SegmentIdGenerator } from '@leaf-ids/core';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { heapInUse } from '../../support/heap';
 import { InMemorySegmentStore } from '../../support/in-memory-segment-store';

@@ -1,4 +1,4 @@
-import { POOL_WORKERS } from '@leaf/persistence';
+import { POOL_WORKERS } from '@leaf-ids/persistence';
 import { PLAIN } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { raceForAll } from '../../contract/worker-registry.contract';
 import { openSession, zkStore } from '../../services/contract/zk-stores';

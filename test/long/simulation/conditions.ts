@@ -1,4 +1,4 @@
-import { BitLayout, DEFAULT_LAYOUT } from '@leaf/core';
+import { BitLayout, DEFAULT_LAYOUT } from '@leaf-ids/core';
 
 export const STRATEGIES = ['fixed with file', 'fixed', 'pool', 'local'] as const;
 export type Strategy = (typeof STRATEGIES)[number];

@@ -1,4 +1,4 @@
-import type { FileRecord, StoredWorker } from '@leaf/core';
+import type { FileRecord, StoredWorker } from '@leaf-ids/core';
 import { sinceStart, START } from './conditions';
 import { type ExcuseCounts, excuseOf, noExcuses } from './excuses';
 import { describeIssuer, type Issuer } from './issuer';

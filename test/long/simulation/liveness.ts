@@ -1,4 +1,4 @@
-import type { LeafError } from '@leaf/core';
+import type { LeafError } from '@leaf-ids/core';
 import { sinceStart } from './conditions';
 import type { SimPlace, WorldParts } from './places';
 import type { SimProcess } from './sim-process';

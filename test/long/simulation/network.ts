@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { Note, Scheduler } from './scheduler';
 import type { SeededRandom } from './seeded-random';
 import type { SimClock } from './sim-clock';

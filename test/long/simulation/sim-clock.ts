@@ -1,4 +1,4 @@
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 import type { Actor, Scheduler } from './scheduler';
 
 /** How a process is frozen in the middle of its work. */

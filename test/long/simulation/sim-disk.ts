@@ -1,4 +1,4 @@
-import { type FileRecord, formatInstance, type Instance, LeafError, WorkerFile } from '@leaf/core';
+import { type FileRecord, formatInstance, type Instance, LeafError, WorkerFile } from '@leaf-ids/core';
 import type { Caller } from './network';
 import type { Scheduler } from './scheduler';
 import type { SimServer } from './sim-server';

@@ -13,7 +13,7 @@ import {
   type WorkerLeaseSnapshot,
   WorkerRegistry,
   type WorkerStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
 import { type Conditions, sinceStart } from './conditions';

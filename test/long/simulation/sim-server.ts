@@ -5,7 +5,7 @@ import {
   type StoredRegistry,
   type StoredWorker,
   type WorkerRecord,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 
 /** What may be checked at every write that is applied. */
 export interface WriteListener {

@@ -7,7 +7,7 @@ import {
   type TimeSource,
   type WorkerRecord,
   WorkerStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import type { Caller } from './network';
 import type { SimServer } from './sim-server';
 

@@ -1,5 +1,11 @@
-import { formatInstance, type LeafError, type RegistryDocument, type StoredWorker, type WorkerStore } from '@leaf/core';
-import { reasonOf } from '@leaf/core';
+import {
+  formatInstance,
+  type LeafError,
+  type RegistryDocument,
+  type StoredWorker,
+  type WorkerStore,
+} from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core';
 import { type Conditions, LAYOUTS, sinceStart, START } from './conditions';
 import { drawWorld } from './draw';
 import type { ExcuseCounts } from './excuses';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { startMariadbPair } from '../../support/mariadb-pair';
 import { startPostgresPair } from '../../support/postgres-pair';

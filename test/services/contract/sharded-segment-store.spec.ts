@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ShardRouter } from '@leaf/persistence';
+import { ShardRouter } from '@leaf-ids/persistence';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';
 import { type ShardedDatabases, shardedDatabases } from '../../support/shards';
 import { periodContract } from '../../contract/period.contract';

@@ -1,4 +1,4 @@
-import { type Clock, SystemClock, systemRandom } from '@leaf/core';
+import { type Clock, SystemClock, systemRandom } from '@leaf-ids/core';
 import type { NodeLayout } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
 import { isFault, ZookeeperFault } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';

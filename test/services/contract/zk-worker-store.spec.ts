@@ -1,4 +1,4 @@
-import type { StoredRegistry, WorkerRecord, WorkerStore } from '@leaf/core';
+import type { StoredRegistry, WorkerRecord, WorkerStore } from '@leaf-ids/core';
 import { reveal } from '../../../libs/registry/src/stores/zookeeper/hidden-text';
 import { type NodeLayout, PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { ZookeeperFault, type ZookeeperFaultKind } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { createSegmentStore, type DatabaseTarget, lentTarget, parseDatabaseUrl } from '@leaf/persistence';
+import { createSegmentStore, type DatabaseTarget, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';
 

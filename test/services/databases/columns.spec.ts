@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { createSegmentStore, lentTarget, parseDatabaseUrl } from '@leaf/persistence';
+import { createSegmentStore, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { startPostgres } from '../../support/postgres';

@@ -1,5 +1,5 @@
-import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf/persistence';
-import { systemRandom } from '@leaf/core';
+import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { systemRandom } from '@leaf-ids/core';
 import { clock, connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { startPostgres } from '../../support/postgres';

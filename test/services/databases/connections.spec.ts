@@ -9,7 +9,7 @@ import {
   loadSqlite,
   parseDatabaseUrl,
   type SqliteConnection,
-} from '@leaf/persistence';
+} from '@leaf-ids/persistence';
 import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
 import { makeDataDirectory, removeDataDirectory } from '../../support/data-directory';
 import { startMariadb } from '../../support/mariadb';

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { type Allocation, LeafError } from '@leaf/core';
-import { createSegmentStore, createTagStore, lentTarget, parseDatabaseUrl } from '@leaf/persistence';
+import { type Allocation, LeafError } from '@leaf-ids/core';
+import { createSegmentStore, createTagStore, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { MYSQL_WORKERS } from '../../../libs/persistence/src/dialects/mysql-statements';
 import { connect, FAILOVER } from '../../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';

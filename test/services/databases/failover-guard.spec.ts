@@ -1,4 +1,4 @@
-import { MAX_ID, MAX_RANGE_SIZE, type SegmentStore } from '@leaf/core';
+import { MAX_ID, MAX_RANGE_SIZE, type SegmentStore } from '@leaf-ids/core';
 import {
   createSegmentStore,
   createTagStore,
@@ -7,7 +7,7 @@ import {
   type LeafDataSource,
   parseDatabaseUrl,
   SqlWorkerStore,
-} from '@leaf/persistence';
+} from '@leaf-ids/persistence';
 import { connect, FAILOVER, lazily } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { startPostgres } from '../../support/postgres';

@@ -1,4 +1,4 @@
-import { PLAIN_TAG, systemRandom } from '@leaf/core';
+import { PLAIN_TAG, systemRandom } from '@leaf-ids/core';
 import {
   createSegmentStore,
   type DatabaseTarget,
@@ -6,8 +6,8 @@ import {
   FIXED_WORKERS,
   parseDatabaseUrl,
   SqlWorkerStore,
-} from '@leaf/persistence';
-import { migrations } from '@leaf/migrations';
+} from '@leaf-ids/persistence';
+import { migrations } from '@leaf-ids/migrations';
 import { clock, connect, FAILOVER, lazily } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { startPostgres } from '../../support/postgres';

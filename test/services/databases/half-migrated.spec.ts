@@ -1,6 +1,6 @@
-import { migrations } from '@leaf/migrations';
+import { migrations } from '@leaf-ids/migrations';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { createSegmentStore, FIRST_TAG, parseDatabaseUrl } from '@leaf/persistence';
+import { createSegmentStore, FIRST_TAG, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-limits';
 import { dataSourceOptions } from '../../../libs/persistence/src/database/data-source-options';
 import { DIALECTS } from '../../../libs/persistence/src/dialects/dialects';

@@ -1,4 +1,4 @@
-import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf/persistence';
+import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
 import { type PgbouncerServer, startPgbouncer } from '../../support/pgbouncer';
 import { type PostgresServer, startPostgres } from '../../support/postgres';

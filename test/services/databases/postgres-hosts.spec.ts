@@ -1,5 +1,5 @@
-import { SystemClock, systemRandom } from '@leaf/core';
-import { createSegmentStore, type LeafDataSource, openDatabase, parseDatabaseUrl } from '@leaf/persistence';
+import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { createSegmentStore, type LeafDataSource, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER, PATIENT } from '../../contract/sql-stores';
 import { freePort } from '../../support/free-port';
 import type { PostgresServer } from '../../support/postgres';

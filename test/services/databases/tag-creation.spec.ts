@@ -1,4 +1,4 @@
-import { createTagStore, type LeafDataSource, parseDatabaseUrl } from '@leaf/persistence';
+import { createTagStore, type LeafDataSource, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { startPostgres } from '../../support/postgres';

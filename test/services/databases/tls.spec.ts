@@ -1,7 +1,7 @@
 import { chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/postgres';

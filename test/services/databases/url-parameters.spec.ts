@@ -3,7 +3,7 @@ import { connect as connectSocket, createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf/persistence';
+import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { startPgbouncer } from '../../support/pgbouncer';

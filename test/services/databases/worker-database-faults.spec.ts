@@ -1,5 +1,5 @@
-import { LeafError, type WorkerRecord } from '@leaf/core';
-import { FIXED_WORKERS, type LeafDataSource, parseDatabaseUrl, SqlWorkerStore } from '@leaf/persistence';
+import { LeafError, type WorkerRecord } from '@leaf-ids/core';
+import { FIXED_WORKERS, type LeafDataSource, parseDatabaseUrl, SqlWorkerStore } from '@leaf-ids/persistence';
 import { connect, lazily } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { startPostgres } from '../../support/postgres';

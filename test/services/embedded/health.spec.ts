@@ -4,7 +4,7 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { HealthCheck, type HealthCheckResult, HealthCheckService, TerminusModule } from '@nestjs/terminus';
-import { IdModule, IdService, LeafHealthIndicator } from '@leaf/id';
+import { IdModule, IdService, LeafHealthIndicator } from '@leaf-ids/id';
 import { type Answer, call } from '../../support/http';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../../support/in-memory-worker-store';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';

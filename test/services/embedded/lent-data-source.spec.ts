@@ -3,7 +3,7 @@ import { type DynamicModule, type INestApplicationContext, Module } from '@nestj
 import { NestFactory } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { IdModule, IdService } from '@leaf/id';
+import { IdModule, IdService } from '@leaf-ids/id';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/postgres';
 

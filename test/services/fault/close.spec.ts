@@ -1,5 +1,5 @@
-import { createSegmentStore, FIRST_TAG, openDatabase, parseDatabaseUrl } from '@leaf/persistence';
-import { systemRandom } from '@leaf/core';
+import { createSegmentStore, FIRST_TAG, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { systemRandom } from '@leaf-ids/core';
 import { clock, FAILOVER } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/mariadb';
 import { TcpProxy } from '../../support/tcp-proxy';

@@ -1,4 +1,4 @@
-import { MAX_RANGE_SIZE } from '@leaf/core';
+import { MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { closeAll } from '../../support/close-all';
 import { GAP_STEPS, type Instance, OPTIONS, Valve, FailoverWorld } from '../../support/failover-world';
 import type { DatabasePair } from '../../support/database-pair';

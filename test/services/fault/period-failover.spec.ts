@@ -1,5 +1,5 @@
-import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE, SegmentIdGenerator, sizeOf, systemRandom } from '@leaf/core';
-import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf/persistence';
+import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE, SegmentIdGenerator, sizeOf, systemRandom } from '@leaf-ids/core';
+import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connect } from '../../contract/sql-stores';
 import { startMariadbPair } from '../../support/mariadb-pair';
 import { startPostgresPair } from '../../support/postgres-pair';

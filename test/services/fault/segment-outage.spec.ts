@@ -8,8 +8,8 @@ import {
   SegmentStore,
   systemRandom,
   type TagEntry,
-} from '@leaf/core';
-import { createSegmentStore, parseDatabaseUrl } from '@leaf/persistence';
+} from '@leaf-ids/core';
+import { createSegmentStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connectAsServer, FAILOVER, sqlFixture } from '../../contract/sql-stores';
 import type { SegmentStoreFixture } from '../../contract/segment-store.contract';
 import { closeAll } from '../../support/close-all';

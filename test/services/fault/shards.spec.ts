@@ -10,8 +10,8 @@ import {
   periodRow,
   SegmentIdGenerator,
   systemRandom,
-} from '@leaf/core';
-import { ShardRouter } from '@leaf/persistence';
+} from '@leaf-ids/core';
+import { ShardRouter } from '@leaf-ids/persistence';
 import { clock, sqlFixture, type SqlFixture } from '../../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';
 import { type ShardedDatabases, shardedDatabases } from '../../support/shards';

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_SEGMENT_OPTIONS, type IdRange, SegmentIdGenerator, systemRandom } from '@leaf/core';
-import { parseDatabaseUrl, ShardRouter } from '@leaf/persistence';
+import { DEFAULT_SEGMENT_OPTIONS, type IdRange, SegmentIdGenerator, systemRandom } from '@leaf-ids/core';
+import { parseDatabaseUrl, ShardRouter } from '@leaf-ids/persistence';
 import { clock, connect } from '../../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';
 import { type ShardedDatabases, shardedDatabases } from '../../support/shards';

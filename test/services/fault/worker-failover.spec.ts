@@ -1,5 +1,5 @@
-import { FakeClock, LeafError } from '@leaf/core';
-import { FIXED_WORKERS, parseDatabaseUrl, POOL_WORKERS, SqlWorkerStore } from '@leaf/persistence';
+import { FakeClock, LeafError } from '@leaf-ids/core';
+import { FIXED_WORKERS, parseDatabaseUrl, POOL_WORKERS, SqlWorkerStore } from '@leaf-ids/persistence';
 import { connect, lazily } from '../../contract/sql-stores';
 import type { DatabasePair } from '../../support/database-pair';
 import { startMariadbPair } from '../../support/mariadb-pair';

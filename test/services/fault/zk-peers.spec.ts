@@ -1,4 +1,4 @@
-import { FakeClock, type Instance } from '@leaf/core';
+import { FakeClock, type Instance } from '@leaf-ids/core';
 import { type LossySession, NAME, openSession, zkStore } from '../contract/zk-stores';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { parseZookeeperAuth } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';

@@ -1,4 +1,4 @@
-import type { StoredWorker, WorkerRecord } from '@leaf/core';
+import type { StoredWorker, WorkerRecord } from '@leaf-ids/core';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { parseZookeeperAuth } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
 import type {

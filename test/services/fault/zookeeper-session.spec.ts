@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { SystemClock, systemRandom } from '@leaf/core';
+import { SystemClock, systemRandom } from '@leaf-ids/core';
 import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
 import {
   ZookeeperSession,

@@ -1,6 +1,6 @@
-import { LeafClient } from '@leaf/client';
-import { PeriodCalendar } from '@leaf/core';
-import { createTagStore, parseDatabaseUrl } from '@leaf/persistence';
+import { LeafClient } from '@leaf-ids/client';
+import { PeriodCalendar } from '@leaf-ids/core';
+import { createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { admin, ADMIN_TOKEN } from '../../support/admin';
 import { call, json } from '../../support/http';

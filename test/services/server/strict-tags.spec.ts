@@ -1,5 +1,5 @@
-import { LeafClient } from '@leaf/client';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { LeafClient } from '@leaf-ids/client';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { call, json, text } from '../../support/http';
 import { startTestServer, type TestServer } from '../../support/server';

@@ -1,4 +1,4 @@
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { call, json, text } from '../../support/http';
 import { type MariadbServer, startMariadb } from '../../support/mariadb';

@@ -1,4 +1,4 @@
-import { FakeClock, type StoredWorker } from '@leaf/core';
+import { FakeClock, type StoredWorker } from '@leaf-ids/core';
 import { openSession, zkStore } from '../contract/zk-stores';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';

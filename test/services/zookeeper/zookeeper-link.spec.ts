@@ -1,4 +1,4 @@
-import { FakeClock, systemRandom } from '@leaf/core';
+import { FakeClock, systemRandom } from '@leaf-ids/core';
 import { requireZookeeperClient } from '../../support/zookeeper-client';
 import { CLOSED, NativeFailure } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';

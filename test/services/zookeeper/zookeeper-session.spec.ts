@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SystemClock, systemRandom } from '@leaf/core';
+import { SystemClock, systemRandom } from '@leaf-ids/core';
 import {
   parseZookeeperAddress,
   parseZookeeperAuth,

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { MAX_ID } from '@leaf/core';
+import { MAX_ID } from '@leaf-ids/core';
 import { type Answer, json } from '../http';
 import type { ApiDescription, Operation, Schema } from './document';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MAX_ID } from '@leaf/core';
+import { MAX_ID } from '@leaf-ids/core';
 import type { Schema } from './document';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
-import { FakeClock } from '@leaf/core';
+import { FakeClock } from '@leaf-ids/core';
 import { AdminTokens } from './admin-tokens';
 
 const OLD = 'old-token-0123456789';

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '@leaf/core';
+import type { Clock } from '@leaf-ids/core';
 import { type AdminToken, makeToken } from '../config/admin-token';
 
 interface KnownToken {

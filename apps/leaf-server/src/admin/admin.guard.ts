@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { addressOf, type AdminRequest } from './actor';
 import { AdminTokens } from './admin-tokens';
 import { FailureLimit } from './failure-limit';

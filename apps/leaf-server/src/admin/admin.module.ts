@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { AdminTokens } from './admin-tokens';

@@ -1,4 +1,4 @@
-import { LeafError, MAX_ID, MAX_STEP } from '@leaf/core';
+import { LeafError, MAX_ID, MAX_STEP } from '@leaf-ids/core';
 import { BodyPipe } from './body.pipe';
 import { NewTagBody, TagChangeBody } from './tag-bodies';
 

@@ -1,6 +1,6 @@
 import type { PipeTransform, Type } from '@nestjs/common';
 import type { ValidationError } from 'class-validator';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /** Faults named in one answer. */
 const MOST_FAULTS = 10;

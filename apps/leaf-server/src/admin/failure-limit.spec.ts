@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf/core';
+import { FakeClock } from '@leaf-ids/core';
 import { FailureLimit } from './failure-limit';
 
 function countMany(limit: FailureLimit, address: string, times: number): number[] {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 
 /** Failures of one address within a window before it is told to wait. */
 const MOST_FAILURES = 10;

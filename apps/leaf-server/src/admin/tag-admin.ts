@@ -1,6 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { assertTag, LeafError, type TagEntry, type TagKind, type TagRow, TagStore } from '@leaf/core';
-import { SegmentService } from '@leaf/segment';
+import { assertTag, LeafError, type TagEntry, type TagKind, type TagRow, TagStore } from '@leaf-ids/core';
+import { SegmentService } from '@leaf-ids/segment';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
 import type { Actor } from './actor';

@@ -10,7 +10,7 @@ import {
   RESETS,
   type TagOrder,
   type TagReset,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG } from '../openapi/schemas';
 import { KIND, ZONE_PATTERN } from './tag-rows';

@@ -8,7 +8,7 @@ import {
   type TagOrder,
   type TagReset,
   type TagRow,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG, ID, MOMENT } from '../openapi/schemas';
 

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { WorkerBus, BusRequest } from './worker-bus';
 
 /**

@@ -1,4 +1,4 @@
-import { type Clock, reasonOf, withinDeadline } from '@leaf/core';
+import { type Clock, reasonOf, withinDeadline } from '@leaf-ids/core';
 import type { Order, Reply, Report } from './messages';
 import { Answers, type Gathered, type Missing, WorkerBus, type BusRequest } from './worker-bus';
 

@@ -1,4 +1,4 @@
-import type { LeafModeHealth, LeafStatus } from '@leaf/id';
+import type { LeafModeHealth, LeafStatus } from '@leaf-ids/id';
 import type { ProcessStatus } from '../lifecycle/process-status';
 import { isServerReady, mergeReadiness, servingOf } from './merge-status';
 

@@ -1,4 +1,4 @@
-import type { LeafModeHealth } from '@leaf/id';
+import type { LeafModeHealth } from '@leaf-ids/id';
 import { isReady, type ProcessStatus, readinessOf } from '../lifecycle/process-status';
 import type { Gathered } from './worker-bus';
 

@@ -1,4 +1,4 @@
-import { formatInstance } from '@leaf/core';
+import { formatInstance } from '@leaf-ids/core';
 import { loadConfig } from '../config/leaf-config';
 import { configOfProcess } from './process-config';
 

@@ -1,5 +1,5 @@
-import { processInstance } from '@leaf/core';
-import { strategyOf } from '@leaf/registry';
+import { processInstance } from '@leaf-ids/core';
+import { strategyOf } from '@leaf-ids/registry';
 import type { LeafConfig } from '../config/leaf-config';
 
 /**

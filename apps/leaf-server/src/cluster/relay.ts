@@ -1,4 +1,4 @@
-import { type Clock, withinDeadline } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf-ids/core';
 import type { Order, Reply, Report } from './messages';
 
 /** A process that does not answer in this time is reported as missing, in milliseconds. */

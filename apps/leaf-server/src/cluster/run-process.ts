@@ -1,4 +1,4 @@
-import { type Clock, LeafError, SystemClock } from '@leaf/core';
+import { type Clock, LeafError, SystemClock } from '@leaf-ids/core';
 import type { LeafConfig } from '../config/leaf-config';
 import type { Readiness } from '../lifecycle/readiness';
 import { startFault } from '../lifecycle/start-fault';

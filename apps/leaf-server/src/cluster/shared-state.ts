@@ -1,6 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { reasonOf } from '@leaf/core';
-import { SegmentService } from '@leaf/segment';
+import { reasonOf } from '@leaf-ids/core';
+import { SegmentService } from '@leaf-ids/segment';
 import { Drain } from '../lifecycle/drain';
 import { WorkerBus, BusRequest } from './worker-bus';
 

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { Logger } from '@nestjs/common';
-import { SystemClock, systemRandom } from '@leaf/core';
+import { SystemClock, systemRandom } from '@leaf-ids/core';
 import { makeToken } from '../config/admin-token';
 import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';

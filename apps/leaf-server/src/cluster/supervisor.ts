@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, type RandomSource, withinDeadline } from '@leaf/core';
+import { backoffMs, type Clock, type RandomSource, withinDeadline } from '@leaf-ids/core';
 import { Child, type Exit, type Fork } from './child';
 import { Relay } from './relay';
 

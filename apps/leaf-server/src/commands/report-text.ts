@@ -1,4 +1,4 @@
-import type { DatabaseReport } from '@leaf/persistence';
+import type { DatabaseReport } from '@leaf-ids/persistence';
 
 /** A report for a terminal: two tables, and what to do. */
 export function reportText({ ok, databases, tags, problems }: DatabaseReport): string {

@@ -1,5 +1,5 @@
-import { LeafError, SystemClock, systemRandom } from '@leaf/core';
-import { checkDatabases } from '@leaf/persistence';
+import { LeafError, SystemClock, systemRandom } from '@leaf-ids/core';
+import { checkDatabases } from '@leaf-ids/persistence';
 import type { LeafConfig } from '../config/leaf-config';
 import { reportText } from './report-text';
 

@@ -1,5 +1,5 @@
-import { LeafError } from '@leaf/core';
-import { DIALECT_NAMES, schemaStatements } from '@leaf/persistence';
+import { LeafError } from '@leaf-ids/core';
+import { DIALECT_NAMES, schemaStatements } from '@leaf-ids/persistence';
 
 /**
  * `leaf-server schema mysql|postgres|sqlite`: prints the SQL that makes the tables in an empty database. Nothing is

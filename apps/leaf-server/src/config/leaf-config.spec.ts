@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { loadConfig } from './leaf-config';
 
 function fault(env: Record<string, string>): string {

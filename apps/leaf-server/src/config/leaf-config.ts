@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
-import { BitLayout, firstAddress, formatInstance, type Instance, LeafError, messageOf } from '@leaf/core';
-import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf/registry';
-import type { SegmentModuleOptions } from '@leaf/segment';
-import type { SnowflakeModuleOptions } from '@leaf/snowflake';
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { BitLayout, firstAddress, formatInstance, type Instance, LeafError, messageOf } from '@leaf-ids/core';
+import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
+import type { SegmentModuleOptions } from '@leaf-ids/segment';
+import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { AdminToken } from './admin-token';
 import type { HttpLimits } from './http-limits';
 import { localWorkerFaults } from './local-workers';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { isTag, messageOf } from '@leaf/core';
-import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf/persistence';
-import { parseZookeeperAddress, parseZookeeperAuth } from '@leaf/registry';
+import { isTag, messageOf } from '@leaf-ids/core';
+import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { parseZookeeperAddress, parseZookeeperAuth } from '@leaf-ids/registry';
 
 /** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
 export type Parser<T> = (text: string) => T;

@@ -1,4 +1,4 @@
-import { STRATEGY_NAMES, type StrategyName } from '@leaf/registry';
+import { STRATEGY_NAMES, type StrategyName } from '@leaf-ids/registry';
 import { oneOf } from './parsers';
 
 /** Other names, of pages and habits from elsewhere. */

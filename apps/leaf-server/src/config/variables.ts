@@ -1,8 +1,8 @@
-import { DEFAULT_LAYOUT } from '@leaf/core';
-import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf/persistence';
-import { DEFAULT_HORIZON_MS } from '@leaf/registry';
-import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf/segment';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf/snowflake';
+import { DEFAULT_LAYOUT } from '@leaf-ids/core';
+import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf-ids/persistence';
+import { DEFAULT_HORIZON_MS } from '@leaf-ids/registry';
+import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf-ids/segment';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf-ids/snowflake';
 import { adminTokens } from './admin-token';
 import {
   bits,

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { PAGE_CSP } from '../http/responses/content-security';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf/core';
+import { FakeClock } from '@leaf-ids/core';
 import { NoRequestCounts, RequestCounts } from './request-counts';
 
 const ROUTE = '/api/segment/get/:tag';

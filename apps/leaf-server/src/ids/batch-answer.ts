@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { type IdRange, NONCE_HEADER, sizeOf } from '@leaf/core';
+import { type IdRange, NONCE_HEADER, sizeOf } from '@leaf-ids/core';
 import { JSON_TYPE } from '../http/fast-path';
 import { streamBody } from '../http/responses/stream-body';
 import { batchLength, BatchText, type Label } from '../http/responses/batch-text';

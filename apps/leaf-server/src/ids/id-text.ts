@@ -1,4 +1,4 @@
-import { LeafError, MAX_ID } from '@leaf/core';
+import { LeafError, MAX_ID } from '@leaf-ids/core';
 
 /**
  * An ID in decimal, as people paste it.

@@ -1,4 +1,4 @@
-import { LeafError, NO_NONCE, NONCE_PATTERN } from '@leaf/core';
+import { LeafError, NO_NONCE, NONCE_PATTERN } from '@leaf-ids/core';
 
 /**
  * The `nonce` parameter of a batch or range; {@link NO_NONCE} when it is not given.

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { assertTag, MAX_BATCH_SIZE, MAX_RANGE_SIZE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf/core';
-import { EmbeddedIdService } from '@leaf/id';
+import { assertTag, MAX_BATCH_SIZE, MAX_RANGE_SIZE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core';
+import { EmbeddedIdService } from '@leaf-ids/id';
 import { JSON_TYPE, TEXT_TYPE } from '../http/fast-path';
 import { ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, SEGMENT_PROBLEMS } from '../openapi/problems';

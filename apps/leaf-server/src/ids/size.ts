@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /**
  * The `size` parameter of a batch or range, from 1 to `most`; 1 when it is not given.

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { assertTag, MAX_BATCH_SIZE, NONCE_PARAMETER } from '@leaf/core';
-import { EmbeddedIdService } from '@leaf/id';
+import { assertTag, MAX_BATCH_SIZE, NONCE_PARAMETER } from '@leaf-ids/core';
+import { EmbeddedIdService } from '@leaf-ids/id';
 import { TEXT_TYPE } from '../http/fast-path';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, SNOWFLAKE_PROBLEMS } from '../openapi/problems';

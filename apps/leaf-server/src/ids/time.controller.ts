@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
 
 class Time {

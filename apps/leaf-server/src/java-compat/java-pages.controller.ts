@@ -1,6 +1,6 @@
 import { Controller, Get, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LeafError, TagStore } from '@leaf/core';
+import { LeafError, TagStore } from '@leaf-ids/core';
 import { PLAIN_PAGE_CSP } from '../http/responses/content-security';
 import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { readJavaProperties } from './java-properties';
 import { loadConfig } from '../config/leaf-config';
 

@@ -1,4 +1,4 @@
-import { LeafError, messageOf } from '@leaf/core';
+import { LeafError, messageOf } from '@leaf-ids/core';
 import type { FileSettings } from '../config/environment';
 import { databaseUrlOf } from './jdbc-url';
 import type { Parser } from '../config/parsers';

@@ -1,5 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { IdService } from '@leaf/core';
+import { IdService } from '@leaf-ids/core';
 import { ApiOperation, ApiProperty, ApiQuery, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
 import { ID } from '../openapi/schemas';

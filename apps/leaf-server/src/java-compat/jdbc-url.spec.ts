@@ -1,4 +1,4 @@
-import { parseDatabaseUrl } from '@leaf/persistence';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { databaseUrlOf } from './jdbc-url';
 
 const nobody = { username: undefined, password: undefined };

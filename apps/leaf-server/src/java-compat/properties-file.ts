@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { LeafError, messageOf } from '@leaf/core';
+import { LeafError, messageOf } from '@leaf-ids/core';
 import type { FileSettings } from '../config/environment';
 import { readJavaProperties } from './java-properties';
 

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { type Clock, LeafError } from '@leaf/core';
+import { type Clock, LeafError } from '@leaf-ids/core';
 
 /**
  * While it is active load balancers see that this server is not ready and send their requests elsewhere, while those

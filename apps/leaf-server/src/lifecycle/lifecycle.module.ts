@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 import { Drain } from './drain';
 import { Readiness } from './readiness';
 

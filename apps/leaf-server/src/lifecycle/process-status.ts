@@ -1,4 +1,4 @@
-import { type LeafModeHealth, type LeafStatus, worstOf } from '@leaf/id';
+import { type LeafModeHealth, type LeafStatus, worstOf } from '@leaf-ids/id';
 
 /** How one process of the server is, as plain data: health, metrics, monitor and console read this. */
 export interface ProcessStatus {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Leaf } from '@leaf/id';
+import { Leaf } from '@leaf-ids/id';
 import { Drain } from './drain';
 import { isReady, type ProcessStatus } from './process-status';
 

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /** What is said of a start that failed, once. */
 export function startFault(error: unknown): string {

@@ -1,4 +1,4 @@
-import { addMetrics, addReading, LEAF_METRICS, type Line, type Metric, type MetricReading } from '@leaf/id';
+import { addMetrics, addReading, LEAF_METRICS, type Line, type Metric, type MetricReading } from '@leaf-ids/id';
 import { Registry } from 'prom-client';
 import type { Gathered } from '../cluster/worker-bus';
 import { SERVER_METRICS } from './server-metrics';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { addMetrics, Leaf, type MetricReading, metricsOf, TagSeries } from '@leaf/id';
+import { addMetrics, Leaf, type MetricReading, metricsOf, TagSeries } from '@leaf-ids/id';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
 import { serverVersion } from '../config/version';

@@ -1,4 +1,4 @@
-import type { Metric } from '@leaf/id';
+import type { Metric } from '@leaf-ids/id';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';
 import { isReady, type ProcessStatus } from '../lifecycle/process-status';

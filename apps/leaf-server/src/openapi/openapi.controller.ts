@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { PAGE_CSP } from '../http/responses/content-security';
 import { ApiDocument } from './api-document';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from './decorators';

@@ -1,5 +1,5 @@
 import type { OpenAPIObject, OperationObject, ResponseObject, SchemaObject } from '@nestjs/swagger';
-import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf/core';
+import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf-ids/core';
 import type { Problem } from '../http/responses/problem';
 import { ApiExtension, ApiProperty, ApiSchema } from './decorators';
 import { RETRY_AFTER_HEADER } from './schemas';

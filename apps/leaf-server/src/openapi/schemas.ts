@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import type { HeadersObject, SchemaObject } from '@nestjs/swagger';
-import { MAX_ID, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN } from '@leaf/core';
-import { FIRST_TAG } from '@leaf/persistence';
+import { MAX_ID, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN } from '@leaf-ids/core';
+import { FIRST_TAG } from '@leaf-ids/persistence';
 import { ApiQuery } from './decorators';
 
 const TAG_RULE = '1 to 128 letters, digits, `-`, `_`, `.` or `:`.';

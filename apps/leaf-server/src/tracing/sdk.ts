@@ -1,6 +1,6 @@
 import type * as Api from '@opentelemetry/api';
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace-base';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { TracingConfig } from '../config/tracing';
 import { serverVersion } from '../config/version';
 

@@ -1,4 +1,4 @@
-import { formatInstance, type SegmentStore, type WorkerClaim, type WorkerRegistry } from '@leaf/core';
+import { formatInstance, type SegmentStore, type WorkerClaim, type WorkerRegistry } from '@leaf-ids/core';
 import type { LeafConfig } from '../config/leaf-config';
 import type { Tracing } from './tracing';
 

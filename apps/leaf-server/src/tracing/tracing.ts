@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import type { Attributes, Context, Span } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, LeafError, messageOf, withinDeadline } from '@leaf/core';
+import { type Clock, LeafError, messageOf, withinDeadline } from '@leaf-ids/core';
 import type { TracingConfig } from '../config/tracing';
 import { Deliveries } from './deliveries';
 import { loadSdk, type Sdk } from './sdk';

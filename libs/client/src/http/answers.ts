@@ -1,4 +1,4 @@
-import { type IdRange, MAX_ID, type PeriodRanges, sizeOf } from '@leaf/core';
+import { type IdRange, MAX_ID, type PeriodRanges, sizeOf } from '@leaf-ids/core';
 import { ServerFault } from '../servers/server-fault';
 
 /** Decimal as a server writes it, so that equal IDs are equal texts; 0 is no ID. */

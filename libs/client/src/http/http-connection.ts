@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { type Clock, messageOf, NONCE_HEADER } from '@leaf/core';
+import { type Clock, messageOf, NONCE_HEADER } from '@leaf-ids/core';
 import { ServerFault } from '../servers/server-fault';
 
 /** Far above the largest answer: 10,000 snowflake IDs are 220 kB. */

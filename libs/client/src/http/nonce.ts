@@ -1,4 +1,4 @@
-import type { RandomSource } from '@leaf/core';
+import type { RandomSource } from '@leaf-ids/core';
 
 /** 128 random bits: no two requests of any two clients have the same one. */
 export function makeNonce(random: RandomSource): string {

@@ -1,4 +1,4 @@
-import { ERROR_CATALOGUE, FakeClock, LeafError, type LeafErrorCode } from '@leaf/core';
+import { ERROR_CATALOGUE, FakeClock, LeafError, type LeafErrorCode } from '@leaf-ids/core';
 import { ServerFault } from '../servers/server-fault';
 import { refusalOf } from './refusal';
 

@@ -1,4 +1,4 @@
-import { type Clock, ERROR_CATALOGUE, LeafError, type LeafErrorCode, parseObject } from '@leaf/core';
+import { type Clock, ERROR_CATALOGUE, LeafError, type LeafErrorCode, parseObject } from '@leaf-ids/core';
 import { ServerFault } from '../servers/server-fault';
 import type { HttpAnswer } from './http-connection';
 

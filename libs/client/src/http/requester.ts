@@ -1,4 +1,4 @@
-import { type Clock, LeafError, NONCE_PARAMETER, type RandomSource, reasonOf } from '@leaf/core';
+import { type Clock, LeafError, NONCE_PARAMETER, type RandomSource, reasonOf } from '@leaf-ids/core';
 import type { RequestPolicy } from '../servers/request-policy';
 import type { Server } from '../servers/server';
 import type { ServerChoice } from '../servers/server-choice';

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /** Counts the callers that wait, over all buffers. */
 export class CallerLimit {

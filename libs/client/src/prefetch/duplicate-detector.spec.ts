@@ -1,4 +1,4 @@
-import type { IdRange } from '@leaf/core';
+import type { IdRange } from '@leaf-ids/core';
 import { DuplicateDetector, rangesOverlap } from './duplicate-detector';
 
 const ranges = (...ends: [number, number][]): IdRange[] =>

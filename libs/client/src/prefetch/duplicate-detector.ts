@@ -1,4 +1,4 @@
-import type { IdRange } from '@leaf/core';
+import type { IdRange } from '@leaf-ids/core';
 
 const KEPT = 32;
 

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /** Between the tries of a load. */
 export const BACKOFF = { firstMs: 25, maxMs: 1000 };

@@ -1,4 +1,4 @@
-import { reasonOf } from '@leaf/core';
+import { reasonOf } from '@leaf-ids/core';
 import { REPORT_EVERY } from './load-failures';
 
 export interface LoadView {

@@ -1,4 +1,4 @@
-import { LeafError, nextStep, retry } from '@leaf/core';
+import { LeafError, nextStep, retry } from '@leaf-ids/core';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { asRefusal, BACKOFF, isPassing, tooLate } from './load-failures';
 import { LoadRecord, type LoadView } from './load-record';

@@ -1,4 +1,4 @@
-import type { Clock, RandomSource } from '@leaf/core';
+import type { Clock, RandomSource } from '@leaf-ids/core';
 import type { Requester } from '../http/requester';
 import type { CallerLimit } from './caller-limit';
 

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { ClientRig } from '../../../../test/support/client-rig';
 import { idsOf } from '../../../../test/support/segment-rig';
 import { watch } from '../../../../test/support/watch';

@@ -1,4 +1,4 @@
-import { LeafError, MAX_BATCH_SIZE } from '@leaf/core';
+import { LeafError, MAX_BATCH_SIZE } from '@leaf-ids/core';
 import { readBatch } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';

@@ -1,4 +1,4 @@
-import { backoffMs, CallerQueue, type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf/core';
+import { backoffMs, CallerQueue, type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { readRanges } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';

@@ -1,4 +1,4 @@
-import type { Clock, RandomSource } from '@leaf/core';
+import type { Clock, RandomSource } from '@leaf-ids/core';
 import type { LeafClientEvents } from '../client-events';
 import { HttpConnection } from '../http/http-connection';
 import type { ResolvedOptions } from '../resolve-options';

@@ -1,4 +1,4 @@
-import type { Clock, LeafError } from '@leaf/core';
+import type { Clock, LeafError } from '@leaf-ids/core';
 import type { Server } from './server';
 
 /** Unless a refusal says otherwise; also what lies behind most `Retry-After`s of a Leaf server. */

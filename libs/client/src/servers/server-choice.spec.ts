@@ -1,4 +1,4 @@
-import { FakeClock, LeafError, type RandomSource } from '@leaf/core';
+import { FakeClock, LeafError, type RandomSource } from '@leaf-ids/core';
 import { HttpConnection } from '../http/http-connection';
 import { RequestPolicy } from './request-policy';
 import { Server } from './server';

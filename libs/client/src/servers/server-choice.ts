@@ -1,4 +1,4 @@
-import { type RandomSource, rendezvousScore } from '@leaf/core';
+import { type RandomSource, rendezvousScore } from '@leaf-ids/core';
 import type { RequestPolicy } from './request-policy';
 import type { Server } from './server';
 

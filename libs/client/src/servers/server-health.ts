@@ -1,4 +1,4 @@
-import { type BackoffOptions, backoffMs, type Clock, type RandomSource, reasonOf } from '@leaf/core';
+import { type BackoffOptions, backoffMs, type Clock, type RandomSource, reasonOf } from '@leaf-ids/core';
 
 export interface EjectionOptions extends BackoffOptions {
   /** So many failures in a row eject a server. */

@@ -1,4 +1,4 @@
-import { PLAIN_TAG } from '@leaf/core';
+import { PLAIN_TAG } from '@leaf-ids/core';
 import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
 import { watch } from '../../../../test/support/watch';
 

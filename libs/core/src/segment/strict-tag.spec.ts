@@ -1,4 +1,4 @@
-import { type IdRange, LeafError, MAX_ID, PLAIN_TAG } from '@leaf/core';
+import { type IdRange, LeafError, MAX_ID, PLAIN_TAG } from '@leaf-ids/core';
 import { SegmentRig, stopping, TAG } from '../../../../test/support/segment-rig';
 import { type Watched, watch } from '../../../../test/support/watch';
 import { TagSources } from './tag-sources';

@@ -1,4 +1,4 @@
-import type { HistogramSnapshot } from '@leaf/core';
+import type { HistogramSnapshot } from '@leaf-ids/core';
 
 type Labels = Readonly<Record<string, string | number>>;
 

@@ -1,5 +1,5 @@
-import type { TagVisit } from '@leaf/core';
-import type { SegmentService } from '@leaf/segment';
+import type { TagVisit } from '@leaf-ids/core';
+import type { SegmentService } from '@leaf-ids/segment';
 import { LABELLED_TAGS, OTHER_TAGS, TagSeries, type TagsReading } from './tag-series';
 
 /** What {@link TagSeries} looks at: the tags with what each has issued, and what those that are gone have. */

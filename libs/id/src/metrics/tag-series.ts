@@ -1,4 +1,4 @@
-import type { SegmentService } from '@leaf/segment';
+import type { SegmentService } from '@leaf-ids/segment';
 
 /** So many tags have a label of their own. */
 export const LABELLED_TAGS = 1000;

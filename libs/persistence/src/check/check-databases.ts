@@ -1,4 +1,4 @@
-import type { Clock, Interleave, RandomSource } from '@leaf/core';
+import type { Clock, Interleave, RandomSource } from '@leaf-ids/core';
 import type { PersistenceModuleOptions } from '../module/persistence.module-definition';
 import { missing, oneOfSeveral, replaced } from '../stores/roster-faults';
 import { ShardRouter } from '../sharding/shard-router';

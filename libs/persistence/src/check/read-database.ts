@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Clock, type RandomSource, reasonOf, type TagRow } from '@leaf/core';
+import { type Clock, type RandomSource, reasonOf, type TagRow } from '@leaf-ids/core';
 import { hasTable } from '../schema/columns';
 import { createDatabaseNames, createTagStore } from '../database/create-store';
 import { DIALECTS } from '../dialects/dialects';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf/core';
+import { FakeClock } from '@leaf-ids/core';
 import { ConnectionLine } from './connection-line';
 
 describe('ConnectionLine', () => {

@@ -1,4 +1,4 @@
-import { type Clock, withinDeadline } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf-ids/core';
 
 /** So many wait for a connection; those who come after them are refused. */
 const WAITING_AT_MOST = 10_000;

@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { type Clock, withinDeadline } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf-ids/core';
 import { NoAnswer } from './no-answer';
 import { type RawConnection, Session } from './session';
 import type { SessionDialect, SessionLimits } from './session-dialect';

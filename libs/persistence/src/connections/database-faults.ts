@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '@leaf/core';
+import { codeOf, messageOf } from '@leaf-ids/core';
 
 /** What a database's error says about the statement that met it. */
 export interface DatabaseFault {

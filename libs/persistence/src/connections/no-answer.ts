@@ -1,4 +1,4 @@
-import { codeOf, LeafError } from '@leaf/core';
+import { codeOf, LeafError } from '@leaf-ids/core';
 import type { SessionDialect } from './session-dialect';
 
 /** A statement was sent, or a connection asked for, and nothing came back in time. */

@@ -1,6 +1,6 @@
 import { exec, type ExecException } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { LeafError, messageOf } from '@leaf/core';
+import { LeafError, messageOf } from '@leaf-ids/core';
 
 /** Gives the password of the next connection; never rejects. */
 export type ReadPassword = () => Promise<string>;

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { type Clock, LeafError, messageOf, withinDeadline } from '@leaf/core';
+import { type Clock, LeafError, messageOf, withinDeadline } from '@leaf-ids/core';
 import { ConnectionLine } from './connection-line';
 import { ConnectionSource, type ConnectionSourceOptions } from './connection-source';
 import type { Session, SqlParameter, Statement } from './session';

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /** A setting of the database under which IDs can come twice. */
 export interface Weakness {

@@ -1,4 +1,4 @@
-import type { SegmentStore } from '@leaf/core';
+import type { SegmentStore } from '@leaf-ids/core';
 import type { SqlDatabase } from '../connections/sql-database';
 import { DIALECTS } from '../dialects/dialects';
 import type { FailoverOptions } from '../failover/failover-guard';

@@ -1,5 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
-import { migrations } from '@leaf/migrations';
+import { migrations } from '@leaf-ids/migrations';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import type { CommonOptions } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';

@@ -1,4 +1,4 @@
-import { type Clock, LeafError, type RandomSource } from '@leaf/core';
+import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
 import type { Dialect } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';
 import type { DatabaseTarget } from './database-url';

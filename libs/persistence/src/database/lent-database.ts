@@ -1,5 +1,5 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import type { CommonOptions } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';

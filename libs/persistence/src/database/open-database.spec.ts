@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock, systemRandom } from '@leaf/core';
-import { migrations } from '@leaf/migrations';
+import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { migrations } from '@leaf-ids/migrations';
 import { parseDatabaseUrl } from './database-url';
 import type { LeafDataSource } from './leaf-data-source';
 import { FIRST_TAG, openDatabase } from './open-database';

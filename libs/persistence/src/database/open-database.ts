@@ -1,4 +1,4 @@
-import { type Clock, LeafError, type LeafErrorCode, messageOf, type RandomSource, retry } from '@leaf/core';
+import { type Clock, LeafError, type LeafErrorCode, messageOf, type RandomSource, retry } from '@leaf-ids/core';
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../connections/connection-limits';
 import type { Dialect } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';

@@ -1,4 +1,4 @@
-import { migrations, type SchemaRunner } from '@leaf/migrations';
+import { migrations, type SchemaRunner } from '@leaf-ids/migrations';
 import { type DialectName, DIALECTS } from '../dialects/dialects';
 import { MIGRATIONS_TABLE } from '../schema/migrate';
 

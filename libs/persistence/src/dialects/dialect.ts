@@ -1,5 +1,5 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
-import type { SegmentStore } from '@leaf/core';
+import type { SegmentStore } from '@leaf-ids/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import type { SessionDialect } from '../connections/session-dialect';
 import type { SqlDatabase } from '../connections/sql-database';

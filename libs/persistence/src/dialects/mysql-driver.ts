@@ -1,5 +1,5 @@
 import type { Connection, Pool, PoolOptions } from 'mysql2';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { ReadPassword } from '../connections/password';
 
 /**

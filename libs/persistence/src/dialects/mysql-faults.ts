@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '@leaf/core';
+import { codeOf, messageOf } from '@leaf-ids/core';
 import { FAULT, type DatabaseFault, faultsBy } from '../connections/database-faults';
 
 /** By mysql2's names of the server's errors, and its own codes. */

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { codeOf, LeafError } from '@leaf/core';
+import { codeOf, LeafError } from '@leaf-ids/core';
 import type { Statement } from '../connections/sql-database';
 import { holdsExactly } from '../schema/columns';
 import { locked, MIGRATIONS_TABLE, MigrationsLocked } from '../schema/migrate';

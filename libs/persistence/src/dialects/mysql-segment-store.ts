@@ -1,4 +1,4 @@
-import { type Allocation, type AllocationRequest, LeafError, MAX_STEP } from '@leaf/core';
+import { type Allocation, type AllocationRequest, LeafError, MAX_STEP } from '@leaf-ids/core';
 import type { AllocRow } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { SqlSegmentStore } from '../stores/sql-segment-store';

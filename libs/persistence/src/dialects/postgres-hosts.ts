@@ -1,5 +1,5 @@
 import type { Client, ClientConfig } from 'pg';
-import { LeafError, messageOf } from '@leaf/core';
+import { LeafError, messageOf } from '@leaf-ids/core';
 import type { ReadPassword } from '../connections/password';
 import type { HostAddress } from './dialect';
 import { POSTGRES_SESSION } from './postgres-session';

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { FAULT, faultsBy, notUpYetBy } from '../connections/database-faults';
 import type { SessionDialect } from '../connections/session-dialect';
 import type { Weakness } from '../connections/weakness';

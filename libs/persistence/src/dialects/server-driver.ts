@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { LeafError, messageOf } from '@leaf/core';
+import { LeafError, messageOf } from '@leaf-ids/core';
 import type { ServerAddress } from './dialect';
 
 interface TlsOptions {

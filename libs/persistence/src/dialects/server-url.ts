@@ -1,4 +1,4 @@
-import type { LeafError } from '@leaf/core';
+import type { LeafError } from '@leaf-ids/core';
 import type { ServerAddress } from './dialect';
 import { invalidUrl, readParameters, type UrlParameters } from './url-parameters';
 

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /** What is used of a database file of libsql; named here, so that types need no package that may be missing. */
 export interface SqliteConnection {

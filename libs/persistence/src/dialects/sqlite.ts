@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { codeOf, LeafError, messageOf } from '@leaf/core';
+import { codeOf, LeafError, messageOf } from '@leaf-ids/core';
 import { FAULT, faultsBy } from '../connections/database-faults';
 import type { SessionDialect } from '../connections/session-dialect';
 import { inTransaction, MIGRATIONS_TABLE } from '../schema/migrate';

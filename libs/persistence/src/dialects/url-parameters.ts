@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import type { PasswordSource } from '../connections/password';
 

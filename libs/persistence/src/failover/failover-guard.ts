@@ -1,4 +1,4 @@
-import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE } from '@leaf/core';
+import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import type { SqlDatabase, Statement } from '../connections/sql-database';
 
 export interface FailoverOptions {

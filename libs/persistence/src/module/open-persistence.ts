@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { SystemClock, systemRandom } from '@leaf/core';
+import { SystemClock, systemRandom } from '@leaf-ids/core';
 import { createSegmentStore, createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';

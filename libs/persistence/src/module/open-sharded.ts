@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { reasonOf, SystemClock, systemRandom } from '@leaf/core';
+import { reasonOf, SystemClock, systemRandom } from '@leaf-ids/core';
 import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';

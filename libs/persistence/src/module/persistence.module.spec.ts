@@ -12,7 +12,7 @@ import {
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { SegmentStore } from '@leaf/core';
+import { SegmentStore } from '@leaf-ids/core';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { loadSqlite } from '../dialects/sqlite-driver';
 import { PersistenceModule } from './persistence.module';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { SegmentStore, TagStore } from '@leaf/core';
+import { SegmentStore, TagStore } from '@leaf-ids/core';
 import { openDataSource, openPersistence } from './open-persistence';
 import { Persistence } from './persistence';
 import {

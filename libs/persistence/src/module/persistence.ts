@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { SegmentStore, TagStore } from '@leaf/core';
+import type { SegmentStore, TagStore } from '@leaf-ids/core';
 
 /** What is kept in the database. It ends after those who still want to write to it. */
 export class Persistence implements OnApplicationShutdown {

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import type { SchemaDialect, Width } from './schema-dialect';
 
 interface Column {

@@ -1,5 +1,5 @@
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { messageOf } from '@leaf/core';
+import { messageOf } from '@leaf-ids/core';
 import type { SchemaDialect } from './schema-dialect';
 
 /** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */

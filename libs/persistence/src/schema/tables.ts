@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { codeOf, LeafError } from '@leaf/core';
+import { codeOf, LeafError } from '@leaf-ids/core';
 import type { SchemaDialect } from './schema-dialect';
 
 /** What is done to each table. */

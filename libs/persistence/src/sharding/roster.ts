@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { missing, replaced } from '../stores/roster-faults';
 import type { Shard } from './shard';
 

@@ -1,4 +1,4 @@
-import { rendezvousScore } from '@leaf/core';
+import { rendezvousScore } from '@leaf-ids/core';
 
 /** Each tag on one of several databases. */
 export interface ShardMap {

@@ -6,7 +6,7 @@ import {
   retry,
   type SegmentStore,
   withinDeadline,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { createDatabaseNames, createSegmentStore, createTagStore } from '../database/create-store';
 import type { FailoverOptions } from '../failover/failover-guard';
 import type { LeafDataSource } from '../database/leaf-data-source';

@@ -10,7 +10,7 @@ import {
   type TagEntry,
   type TagKind,
   tagOfRow,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import type { Shard } from './shard';
 import { SharedTags } from './shared-tags';
 import type { Shards } from './shards';

@@ -1,4 +1,4 @@
-import { type Interleave, LeafError, type NewTag, type TagChange, type TagRow, TagStore } from '@leaf/core';
+import { type Interleave, LeafError, type NewTag, type TagChange, type TagRow, TagStore } from '@leaf-ids/core';
 import { highest } from '../stores/sql-tag-store';
 import type { Shard } from './shard';
 import type { Shards } from './shards';

@@ -1,4 +1,4 @@
-import { type Clock, withinDeadline, tagOfRow } from '@leaf/core';
+import { type Clock, withinDeadline, tagOfRow } from '@leaf-ids/core';
 import { FIRST_TAG_FIELDS } from '../schema/migrate';
 import { FIRST_TAG } from '../database/open-database';
 import { Roster } from './roster';

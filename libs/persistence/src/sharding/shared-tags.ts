@@ -6,7 +6,7 @@ import {
   LeafError,
   PLAIN_TAG,
   type TagEntry,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import type { Shard } from './shard';
 
 interface SharedTag {

@@ -1,4 +1,4 @@
-import { LeafError, MAX_ID, MAX_STEP, periodicTag, unknownTag } from '@leaf/core';
+import { LeafError, MAX_ID, MAX_STEP, periodicTag, unknownTag } from '@leaf-ids/core';
 import type { KindColumns } from './setting-columns';
 
 /** The row of a tag as an allocation that changed none finds it. */

@@ -1,4 +1,4 @@
-import { type Period, periodRow, type TagKind } from '@leaf/core';
+import { type Period, periodRow, type TagKind } from '@leaf-ids/core';
 import type { SqlStatement } from '../connections/sql-database';
 import type { TagDialect } from './tag-dialect';
 

@@ -1,4 +1,4 @@
-import { PLAIN_TAG, type TagKind, tagKind } from '@leaf/core';
+import { PLAIN_TAG, type TagKind, tagKind } from '@leaf-ids/core';
 
 /** The columns of a row's settings, as a driver gives them. */
 export interface SettingColumns {

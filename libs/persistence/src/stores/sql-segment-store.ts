@@ -15,7 +15,7 @@ import {
   type TagEntry,
   type TagKind,
   unknownTag,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { type AllocRow, type UsableRow, isUsable, refusalOf, exhausted, changedMeanwhile } from './alloc-row';
 import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';

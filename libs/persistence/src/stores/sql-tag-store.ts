@@ -10,7 +10,7 @@ import {
   type TagReset,
   type TagRow,
   TagStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { oneOfSeveral } from './roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import type { DatabaseNames } from './database-names';

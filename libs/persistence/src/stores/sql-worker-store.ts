@@ -10,7 +10,7 @@ import {
   type TimeSource,
   type WorkerRecord,
   WorkerStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
 import { RegistryDatabase, type WorkerDatabase } from './worker-database';
 import type { RowWrite, WorkerDialect } from './worker-dialect';

@@ -1,4 +1,4 @@
-import { formatInstance, type Instance, isCount, type StoredWorker, type WorkerRecord } from '@leaf/core';
+import { formatInstance, type Instance, isCount, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
 
 /** A row of a table of workers, as read. */
 export interface WorkerRow {

@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, LeafError, messageOf } from '@leaf/core';
-import { loadSqlite, type SqliteConnection } from '@leaf/persistence';
+import { codeOf, LeafError, messageOf } from '@leaf-ids/core';
+import { loadSqlite, type SqliteConnection } from '@leaf-ids/persistence';
 
 /**
  * A lock on a file, held by one connection of one process. The kernel releases it when that process ends, however it

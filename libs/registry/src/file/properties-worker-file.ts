@@ -9,7 +9,7 @@ import {
   messageOf,
   WorkerFile,
   writeDurably,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { type ExclusiveLock, lockDirectory } from './exclusive-lock';
 import { formatProperties, parseProperties } from './properties';
 

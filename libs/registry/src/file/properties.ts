@@ -1,4 +1,4 @@
-import type { FileRecord } from '@leaf/core';
+import type { FileRecord } from '@leaf-ids/core';
 
 /** The keys of the Java service's file, which come first. */
 const JAVA = ['workerID', 'maxTimestamp'] as const;

@@ -1,5 +1,5 @@
-import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy, type WorkerUsage } from '@leaf/core';
-import type { StoredWorker } from '@leaf/core';
+import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy, type WorkerUsage } from '@leaf-ids/core';
+import type { StoredWorker } from '@leaf-ids/core';
 
 /** One record for each `ip:port`, never given to anybody else. */
 export class FixedPolicy extends WorkerPolicy {

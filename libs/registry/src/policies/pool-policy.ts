@@ -7,7 +7,7 @@ import {
   type StoredWorker,
   WorkerPolicy,
   type WorkerUsage,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 
 const LARGEST_POOL = 1024;
 /** After so many lost races, reading the records again saves more races than it costs. */

@@ -1,4 +1,4 @@
-import type { WorkerStore } from '@leaf/core';
+import type { WorkerStore } from '@leaf-ids/core';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import type { StrategyParts } from './strategy';

@@ -10,7 +10,7 @@ import {
   SqlWorkerStore,
   type WorkerDatabase,
   type WorkerTable,
-} from '@leaf/persistence';
+} from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import { type FileOptions, fileOf, ofProcess } from './file-options';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Instance } from '@leaf/core';
+import type { Instance } from '@leaf-ids/core';
 import { PropertiesWorkerFile } from '../file/properties-worker-file';
 import type { StrategyParts } from './strategy';
 

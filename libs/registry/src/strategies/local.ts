@@ -1,4 +1,4 @@
-import { formatInstance, type Instance, processInstance } from '@leaf/core';
+import { formatInstance, type Instance, processInstance } from '@leaf-ids/core';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
 import type { Strategy } from './strategy';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultLayout, WorkerRegistry } from '@leaf/core';
+import { defaultLayout, WorkerRegistry } from '@leaf-ids/core';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/data-directory';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/in-memory-worker-store';

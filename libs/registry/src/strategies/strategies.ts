@@ -1,4 +1,4 @@
-import { type Instance, LeafError } from '@leaf/core';
+import { type Instance, LeafError } from '@leaf-ids/core';
 import { type CustomOptions, customParts } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
 import { local, type LocalOptions } from './local';

@@ -1,4 +1,4 @@
-import type { Clock, Instance, RandomSource, WorkerFile, WorkerPolicy, WorkerStore } from '@leaf/core';
+import type { Clock, Instance, RandomSource, WorkerFile, WorkerPolicy, WorkerStore } from '@leaf-ids/core';
 
 /** What a strategy is built from besides its own options. */
 export interface StrategyContext {

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defaultLayout } from '@leaf/core';
+import { defaultLayout } from '@leaf-ids/core';
 import { runsOf } from '../../../support/issued-ids';
 import type { LeafProcess } from '../world/leaf-process';
 import { ask, type Reply } from './http-ask';

@@ -1,4 +1,4 @@
-import { SystemClock, systemRandom } from '@leaf/core';
+import { SystemClock, systemRandom } from '@leaf-ids/core';
 import { ZookeeperFault } from '../../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import { parseZookeeperAddress } from '../../../../libs/registry/src/stores/zookeeper/zookeeper-address';
 import { ZookeeperSession } from '../../../../libs/registry/src/stores/zookeeper/zookeeper-session';

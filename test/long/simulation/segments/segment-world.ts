@@ -1,4 +1,4 @@
-import { DEFAULT_SEGMENT_OPTIONS, FakeClock, type IdRange, SegmentIdGenerator } from '@leaf/core';
+import { DEFAULT_SEGMENT_OPTIONS, FakeClock, type IdRange, SegmentIdGenerator } from '@leaf-ids/core';
 import { type HeldCall, InMemorySegmentStore, type SegmentRow } from '../../../support/in-memory-segment-store';
 import { SeededRandom } from '../seeded-random';
 

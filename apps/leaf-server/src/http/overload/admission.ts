@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Clock } from '@leaf/core';
+import type { Clock } from '@leaf-ids/core';
 import type { AdmissionLimits } from '../../config/http-limits';
 import type { OverloadCounts, RefusalReason } from './overload-counts';
 import type { PendingResponses } from './pending-responses';

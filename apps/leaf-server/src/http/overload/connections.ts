@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '@leaf/core';
+import type { Clock } from '@leaf-ids/core';
 import type { OverloadCounts } from './overload-counts';
 
 /** So many connections beyond the limit are let in, for probes and operators: no ID is had on them. */

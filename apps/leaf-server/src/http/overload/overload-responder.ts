@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Clock, LeafError } from '@leaf/core';
+import { type Clock, LeafError } from '@leaf-ids/core';
 import { COMMON_HEADERS, PROBLEM_TYPE, problemOf } from '../responses/problem';
 
 const RETRY_AFTER_S = 1;

@@ -1,4 +1,4 @@
-import { DecimalWriter, type IdRange, sizeOf } from '@leaf/core';
+import { DecimalWriter, type IdRange, sizeOf } from '@leaf-ids/core';
 
 /** A piece of a large batch: some 20 KB of text, made in less than 0.1 ms. */
 const PIECE = 1000;

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf/core';
+import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf-ids/core';
 import { DATA_CSP } from './content-security';
 
 /** RFC 9457 problem details. */

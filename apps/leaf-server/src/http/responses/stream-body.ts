@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { reasonOf } from '@leaf/core';
+import { reasonOf } from '@leaf-ids/core';
 
 /**
  * Answers with a text that is made piece by piece, at the pace of whoever reads it: no answer holds more than a piece,

@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '@leaf/core';
+import type { Clock } from '@leaf-ids/core';
 import type { HttpLimits } from '../../config/http-limits';
 import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';

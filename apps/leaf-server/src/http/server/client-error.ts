@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 import { API_HEADERS, PROBLEM_TYPE, problemOf } from '../responses/problem';
 
 /** As Node marks it: with the response that is under way on it. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { SystemClock } from '@leaf/core';
+import { SystemClock } from '@leaf-ids/core';
 import { until } from '../../../../../test/support/until';
 import { Drain } from '../../lifecycle/drain';
 import { OverloadCounts } from '../overload/overload-counts';

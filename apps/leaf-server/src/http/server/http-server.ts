@@ -1,5 +1,5 @@
 import { type RequestListener, Server } from 'node:http';
-import { type Clock, LeafError } from '@leaf/core';
+import { type Clock, LeafError } from '@leaf-ids/core';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { HttpLimits } from '../../config/http-limits';
 import { Admission } from '../overload/admission';

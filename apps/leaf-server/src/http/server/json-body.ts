@@ -1,5 +1,5 @@
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /** As `Content-Type` names it; left out, it is UTF-8. */
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DEFAULT_SEGMENT_OPTIONS, formatInstance } from '@leaf/core';
+import { Clock, DEFAULT_SEGMENT_OPTIONS, formatInstance } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../../config/config.module';
 import type { LeafConfig } from '../../config/leaf-config';
 import { serverVersion } from '../../config/version';

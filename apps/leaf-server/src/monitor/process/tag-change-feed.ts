@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PeriodicTask, Clock } from '@leaf/core';
+import { PeriodicTask, Clock } from '@leaf-ids/core';
 import { TagChangeLog } from './tag-change-log';
 import { TagViews } from './tag-views';
 

@@ -1,4 +1,4 @@
-import type { SegmentService } from '@leaf/segment';
+import type { SegmentService } from '@leaf-ids/segment';
 import { SegmentRig, TAG } from '../../../../../test/support/segment-rig';
 import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';

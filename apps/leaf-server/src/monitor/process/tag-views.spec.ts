@@ -1,4 +1,4 @@
-import { FakeClock, type TagSnapshot } from '@leaf/core';
+import { FakeClock, type TagSnapshot } from '@leaf-ids/core';
 import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';

@@ -1,6 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { Clock, forEachInPages, type SegmentSnapshot, type TagSnapshot } from '@leaf/core';
-import { SegmentService } from '@leaf/segment';
+import { Clock, forEachInPages, type SegmentSnapshot, type TagSnapshot } from '@leaf-ids/core';
+import { SegmentService } from '@leaf-ids/segment';
 import { hundredths } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf/core';
+import { FakeClock } from '@leaf-ids/core';
 import { IssueRates } from './issue-rates';
 
 const STEP_MS = 5000;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 
 /** Twelve intervals of five seconds: a minute. */
 const SAMPLES = 13;

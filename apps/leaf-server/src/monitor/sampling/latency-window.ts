@@ -1,4 +1,4 @@
-import type { HistogramSnapshot } from '@leaf/core';
+import type { HistogramSnapshot } from '@leaf-ids/core';
 import type { LatencyView } from '../views/views';
 import { hundredths } from './round-off';
 

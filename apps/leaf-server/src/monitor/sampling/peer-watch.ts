@@ -1,6 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { Clock, type Peer, PeriodicTask, reasonOf, withinDeadline } from '@leaf/core';
-import { SnowflakeService } from '@leaf/snowflake';
+import { Clock, type Peer, PeriodicTask, reasonOf, withinDeadline } from '@leaf-ids/core';
+import { SnowflakeService } from '@leaf-ids/snowflake';
 
 /** The registry is asked again after this time, in milliseconds. */
 const KEPT_MS = 5000;

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, PeriodicTask, reasonOf } from '@leaf/core';
-import { Leaf } from '@leaf/id';
+import { Clock, PeriodicTask, reasonOf } from '@leaf-ids/core';
+import { Leaf } from '@leaf-ids/id';
 import { RequestCounts } from '../../http/request-counts';
 import { Ticker } from './ticker';
 import { STREAM_ROUTE } from './stream-route';

@@ -1,4 +1,4 @@
-import type { Clock, PeriodicTask } from '@leaf/core';
+import type { Clock, PeriodicTask } from '@leaf-ids/core';
 
 /** Runs a task at once and then again and again, until stopped. A run that comes late is not made up for. */
 export class Ticker {

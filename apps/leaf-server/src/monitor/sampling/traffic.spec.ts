@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf/core';
+import { FakeClock } from '@leaf-ids/core';
 import { Traffic, type TrafficCounts } from './traffic';
 
 describe('Traffic', () => {

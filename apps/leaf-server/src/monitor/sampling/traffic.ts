@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 import type { HistoryView } from '../views/views';
 import { hundredths } from './round-off';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 import { ServerStatus } from '../../cluster/server-status';
 import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
 import { Readiness } from '../../lifecycle/readiness';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '@leaf/core';
+import { Clock } from '@leaf-ids/core';
 import { jsonPages } from '../../http/responses/json-stream';
 import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
 import { SLICE, TagViews } from '../process/tag-views';

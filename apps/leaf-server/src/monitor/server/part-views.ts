@@ -1,4 +1,4 @@
-import type { LeafModeHealth, LeafStatus } from '@leaf/id';
+import type { LeafModeHealth, LeafStatus } from '@leaf-ids/id';
 import { worstOfProcesses } from '../../cluster/merge-status';
 import type { ProcessStatus } from '../../lifecycle/process-status';
 import { hundredths } from '../sampling/round-off';

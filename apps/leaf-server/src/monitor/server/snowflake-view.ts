@@ -1,5 +1,5 @@
-import type { Peer } from '@leaf/core';
-import type { RegistryStatus, SnowflakeStatus } from '@leaf/id';
+import type { Peer } from '@leaf-ids/core';
+import type { RegistryStatus, SnowflakeStatus } from '@leaf-ids/id';
 import type { Gathered } from '../../cluster/worker-bus';
 import type { ProcessStatus } from '../../lifecycle/process-status';
 import type { SnowflakeView, WorkerView } from '../views/views';

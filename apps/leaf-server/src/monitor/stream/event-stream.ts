@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '@leaf/core';
+import type { Clock } from '@leaf-ids/core';
 
 /** A reader that takes nothing for so long is let go, in milliseconds. */
 const STALL_MS = 15_000;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Clock, LeafError, PeriodicTask, reasonOf } from '@leaf/core';
+import { Clock, LeafError, PeriodicTask, reasonOf } from '@leaf-ids/core';
 import { Ticker } from '../sampling/ticker';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Traffic } from '../sampling/traffic';

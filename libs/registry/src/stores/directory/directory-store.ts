@@ -13,7 +13,7 @@ import {
   type StoredWorker,
   type WorkerRecord,
   WorkerStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { type ExclusiveLock, lockDirectory } from '../../file/exclusive-lock';
 import { formatRecord, invalid, notWritten, readRecord, readText, writeText } from './worker-record-file';
 

@@ -9,7 +9,7 @@ import {
   type StoredWorker,
   type WorkerRecord,
   writeDurably,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 
 /** `workerID.json`: the four keys of the Java service's local mode, and those of ours. Ends with the process ID. */
 export function formatRecord(workId: number, { instance, ceiling, leaseId, write, free }: WorkerRecord): string {

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { messageOf, type RandomSource } from '@leaf/core';
+import { messageOf, type RandomSource } from '@leaf-ids/core';
 import type { ZookeeperAddress } from './zookeeper-address';
 import { ZookeeperFault } from './zookeeper-fault';
 

@@ -1,4 +1,12 @@
-import { formatInstance, type Instance, isCount, isTime, parseArray, parseObject, type WorkerRecord } from '@leaf/core';
+import {
+  formatInstance,
+  type Instance,
+  isCount,
+  isTime,
+  parseArray,
+  parseObject,
+  type WorkerRecord,
+} from '@leaf-ids/core';
 import { hide, reveal } from './hidden-text';
 
 /** The name of a node, taken apart. */

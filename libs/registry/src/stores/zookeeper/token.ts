@@ -1,4 +1,4 @@
-import { isCount, parseArray } from '@leaf/core';
+import { isCount, parseArray } from '@leaf-ids/core';
 import type { ZookeeperNode } from './zookeeper-node';
 
 /** What a write compares. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { LeafError } from '@leaf/core';
+import { LeafError } from '@leaf-ids/core';
 
 /** Where a ZooKeeper is, as `LEAF_ZOOKEEPER` names it. */
 export interface ZookeeperAddress {

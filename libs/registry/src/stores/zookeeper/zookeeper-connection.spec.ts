@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, FakeClock, SystemClock } from '@leaf/core';
+import { type Clock, FakeClock, SystemClock } from '@leaf-ids/core';
 import { ZookeeperConnection } from './zookeeper-connection';
 
 /** What the process needs of a client to be open. */

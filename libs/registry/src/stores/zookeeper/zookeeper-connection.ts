@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type Clock, withinDeadline } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf-ids/core';
 import {
   cannotLoad,
   CREATE_FLAGS,

@@ -1,4 +1,4 @@
-import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf/core';
+import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf-ids/core';
 import { findEndpoints } from './endpoints';
 import { locateNativeClient, type SessionIdentity } from './native-client';
 import type { ZookeeperAddress, ZookeeperAuth } from './zookeeper-address';

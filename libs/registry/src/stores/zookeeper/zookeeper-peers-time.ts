@@ -1,4 +1,4 @@
-import { type Clock, withinDeadline } from '@leaf/core';
+import { type Clock, withinDeadline } from '@leaf-ids/core';
 
 const PATH = '/api/internal/time';
 const LIMIT_MS = 1000;

@@ -1,4 +1,4 @@
-import { type Clock, formatInstance, type Instance, parseObject, type Peer, type TimeSource } from '@leaf/core';
+import { type Clock, formatInstance, type Instance, parseObject, type Peer, type TimeSource } from '@leaf-ids/core';
 import { ZookeeperFault } from './zookeeper-fault';
 import { askTime, isServerUrl } from './zookeeper-peers-time';
 import type { ZookeeperSession } from './zookeeper-session';

@@ -1,4 +1,4 @@
-import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf/core';
+import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf-ids/core';
 import type { CREATE_FLAGS } from './native-client';
 import { isNodePath } from './zookeeper-address';
 import type { ZookeeperConnection } from './zookeeper-connection';

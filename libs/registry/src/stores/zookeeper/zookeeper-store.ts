@@ -11,7 +11,7 @@ import {
   type TimeSource,
   type WorkerRecord,
   WorkerStore,
-} from '@leaf/core';
+} from '@leaf-ids/core';
 import { type NodeLayout, type NodeName, PLAIN, SEQUENTIAL } from './node-layout';
 import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
 import { isFault, ZookeeperFault } from './zookeeper-fault';
