@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { startMariadb } from '../test/support/mariadb';
+import { startMariadb } from '../test/support/servers/mariadb';
 import { clientContenders } from './client/contenders';
 import { describeOutages, measureOutages, outageFaults, type OutageReport, P99_LIMIT_MS } from './client/outages';
 import { counter } from './core/peer-contenders';

@@ -1,5 +1,5 @@
-import { startMariadb } from '../test/support/mariadb';
-import { startZookeeper } from '../test/support/zookeeper';
+import { startMariadb } from '../test/support/servers/mariadb';
+import { startZookeeper } from '../test/support/servers/zookeeper';
 import { Sandbox } from './http/sandbox';
 import { type ConnectionReport, measureConnections } from './memory/connections';
 import { measureStarts, type StartReport } from './memory/idle';

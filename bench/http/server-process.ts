@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/support/free-port';
-import { launch } from '../../test/support/launch';
+import { launch } from '../../test/support/servers/launch';
 import { cpuSecondsOf, readProc } from './processor-time';
 import { request } from './request';
 import type { Sandbox } from './sandbox';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { SegmentStore } from '@leaf-ids/core';
-import { startMariadb } from '../../test/support/mariadb';
-import { startPostgres } from '../../test/support/postgres';
+import { startMariadb } from '../../test/support/servers/mariadb';
+import { startPostgres } from '../../test/support/servers/postgres';
 import type { Sandbox } from '../http/sandbox';
 import { type Database, open } from '../studies/segment/database';
 import { type BareDriver, bareMysql, barePostgres, bareSqlite } from './bare-driver';

@@ -4,7 +4,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { IdModule, IdService } from '@leaf-ids/id';
-import { startMariadb } from '../../test/support/mariadb';
+import { startMariadb } from '../../test/support/servers/mariadb';
 import { LeafPurchase, makeRow, PlainPurchase } from './orm/entities';
 import { TimedSubscriber } from './orm/timed-subscriber';
 import { describeEnvironment, readEnvironment } from '../report/environment';

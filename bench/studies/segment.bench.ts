@@ -1,4 +1,4 @@
-import { startMariadb } from '../../test/support/mariadb';
+import { startMariadb } from '../../test/support/servers/mariadb';
 import { Sandbox } from '../http/sandbox';
 import { readServerOptions } from '../http/server-options';
 import { describeEnvironment, readEnvironment } from '../report/environment';

@@ -1,8 +1,8 @@
 import { LeafClient } from '@leaf-ids/client/plain';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../test/contract/sql-stores';
-import { startMariadb } from '../../test/support/mariadb';
-import { startPostgres } from '../../test/support/postgres';
+import { startMariadb } from '../../test/support/servers/mariadb';
+import { startPostgres } from '../../test/support/servers/postgres';
 import { shareCores } from '../http/cores';
 import { chooseGenerator, type LoadGenerator } from '../http/load-generator';
 import { Sandbox } from '../http/sandbox';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { messageOf } from '@leaf-ids/core';
 import { LeafClient } from '@leaf-ids/client/plain';
-import { FakeLeaf, type FakeAnswer, problem, send } from '../support/fake-leaf';
+import { FakeLeaf, type FakeAnswer, problem, send } from '../support/fakes/fake-leaf';
 import { until } from '../support/until';
 
 interface Sound {

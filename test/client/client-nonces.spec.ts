@@ -1,8 +1,8 @@
 import { messageOf } from '@leaf-ids/core';
 import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
-import { FakeLeaf } from '../support/fake-leaf';
-import { call } from '../support/http';
-import { SharedAnswerProxy, type SharedAnswerOptions } from '../support/shared-answer-proxy';
+import { FakeLeaf } from '../support/fakes/fake-leaf';
+import { call } from '../support/http/http';
+import { SharedAnswerProxy, type SharedAnswerOptions } from '../support/http/shared-answer-proxy';
 import { until } from '../support/until';
 
 const withoutQuery = (url: string): string => url.slice(0, url.indexOf('?'));

@@ -1,8 +1,8 @@
 import { FakeClock, systemRandom } from '@leaf-ids/core';
 import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
-import { FakeLeaf, problem, send } from '../support/fake-leaf';
+import { FakeLeaf, problem, send } from '../support/fakes/fake-leaf';
 import { freePort } from '../support/free-port';
-import { TcpProxy } from '../support/tcp-proxy';
+import { TcpProxy } from '../support/http/tcp-proxy';
 import { until } from '../support/until';
 import { watch } from '../support/watch';
 

@@ -1,5 +1,5 @@
 import { type Allocation, type IdRange, MAX_ID, type SegmentStore } from '@leaf-ids/core';
-import { REFUSED } from '../support/refusal';
+import { REFUSED } from '../support/http/refusal';
 
 /** One storage, as the contract needs it: two connections to it and a way to its rows that is not under test. */
 export interface SegmentRows {

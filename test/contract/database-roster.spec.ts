@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTagStore, FIRST_TAG, parseDatabaseUrl, ShardRouter } from '@leaf-ids/persistence';
 import { connect, sqlFixture } from './sql-stores';
-import { type ShardedDatabases, shardedDatabases } from '../support/shards';
+import { type ShardedDatabases, shardedDatabases } from '../support/servers/shards';
 
 const REFUSED = { code: 'LEAF_TAG_ROW_INVALID' };
 

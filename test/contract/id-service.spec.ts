@@ -4,8 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { IdService } from '@leaf-ids/core';
 import { LeafClient } from '@leaf-ids/client/plain';
 import { IdModule } from '@leaf-ids/id';
-import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
-import { startTestServer } from '../support/server';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { startTestServer } from '../support/servers/server';
 import { idServiceContract } from './id-service.contract';
 
 idServiceContract('embedded', async () => {

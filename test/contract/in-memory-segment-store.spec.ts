@@ -1,4 +1,4 @@
-import { InMemorySegmentStore } from '../support/in-memory-segment-store';
+import { InMemorySegmentStore } from '../support/fakes/in-memory-segment-store';
 import { segmentStoreContract } from './segment-store.contract';
 
 segmentStoreContract('InMemorySegmentStore', {

@@ -1,5 +1,5 @@
 import { openedForEach, type TagStoreFixture } from './tag-store.contract';
-import { REFUSED } from '../support/refusal';
+import { REFUSED } from '../support/http/refusal';
 
 /** Of one database: several of them number their shares by themselves. */
 export function interleavedTagContract(name: string, open: () => Promise<TagStoreFixture>): void {

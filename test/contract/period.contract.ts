@@ -8,7 +8,7 @@ import {
   type TagRow,
 } from '@leaf-ids/core';
 import type { TagStoreFixture } from './tag-store.contract';
-import { REFUSED } from '../support/refusal';
+import { REFUSED } from '../support/http/refusal';
 
 const DAY_MS = 86_400_000;
 

@@ -6,8 +6,8 @@ import {
   type StoredWorker,
   type WorkerRecord,
 } from '@leaf-ids/core';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
-import { LeaseRig, REPORT_MS } from '../support/lease-rig';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
+import { LeaseRig, REPORT_MS } from '../support/fakes/lease-rig';
 
 const START = 1_700_000_000_000;
 const TTL = 3_600_000;

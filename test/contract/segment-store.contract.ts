@@ -1,6 +1,6 @@
 import { MAX_ID, PLAIN_TAG, type SegmentStore } from '@leaf-ids/core';
 import { allocateAllContract, assertGapless, type SegmentRows } from './allocate-all.contract';
-import { REFUSED } from '../support/refusal';
+import { REFUSED } from '../support/http/refusal';
 
 export interface SegmentStoreFixture extends SegmentRows {
   close(): Promise<void>;

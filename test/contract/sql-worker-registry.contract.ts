@@ -1,7 +1,7 @@
 import { FakeClock } from '@leaf-ids/core';
 import { FIXED_WORKERS, POOL_WORKERS } from '@leaf-ids/persistence';
-import { type DatabaseHostCase, WorkerTables } from '../support/worker-databases';
-import { WorkerProcess } from '../support/worker-processes';
+import { type DatabaseHostCase, WorkerTables } from '../support/servers/worker-databases';
+import { WorkerProcess } from '../support/servers/worker-processes';
 import { workerRegistryContract } from './worker-registry.contract';
 
 /** The lease protocol over each table of workers. */

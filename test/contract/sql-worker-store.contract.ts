@@ -1,7 +1,7 @@
 import type { StoredRegistry, StoredWorker, WorkerRecord } from '@leaf-ids/core';
 import { FIXED_WORKERS, POOL_WORKERS, type SqlWorkerStore } from '@leaf-ids/persistence';
-import { failNextWrite } from '../support/lost-answers';
-import { type DatabaseHostCase, WorkerTables } from '../support/worker-databases';
+import { failNextWrite } from '../support/fakes/lost-answers';
+import { type DatabaseHostCase, WorkerTables } from '../support/servers/worker-databases';
 import { workerStoreContract } from './worker-store.contract';
 
 export const INSTANCE = { ip: '10.0.0.7', port: 8080 };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '@leaf-ids/core';
 import { strategyOf } from '../../libs/registry/src/strategies/strategies';
-import { LeaseRig } from '../support/lease-rig';
+import { LeaseRig } from '../support/fakes/lease-rig';
 
 describe('the SQLite file of a registry', () => {
   let directory: string;

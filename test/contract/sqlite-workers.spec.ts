@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { POOL_WORKERS } from '@leaf-ids/persistence';
-import { SQLITE_HOST, startSqlite, WorkerTables } from '../support/worker-databases';
+import { SQLITE_HOST, startSqlite, WorkerTables } from '../support/servers/worker-databases';
 import { sqlWorkerRegistryContract } from './sql-worker-registry.contract';
 import { RECORD, sqlWorkerStoreContract } from './sql-worker-store.contract';
 

@@ -10,7 +10,7 @@ import {
   type TagChange,
   type TagStore,
 } from '@leaf-ids/core';
-import { REFUSED } from '../support/refusal';
+import { REFUSED } from '../support/http/refusal';
 
 export interface TagStoreFixture {
   readonly tags: TagStore;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock, type FileRecord, LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
 import { PropertiesWorkerFile } from '../../libs/registry/src/file/properties-worker-file';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
-import { givenTwice, LeaseRig, pass, REPORT_MS } from '../support/lease-rig';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
+import { givenTwice, LeaseRig, pass, REPORT_MS } from '../support/fakes/lease-rig';
 
 const START = 1_700_000_000_000;
 const INSTANCE = { ip: '10.0.0.7', port: 8080 };

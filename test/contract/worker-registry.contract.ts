@@ -1,11 +1,11 @@
 import { codeOf, FakeClock } from '@leaf-ids/core';
-import { failNextWrite, type Moment } from '../support/lost-answers';
+import { failNextWrite, type Moment } from '../support/fakes/lost-answers';
 import {
   CLOCK_OFFSET_MS,
   type WorkerProcess,
   type WorkerRegistryHarness,
   WorkerWorld,
-} from '../support/worker-processes';
+} from '../support/servers/worker-processes';
 
 export type { WorkerRegistryHarness };
 

@@ -1,5 +1,5 @@
-import { failNextWrite } from '../support/lost-answers';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
+import { failNextWrite } from '../support/fakes/lost-answers';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
 import { workerRegistryContract } from './worker-registry.contract';
 import { workerStoreContract } from './worker-store.contract';
 

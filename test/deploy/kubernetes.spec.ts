@@ -4,10 +4,10 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
 import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
 import { ROOT } from '../support/build';
-import { call } from '../support/http';
+import { call } from '../support/http/http';
 import { type Labels, type Manifest, MANIFESTS, manifestsOf, readManifests, resourcesOf } from '../support/manifests';
 import { schemaFaults } from '../support/manifests';
-import { startTestServer, type TestServer } from '../support/server';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 interface Selector {
   readonly matchLabels: Labels;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ROOT } from '../support/build';
-import { call, text } from '../support/http';
-import { scrape } from '../support/metrics';
-import { exposedSeries, readPromql } from '../support/promql';
-import { startTestServer, type TestServer } from '../support/server';
+import { call, text } from '../support/http/http';
+import { scrape } from '../support/http/metrics';
+import { exposedSeries, readPromql } from '../support/http/promql';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 interface Rule {
   readonly alert?: string;

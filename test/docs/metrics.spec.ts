@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LEAF_METRICS } from '@leaf-ids/id';
 import { SERVER_METRICS } from '../../apps/leaf-server/src/metrics/server-metrics';
-import type { Family } from '../support/exposition';
-import { text } from '../support/http';
-import { scrape } from '../support/metrics';
-import { startTestServer } from '../support/server';
+import type { Family } from '../support/http/exposition';
+import { text } from '../support/http/http';
+import { scrape } from '../support/http/metrics';
+import { startTestServer } from '../support/servers/server';
 
 /** Each row of docs/metrics.md: name, labels and kind. */
 function documented(): Map<string, { kind: string; labels: string[] }> {

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ADMIN_TOKEN } from '../support/admin';
-import { startTestServer } from '../support/server';
+import { ADMIN_TOKEN } from '../support/http/admin';
+import { startTestServer } from '../support/servers/server';
 
 interface Step {
   readonly command: string;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { DatabaseReport } from '@leaf-ids/persistence';
 import { sqlFixture } from '../contract/sql-stores';
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { text } from '../support/http';
+import { BuiltServers } from '../support/servers/built-server';
+import { text } from '../support/http/http';
 
 const servers = new BuiltServers();
 

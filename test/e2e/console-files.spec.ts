@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { call } from '../support/http';
-import { problemCode } from '../support/problem';
-import { startTestServer } from '../support/server';
+import { BuiltServers } from '../support/servers/built-server';
+import { call } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer } from '../support/servers/server';
 
 /** What the first load may weigh, compressed: all that the page asks for, itself included. */
 const MOST_BYTES = 150_000;

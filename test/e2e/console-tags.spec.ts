@@ -1,9 +1,9 @@
 import type { Browser, Locator, Page } from 'playwright-core';
-import { ADMIN_TOKEN } from '../support/admin';
+import { ADMIN_TOKEN } from '../support/http/admin';
 import { ConsolePage, launchBrowser } from '../support/browser';
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { call, json, text } from '../support/http';
+import { BuiltServers } from '../support/servers/built-server';
+import { call, json, text } from '../support/http/http';
 
 interface Row {
   readonly maxId: string;

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
-import { admin, ADMIN_TOKEN } from '../support/admin';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { ConsolePage, launchBrowser } from '../support/browser';
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { insertTag } from '../support/data-directory';
-import { json, text } from '../support/http';
+import { BuiltServers } from '../support/servers/built-server';
+import { insertTag } from '../support/servers/data-directory';
+import { json, text } from '../support/http/http';
 import { until } from '../support/until';
 
 const VIEWS = ['overview', 'segments', 'tags', 'snowflake', 'decoder/1169786042799259000', 'try'];

@@ -1,9 +1,9 @@
 import { defaultLayout } from '@leaf-ids/core';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { text } from '../support/http';
-import { type MariadbServer, startMariadb } from '../support/mariadb';
-import { ready } from '../support/readiness';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { text } from '../support/http/http';
+import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
+import { ready } from '../support/servers/readiness';
 
 /** What a crash would cost with a registry that has to wait for what was reserved. */
 const TTL_MS = 3_600_000;

@@ -3,11 +3,11 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { insertTag } from '../support/data-directory';
-import { SteppedClock } from '../support/faketime';
-import { call, json, text } from '../support/http';
-import { problemCode } from '../support/problem';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { insertTag } from '../support/servers/data-directory';
+import { SteppedClock } from '../support/servers/faketime';
+import { call, json, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';

@@ -1,12 +1,12 @@
 import { defaultLayout } from '@leaf-ids/core';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { call, text } from '../support/http';
-import { type MariadbServer, startMariadb } from '../support/mariadb';
-import { problemCode } from '../support/problem';
-import { ready } from '../support/readiness';
-import { settle } from '../support/server-registries';
-import { TcpProxy } from '../support/tcp-proxy';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { call, text } from '../support/http/http';
+import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
+import { problemCode } from '../support/http/problem';
+import { ready } from '../support/servers/readiness';
+import { settle } from '../support/servers/server-registries';
+import { TcpProxy } from '../support/http/tcp-proxy';
 import { until } from '../support/until';
 
 const GET = '/api/snowflake/get/order';

@@ -4,11 +4,11 @@ import type { IdRange } from '@leaf-ids/core';
 import { migrations } from '@leaf-ids/migrations';
 import { formatTable, whole } from '../../bench/report/table';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { text } from '../support/http';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { text } from '../support/http/http';
 import { givenTwice, IssuedIds, runsOf } from '../support/issued-ids';
-import { type MariadbServer, startMariadb } from '../support/mariadb';
-import { TcpProxy } from '../support/tcp-proxy';
+import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
+import { TcpProxy } from '../support/http/tcp-proxy';
 import { until } from '../support/until';
 
 const FIRST_TAG = 'leaf-segment-test';

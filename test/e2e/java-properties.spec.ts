@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { RowDataPacket } from 'mysql2/promise';
 import { defaultLayout } from '@leaf-ids/core';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { call, json, text } from '../support/http';
-import { type MariadbServer, startMariadb } from '../support/mariadb';
-import { problemCode } from '../support/problem';
-import { ready, SHORT_GRACE } from '../support/readiness';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { call, json, text } from '../support/http/http';
+import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
+import { problemCode } from '../support/http/problem';
+import { ready, SHORT_GRACE } from '../support/servers/readiness';
 import { until } from '../support/until';
 
 const IP = '10.0.0.7';

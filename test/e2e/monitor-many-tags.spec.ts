@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import Libsql from 'libsql';
 import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views/views';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { EventReader } from '../support/event-reader';
-import { json, text } from '../support/http';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { EventReader } from '../support/http/event-reader';
+import { json, text } from '../support/http/http';
 
 const TAGS = 10_000;
 const PAGE_ROWS = 1000;

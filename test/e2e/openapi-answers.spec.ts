@@ -1,11 +1,11 @@
-import { insertTag } from '../support/data-directory';
-import { ADMIN_TOKEN } from '../support/admin';
+import { insertTag } from '../support/servers/data-directory';
+import { ADMIN_TOKEN } from '../support/http/admin';
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { EventReader } from '../support/event-reader';
-import { type Answer, call, type Call } from '../support/http';
+import { BuiltServers } from '../support/servers/built-server';
+import { EventReader } from '../support/http/event-reader';
+import { type Answer, call, type Call } from '../support/http/http';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
-import { startTestServer, type TestServer } from '../support/server';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const JSON_TYPE = 'application/json';
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };

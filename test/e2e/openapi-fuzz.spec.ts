@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import type { IdRange } from '@leaf-ids/core';
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { call, text } from '../support/http';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { call, text } from '../support/http/http';
 import { givenTwice, runsOf } from '../support/issued-ids';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { FuzzClient } from '../support/openapi/fuzz-client';
 import { fuzzedRequest } from '../support/openapi/requests';
-import { startTestServer, type TestServer } from '../support/server';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 /** More of them search longer: LEAF_TEST_FUZZ_RUNS=50000. */
 const RUNS = Number(process.env.LEAF_TEST_FUZZ_RUNS ?? 3000);

@@ -1,14 +1,14 @@
 import { Agent } from 'node:http';
 import { BitLayout, DEFAULT_LAYOUT } from '@leaf-ids/core';
 import type { OverviewView, SegmentsView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views/views';
-import { admin, ADMIN_TOKEN } from '../support/admin';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { EventReader } from '../support/event-reader';
-import type { Family } from '../support/exposition';
-import { call, json, text } from '../support/http';
-import { scrape } from '../support/metrics';
-import { isAlive, processesOf, replaced } from '../support/supervised';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { EventReader } from '../support/http/event-reader';
+import type { Family } from '../support/http/exposition';
+import { call, json, text } from '../support/http/http';
+import { scrape } from '../support/http/metrics';
+import { isAlive, processesOf, replaced } from '../support/servers/supervised';
 import { until } from '../support/until';
 
 const PROCESSES = 2;

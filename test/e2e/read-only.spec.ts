@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { ensureBuilt } from '../support/build';
-import { text } from '../support/http';
-import { ready } from '../support/readiness';
-import { UnprivilegedServer } from '../support/unprivileged-server';
-import { startZookeeper, type ZookeeperServer } from '../support/zookeeper';
-import { requireZookeeperClient } from '../support/zookeeper-client';
+import { text } from '../support/http/http';
+import { ready } from '../support/servers/readiness';
+import { UnprivilegedServer } from '../support/servers/unprivileged-server';
+import { startZookeeper, type ZookeeperServer } from '../support/servers/zookeeper';
+import { requireZookeeperClient } from '../support/servers/zookeeper-client';
 
 let zookeeper: ZookeeperServer;
 let server: UnprivilegedServer | undefined;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startTestServer } from '../support/server';
+import { startTestServer } from '../support/servers/server';
 
 const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
 

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { call } from '../support/http';
-import { RoundRobinProxy } from '../support/round-robin-proxy';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { call } from '../support/http/http';
+import { RoundRobinProxy } from '../support/http/round-robin-proxy';
 
 /** Each round restarts every server once. `ROLLING_RESTARTS=10 npx jest test/e2e/rolling-restart` does ten. */
 const ROUNDS = Number(process.env['ROLLING_RESTARTS'] ?? 1);

@@ -4,9 +4,9 @@ import { createSegmentStore, createTagStore, loadSqlite, openDatabase, parseData
 import { systemRandom } from '@leaf-ids/core';
 import { clock, FAILOVER, PATIENT } from '../contract/sql-stores';
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { startMariadb } from '../support/mariadb';
-import { connectPostgres, startPostgres } from '../support/postgres';
+import { BuiltServers } from '../support/servers/built-server';
+import { startMariadb } from '../support/servers/mariadb';
+import { connectPostgres, startPostgres } from '../support/servers/postgres';
 
 const servers = new BuiltServers();
 

@@ -1,10 +1,10 @@
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { call, text } from '../support/http';
-import { type MariadbServer, startMariadb } from '../support/mariadb';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { call, text } from '../support/http/http';
+import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
 import { until } from '../support/until';
-import { startZookeeper, type ZookeeperServer } from '../support/zookeeper';
-import { requireZookeeperClient } from '../support/zookeeper-client';
+import { startZookeeper, type ZookeeperServer } from '../support/servers/zookeeper';
+import { requireZookeeperClient } from '../support/servers/zookeeper-client';
 
 /** With a character that a URL has to encode: both spellings must stay hidden. */
 const DATABASE_PASSWORD = 'db-P@ss-7f3a9c';

@@ -2,9 +2,9 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { insertTag, maxIdOf } from '../support/data-directory';
-import { type Answer, call, text } from '../support/http';
+import { BuiltServers } from '../support/servers/built-server';
+import { insertTag, maxIdOf } from '../support/servers/data-directory';
+import { type Answer, call, text } from '../support/http/http';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';

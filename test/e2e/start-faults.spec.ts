@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { LeafErrorCode } from '@leaf-ids/core';
 import { ensureBuilt } from '../support/build';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { SteppedClock } from '../support/faketime';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { SteppedClock } from '../support/servers/faketime';
 import { freePort } from '../support/free-port';
-import { call, json, text } from '../support/http';
+import { call, json, text } from '../support/http/http';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';

@@ -1,9 +1,9 @@
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { insertTag } from '../support/data-directory';
-import { EventReader } from '../support/event-reader';
-import { call } from '../support/http';
-import { problemCode } from '../support/problem';
+import { BuiltServers } from '../support/servers/built-server';
+import { insertTag } from '../support/servers/data-directory';
+import { EventReader } from '../support/http/event-reader';
+import { call } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
 import { until } from '../support/until';
 
 const STREAM = '/api/monitor/stream';

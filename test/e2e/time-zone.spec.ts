@@ -1,6 +1,6 @@
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { json } from '../support/http';
+import { BuiltServers } from '../support/servers/built-server';
+import { json } from '../support/http/http';
 
 const servers = new BuiltServers();
 

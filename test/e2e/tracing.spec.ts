@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
 import { requirePackages } from '../../apps/leaf-server/src/tracing/sdk';
 import { ensureBuilt } from '../support/build';
-import { BuiltServers } from '../support/built-server';
-import { insertTag } from '../support/data-directory';
-import { call, text } from '../support/http';
-import { metric } from '../support/metrics';
-import { startTestServer, type TestServer } from '../support/server';
-import { type CollectedSpan, TraceCollector } from '../support/trace-collector';
+import { BuiltServers } from '../support/servers/built-server';
+import { insertTag } from '../support/servers/data-directory';
+import { call, text } from '../support/http/http';
+import { metric } from '../support/http/metrics';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { type CollectedSpan, TraceCollector } from '../support/fakes/trace-collector';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';

@@ -15,8 +15,8 @@ import {
   LeafHealthIndicator,
   registerLeafMetrics,
 } from '@leaf-ids/id';
-import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
 import { until } from '../support/until';
 
 type Imports = NonNullable<DynamicModule['imports']>;

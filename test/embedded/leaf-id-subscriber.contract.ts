@@ -11,8 +11,8 @@ import {
   TableInheritance,
 } from 'typeorm';
 import { idTransformer, LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/in-memory-id-service';
-import { type OrmDatabase, OrmDatabases } from '../support/orm-databases';
+import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
 @Entity()
 class Order {

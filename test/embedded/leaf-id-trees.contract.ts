@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { Column, type DataSource, Entity, Tree, TreeChildren, TreeParent, type TreeRepository } from 'typeorm';
 import { type KeyType, LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/in-memory-id-service';
-import { type OrmDatabase, OrmDatabases } from '../support/orm-databases';
+import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
 interface Folder {
   id: unknown;

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { Column, CreateDateColumn, type DataSource, Entity, type Repository } from 'typeorm';
 import { LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/in-memory-id-service';
-import { type OrmDatabase, OrmDatabases } from '../support/orm-databases';
+import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
 @Entity()
 class User {

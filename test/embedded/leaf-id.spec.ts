@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/in-memory-id-service';
-import { FILES, OrmDatabases } from '../support/orm-databases';
+import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { FILES, OrmDatabases } from '../support/servers/orm-databases';
 import { entities, Event, subscriberContract } from './leaf-id-subscriber.contract';
 import { treesContract } from './leaf-id-trees.contract';
 import { upsertContract } from './leaf-id-upsert.contract';

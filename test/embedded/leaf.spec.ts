@@ -17,8 +17,8 @@ import {
 } from '@leaf-ids/id';
 import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
-import { makeDataDirectory, removeDataDirectory } from '../support/data-directory';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/in-memory-worker-store';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
 import { until } from '../support/until';
 
 @Module({})

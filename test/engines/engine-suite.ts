@@ -6,7 +6,7 @@ import { workerRegistriesOf } from '../contract/sql-worker-registry.contract';
 import { workerStoresOf } from '../contract/sql-worker-store.contract';
 import { tagStoreContract } from '../contract/tag-store.contract';
 import { ensureBuilt } from '../support/build';
-import { WorkerTables } from '../support/worker-databases';
+import { WorkerTables } from '../support/servers/worker-databases';
 import { FleetLoad, TAG } from './fleet-load';
 import { recordEngine, recordLoad } from './results';
 

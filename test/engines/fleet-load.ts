@@ -1,9 +1,9 @@
 import { Agent } from 'node:http';
 import type { IdRange } from '@leaf-ids/core';
-import { type BuiltServer, BuiltServers } from '../support/built-server';
-import { call } from '../support/http';
+import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { call } from '../support/http/http';
 import { givenTwice, runsOf } from '../support/issued-ids';
-import { SHORT_GRACE } from '../support/readiness';
+import { SHORT_GRACE } from '../support/servers/readiness';
 import { until } from '../support/until';
 
 export const TAG = 'leaf-segment-test';

@@ -1,4 +1,4 @@
-import { GaleraCluster } from '../support/engines/galera';
+import { GaleraCluster } from '../support/servers/engines/galera';
 import { type Engine, engineSuite } from './engine-suite';
 import { versionOf } from './single-server';
 

@@ -8,7 +8,7 @@ import {
   SqlWorkerStore,
 } from '@leaf-ids/persistence';
 import { clock, connect, FAILOVER, lazily, PATIENT } from '../contract/sql-stores';
-import { type Member, ReplicationGroup } from '../support/engines/group-replication';
+import { type Member, ReplicationGroup } from '../support/servers/engines/group-replication';
 import { until } from '../support/until';
 import { type Engine, engineSuite } from './engine-suite';
 import type { FleetLoad } from './fleet-load';

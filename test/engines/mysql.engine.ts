@@ -1,6 +1,6 @@
 import { failoverContract } from '../services/fault/failover.contract';
-import { startMysql } from '../support/engines/mysql';
-import { startMysqlPair } from '../support/engines/mysql-pair';
+import { startMysql } from '../support/servers/engines/mysql';
+import { startMysqlPair } from '../support/servers/engines/mysql-pair';
 import { engineSuite } from './engine-suite';
 import { singleServer } from './single-server';
 

@@ -1,9 +1,9 @@
 import { migrations } from '@leaf-ids/migrations';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../contract/sql-stores';
-import { type PgBouncer, startPgBouncer } from '../support/engines/pgbouncer';
-import { postgres18 } from '../support/engines/postgres-18';
-import { type PostgresPair, startPostgresPair } from '../support/postgres-pair';
+import { type PgBouncer, startPgBouncer } from '../support/servers/engines/pgbouncer';
+import { postgres18 } from '../support/servers/engines/postgres-18';
+import { type PostgresPair, startPostgresPair } from '../support/servers/postgres-pair';
 import { type Engine, engineSuite } from './engine-suite';
 
 interface Pooled extends Engine {

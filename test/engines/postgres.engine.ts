@@ -1,7 +1,7 @@
 import { failoverContract } from '../services/fault/failover.contract';
-import { postgres18 } from '../support/engines/postgres-18';
-import { startPostgres } from '../support/postgres';
-import { startPostgresPair } from '../support/postgres-pair';
+import { postgres18 } from '../support/servers/engines/postgres-18';
+import { startPostgres } from '../support/servers/postgres';
+import { startPostgresPair } from '../support/servers/postgres-pair';
 import { engineSuite } from './engine-suite';
 import { singleServer } from './single-server';
 

@@ -1,4 +1,4 @@
-import type { PrivateServer } from '../support/private-server';
+import type { PrivateServer } from '../support/servers/private-server';
 import { connect } from '../contract/sql-stores';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { Engine } from './engine-suite';

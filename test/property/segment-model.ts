@@ -10,8 +10,8 @@ import {
   type SegmentOptions,
   type SegmentSnapshot,
 } from '@leaf-ids/core';
-import { InMemorySegmentStore, type HeldCall, type SegmentRow } from '../support/in-memory-segment-store';
-import { idsOf } from '../support/segment-rig';
+import { InMemorySegmentStore, type HeldCall, type SegmentRow } from '../support/fakes/in-memory-segment-store';
+import { idsOf } from '../support/fakes/segment-rig';
 import { watch, type Watched } from '../support/watch';
 
 /** The part of a server that hands IDs out and can be stopped. */

@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { admin } from '../support/admin';
-import { type Answer, call, text } from '../support/http';
+import { admin } from '../support/http/admin';
+import { type Answer, call, text } from '../support/http/http';
 import { LogLines } from '../support/log-lines';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const TAG = 'leaf-segment-test';
 const OPS = 'ops-token-0123456789';

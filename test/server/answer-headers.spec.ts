@@ -1,6 +1,6 @@
-import { call, rawCall } from '../support/http';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { call, rawCall } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const TAG = 'leaf-segment-test';
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'";

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { call, text } from '../support/http';
-import { refusalCode } from '../support/problem';
-import { expectServing } from '../support/serving';
-import { startTestServer, type TestServer } from '../support/server';
+import { call, text } from '../support/http/http';
+import { refusalCode } from '../support/http/problem';
+import { expectServing } from '../support/servers/serving';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const TAG = 'leaf-segment-test';
 

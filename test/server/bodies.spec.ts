@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { type Answer, call, json, text } from '../support/http';
-import { problemCode, refusalCode } from '../support/problem';
-import { expectServing } from '../support/serving';
-import { startTestServer, type TestServer } from '../support/server';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { type Answer, call, json, text } from '../support/http/http';
+import { problemCode, refusalCode } from '../support/http/problem';
+import { expectServing } from '../support/servers/serving';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const GET = '/api/segment/get/leaf-segment-test';
 

@@ -1,10 +1,10 @@
 import { MAX_ID, MAX_STEP } from '@leaf-ids/core';
 import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views/views';
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { insertTag, maxIdOf } from '../support/data-directory';
-import { call, json, text } from '../support/http';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { insertTag, maxIdOf } from '../support/servers/data-directory';
+import { call, json, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 /** From here on a number of JavaScript stands for several. */

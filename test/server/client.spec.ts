@@ -3,11 +3,11 @@ import { type INestApplicationContext, Injectable, Logger, Module } from '@nestj
 import { NestFactory } from '@nestjs/core';
 import { IdService } from '@leaf-ids/core';
 import { LeafClient, LeafClientModule, type LeafClientOptions } from '@leaf-ids/client';
-import { ADMIN_TOKEN } from '../support/admin';
+import { ADMIN_TOKEN } from '../support/http/admin';
 import { freePort } from '../support/free-port';
-import { call } from '../support/http';
-import { startTestServer, type TestServer } from '../support/server';
-import { SharedAnswerProxy } from '../support/shared-answer-proxy';
+import { call } from '../support/http/http';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { SharedAnswerProxy } from '../support/http/shared-answer-proxy';
 import { until } from '../support/until';
 import { watch } from '../support/watch';
 

@@ -1,7 +1,7 @@
-import { insertTag, makeDataDirectory, removeDataDirectory } from '../support/data-directory';
-import { call, text } from '../support/http';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { insertTag, makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { call, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';

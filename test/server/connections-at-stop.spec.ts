@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { text } from '../support/http';
-import { startTestServer, type TestServer } from '../support/server';
+import { text } from '../support/http/http';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const GET = 'GET /api/snowflake/get/order HTTP/1.1\r\nhost: leaf\r\n\r\n';

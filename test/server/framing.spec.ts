@@ -1,7 +1,7 @@
-import { type Answer, rawCall } from '../support/http';
-import { refusalCode } from '../support/problem';
-import { expectServing } from '../support/serving';
-import { startTestServer, type TestServer } from '../support/server';
+import { type Answer, rawCall } from '../support/http/http';
+import { refusalCode } from '../support/http/problem';
+import { expectServing } from '../support/servers/serving';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const TAG = 'leaf-segment-test';
 /** A head that is answered ahead of the framework, one that the framework answers, and one that reads a body. */

@@ -1,8 +1,8 @@
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { insertTag } from '../support/data-directory';
-import { call, json, text } from '../support/http';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { insertTag } from '../support/servers/data-directory';
+import { call, json, text } from '../support/http/http';
 import { LogLines } from '../support/log-lines';
-import { startTestServer, type TestServer } from '../support/server';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const SCRIPT = `</td></script><script>alert(1)</script><img src=x onerror="alert('2')">`;
 const TERMINAL = '\r\n[Leaf] 1 LOG forged\u001b[2J\u009b31m\u202e';

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http';
-import { insertTag, maxIdOf } from '../support/data-directory';
-import { type Answer, call, json, text } from '../support/http';
-import { metric } from '../support/metrics';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { insertTag, maxIdOf } from '../support/servers/data-directory';
+import { type Answer, call, json, text } from '../support/http/http';
+import { metric } from '../support/http/metrics';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';

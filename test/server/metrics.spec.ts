@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import parse from 'parse-prometheus-text-format';
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { insertTag } from '../support/data-directory';
-import { type Family, parseExposition } from '../support/exposition';
-import { call, text } from '../support/http';
-import { scrape } from '../support/metrics';
-import { startTestServer, type TestServer } from '../support/server';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { insertTag } from '../support/servers/data-directory';
+import { type Family, parseExposition } from '../support/http/exposition';
+import { call, text } from '../support/http/http';
+import { scrape } from '../support/http/metrics';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';

@@ -4,11 +4,11 @@ import type {
   SegmentsView,
   SnowflakeView,
 } from '../../apps/leaf-server/src/monitor/views/views';
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { EventReader } from '../support/event-reader';
-import { call, json, text } from '../support/http';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { EventReader } from '../support/http/event-reader';
+import { call, json, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const STREAM = '/api/monitor/stream';

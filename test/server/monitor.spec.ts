@@ -4,13 +4,13 @@ import type {
   SnowflakeView,
   TagView,
 } from '../../apps/leaf-server/src/monitor/views/views';
-import { admin, ADMIN_TOKEN } from '../support/admin';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { ROOT } from '../support/build';
-import { insertTag } from '../support/data-directory';
-import { call, json, text } from '../support/http';
+import { insertTag } from '../support/servers/data-directory';
+import { call, json, text } from '../support/http/http';
 import { manifestOf } from '../support/packages';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
-import { type Answer, call } from '../support/http';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { type Answer, call } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 describe.each([{ fastPath: true }, { fastPath: false }])('nonces, $fastPath for the fast route', (options) => {
   let server: TestServer;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CATALOGUE } from '@leaf-ids/core';
-import { call } from '../support/http';
+import { call } from '../support/http/http';
 import { LogLines } from '../support/log-lines';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import type { ApiDescription } from '../support/openapi/document';
 import { faultsOfDocument } from '../support/openapi/document-rules';
 import { routesOf } from '../support/openapi/server-routes';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 let server: TestServer;
 let registered: string[];

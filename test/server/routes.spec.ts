@@ -1,10 +1,10 @@
 import { ApiContract, fetchApi } from '../support/openapi/contract';
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { call, rawCall } from '../support/http';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { call, rawCall } from '../support/http/http';
 import { routesOf } from '../support/openapi/server-routes';
-import { problemCode, refusalCode } from '../support/problem';
-import { expectServing } from '../support/serving';
-import { startTestServer, type TestServer } from '../support/server';
+import { problemCode, refusalCode } from '../support/http/problem';
+import { expectServing } from '../support/servers/serving';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 /** Everything that anybody may ask. A route that is not here is not public, whoever adds it. */
 const PUBLIC = [

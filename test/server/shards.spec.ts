@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { call, json, text } from '../support/http';
-import { startTestServer } from '../support/server';
+import { call, json, text } from '../support/http/http';
+import { startTestServer } from '../support/servers/server';
 
 it('a server on two databases has the tags of both and gives unused IDs back to each', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'leaf-e2e-shards-'));

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { text } from '../support/http';
-import { startTestServer, type TestServer } from '../support/server';
+import { text } from '../support/http/http';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const HEAD = 'POST /api/tags HTTP/1.1\r\nHost: leaf\r\nContent-Type: application/json\r\n';

@@ -1,6 +1,6 @@
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { json, text } from '../support/http';
-import { startTestServer, type TestServer } from '../support/server';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { json, text } from '../support/http/http';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 let server: TestServer;
 beforeAll(async () => (server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN })));

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { admin, ADMIN_TOKEN } from '../support/admin';
-import { insertTag, maxIdOf } from '../support/data-directory';
-import { type Answer, call, json, text } from '../support/http';
-import { problemCode } from '../support/problem';
-import { startTestServer, type TestServer } from '../support/server';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { insertTag, maxIdOf } from '../support/servers/data-directory';
+import { type Answer, call, json, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const FIRST = 'leaf-segment-test';

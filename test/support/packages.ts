@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from './build';
-import { run } from './services';
+import { run } from './servers/services';
 
 interface PackedFile {
   readonly name: string;

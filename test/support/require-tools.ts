@@ -1,5 +1,5 @@
 import { missingTools } from './tools';
-import { requireZookeeperClient } from './zookeeper-client';
+import { requireZookeeperClient } from './servers/zookeeper-client';
 
 /** Ahead of the first test of every tier but the fast one: what is missing is said once, and nothing is skipped. */
 export default async function requireTools(): Promise<void> {

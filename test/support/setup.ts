@@ -1,8 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
-import { runMain } from './run-main';
-import { exists, run } from './services';
+import { runMain } from './servers/run-main';
+import { exists, run } from './servers/services';
 import { type MissingTool, missingTools } from './tools';
-import { buildZookeeperClient, requireZookeeperClient, zookeeperClientProblem } from './zookeeper-client';
+import { buildZookeeperClient, requireZookeeperClient, zookeeperClientProblem } from './servers/zookeeper-client';
 
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
 /** What compiles the native client of ZooKeeper. */

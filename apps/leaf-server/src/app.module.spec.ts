@@ -1,6 +1,6 @@
 import { Leaf } from '@leaf-ids/id';
 import { DataSource } from 'typeorm';
-import { startTestServer } from '../../../test/support/server';
+import { startTestServer } from '../../../test/support/servers/server';
 import { Sampler } from './monitor/sampling/sampler';
 
 describe('AppModule', () => {

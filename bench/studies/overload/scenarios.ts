@@ -1,5 +1,5 @@
-import { startMariadb } from '../../../test/support/mariadb';
-import { TcpProxy } from '../../../test/support/tcp-proxy';
+import { startMariadb } from '../../../test/support/servers/mariadb';
+import { TcpProxy } from '../../../test/support/http/tcp-proxy';
 import { insertTags, open } from '../segment/database';
 
 /** What is asked of the server, and what it stands on. */

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MariadbServer } from '../../../test/support/mariadb';
+import type { MariadbServer } from '../../../test/support/servers/mariadb';
 import { formatTable, whole } from '../../report/table';
 import { below, type Target } from '../../report/targets';
 import { request } from '../../http/request';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MariadbServer } from '../../../test/support/mariadb';
+import type { MariadbServer } from '../../../test/support/servers/mariadb';
 import { summarize, type Summary } from '../../report/summary';
 import { decimals, formatTable, whole } from '../../report/table';
 import { type Busy, observeBusy } from './busy';

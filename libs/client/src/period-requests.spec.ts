@@ -1,4 +1,4 @@
-import { ClientRig } from '../../../test/support/client-rig';
+import { ClientRig } from '../../../test/support/http/client-rig';
 import { watch } from '../../../test/support/watch';
 import { PeriodRequests } from './period-requests';
 

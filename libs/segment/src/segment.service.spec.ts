@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf-ids/core';
-import { InMemorySegmentStore } from '../../../test/support/in-memory-segment-store';
+import { InMemorySegmentStore } from '../../../test/support/fakes/in-memory-segment-store';
 import { watch } from '../../../test/support/watch';
 import { SegmentService } from './segment.service';
 

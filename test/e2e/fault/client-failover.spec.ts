@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeafClient } from '@leaf-ids/client/plain';
 import { ensureBuilt } from '../../support/build';
-import { type BuiltServer, BuiltServers } from '../../support/built-server';
-import { call } from '../../support/http';
+import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';
+import { call } from '../../support/http/http';
 import { givenTwice, IssuedIds, runsOf } from '../../support/issued-ids';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const TAGS = ['order', 'user', 'invoice', 'parcel', 'ticket', 'session', 'event', 'item'];

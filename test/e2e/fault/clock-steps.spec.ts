@@ -1,13 +1,18 @@
 import { defaultLayout } from '@leaf-ids/core';
 import { ensureBuilt } from '../../support/build';
-import { type BuiltServer, BuiltServers } from '../../support/built-server';
-import { SteppedClock } from '../../support/faketime';
-import { call, json, text } from '../../support/http';
+import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';
+import { SteppedClock } from '../../support/servers/faketime';
+import { call, json, text } from '../../support/http/http';
 import { givenTwice } from '../../support/issued-ids';
-import { metric } from '../../support/metrics';
-import { problemCode } from '../../support/problem';
-import { MYSQL, type RegistryHost, SERVER_REGISTRIES, type ServerRegistry } from '../../support/server-registries';
-import { SnowflakeLoad } from '../../support/snowflake-load';
+import { metric } from '../../support/http/metrics';
+import { problemCode } from '../../support/http/problem';
+import {
+  MYSQL,
+  type RegistryHost,
+  SERVER_REGISTRIES,
+  type ServerRegistry,
+} from '../../support/servers/server-registries';
+import { SnowflakeLoad } from '../../support/servers/snowflake-load';
 import { until } from '../../support/until';
 
 const STEPS_MS = [1000, 2900, 9000];

@@ -1,10 +1,10 @@
 import type { Browser, Page, Request } from 'playwright-core';
 import { ConsolePage, launchBrowser } from '../../support/browser';
 import { ensureBuilt } from '../../support/build';
-import { type BuiltServer, BuiltServers } from '../../support/built-server';
-import { text } from '../../support/http';
-import { startMariadb } from '../../support/mariadb';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';
+import { text } from '../../support/http/http';
+import { startMariadb } from '../../support/servers/mariadb';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const TAGS = 10_000;

@@ -1,11 +1,11 @@
 import { lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt } from '../../support/build';
-import { type BuiltServer, BuiltServers } from '../../support/built-server';
-import { maxIdOf } from '../../support/data-directory';
-import { type Answer, call, text } from '../../support/http';
-import { problemCode } from '../../support/problem';
-import { onDiskOf, spawnOnDisk } from '../../support/small-disk';
+import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';
+import { maxIdOf } from '../../support/servers/data-directory';
+import { type Answer, call, text } from '../../support/http/http';
+import { problemCode } from '../../support/http/problem';
+import { onDiskOf, spawnOnDisk } from '../../support/servers/small-disk';
 import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';

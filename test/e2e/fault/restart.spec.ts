@@ -1,13 +1,13 @@
 import { sqlFixture } from '../../contract/sql-stores';
 import { ensureBuilt } from '../../support/build';
-import { BuiltServers } from '../../support/built-server';
-import type { DatabasePair } from '../../support/database-pair';
-import { call } from '../../support/http';
-import { startMariadbPair } from '../../support/mariadb-pair';
-import { metric } from '../../support/metrics';
-import { startPostgresPair } from '../../support/postgres-pair';
-import { problemCode } from '../../support/problem';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { BuiltServers } from '../../support/servers/built-server';
+import type { DatabasePair } from '../../support/servers/database-pair';
+import { call } from '../../support/http/http';
+import { startMariadbPair } from '../../support/servers/mariadb-pair';
+import { metric } from '../../support/http/metrics';
+import { startPostgresPair } from '../../support/servers/postgres-pair';
+import { problemCode } from '../../support/http/problem';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const TAG = 't';

@@ -1,13 +1,13 @@
 import type { Instance } from '@leaf-ids/core';
 import type { RegistryOptions } from '@leaf-ids/registry';
 import { ensureBuilt } from '../../support/build';
-import { makeDataDirectory, removeDataDirectory } from '../../support/data-directory';
-import { shiftedClock } from '../../support/faketime';
-import { LeaseHolder } from '../../support/lease-holder';
-import { startMariadb } from '../../support/mariadb';
-import { TcpProxy } from '../../support/tcp-proxy';
-import { startZookeeper } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
+import { shiftedClock } from '../../support/servers/faketime';
+import { LeaseHolder } from '../../support/servers/lease-holder';
+import { startMariadb } from '../../support/servers/mariadb';
+import { TcpProxy } from '../../support/http/tcp-proxy';
+import { startZookeeper } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
 const ROUNDS = Number(process.env.LEAF_TEST_ROUNDS ?? 10);
 const ROUND_LIMIT_MS = 20_000;

@@ -1,13 +1,13 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBuilt } from '../../support/build';
-import { type BuiltServer, BuiltServers } from '../../support/built-server';
-import { call } from '../../support/http';
-import { metric } from '../../support/metrics';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';
+import { call } from '../../support/http/http';
+import { metric } from '../../support/http/metrics';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
-import { startEnsemble, type ZookeeperEnsemble } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { startEnsemble, type ZookeeperEnsemble } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
 /** Longer than the horizon and the reservation: whoever does not stand in for the registry comes to its end. */
 const OUTAGE_MS = Number(process.env.LEAF_TEST_OUTAGE_MS ?? 16_000);

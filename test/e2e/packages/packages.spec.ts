@@ -2,10 +2,10 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ROOT } from '../../support/build';
-import { BuiltServer, BuiltServers } from '../../support/built-server';
-import { launch } from '../../support/launch';
-import { call, text } from '../../support/http';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
+import { BuiltServer, BuiltServers } from '../../support/servers/built-server';
+import { launch } from '../../support/servers/launch';
+import { call, text } from '../../support/http/http';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import {
   command,
   filesBelow,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runMain } from '../../support/run-main';
+import { runMain } from '../../support/servers/run-main';
 import { runChaos } from './chaos-run';
 import { describe, folderOf, writeDocument, writeReports } from './report/reports';
 import { summarize } from './report/summary';

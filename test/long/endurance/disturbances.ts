@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ADMIN_TOKEN } from '../../support/admin';
+import { ADMIN_TOKEN } from '../../support/http/admin';
 import { ask } from '../chaos/load/http-ask';
 import type { Edges } from '../chaos/world/edges';
-import { EventReader } from '../../support/event-reader';
-import type { TcpProxy } from '../../support/tcp-proxy';
+import { EventReader } from '../../support/http/event-reader';
+import type { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 import type { Server } from './world';
 

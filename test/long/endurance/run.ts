@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runMain } from '../../support/run-main';
+import { runMain } from '../../support/servers/run-main';
 import { runEndurance } from './endurance-run';
 import { describe, markdownOf } from './report';
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask } from '../chaos/load/http-ask';
 import { closeEdges, type Edges, openEdges } from '../chaos/world/edges';
-import { ADMIN_TOKEN } from '../../support/admin';
+import { ADMIN_TOKEN } from '../../support/http/admin';
 import { freePort } from '../../support/free-port';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { until } from '../../support/until';
-import { startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { Subject } from './subject/subject';
 
 export const TAG = 'endurance';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { ensureBuilt } from '../../support/build';
-import { type BuiltServer, BuiltServers } from '../../support/built-server';
-import { type CountingHost, MYSQL, ZK_NORMAL } from '../../support/server-registries';
+import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';
+import { type CountingHost, MYSQL, ZK_NORMAL } from '../../support/servers/server-registries';
 import { until } from '../../support/until';
 
 const REPORT_MS = 3000;

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { makeDataDirectory, removeDataDirectory } from '../../support/data-directory';
-import { serverEnv } from '../../support/launch';
+import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
+import { serverEnv } from '../../support/servers/launch';
 
 const CONNECTIONS = 32;
 /** Requests of a round on each connection. */

@@ -2,7 +2,7 @@ import { DEFAULT_HOT_TAGS, FakeClock, HotTags, SegmentIdGenerator } from '@leaf-
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { Traffic } from '../../../apps/leaf-server/src/monitor/sampling/traffic';
 import { heapInUse } from '../../support/heap';
-import { InMemorySegmentStore } from '../../support/in-memory-segment-store';
+import { InMemorySegmentStore } from '../../support/fakes/in-memory-segment-store';
 
 const TAGS = ['heavy', 'busy', 'steady', 'nightly', ...Array.from({ length: 47 }, (_, index) => `rare-${index}`)];
 const STEP = 1000;

@@ -1,7 +1,7 @@
 import { DEFAULT_HOT_TAGS, FakeClock, HotTags, PLAIN_TAG, SegmentIdGenerator } from '@leaf-ids/core';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { heapInUse } from '../../support/heap';
-import { InMemorySegmentStore } from '../../support/in-memory-segment-store';
+import { InMemorySegmentStore } from '../../support/fakes/in-memory-segment-store';
 
 const TAGS = 100_000;
 const USED = 20_000;

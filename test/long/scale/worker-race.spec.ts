@@ -2,9 +2,9 @@ import { POOL_WORKERS } from '@leaf-ids/persistence';
 import { PLAIN } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { raceForAll } from '../../contract/worker-registry.contract';
 import { openSession, zkStore } from '../../services/contract/zk-stores';
-import { SERVER_HOSTS, SQLITE_HOST, WorkerTables } from '../../support/worker-databases';
-import { WorkerWorld } from '../../support/worker-processes';
-import { startZookeeper } from '../../support/zookeeper';
+import { SERVER_HOSTS, SQLITE_HOST, WorkerTables } from '../../support/servers/worker-databases';
+import { WorkerWorld } from '../../support/servers/worker-processes';
+import { startZookeeper } from '../../support/servers/zookeeper';
 
 /** All workers of the default layout. */
 const WORKERS = 1024;

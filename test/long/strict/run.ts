@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { formatTable, whole } from '../../../bench/report/table';
-import { runMain } from '../../support/run-main';
+import { runMain } from '../../support/servers/run-main';
 import { DATABASES, runStrict, type StrictOutcome } from './strict-run';
 
 const USAGE = `npm run strict -- --operations 1000000      so many answered calls; 100,000 unless told

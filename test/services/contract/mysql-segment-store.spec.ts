@@ -1,4 +1,4 @@
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
 import { periodContract } from '../../contract/period.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';

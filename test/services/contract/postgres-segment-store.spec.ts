@@ -1,4 +1,4 @@
-import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
 import { periodContract } from '../../contract/period.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';

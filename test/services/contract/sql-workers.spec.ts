@@ -1,6 +1,6 @@
 import { sqlWorkerRegistryContract } from '../../contract/sql-worker-registry.contract';
 import { sqlWorkerStoreContract } from '../../contract/sql-worker-store.contract';
-import { SERVER_HOSTS } from '../../support/worker-databases';
+import { SERVER_HOSTS } from '../../support/servers/worker-databases';
 
 sqlWorkerStoreContract(SERVER_HOSTS);
 sqlWorkerRegistryContract(SERVER_HOSTS);

@@ -7,11 +7,11 @@ import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/n
 import { formatToken, parseToken } from '../../../libs/registry/src/stores/zookeeper/token';
 import { ZookeeperFault } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
-import { inTime, givenTwice, LeaseRig, REPORT_MS, pass } from '../../support/lease-rig';
+import { inTime, givenTwice, LeaseRig, REPORT_MS, pass } from '../../support/fakes/lease-rig';
 import { recovered } from '../../support/recovered';
 import { until } from '../../support/until';
-import { startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { type LossySession, openSession, zkStore } from './zk-stores';
 
 const START = 1_700_000_000_000;

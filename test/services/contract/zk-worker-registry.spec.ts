@@ -1,7 +1,7 @@
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import type { ZookeeperSession } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
-import { startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { workerRegistryContract } from '../../contract/worker-registry.contract';
 import { openSession, removeTree, zkStore } from './zk-stores';
 

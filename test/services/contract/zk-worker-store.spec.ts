@@ -3,8 +3,8 @@ import { reveal } from '../../../libs/registry/src/stores/zookeeper/hidden-text'
 import { type NodeLayout, PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { ZookeeperFault, type ZookeeperFaultKind } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
-import { startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { workerStoreContract } from '../../contract/worker-store.contract';
 import { type LossySession, NAME, openSession, zkStore } from './zk-stores';
 

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { createSegmentStore, type DatabaseTarget, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 
 const TAG = 'leaf-segment-test';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { createSegmentStore, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
 
 interface Host {
   createDatabase(): Promise<string>;

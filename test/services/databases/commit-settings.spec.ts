@@ -1,8 +1,8 @@
 import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { systemRandom } from '@leaf-ids/core';
 import { clock, connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
 import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';

@@ -1,8 +1,8 @@
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
-import type { PrivateServer } from '../../support/private-server';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
+import type { PrivateServer } from '../../support/servers/private-server';
 
 const SECRET = 'p%40ss-w0rd';
 /** A label of a name has at most 63 characters: nobody is asked for it. */

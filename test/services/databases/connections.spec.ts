@@ -11,10 +11,10 @@ import {
   type SqliteConnection,
 } from '@leaf-ids/persistence';
 import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
-import { makeDataDirectory, removeDataDirectory } from '../../support/data-directory';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';

@@ -3,8 +3,8 @@ import { type Allocation, LeafError } from '@leaf-ids/core';
 import { createSegmentStore, createTagStore, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { MYSQL_WORKERS } from '../../../libs/persistence/src/dialects/mysql-statements';
 import { connect, FAILOVER } from '../../contract/sql-stores';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
 /** What would end a literal, or begin another statement, if it were taken for anything but text. */
 const HOSTILE = `it's "quoted" \\' ; -- \`x\` \\`;

@@ -9,9 +9,9 @@ import {
   SqlWorkerStore,
 } from '@leaf-ids/persistence';
 import { connect, FAILOVER, lazily } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
-import type { PrivateServer } from '../../support/private-server';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
+import type { PrivateServer } from '../../support/servers/private-server';
 
 interface DatabaseServer extends PrivateServer {
   createDatabase(): Promise<string>;

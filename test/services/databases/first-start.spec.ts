@@ -9,9 +9,9 @@ import {
 } from '@leaf-ids/persistence';
 import { migrations } from '@leaf-ids/migrations';
 import { clock, connect, FAILOVER, lazily } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
-import type { PrivateServer } from '../../support/private-server';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
+import type { PrivateServer } from '../../support/servers/private-server';
 import { until } from '../../support/until';
 
 const SERVERS = 20;

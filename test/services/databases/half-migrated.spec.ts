@@ -6,8 +6,8 @@ import { dataSourceOptions } from '../../../libs/persistence/src/database/data-s
 import { DIALECTS } from '../../../libs/persistence/src/dialects/dialects';
 import { migrate, MigrationsLocked } from '../../../libs/persistence/src/schema/migrate';
 import { connect, FAILOVER } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
 
 interface Host {
   createDatabase(): Promise<string>;

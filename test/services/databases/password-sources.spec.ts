@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { createSegmentStore, type LeafDataSource, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
-import { run } from '../../support/services';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
+import { run } from '../../support/servers/services';
 
 const TAG = 'leaf-segment-test';
 const SECRETS = ['first-5b1f', 'second-a07c', 'third-99d2'] as const;

@@ -1,7 +1,7 @@
 import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
-import { type PgbouncerServer, startPgbouncer } from '../../support/pgbouncer';
-import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { type PgbouncerServer, startPgbouncer } from '../../support/servers/pgbouncer';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
 const TAG = 'leaf-segment-test';
 

@@ -2,8 +2,8 @@ import { SystemClock, systemRandom } from '@leaf-ids/core';
 import { createSegmentStore, type LeafDataSource, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER, PATIENT } from '../../contract/sql-stores';
 import { freePort } from '../../support/free-port';
-import type { PostgresServer } from '../../support/postgres';
-import { type PostgresPair, startPostgresPair } from '../../support/postgres-pair';
+import type { PostgresServer } from '../../support/servers/postgres';
+import { type PostgresPair, startPostgresPair } from '../../support/servers/postgres-pair';
 import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';

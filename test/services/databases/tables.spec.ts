@@ -1,7 +1,7 @@
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
 describe('tables of MariaDB', () => {
   let server: MariadbServer;

@@ -1,8 +1,8 @@
 import { createTagStore, type LeafDataSource, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
-import type { PrivateServer } from '../../support/private-server';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
+import type { PrivateServer } from '../../support/servers/private-server';
 import { until } from '../../support/until';
 
 interface Case {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { type PostgresServer, startPostgres } from '../../support/postgres';
-import type { PrivateServer } from '../../support/private-server';
-import { run } from '../../support/services';
+import { startMariadb } from '../../support/servers/mariadb';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
+import type { PrivateServer } from '../../support/servers/private-server';
+import { run } from '../../support/servers/services';
 import { until } from '../../support/until';
 
 interface TlsServer extends PrivateServer {

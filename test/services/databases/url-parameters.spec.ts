@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPgbouncer } from '../../support/pgbouncer';
-import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPgbouncer } from '../../support/servers/pgbouncer';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
 const TAG = 'leaf-segment-test';
 

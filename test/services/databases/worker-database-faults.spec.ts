@@ -1,9 +1,9 @@
 import { LeafError, type WorkerRecord } from '@leaf-ids/core';
 import { FIXED_WORKERS, type LeafDataSource, parseDatabaseUrl, SqlWorkerStore } from '@leaf-ids/persistence';
 import { connect, lazily } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
-import type { PrivateServer } from '../../support/private-server';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
+import type { PrivateServer } from '../../support/servers/private-server';
 
 const INSTANCE = { ip: '10.0.0.7', port: 8080 };
 const RECORD: WorkerRecord = { instance: INSTANCE, leaseId: 'f00', write: 1, ceiling: 5000, free: false };

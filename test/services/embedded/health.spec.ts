@@ -5,9 +5,9 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { HealthCheck, type HealthCheckResult, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { IdModule, IdService, LeafHealthIndicator } from '@leaf-ids/id';
-import { type Answer, call } from '../../support/http';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../support/in-memory-worker-store';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
+import { type Answer, call } from '../../support/http/http';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../support/fakes/in-memory-worker-store';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { until } from '../../support/until';
 
 @Controller('health')

@@ -4,8 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { IdModule, IdService } from '@leaf-ids/id';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
 type Imports = NonNullable<DynamicModule['imports']>;
 

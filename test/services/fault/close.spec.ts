@@ -1,8 +1,8 @@
 import { createSegmentStore, FIRST_TAG, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { systemRandom } from '@leaf-ids/core';
 import { clock, FAILOVER } from '../../contract/sql-stores';
-import { startMariadb } from '../../support/mariadb';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { startMariadb } from '../../support/servers/mariadb';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 it('a database that does not answer any more is closed all the same, and reported', async () => {

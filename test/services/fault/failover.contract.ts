@@ -1,8 +1,8 @@
 import { MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { closeAll } from '../../support/close-all';
-import { GAP_STEPS, type Instance, OPTIONS, Valve, FailoverWorld } from '../../support/failover-world';
-import type { DatabasePair } from '../../support/database-pair';
-import type { PrivateServer } from '../../support/private-server';
+import { GAP_STEPS, type Instance, OPTIONS, Valve, FailoverWorld } from '../../support/servers/failover-world';
+import type { DatabasePair } from '../../support/servers/database-pair';
+import type { PrivateServer } from '../../support/servers/private-server';
 import { until } from '../../support/until';
 
 const ROUNDS = 3;

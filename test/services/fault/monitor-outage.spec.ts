@@ -1,11 +1,11 @@
 import type { OverviewView, PartView, SnowflakeView } from '../../../apps/leaf-server/src/monitor/views/views';
-import { EventReader } from '../../support/event-reader';
-import { call, json, text } from '../../support/http';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { problemCode } from '../../support/problem';
-import { settle } from '../../support/server-registries';
-import { startTestServer, type TestServer } from '../../support/server';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { EventReader } from '../../support/http/event-reader';
+import { call, json, text } from '../../support/http/http';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { problemCode } from '../../support/http/problem';
+import { settle } from '../../support/servers/server-registries';
+import { startTestServer, type TestServer } from '../../support/servers/server';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const PASSWORD = 'p4ss/word@never:shown';

@@ -1,10 +1,10 @@
 import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE, SegmentIdGenerator, sizeOf, systemRandom } from '@leaf-ids/core';
 import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connect } from '../../contract/sql-stores';
-import { startMariadbPair } from '../../support/mariadb-pair';
-import { startPostgresPair } from '../../support/postgres-pair';
-import type { DatabasePair } from '../../support/database-pair';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { startMariadbPair } from '../../support/servers/mariadb-pair';
+import { startPostgresPair } from '../../support/servers/postgres-pair';
+import type { DatabasePair } from '../../support/servers/database-pair';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const STEP = 100;

@@ -1,5 +1,5 @@
-import { startPostgres } from '../../support/postgres';
-import { startPostgresPair } from '../../support/postgres-pair';
+import { startPostgres } from '../../support/servers/postgres';
+import { startPostgresPair } from '../../support/servers/postgres-pair';
 import { failoverContract } from './failover.contract';
 
 failoverContract('PostgreSQL', {

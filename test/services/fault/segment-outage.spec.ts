@@ -13,11 +13,11 @@ import { createSegmentStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connectAsServer, FAILOVER, sqlFixture } from '../../contract/sql-stores';
 import type { SegmentStoreFixture } from '../../contract/segment-store.contract';
 import { closeAll } from '../../support/close-all';
-import { codeOf } from '../../support/failover-world';
-import { startMariadb } from '../../support/mariadb';
-import { startPostgres } from '../../support/postgres';
-import type { PrivateServer } from '../../support/private-server';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { codeOf } from '../../support/servers/failover-world';
+import { startMariadb } from '../../support/servers/mariadb';
+import { startPostgres } from '../../support/servers/postgres';
+import type { PrivateServer } from '../../support/servers/private-server';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const TAG = 't';

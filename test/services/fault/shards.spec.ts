@@ -13,9 +13,9 @@ import {
 } from '@leaf-ids/core';
 import { ShardRouter } from '@leaf-ids/persistence';
 import { clock, sqlFixture, type SqlFixture } from '../../contract/sql-stores';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { type ShardedDatabases, shardedDatabases } from '../../support/shards';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { type ShardedDatabases, shardedDatabases } from '../../support/servers/shards';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const sizeOf = (ranges: readonly IdRange[]): number =>

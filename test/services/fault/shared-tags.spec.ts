@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DEFAULT_SEGMENT_OPTIONS, type IdRange, SegmentIdGenerator, systemRandom } from '@leaf-ids/core';
 import { parseDatabaseUrl, ShardRouter } from '@leaf-ids/persistence';
 import { clock, connect } from '../../contract/sql-stores';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { type ShardedDatabases, shardedDatabases } from '../../support/shards';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { type ShardedDatabases, shardedDatabases } from '../../support/servers/shards';
 import { until } from '../../support/until';
 
 const BLOCK = 100;

@@ -1,11 +1,11 @@
 import { FakeClock, LeafError } from '@leaf-ids/core';
 import { FIXED_WORKERS, parseDatabaseUrl, POOL_WORKERS, SqlWorkerStore } from '@leaf-ids/persistence';
 import { connect, lazily } from '../../contract/sql-stores';
-import type { DatabasePair } from '../../support/database-pair';
-import { startMariadbPair } from '../../support/mariadb-pair';
-import { startPostgresPair } from '../../support/postgres-pair';
-import { TcpProxy } from '../../support/tcp-proxy';
-import { WorkerProcess } from '../../support/worker-processes';
+import type { DatabasePair } from '../../support/servers/database-pair';
+import { startMariadbPair } from '../../support/servers/mariadb-pair';
+import { startPostgresPair } from '../../support/servers/postgres-pair';
+import { TcpProxy } from '../../support/http/tcp-proxy';
+import { WorkerProcess } from '../../support/servers/worker-processes';
 
 interface Pair extends DatabasePair {
   readonly primary: DatabasePair['primary'] & { readonly port: number; createDatabase(): Promise<string> };

@@ -6,11 +6,11 @@ import type { ZookeeperSessionOptions } from '../../../libs/registry/src/stores/
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
 import { freePort } from '../../support/free-port';
 import { recovered } from '../../support/recovered';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
-import { WorkerProcess } from '../../support/worker-processes';
-import { startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { WorkerProcess } from '../../support/servers/worker-processes';
+import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
 /** To be waited for; a busy machine alone can use them up. */
 const SHORT = { connectMs: 1500, callMs: 1500, sessionMs: 3000 };

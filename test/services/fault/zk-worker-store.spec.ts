@@ -9,10 +9,10 @@ import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zoo
 import { NAME, openSession, zkStore } from '../contract/zk-stores';
 import { freePort } from '../../support/free-port';
 import { recovered } from '../../support/recovered';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
-import { startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
 /** To be waited for; a busy machine alone can use them up. */
 const SHORT_MS = 1500;

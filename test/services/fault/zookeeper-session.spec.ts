@@ -8,12 +8,12 @@ import {
 } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import { freePort } from '../../support/free-port';
 import { recovered } from '../../support/recovered';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 import { watch } from '../../support/watch';
-import { startEnsemble, startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
-import { ended, onlyZookeeperChild, zookeeperChildren } from '../../support/zookeeper-children';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { startEnsemble, startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
+import { ended, onlyZookeeperChild, zookeeperChildren } from '../../support/servers/zookeeper-children';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
 /** Where no limit is looked at: a machine that stands still for a moment is no fault of the servers. */
 const PATIENT = { connectMs: 20_000, callMs: 20_000, sessionMs: 60_000 };

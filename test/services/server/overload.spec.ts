@@ -1,12 +1,12 @@
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { admin, ADMIN_TOKEN } from '../../support/admin';
-import { insertTag } from '../../support/data-directory';
-import { type Answer, call, text } from '../../support/http';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { problemCode } from '../../support/problem';
-import { startTestServer, type TestServer } from '../../support/server';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { admin, ADMIN_TOKEN } from '../../support/http/admin';
+import { insertTag } from '../../support/servers/data-directory';
+import { type Answer, call, text } from '../../support/http/http';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { problemCode } from '../../support/http/problem';
+import { startTestServer, type TestServer } from '../../support/servers/server';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';

@@ -1,9 +1,9 @@
 import { LeafClient } from '@leaf-ids/client';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
-import { call, json, text } from '../../support/http';
-import { startTestServer, type TestServer } from '../../support/server';
-import { type PostgresServer, startPostgres } from '../../support/postgres';
+import { call, json, text } from '../../support/http/http';
+import { startTestServer, type TestServer } from '../../support/servers/server';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
 describe('a strict tag of two servers', () => {
   let postgres: PostgresServer;

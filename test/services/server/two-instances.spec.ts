@@ -1,9 +1,9 @@
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
-import { call, json, text } from '../../support/http';
-import { type MariadbServer, startMariadb } from '../../support/mariadb';
-import { ready, SHORT_GRACE } from '../../support/readiness';
-import { startTestServer, type TestServer } from '../../support/server';
+import { call, json, text } from '../../support/http/http';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { ready, SHORT_GRACE } from '../../support/servers/readiness';
+import { startTestServer, type TestServer } from '../../support/servers/server';
 import { until } from '../../support/until';
 
 const BATCH = '/api/snowflake/batch/x?size=5000';

@@ -2,9 +2,9 @@ import { FakeClock, type StoredWorker } from '@leaf-ids/core';
 import { openSession, zkStore } from '../contract/zk-stores';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
-import { WorkerProcess } from '../../support/worker-processes';
-import { startEnsemble, type ZookeeperEnsemble } from '../../support/zookeeper';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { WorkerProcess } from '../../support/servers/worker-processes';
+import { startEnsemble, type ZookeeperEnsemble } from '../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
 const SERVERS = 32;
 

@@ -1,5 +1,5 @@
 import { FakeClock, systemRandom } from '@leaf-ids/core';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { CLOSED, NativeFailure } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
 import { ZookeeperConnection } from '../../../libs/registry/src/stores/zookeeper/zookeeper-connection';

@@ -14,14 +14,14 @@ import {
   type ZookeeperSessionOptions,
 } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import { ensureBuilt, ROOT } from '../../support/build';
-import { makeDataDirectory, removeDataDirectory } from '../../support/data-directory';
+import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
 import { freePort } from '../../support/free-port';
-import { run } from '../../support/services';
-import { TcpProxy } from '../../support/tcp-proxy';
+import { run } from '../../support/servers/services';
+import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
-import { startZookeeper, type ZookeeperServer } from '../../support/zookeeper';
-import { ended, onlyZookeeperChild } from '../../support/zookeeper-children';
-import { requireZookeeperClient } from '../../support/zookeeper-client';
+import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
+import { ended, onlyZookeeperChild } from '../../support/servers/zookeeper-children';
+import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
 const PASSWORD = 'hunter2';
 

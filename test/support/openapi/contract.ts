@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { MAX_ID } from '@leaf-ids/core';
-import { type Answer, json } from '../http';
+import { type Answer, json } from '../http/http';
 import type { ApiDescription, Operation, Schema } from './document';
 
 export interface ApiRoute {

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
-import { ADMIN_TOKEN } from '../admin';
-import { type Answer, call } from '../http';
+import { ADMIN_TOKEN } from '../http/admin';
+import { type Answer, call } from '../http/http';
 import type { ApiContract } from './contract';
 import { BODY_LIMIT, FuzzJudge } from './fuzz-judge';
 import type { FuzzedRequest } from './requests';

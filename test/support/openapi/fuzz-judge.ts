@@ -1,5 +1,5 @@
-import type { Answer } from '../http';
-import { problemCode } from '../problem';
+import type { Answer } from '../http/http';
+import { problemCode } from '../http/problem';
 import type { ApiContract, ApiRoute } from './contract';
 import type { FuzzedRequest } from './requests';
 

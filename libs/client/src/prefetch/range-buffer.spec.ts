@@ -1,6 +1,6 @@
 import { LeafError } from '@leaf-ids/core';
-import { ClientRig } from '../../../../test/support/client-rig';
-import { idsOf } from '../../../../test/support/segment-rig';
+import { ClientRig } from '../../../../test/support/http/client-rig';
+import { idsOf } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 import { RangeBuffer } from './range-buffer';
 

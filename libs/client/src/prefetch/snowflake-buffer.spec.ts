@@ -1,5 +1,5 @@
 import { LeafError } from '@leaf-ids/core';
-import { ClientRig } from '../../../../test/support/client-rig';
+import { ClientRig } from '../../../../test/support/http/client-rig';
 import { watch } from '../../../../test/support/watch';
 import { SnowflakeBuffer } from './snowflake-buffer';
 

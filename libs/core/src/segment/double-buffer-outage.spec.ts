@@ -1,5 +1,5 @@
 import { LeafError } from '../errors/leaf-error';
-import { idsOf, SegmentRig, TAG, takeMany } from '../../../../test/support/segment-rig';
+import { idsOf, SegmentRig, TAG, takeMany } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 
 describe('DoubleBuffer, with a store that fails', () => {

@@ -1,4 +1,4 @@
-import { idsOf, SegmentRig, stopping, TAG, takeMany } from '../../../../test/support/segment-rig';
+import { idsOf, SegmentRig, stopping, TAG, takeMany } from '../../../../test/support/fakes/segment-rig';
 import { watch, type Watched } from '../../../../test/support/watch';
 import { FakeClock } from '../clock/fake-clock';
 import { DoubleBuffer } from './double-buffer';

@@ -1,4 +1,4 @@
-import { idsOf, SegmentRig, stopping, TAG, takeMany } from '../../../../test/support/segment-rig';
+import { idsOf, SegmentRig, stopping, TAG, takeMany } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 
 /** Takes `count` IDs that must all be there without waiting. */

@@ -1,6 +1,6 @@
 import { LeafError } from '../errors/leaf-error';
 import { watch } from '../../../../test/support/watch';
-import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
+import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 
 const UNAVAILABLE = new LeafError('LEAF_STORE_UNAVAILABLE', 'The memory does not answer.');
 

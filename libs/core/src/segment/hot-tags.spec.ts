@@ -1,4 +1,4 @@
-import { SegmentRig, TAG, takeMany } from '../../../../test/support/segment-rig';
+import { SegmentRig, TAG, takeMany } from '../../../../test/support/fakes/segment-rig';
 import { FakeClock } from '../clock/fake-clock';
 import type { DoubleBuffer } from './double-buffer';
 import { DEFAULT_HOT_TAGS, HotTags } from './hot-tags';

@@ -1,5 +1,5 @@
-import { InMemorySegmentStore } from '../../../../test/support/in-memory-segment-store';
-import { SegmentRig } from '../../../../test/support/segment-rig';
+import { InMemorySegmentStore } from '../../../../test/support/fakes/in-memory-segment-store';
+import { SegmentRig } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 import { FakeClock } from '../clock/fake-clock';
 import { idsOf } from './id-range';

@@ -1,5 +1,5 @@
 import { PLAIN_TAG } from '@leaf-ids/core';
-import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
+import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 
 const PAUSED = {

@@ -1,4 +1,4 @@
-import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
+import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 import type { SegmentIdGenerator } from './segment-id-generator';
 

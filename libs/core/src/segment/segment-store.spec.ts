@@ -1,4 +1,4 @@
-import { SegmentRig } from '../../../../test/support/segment-rig';
+import { SegmentRig } from '../../../../test/support/fakes/segment-rig';
 
 describe('SegmentStore', () => {
   it('answers a ping by looking for a tag', async () => {

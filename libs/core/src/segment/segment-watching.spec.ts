@@ -1,4 +1,4 @@
-import { SegmentRig, TAG } from '../../../../test/support/segment-rig';
+import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { until } from '../../../../test/support/until';
 import type { SegmentIdGenerator } from './segment-id-generator';
 

@@ -1,5 +1,5 @@
 import { type IdRange, LeafError, MAX_ID, PLAIN_TAG } from '@leaf-ids/core';
-import { SegmentRig, stopping, TAG } from '../../../../test/support/segment-rig';
+import { SegmentRig, stopping, TAG } from '../../../../test/support/fakes/segment-rig';
 import { type Watched, watch } from '../../../../test/support/watch';
 import { TagSources } from './tag-sources';
 import type { TagSource } from './tag-source';

@@ -1,6 +1,6 @@
 import type { Instance } from './instance';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/in-memory-worker-store';
-import { FIXED_GRACE_MS, givenTwice, LeaseRig, pass, REPORT_MS } from '../../../../test/support/lease-rig';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { FIXED_GRACE_MS, givenTwice, LeaseRig, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import { LeafError } from '../errors/leaf-error';
 import { type FileRecord, WorkerFile } from './worker-file';

@@ -1,5 +1,5 @@
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/in-memory-worker-store';
-import { LeaseRig, pass, REPORT_MS } from '../../../../test/support/lease-rig';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { LeaseRig, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import { isSameHistory, RegistryMemory } from './registry-memory';
 import type { StoredRegistry, StoredWorker } from './worker-store';

@@ -1,4 +1,4 @@
-import { InMemoryWorkers, InMemoryWorkerStore, type Line } from '../../../../test/support/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore, type Line } from '../../../../test/support/fakes/in-memory-worker-store';
 import {
   FIXED_GRACE_MS,
   givenTwice,
@@ -6,7 +6,7 @@ import {
   type LeaseRigOptions,
   pass,
   REPORT_MS,
-} from '../../../../test/support/lease-rig';
+} from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import type { WorkerRecord } from './worker-store';
 

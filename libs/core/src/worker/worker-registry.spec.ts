@@ -1,5 +1,5 @@
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/in-memory-worker-store';
-import { LeaseRig, type LeaseRigOptions, pass, POOL_GRACE_MS } from '../../../../test/support/lease-rig';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { LeaseRig, type LeaseRigOptions, pass, POOL_GRACE_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 
 const HOUR = 3_600_000;

@@ -1,4 +1,4 @@
-import type { TcpProxy } from '../../../support/tcp-proxy';
+import type { TcpProxy } from '../../../support/http/tcp-proxy';
 import type { Mode } from '../history/history';
 import type { LeafProcess } from '../world/leaf-process';
 import { type Code, type Draw, duration, NO_ANSWER, NO_SEGMENT, type Plan, serverOf, type ServerName } from './fault';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ADMIN_TOKEN } from '../../../support/admin';
+import { ADMIN_TOKEN } from '../../../support/http/admin';
 import type { SeededRandom } from '../../simulation/seeded-random';
 import { PASSING_TAGS } from '../world/database';
 import type { LeafProcess } from '../world/leaf-process';

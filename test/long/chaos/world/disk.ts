@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../../../support/services';
+import { run } from '../../../support/servers/services';
 
 /** Room for the files of a server and no more. */
 const SIZE = '1m';

@@ -1,4 +1,4 @@
-import { TcpProxy } from '../../../support/tcp-proxy';
+import { TcpProxy } from '../../../support/http/tcp-proxy';
 
 /** The connections of one server: each goes through a proxy of its own. */
 export interface Edges {

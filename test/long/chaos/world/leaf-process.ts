@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { launch } from '../../../support/launch';
+import { launch } from '../../../support/servers/launch';
 import { ask } from '../load/http-ask';
 import type { DataDirectory } from './data-directory';
 import type { Edges } from './edges';

@@ -1,4 +1,4 @@
-import { SteppedClock } from '../../../support/faketime';
+import { SteppedClock } from '../../../support/servers/faketime';
 
 /** How far ahead of the true time a server's clock may ever be, in milliseconds. */
 export const MOST_AHEAD_MS = 2 * 3_600_000;

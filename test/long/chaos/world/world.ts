@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADMIN_TOKEN } from '../../../support/admin';
+import { ADMIN_TOKEN } from '../../../support/http/admin';
 import { freePort } from '../../../support/free-port';
-import { guarded } from '../../../support/private-server';
+import { guarded } from '../../../support/servers/private-server';
 import { until } from '../../../support/until';
-import { startEnsemble, type ZookeeperEnsemble } from '../../../support/zookeeper';
-import { requireZookeeperClient } from '../../../support/zookeeper-client';
+import { startEnsemble, type ZookeeperEnsemble } from '../../../support/servers/zookeeper';
+import { requireZookeeperClient } from '../../../support/servers/zookeeper-client';
 import { DataDirectory } from './data-directory';
 import { Database, type DatabaseKind, PASSING_TAGS, TAGS } from './database';
 import { Disk, unmountLeftBehind } from './disk';

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { launch } from '../../../support/launch';
-import { guarded } from '../../../support/private-server';
+import { launch } from '../../../support/servers/launch';
+import { guarded } from '../../../support/servers/private-server';
 import { until } from '../../../support/until';
 import type { Sample } from './sample';
 

@@ -1,5 +1,5 @@
 import { DEFAULT_SEGMENT_OPTIONS, FakeClock, type IdRange, SegmentIdGenerator } from '@leaf-ids/core';
-import { type HeldCall, InMemorySegmentStore, type SegmentRow } from '../../../support/in-memory-segment-store';
+import { type HeldCall, InMemorySegmentStore, type SegmentRow } from '../../../support/fakes/in-memory-segment-store';
 import { SeededRandom } from '../seeded-random';
 
 export interface SegmentResult {

@@ -1,5 +1,5 @@
 import type { SegmentService } from '@leaf-ids/segment';
-import { SegmentRig, TAG } from '../../../../../test/support/segment-rig';
+import { SegmentRig, TAG } from '../../../../../test/support/fakes/segment-rig';
 import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';

@@ -1,0 +1,133 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  defaultLayout,
+  FakeClock,
+  type Instance,
+  LeafError,
+  SnowflakeGenerator,
+  type Tenure,
+  WorkerLease,
+  WorkerRegistry,
+  type WorkerFile,
+  type WorkerRegistryOptions,
+  type WorkerStore,
+} from '@leaf-ids/core';
+import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
+import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
+
+export const REPORT_MS = 3000;
+export const FIXED_GRACE_MS = 15_000;
+export const POOL_GRACE_MS = 14_000;
+const HORIZONS = { fixed: 10_000, pool: 3_600_000 };
+
+export interface LeaseRigOptions extends Partial<WorkerRegistryOptions> {
+  readonly policy?: 'fixed' | 'pool';
+  readonly instance?: Partial<Instance>;
+  readonly file?: WorkerFile;
+}
+
+/** Turns of the event loop in which nothing but the clock is waited for. */
+const IDLE_TURNS = 20;
+
+let servers = 0;
+
+/** One server: the shipped registry, lease and generator over a store, on a clock that a test moves. */
+export class LeaseRig {
+  readonly registry: WorkerRegistry;
+  readonly lease: WorkerLease;
+  readonly ids: SnowflakeGenerator;
+  readonly waits: LeafError[] = [];
+  readonly tenures: Tenure[] = [];
+  readonly failures: unknown[] = [];
+  readonly registeredAgain: number[] = [];
+  readonly historiesLost: number[] = [];
+  readonly losses: LeafError[] = [];
+
+  constructor(
+    readonly clock: FakeClock,
+    store: WorkerStore,
+    { policy = 'fixed', instance, file, ...options }: LeaseRigOptions = {},
+  ) {
+    const number = ++servers;
+    this.registry = new WorkerRegistry(
+      {
+        ...{ store, clock, random: (bound) => Math.floor(Math.random() * bound), newId: () => `registry-${++servers}` },
+        policy: policy === 'pool' ? new PoolPolicy() : new FixedPolicy(),
+        ...(file && { file }),
+      },
+      {
+        ...{ name: policy, horizonMs: HORIZONS[policy], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },
+        ...{ layout: defaultLayout().fingerprint, maxWorkerId: 1023, remembers: false, ...options },
+      },
+    );
+    this.lease = new WorkerLease(
+      this.registry,
+      { ip: '10.0.0.7', port: 8080, ...instance },
+      `lease-${number}`,
+      () => this.ids.lastTimestamp,
+      clock,
+      {
+        onWaiting: (reason) => this.waits.push(reason),
+        onAcquired: (tenure) => this.tenures.push(tenure),
+        onAcquireFailed: (error) => this.failures.push(error),
+        onReportFailed: (error) => this.failures.push(error),
+        onRegisteredAgain: (workerId) => this.registeredAgain.push(workerId),
+        onHistoryLost: (workerId) => this.historiesLost.push(workerId),
+        onLost: (error) => this.losses.push(error),
+      },
+    );
+    this.ids = new SnowflakeGenerator(defaultLayout(), this.lease, clock, () => 0, { maxBackwardsMs: 5, waitMs: 1000 });
+  }
+
+  get workerId(): number | undefined {
+    return this.lease.tenure?.workerId;
+  }
+
+  /** Acquires, and lets time pass for as long as that takes. */
+  async start(): Promise<this> {
+    await inTime(this.clock, this.lease.acquire());
+    return this;
+  }
+
+  report(): Promise<void> {
+    return this.lease.report.run();
+  }
+}
+
+/** Moves the clock whenever something waits for it and nothing else: real files and sockets take their time. */
+export async function inTime<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+  const state = { settled: false };
+  const done = (): void => void (state.settled = true);
+  promise.then(done, done);
+  for (let idle = 0; !state.settled;) {
+    await setImmediate();
+    idle = clock.sleeping > 0 ? idle + 1 : 0;
+    if (idle > IDLE_TURNS) await clock.advance(100);
+  }
+  return promise;
+}
+
+/** Lets `ms` milliseconds pass, with a report of each server whenever one is due. */
+export async function pass(servers: readonly LeaseRig[], clock: FakeClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= REPORT_MS) {
+    await clock.advance(Math.min(left, REPORT_MS));
+    await Promise.all(servers.map((server) => server.report()));
+  }
+}
+
+/** The IDs that two servers both give, each asked once a millisecond for `ms` milliseconds, with reports when due. */
+export async function givenTwice(servers: readonly LeaseRig[], clock: FakeClock, ms: number): Promise<bigint[]> {
+  const seen = new Set<bigint>();
+  const twice: bigint[] = [];
+  for (let t = 0; t < ms; t++) {
+    for (const [index, server] of servers.entries()) {
+      if (t % REPORT_MS === (index * REPORT_MS) / servers.length) await server.report();
+      const id = server.ids.tryNext();
+      if (id === undefined) continue;
+      if (seen.has(id)) twice.push(id);
+      seen.add(id);
+    }
+    await clock.advance(1);
+  }
+  return twice;
+}

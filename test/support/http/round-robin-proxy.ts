@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { call } from './http';
+import { until } from '../until';
+
+const CHECK_MS = 50;
+
+interface Upstream {
+  readonly port: number;
+  readonly agent: Agent;
+  healthy: boolean;
+  checking: boolean;
+}
+
+/**
+ * A load balancer at its plainest: asks each server's /health/ready again and again, sends requests to the healthy ones
+ * in turn, on kept connections, and tries none a second time. What fails is answered 502 and noted.
+ */
+export class RoundRobinProxy {
+  readonly failures: string[] = [];
+  private readonly upstreams = new Map<number, Upstream>();
+  private next = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly checks: NodeJS.Timeout,
+  ) {}
+
+  static async start(): Promise<RoundRobinProxy> {
+    const server = createServer((incoming, outgoing) => proxy.forward(incoming, outgoing));
+    const checks = setInterval(() => proxy.checkAll(), CHECK_MS);
+    const proxy: RoundRobinProxy = new RoundRobinProxy(server, checks);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Resolves when requests go there, too. */
+  async add(port: number): Promise<void> {
+    const upstream: Upstream = { port, agent: new Agent({ keepAlive: true }), healthy: false, checking: false };
+    this.upstreams.set(port, upstream);
+    await until('a healthy server', () => upstream.healthy);
+  }
+
+  remove(port: number): void {
+    this.upstreams.get(port)?.agent.destroy();
+    this.upstreams.delete(port);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.checks);
+    for (const port of [...this.upstreams.keys()]) this.remove(port);
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private checkAll(): void {
+    for (const upstream of this.upstreams.values()) {
+      if (!upstream.checking) void this.check(upstream);
+    }
+  }
+
+  private async check(upstream: Upstream): Promise<void> {
+    upstream.checking = true;
+    upstream.healthy = await call(upstream.port, '/health/ready').then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+    upstream.checking = false;
+  }
+
+  private forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const healthy = [...this.upstreams.values()].filter((upstream) => upstream.healthy);
+    const upstream = healthy[this.next++ % healthy.length];
+    if (upstream === undefined) {
+      this.fail(outgoing, 'no server is healthy');
+      return;
+    }
+    const { port, agent } = upstream;
+    const { method, url: path } = incoming;
+    const forwarded = request({ host: '127.0.0.1', port, agent, method, path }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, { 'content-type': answer.headers['content-type'] });
+      answer.pipe(outgoing);
+      answer.on('error', (error) => this.fail(outgoing, error.message));
+    });
+    forwarded.on('error', (error) => this.fail(outgoing, `${port}: ${error.message}`));
+    forwarded.end();
+  }
+
+  private fail(outgoing: ServerResponse, reason: string): void {
+    this.failures.push(reason);
+    if (outgoing.headersSent) outgoing.destroy();
+    else outgoing.writeHead(502).end();
+  }
+}

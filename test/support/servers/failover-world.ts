@@ -1,0 +1,296 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Allocation,
+  DEFAULT_SEGMENT_OPTIONS,
+  type IdRange,
+  LeafError,
+  SegmentIdGenerator,
+  type SegmentStore,
+  systemRandom,
+} from '@leaf-ids/core';
+import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { clock, connect, sqlFixture } from '../../contract/sql-stores';
+import type { PrivateServer } from './private-server';
+import { TcpProxy } from '../http/tcp-proxy';
+import { until } from '../until';
+
+const TAG = 't';
+export const STEP = 100;
+export const GAP_STEPS = 10;
+/** The dynamic step is above the row's step, and at its bound in each round. */
+export const OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, waitMs: 300, maxStep: 4 * STEP };
+const CALLERS = 4;
+const RECOVERY_LIMIT_MS = 60_000;
+
+/** What all allocations of a world pass: counts those that may begin, and keeps what came of them. */
+export class Valve {
+  readonly answered: IdRange[] = [];
+  private left = Infinity;
+  private running = 0;
+  private readonly waiting: (() => void)[] = [];
+  private spent: () => void = () => undefined;
+
+  /** Nobody begins any more; resolves when those under way are done. */
+  async close(): Promise<void> {
+    this.left = 0;
+    await until('end of the allocations under way', () => this.running === 0);
+  }
+
+  /** Lets `count` allocations begin; resolves when the last one does. */
+  allow(count: number): Promise<void> {
+    this.left = count;
+    for (const wake of this.waiting.splice(0)) wake();
+    return new Promise((resolve) => (this.spent = resolve));
+  }
+
+  open(): void {
+    void this.allow(Infinity);
+  }
+
+  /** Whether all that were allowed are done. */
+  get exhausted(): boolean {
+    return this.left === 0 && this.running === 0;
+  }
+
+  /** In front of `store` from now on. */
+  guard(store: SegmentStore): SegmentStore {
+    const allocate = store.allocate.bind(store);
+    store.allocate = (tag, size) => this.pass(() => allocate(tag, size));
+    return store;
+  }
+
+  private async pass(allocate: () => Promise<Allocation>): Promise<Allocation> {
+    while (this.left === 0) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    this.running++;
+    if (--this.left === 0) this.spent();
+    try {
+      const allocation = await allocate();
+      this.answered.push(allocation);
+      return allocation;
+    } finally {
+      this.running--;
+    }
+  }
+}
+
+/** A Leaf server: it knows of the database and of the others what it sees through the proxy. */
+export class Instance {
+  /** What it gave, in the order in which it was received; what follows on is one range. */
+  readonly given: { from: bigint; to: bigint }[] = [];
+  /** Calls that were told that there is no ID for now. */
+  refused = 0;
+  private ended: Promise<void> | undefined;
+  private readonly callers: Promise<void>[] = [];
+
+  constructor(
+    readonly generator: SegmentIdGenerator,
+    private readonly disconnect: () => Promise<void>,
+  ) {}
+
+  get count(): number {
+    return this.given.reduce((sum, { from, to }) => sum + Number(to - from) + 1, 0);
+  }
+
+  get loads(): number {
+    return this.generator.snapshot()[0]?.loads ?? 0;
+  }
+
+  load(): this {
+    for (let caller = 0; caller < CALLERS; caller++) this.callers.push(this.call(caller));
+    return this;
+  }
+
+  get highest(): bigint {
+    return this.given.at(-1)?.to ?? 0n;
+  }
+
+  /** Takes IDs one by one until `done`, however many calls are refused: a busy machine alone can use up their wait. */
+  async takeUntil(done: () => boolean): Promise<void> {
+    const deadline = performance.now() + RECOVERY_LIMIT_MS;
+    while (!done()) {
+      const refusal = await this.takeOne();
+      if (refusal === undefined) continue;
+      if (performance.now() > deadline) throw new Error(`Still refused after ${RECOVERY_LIMIT_MS} ms: ${refusal}`);
+      await sleep(20);
+    }
+  }
+
+  /** Takes ranges of `size` until `done`, however many calls are refused. */
+  async takeRangesUntil(size: number, done: () => boolean): Promise<void> {
+    while (!done()) {
+      try {
+        this.note(await this.generator.takeRanges(TAG, size));
+      } catch (error) {
+        codeOf(error);
+        await sleep(20);
+      }
+    }
+  }
+
+  /** Takes all that it has; nobody may allocate any more. */
+  async drain(): Promise<void> {
+    while ((await this.takeOne()) === undefined);
+  }
+
+  /** Ends as a server does: its rest goes back if the database takes it. */
+  stop(): Promise<void> {
+    this.ended ??= this.end();
+    return this.ended;
+  }
+
+  private async end(): Promise<void> {
+    await this.generator.close().catch(codeOf);
+    await Promise.all(this.callers);
+    await this.disconnect();
+  }
+
+  /** @returns why there was none */
+  private takeOne(): Promise<string | undefined> {
+    return this.next().catch(codeOf);
+  }
+
+  private async next(): Promise<undefined> {
+    const id = await this.generator.next(TAG);
+    this.note([{ from: id, to: id }]);
+  }
+
+  private async call(caller: number): Promise<void> {
+    for (let round = caller; this.ended === undefined; round++) {
+      try {
+        if (round % 2 === 0) await this.next();
+        else this.note(await this.generator.takeRanges(TAG, 1 + ((round * 7) % (STEP / 2))));
+        await sleep(1);
+      } catch (error) {
+        this.refused++;
+        expect(codeOf(error)).toMatch(/^LEAF_(SEGMENT_UNAVAILABLE|STORE_UNAVAILABLE|STORE_BACKWARDS|NOT_READY)$/);
+        await sleep(20);
+      }
+    }
+  }
+
+  private note(ranges: readonly IdRange[]): void {
+    for (const { from, to } of ranges) {
+      const last = this.given.at(-1);
+      if (last !== undefined && last.to + 1n === from) last.to = to;
+      else this.given.push({ from, to });
+    }
+  }
+}
+
+export function codeOf(error: unknown): string {
+  if (error instanceof LeafError) return error.code;
+  throw error;
+}
+
+/** How many IDs were given that had been given before. */
+function duplicates(ranges: readonly IdRange[]): number {
+  let end = 0n;
+  let count = 0n;
+  for (const { from, to } of [...ranges].sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0))) {
+    if (from <= end) count += (to < end ? to : end) - from + 1n;
+    if (to > end) end = to;
+  }
+  return Number(count);
+}
+
+/** One database behind a proxy, and the servers that use it. */
+export class FailoverWorld {
+  readonly valve = new Valve();
+  readonly instances: Instance[] = [];
+  /** Messages of the guard. */
+  readonly failovers: string[] = [];
+  updatesLost = 0;
+  slowestMs = 0;
+
+  private constructor(
+    readonly proxy: TcpProxy,
+    private readonly url: string,
+    private readonly opened: (() => unknown)[],
+  ) {}
+
+  /** @param opened what is to be called at the end, last one first, gets what the world opens */
+  static async make(server: PrivateServer, opened: (() => unknown)[]): Promise<FailoverWorld> {
+    const url = await server.createDatabase();
+    const fixture = await sqlFixture(url, () => Promise.resolve());
+    await fixture.putRow(TAG, 1n, STEP);
+    await fixture.close();
+    const proxy = await TcpProxy.start(server.port);
+    opened.push(() => proxy.stop());
+    return new FailoverWorld(proxy, url, opened);
+  }
+
+  /** One with a `valve` of its own is held up by nobody. */
+  async addInstance(valve = this.valve, options = OPTIONS): Promise<Instance> {
+    const target = this.target(this.proxy.port);
+    const dataSource = await connect(target, false);
+    const store = createSegmentStore(dataSource, {
+      gapSteps: GAP_STEPS,
+      onFailover: (message) => this.failovers.push(message),
+    });
+    const ignore = (): void => undefined;
+    const events = { onLoadFailed: ignore, onRefreshFailed: ignore };
+    const generator = new SegmentIdGenerator(valve.guard(store), clock, systemRandom, options, events);
+    const instance = new Instance(generator, () => dataSource.destroy());
+    this.instances.push(instance);
+    this.opened.push(() => {
+      this.valve.open();
+      return instance.stop();
+    });
+    return instance;
+  }
+
+  async addLoad(count: number): Promise<Instance[]> {
+    const added: Instance[] = [];
+    while (added.length < count) added.push((await this.addInstance()).load());
+    return added;
+  }
+
+  async maxId(port: number): Promise<bigint> {
+    const dataSource = await connect(this.target(port), false);
+    const sql = `SELECT CAST(max_id AS CHAR(20)) AS max_id FROM leaf_alloc WHERE biz_tag = '${TAG}'`;
+    const [row] = await dataSource.query<{ max_id: string }[]>(sql);
+    await dataSource.destroy();
+    return BigInt(row!.max_id);
+  }
+
+  /** Counts what the server at `port` does not know of. */
+  async countLost(port: number): Promise<number> {
+    const maxId = await this.maxId(port);
+    const lost = this.valve.answered.filter(({ to }) => to >= maxId).length;
+    this.updatesLost += lost;
+    return lost;
+  }
+
+  /** Each of `instances` allocates anew, `loads` times. */
+  async serving(instances: readonly Instance[], loads = 1): Promise<void> {
+    const wanted = instances.map((instance) => instance.loads + loads);
+    const done = (): boolean => instances.every((instance, index) => instance.loads >= wanted[index]!);
+    await until('new segments', done, RECOVERY_LIMIT_MS);
+  }
+
+  /** All that was open goes on at `port`, and serves again. */
+  async goOn(port: number, instances: readonly Instance[]): Promise<void> {
+    this.proxy.retarget(port);
+    const begun = performance.now();
+    await this.serving(instances);
+    this.slowestMs = Math.max(this.slowestMs, performance.now() - begun);
+  }
+
+  /** Stops all, and checks every ID that was ever given. */
+  async check(rounds: number): Promise<void> {
+    for (const instance of this.instances) await instance.stop();
+    const found = duplicates(this.instances.flatMap(({ given }) => given));
+    const ids = this.instances.reduce((sum, { count }) => sum + count, 0);
+    const recovery = this.slowestMs > 0 ? `; new segments within ${Math.round(this.slowestMs)} ms` : '';
+    process.stdout.write(
+      `${expect.getState().currentTestName}: ${rounds} rounds, ${ids} IDs checked, ${this.updatesLost} updates lost, ` +
+        `${found} duplicates${recovery}\n`,
+    );
+    expect(ids).toBeGreaterThan(rounds * STEP);
+    expect(found).toBe(0);
+  }
+
+  private target(port: number): DatabaseTarget {
+    return parseDatabaseUrl(this.url.replace(/:\d+\//, `:${port}/`));
+  }
+}

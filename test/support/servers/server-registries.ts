@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { defaultLayout, SystemClock, systemRandom } from '@leaf-ids/core';
+import type { RegistryOptions } from '@leaf-ids/registry';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
+import { connect as connectDatabase } from '../../contract/sql-stores';
+import { openSession } from '../../services/contract/zk-stores';
+import { RegistryMemory } from '../../../libs/core/src/worker/registry-memory';
+import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
+import { startMariadb } from './mariadb';
+import { startZookeeper } from './zookeeper';
+import { requireZookeeperClient } from './zookeeper-client';
+
+/** A registry that is not young any more, with no record in it yet, for servers in processes of their own. */
+export interface ServerRegistry {
+  /** What a server has to be told to use it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** The highest ceiling that is recorded, in Unix ms. `directory` is the data directory of the server. */
+  readonly ceiling: (directory: string) => Promise<number>;
+}
+
+export interface RegistryHost {
+  readonly open: () => Promise<ServerRegistry>;
+  readonly stop: () => Promise<void>;
+}
+
+/** One that tells how many changes of data it has carried out, for all of its registries. */
+export interface CountingHost extends RegistryHost {
+  readonly writes: () => Promise<number>;
+}
+
+export interface RegistryCase<Host extends RegistryHost = RegistryHost> {
+  readonly name: string;
+  /** A worker ID stays with its `ip:port`; otherwise a start after a crash gets another one, at once. */
+  readonly keepsWorker: boolean;
+  readonly start: () => Promise<Host>;
+}
+
+const NAME = 'leaf';
+
+const LOCAL: RegistryCase = {
+  name: 'local',
+  keepsWorker: true,
+  start: () => Promise.resolve({ open: () => Promise.resolve(localRegistry()), stop: () => Promise.resolve() }),
+};
+
+export const MYSQL: RegistryCase<CountingHost> = {
+  name: 'mysql',
+  keepsWorker: true,
+  start: () => startDatabaseHost('mysql', 'leaf_workerid_alloc'),
+};
+
+export const ZK_NORMAL: RegistryCase<CountingHost> = {
+  name: 'zk_normal',
+  keepsWorker: true,
+  start: () => startZookeeperHost('zk_normal', 'forever'),
+};
+
+export const SERVER_REGISTRIES: readonly RegistryCase[] = [
+  LOCAL,
+  { name: 'database', keepsWorker: false, start: () => startDatabaseHost('database', 'leaf_worker_pool') },
+  MYSQL,
+  ZK_NORMAL,
+  { name: 'zk_recycle', keepsWorker: false, start: () => startZookeeperHost('zk_recycle', 'recycle/workers') },
+];
+
+function localRegistry(): ServerRegistry {
+  return {
+    env: { LEAF_SNOWFLAKE_REGISTRY: 'local' },
+    ceiling: async (directory) => timestampOf(await readFile(join(directory, NAME, 'worker-0/workerID.json'), 'utf8')),
+  };
+}
+
+async function startDatabaseHost(strategy: 'database' | 'mysql', workers: string): Promise<CountingHost> {
+  const mariadb = await startMariadb();
+  const open = async (): Promise<ServerRegistry> => {
+    const url = await mariadb.createDatabase();
+    const place = { url, migrate: true };
+    await settle(strategy === 'mysql' ? { strategy, ...place } : { strategy, ...place });
+    const table = `${url.slice(url.lastIndexOf('/') + 1)}.${workers}`;
+    return {
+      env: { LEAF_SNOWFLAKE_REGISTRY: strategy, LEAF_DATABASE_URL: url },
+      ceiling: async () => Number((await mariadb.query(`SELECT MAX(max_timestamp) AS t FROM ${table}`))[0]?.t),
+    };
+  };
+  const status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', 'Com_update', 'Com_delete')";
+  const writes = async (): Promise<number> =>
+    (await mariadb.query(status)).reduce((sum, row) => sum + Number(row.Value), 0);
+  return { open, writes, stop: () => mariadb.stop() };
+}
+
+async function startZookeeperHost(strategy: 'zk_normal' | 'zk_recycle', folder: string): Promise<CountingHost> {
+  await requireZookeeperClient();
+  const zookeeper = await startZookeeper();
+  const open = async (): Promise<ServerRegistry> => {
+    const database = await zookeeper.createDatabase();
+    await settle({ strategy, zookeeper: { address: database }, name: NAME });
+    return {
+      env: { LEAF_SNOWFLAKE_REGISTRY: strategy, LEAF_ZOOKEEPER: database },
+      ceiling: () => highestCeiling(database, `/snowflake/${NAME}/${folder}`),
+    };
+  };
+  return { open, writes: () => transactions(zookeeper.port), stop: () => zookeeper.stop() };
+}
+
+/** Makes a registry as if its servers had been up for longer than the grace: those that start need not wait. */
+export async function settle(options: RegistryOptions): Promise<void> {
+  // As the first server would: with a first tag.
+  if ('url' in options && 'migrate' in options) await (await connectDatabase(parseDatabaseUrl(options.url))).destroy();
+  const clock = new SystemClock();
+  const { store } = strategyOf(options).create({ clock, random: systemRandom, onCloseProblem: () => undefined });
+  const { fingerprint: layout } = defaultLayout();
+  await new RegistryMemory(store, clock, {
+    strategy: options.strategy,
+    layout,
+    graceMs: 0,
+    maxClockOffsetMs: 5000,
+    newId: () => 'settled',
+  }).open();
+  await store.close();
+}
+
+async function highestCeiling(database: string, root: string): Promise<number> {
+  const session = openSession(database);
+  try {
+    const names = await session.children(root);
+    const nodes = await Promise.all(names.map((name) => session.getData(`${root}/${name}`)));
+    return Math.max(...nodes.map((node) => timestampOf(node?.data ?? '{}')));
+  } finally {
+    await session.close();
+  }
+}
+
+/** Every change of data has a number of its own; reads and pings have none. */
+function transactions(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('srvr'));
+    let answer = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => (answer += text));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(Number(/^Zxid: (0x[\da-f]+)$/m.exec(answer)?.[1])));
+  });
+}
+
+function timestampOf(text: string): number {
+  const { timestamp, ceiling } = JSON.parse(text) as { timestamp?: number; ceiling?: number };
+  return timestamp ?? ceiling ?? NaN;
+}

@@ -1,0 +1,50 @@
+import { systemRandom } from '@leaf-ids/core';
+import {
+  parseDatabaseUrl,
+  Shard,
+  ShardedSegmentStore,
+  ShardedTagStore,
+  ShardRouter,
+  Shards,
+} from '@leaf-ids/persistence';
+import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-limits';
+import { clock, FAILOVER } from '../../contract/sql-stores';
+
+export interface ShardedDatabases {
+  readonly shards: Shards;
+  readonly segments: ShardedSegmentStore;
+  readonly tags: ShardedTagStore;
+  /** What was reported, newest last. */
+  readonly reports: string[];
+}
+
+/** Several databases by name and URL, not opened yet; with the limits of a server when `limits` is left out. */
+export function shardedDatabases(
+  databases: Readonly<Record<string, string>>,
+  tags: Readonly<Record<string, string>> = {},
+  limits = DEFAULT_LIMITS,
+): ShardedDatabases {
+  const reports: string[] = [];
+  const all = Object.entries(databases).map(
+    ([name, url]) =>
+      new Shard(
+        {
+          name,
+          target: parseDatabaseUrl(url),
+          migrate: true,
+          limits,
+          failover: FAILOVER,
+          onCloseProblem: (step, problem) => reports.push(`${step}: ${problem}`),
+          onOpenFailed: () => reports.push(`${name} not open`),
+        },
+        clock,
+        systemRandom,
+      ),
+  );
+  const shards = new Shards(all, new ShardRouter(Object.keys(databases), tags), clock, (fault) => reports.push(fault));
+  const segments = new ShardedSegmentStore(shards, {
+    onShardFailed: (shard) => reports.push(`${shard} failed`),
+    onMisplaced: (tag, shard, owner) => reports.push(`${tag} in ${shard}, not ${owner}`),
+  });
+  return { shards, segments, tags: new ShardedTagStore(shards), reports };
+}

@@ -1,0 +1,84 @@
+import { Agent } from 'node:http';
+import { defaultLayout, type IdRange, type LeafErrorCode } from '@leaf-ids/core';
+import { call } from '../http/http';
+import { IssuedIds, runsOf } from '../issued-ids';
+import { problemCode } from '../http/problem';
+
+const CALLERS = 6;
+const BATCH = 1000;
+const PATHS = [`/api/snowflake/batch/order?size=${BATCH}`, '/api/snowflake/get/order'] as const;
+/** A refused caller asks again after this, in milliseconds. */
+const PAUSE_MS = 20;
+
+/** Callers, each on a connection of its own, that ask a server for snowflake IDs as fast as it answers. */
+export class SnowflakeLoad {
+  /** How many answers were refusals, by code. */
+  readonly refusals = new Map<LeafErrorCode, number>();
+  /** IDs received. */
+  count = 0;
+  /** Why callers ended before they were told to: the connection broke. */
+  readonly breaks: unknown[] = [];
+
+  private readonly issued = Array.from({ length: CALLERS }, () => new IssuedIds());
+  private readonly callers: Promise<void>[];
+  private ending = false;
+
+  constructor(private readonly port: number) {
+    this.callers = this.issued.map((ids, index) => this.run(ids, PATHS[index % PATHS.length]!));
+  }
+
+  get ranges(): IdRange[] {
+    return this.issued.flatMap(({ ranges }) => ranges);
+  }
+
+  /** Where a caller received an ID that is not above those that it had before. */
+  get descents(): string[] {
+    return this.issued.flatMap(({ descents }) => descents);
+  }
+
+  /** The lowest and the highest ID. */
+  get bounds(): { readonly lowest: bigint; readonly highest: bigint } {
+    const sorted = this.ranges.sort((a, b) => (a.from < b.from ? -1 : 1));
+    const highest = sorted.reduce((most, { to }) => (to > most ? to : most), 0n);
+    return { lowest: sorted[0]?.from ?? 0n, highest };
+  }
+
+  get workers(): Set<number> {
+    const layout = defaultLayout();
+    return new Set(this.ranges.map(({ from }) => layout.decompose(from).workerId));
+  }
+
+  /** Resolves when all callers have ended; each waits for its last answer. */
+  async end(): Promise<this> {
+    this.ending = true;
+    await Promise.all(this.callers);
+    return this;
+  }
+
+  private async run(ids: IssuedIds, path: string): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    try {
+      while (!this.ending) {
+        const count = await ids.book(() => this.ask(path, agent));
+        this.count += count;
+      }
+    } catch (error) {
+      if ((error as { code?: unknown }).code === undefined) throw error;
+      this.breaks.push(error);
+    } finally {
+      agent.destroy();
+    }
+  }
+
+  private async ask(path: string, agent: Agent): Promise<IdRange[]> {
+    const answer = await call(this.port, path, { agent });
+    if (answer.status === 200) {
+      const ids = answer.body.startsWith('{') ? (JSON.parse(answer.body) as { ids: string[] }).ids : [answer.body];
+      return runsOf(ids.map(BigInt));
+    }
+    const code = problemCode(answer);
+    this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    return [];
+  }
+}

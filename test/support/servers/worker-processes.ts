@@ -1,0 +1,149 @@
+import {
+  FakeClock,
+  LeaseHolder,
+  type WorkerClaim,
+  WorkerRegistry,
+  type WorkerRegistryOptions,
+  type WorkerStore,
+} from '@leaf-ids/core';
+import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
+import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
+
+const REPORT_MS = 3000;
+/** Stores that racers share: databases have few connections. */
+const SHARED = 4;
+/** What is assumed between two clocks that are not compared: those of databases are real, ours is not. */
+export const CLOCK_OFFSET_MS = 5000;
+let leases = 0;
+let numbers = 1;
+
+export interface WorkerRegistryHarness {
+  /** With the fixed policy: a record belongs to one `ip:port`. Otherwise, with the pool policy. */
+  readonly exclusive: boolean;
+  /** Empties the storage: records, numbering and document. */
+  reset(): Promise<void>;
+  /** A store object of its own on the storage. */
+  store(): Promise<WorkerStore>;
+  /** Removes one record, so that the store's numbering may give its number again; left out where it never does. */
+  readonly remove?: (workerId: number) => Promise<void>;
+  /** Keeps what a replica has now; the result promotes it. Left out where no replica can be had cheaply. */
+  readonly replicate?: () => Promise<() => Promise<void>>;
+}
+
+/** One process with a registry of its own, on a clock that all share. */
+export class WorkerProcess {
+  /** Its policy is the fixed one. */
+  readonly exclusive: boolean;
+  readonly registry: WorkerRegistry;
+  readonly holder: LeaseHolder;
+  claim!: WorkerClaim;
+  /** How long it has waited by the clock of all, in milliseconds. */
+  waited = 0;
+  /** Carried out while it waits, before the time has passed. */
+  onWait: () => Promise<void> = () => Promise.resolve();
+
+  constructor(
+    readonly store: WorkerStore,
+    readonly clock: FakeClock,
+    { exclusive, port }: { readonly exclusive: boolean; readonly port: number },
+    overrides: Partial<WorkerRegistryOptions>,
+  ) {
+    this.exclusive = exclusive;
+    const horizonMs = horizonOf(exclusive);
+    const options = { name: 'test', horizonMs, reportMs: REPORT_MS, maxClockOffsetMs: 0, layout: '41,10,12' };
+    const policy = exclusive ? new FixedPolicy() : new PoolPolicy();
+    const random = (below: number): number => (numbers = (numbers * 48_271) % 2_147_483_647) % below;
+    this.registry = new WorkerRegistry(
+      { store, policy, clock, random, newId: () => `registry-${++leases}` },
+      { ...options, maxWorkerId: 1023, remembers: false, ...overrides },
+    );
+    this.holder = new LeaseHolder({ ip: '10.0.0.7', port }, `lease${++leases}`, () => -1);
+  }
+
+  async acquire(): Promise<WorkerClaim> {
+    this.claim = await this.registry.acquire(this.holder, async (ms) => {
+      await this.onWait();
+      this.waited += ms;
+      await this.clock.advance(ms);
+    });
+    return this.claim;
+  }
+
+  /** A report at the time that it is. */
+  extend(): Promise<boolean> {
+    return this.claim.extend(this.clock.now() + this.registry.options.horizonMs);
+  }
+
+  /** The ceiling in its record; undefined when that is gone. */
+  async recorded(): Promise<number | undefined> {
+    return (await this.store.read(this.claim.workerId, this.holder.instance))?.record.ceiling;
+  }
+}
+
+/** The processes of one test, on one clock. */
+export class WorkerWorld {
+  clock = new FakeClock();
+  readonly horizon: number;
+  readonly grace: number;
+  private stores: WorkerStore[] = [];
+
+  constructor(private readonly harness: WorkerRegistryHarness) {
+    this.horizon = horizonOf(harness.exclusive);
+    this.grace = graceOf(harness.exclusive);
+  }
+
+  reset(): Promise<void> {
+    this.clock = new FakeClock();
+    return this.harness.reset();
+  }
+
+  /** A process that has not acquired yet. */
+  async open(
+    instance: number,
+    overrides: Partial<WorkerRegistryOptions> = {},
+    store?: WorkerStore,
+  ): Promise<WorkerProcess> {
+    const { exclusive } = this.harness;
+    return new WorkerProcess(
+      store ?? (await this.store()),
+      this.clock,
+      { exclusive, port: 8080 + instance },
+      overrides,
+    );
+  }
+
+  async started(instance: number, overrides: Partial<WorkerRegistryOptions> = {}): Promise<WorkerProcess> {
+    const process = await this.open(instance, overrides);
+    await process.acquire();
+    return process;
+  }
+
+  async store(): Promise<WorkerStore> {
+    const store = await this.harness.store();
+    this.stores.push(store);
+    return store;
+  }
+
+  async closeAll(): Promise<void> {
+    for (const store of this.stores.splice(0)) await store.close();
+  }
+
+  /** So many processes that start at once, each an instance of its own. */
+  async race(count: number, overrides: Partial<WorkerRegistryOptions> = {}): Promise<WorkerProcess[]> {
+    const stores = await Promise.all(Array.from({ length: SHARED }, () => this.store()));
+    const processes = await Promise.all(
+      Array.from({ length: count }, (_, n) => this.open(n, overrides, stores[n % SHARED])),
+    );
+    await Promise.all(processes.map((each) => each.acquire()));
+    return processes;
+  }
+}
+
+function horizonOf(exclusive: boolean): number {
+  return exclusive ? 10_000 : 3_600_000;
+}
+
+/** How long newcomers wait in a registry that is young, in milliseconds. */
+function graceOf(exclusive: boolean): number {
+  return (exclusive ? horizonOf(true) : 3 * REPORT_MS) + CLOCK_OFFSET_MS;
+}
