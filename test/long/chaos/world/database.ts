@@ -1,8 +1,8 @@
-import type { DatabasePair } from '../../../support/database-pair';
-import { startMariadbPair } from '../../../support/mariadb-pair';
-import { type PgbouncerServer, startPgbouncer } from '../../../support/pgbouncer';
-import { startPostgresPair } from '../../../support/postgres-pair';
-import { TcpProxy } from '../../../support/tcp-proxy';
+import type { DatabasePair } from '../../../support/servers/database-pair';
+import { startMariadbPair } from '../../../support/servers/mariadb-pair';
+import { type PgbouncerServer, startPgbouncer } from '../../../support/servers/pgbouncer';
+import { startPostgresPair } from '../../../support/servers/postgres-pair';
+import { TcpProxy } from '../../../support/http/tcp-proxy';
 import { until } from '../../../support/until';
 import type { RegistryKind } from './leaf-process';
 
@@ -107,12 +107,16 @@ export class Database {
     await this.run(this.main, [`INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ${rows}`]);
   }
 
-  /** Resolves when there is a replica that can take over. */
+  /**
+   * Resolves when there is a replica that can take over, and Leaf has recorded the primary. A primary that fails before
+   * is never noticed if the next one has the `server_id` of the one before it.
+   */
   async whole(): Promise<void> {
     const { repair } = this;
     this.repair = undefined;
     if (repair !== undefined) this.repaired = repair();
     await this.repaired;
+    await this.recorded();
   }
 
   kill(): Promise<void> {
@@ -146,11 +150,7 @@ export class Database {
    * of the primary that Leaf makes with its first allocation there: without it, nobody could tell that there was one.
    */
   async leaveReplicaBehind(): Promise<void> {
-    const [own] = await this.run(this.main, [`SELECT ${this.pair.primary.identity} AS server`]);
-    await until('record of the primary', async () => {
-      const [known] = await this.run(this.main, ['SELECT server FROM leaf_segment_server']);
-      return known?.server === own?.server;
-    });
+    await this.recorded();
     await this.pair.waitForReplica();
     await this.pair.stopReplication();
   }
@@ -189,6 +189,21 @@ export class Database {
 
   private get port(): number {
     return this.pair.primary.port;
+  }
+
+  /** Resolves when the records of segments and of both worker registries name the present primary. */
+  private async recorded(): Promise<void> {
+    const [own] = await this.run(this.main, [`SELECT ${this.pair.primary.identity} AS server`]);
+    await until('records of the primary', async () => {
+      const servers = await this.run(this.main, ['SELECT server FROM leaf_segment_server']);
+      const registries = [...(await this.documents(this.main)), ...(await this.documents(this.fixed))];
+      return [...servers.map(({ server }) => server), ...registries].every((server) => server === own?.server);
+    });
+  }
+
+  private async documents(schema: Schema): Promise<unknown[]> {
+    const rows = await this.run(schema, ['SELECT document FROM leaf_registry']);
+    return rows.map(({ document }) => (JSON.parse(String(document)) as { origin: unknown }).origin);
   }
 
   private async run({ name }: Schema, statements: readonly string[]): Promise<Record<string, unknown>[]> {
