@@ -9,7 +9,7 @@ interface Loaded {
   readonly buffer: DoubleBuffer;
 }
 
-/** A clock on which something happens just as a sleep ends, some turns of the event queue before the sleeper wakes. */
+/** A clock that runs an action when a sleep ends, some turns of the event loop before the sleeper wakes. */
 class HurriedClock extends FakeClock {
   onWake = (): void => undefined;
 
@@ -52,7 +52,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.calls).toHaveLength(calls);
   });
 
-  it('takes what a store that gives less than it is asked for gives in several allocations', async () => {
+  it('uses several allocations if the store returns fewer IDs than requested', async () => {
     const { rig, buffer } = await loaded();
     rig.store.most = 4;
     const ranges = await buffer.takeRanges(20);
@@ -95,7 +95,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(range.value).toEqual([{ from: 3n, to: BigInt(2 + count) }]);
   });
 
-  it('takes over the border of two segments', async () => {
+  it('takes a range across two segments', async () => {
     const { buffer } = await loaded();
     await expect(buffer.takeRanges(9)).resolves.toEqual([
       { from: 4n, to: 10n },
@@ -110,7 +110,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(await buffer.take()).toBe(21n);
   });
 
-  it('takes without waiting what is buffered, and nothing of it when that is too little', async () => {
+  it('takes buffered IDs without waiting, or none if there are too few', async () => {
     const { rig, buffer } = await loaded();
     rig.store.hold();
     expect(buffer.tryRanges(18)).toBeUndefined();
@@ -147,7 +147,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(range.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
   });
 
-  it('serves single calls before, during and after a range larger than the buffer, without one that waits', async () => {
+  it('serves single calls before, during and after a range larger than the buffer, without waiting', async () => {
     const { rig, buffer } = await loaded();
     rig.store.hold();
     const range = watch(buffer.takeRanges(30));
@@ -248,7 +248,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(await takeMany(buffer, 10)).toEqual(idsOf({ from: 4n, to: 13n }));
   });
 
-  it('stops after the next try when nobody waits any more', async () => {
+  it('stops after the next attempt when no call waits any more', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.breakDown();
@@ -321,7 +321,7 @@ describe('DoubleBuffer, ranges that are refused', () => {
     expect(idsOf(...(await buffer.takeRanges(20)))).toEqual(idsOf({ from: 4n, to: 23n }));
   });
 
-  it('hands out nothing of a load that arrives after its end, not for a moment', async () => {
+  it('issues no ID of a load that completes after the buffer was retired', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.hold();
@@ -350,7 +350,7 @@ describe('DoubleBuffer, ranges that are refused', () => {
     expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 4n, to: 20n }));
   });
 
-  it('looks for the next segment again once a refused range no longer loads', async () => {
+  it('prefetches again when the load of a refused range has ended', async () => {
     const rig = new SegmentRig(100);
     const buffer = rig.buffer();
     await takeMany(buffer, 1);

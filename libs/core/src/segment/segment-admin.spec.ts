@@ -28,7 +28,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(rig.store.count('allocate')).toBe(2);
   });
 
-  it('can be said twice', async () => {
+  it('is idempotent', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     expect(await Promise.all([generator.pause(TAG), generator.pause(TAG)])).toEqual([true, false]);
@@ -89,7 +89,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(call.code).toBe('LEAF_TAG_PAUSED');
   });
 
-  it('outlasts a refresh, a new creation and the figures', async () => {
+  it('survives a refresh, an addition and a snapshot', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.next(TAG);
@@ -147,7 +147,7 @@ describe('SegmentIdGenerator, pause', () => {
   });
 });
 
-describe('SegmentIdGenerator, what is told of the store', () => {
+describe('SegmentIdGenerator, add and remove', () => {
   it('a new tag is served, though it was not found a moment ago', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
@@ -189,7 +189,7 @@ describe('SegmentIdGenerator, what is told of the store', () => {
     await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
   });
 
-  it('a closed generator learns nothing', async () => {
+  it('a closed generator ignores both', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.close();

@@ -23,7 +23,7 @@ describe('SegmentIdGenerator', () => {
     expect(generator.tryNext('user')).toBe(504n);
   });
 
-  it('tryNext knows no tag that was not asked for', async () => {
+  it('tryNext returns undefined for a tag without an earlier call', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     expect(generator.tryNext(TAG)).toBeUndefined();
@@ -82,7 +82,7 @@ describe('SegmentIdGenerator, refresh', () => {
     expect(rig.store.count('findTag')).toBe(0);
   });
 
-  it('adds without loading, and leaves out what is no tag', async () => {
+  it('adds tags without loading them, and skips invalid tags', async () => {
     const rig = new SegmentRig();
     rig.store.put('not a tag', 1n, 10);
     const generator = rig.generator();
@@ -287,7 +287,7 @@ describe('SegmentIdGenerator, close', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('a refresh under way admits nothing any more', async () => {
+  it('a refresh in progress adds no tag after the close', async () => {
     const rig = new SegmentRig(10);
     const generator = rig.generator();
     rig.store.hold();
@@ -359,7 +359,7 @@ describe('SegmentIdGenerator, close', () => {
     expect(closed.code).toBe('LEAF_STORE_UNAVAILABLE');
   });
 
-  it('lets any number of tags wait for their next try without a warning of Node.js', async () => {
+  it('lets any number of tags wait for their next attempt without a warning of Node.js', async () => {
     const setMaxListeners = jest.spyOn(
       jest.requireActual<typeof import('node:events')>('node:events'),
       'setMaxListeners',

@@ -8,11 +8,11 @@ import type { StoredWorker } from './worker-store';
 
 const START = 1_700_000_000_000;
 
-/** A disk of one server; outlives its processes. */
+/** A disk of one server, which survives its processes. */
 class MemoryFile extends WorkerFile {
   readonly path = 'memory';
   record: FileRecord | undefined;
-  /** So many writes from now on fail, as on a full disk. */
+  /** Number of following writes that fail, as on a full disk. */
   failing = 0;
 
   open(): Promise<FileRecord | undefined> {
@@ -33,7 +33,7 @@ class MemoryFile extends WorkerFile {
   }
 }
 
-/** A table: the row of a number is a record of an instance only while it carries its name. */
+/** A table: a row is the record of an instance only while it has its name. */
 class TableStore extends InMemoryWorkerStore {
   override async read(workerId: number, instance?: Instance): Promise<StoredWorker | undefined> {
     const stored = await super.read(workerId);

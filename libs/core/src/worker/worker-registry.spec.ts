@@ -40,7 +40,7 @@ describe('WorkerRegistry', () => {
     const other = server(2, { layout: '41,5,17@1288834974657' });
     const mismatch = {
       code: 'LEAF_LAYOUT_MISMATCH',
-      message: expect.stringMatching(/41,10,12@\d+, this one of 41,5,17@/),
+      message: expect.stringMatching(/41,10,12@\d+, this server uses 41,5,17@/),
     };
     await expect(other.start()).rejects.toMatchObject(mismatch);
   });
