@@ -71,7 +71,7 @@ describe('FakeClock', () => {
     expect(ticks).toEqual([10, 20, 30]);
   });
 
-  it('ends a sleep at once when its signal aborts', async () => {
+  it('ends a sleep immediately when its signal aborts', async () => {
     const clock = new FakeClock();
     const alarm = new AbortController();
     const sleep = clock.sleep(1000, alarm.signal);

@@ -28,7 +28,7 @@ describe('SystemClock', () => {
     await expect(clock.sleep(3_600_000, AbortSignal.abort())).resolves.toBeUndefined();
   });
 
-  it('ends a sleep at once when its signal aborts, and leaves no timer', async () => {
+  it('ends a sleep immediately when its signal aborts, and leaves no timer', async () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const alarm = new AbortController();

@@ -209,7 +209,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(rig.store.peak).toBe(1);
   });
 
-  it('a plain error of the store is refused as unavailable, and not retried at once', async () => {
+  it('reports a plain error of the store as unavailable, without an immediate retry', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     const cause = new TypeError('bug');
@@ -260,7 +260,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     await expect(buffer.takeRanges(3)).resolves.toEqual([{ from: 1n, to: 3n }]);
   });
 
-  it('a deleted row does not disturb what is buffered', async () => {
+  it('a deleted row does not affect the buffered IDs', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     await takeMany(buffer, 2);

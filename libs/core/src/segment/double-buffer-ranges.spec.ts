@@ -33,7 +33,7 @@ async function loaded(): Promise<Loaded> {
   return { rig, buffer };
 }
 
-/** Calls `takeRanges` with a store that holds its answer, and waits until the call is refused. */
+/** Calls `takeRanges` with a store that delays its reply, and waits until the call is refused. */
 async function refusedRange({ rig, buffer }: Loaded, count: number): Promise<Watched<IdRange[]>> {
   rig.store.hold();
   const call = watch(buffer.takeRanges(count));
@@ -43,7 +43,7 @@ async function refusedRange({ rig, buffer }: Loaded, count: number): Promise<Wat
 }
 
 describe('DoubleBuffer, ranges', () => {
-  it('takes what is buffered without a call of the store', async () => {
+  it('takes buffered IDs without a call to the store', async () => {
     const { rig, buffer } = await loaded();
     rig.store.breakDown();
     const calls = rig.store.calls.length;
@@ -83,7 +83,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(await takeMany(buffer, kept)).toEqual(idsOf({ from: 4n, to: BigInt(3 + kept) }));
   });
 
-  it.each([2, 8])('takes %d of 8 without waiting for the load that is under way', async (count) => {
+  it.each([2, 8])('takes %d of 8 without waiting for the load in progress', async (count) => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     await takeMany(buffer, 1);
@@ -159,7 +159,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(Array.from({ length: 15 }, () => buffer.tryNext())).toEqual(idsOf({ from: 36n, to: 50n }));
   });
 
-  it('loads as many IDs as asked for by one allocation, and keeps as many as it had', async () => {
+  it('loads the requested IDs in one allocation, and keeps its fill level', async () => {
     const { rig, buffer } = await loaded();
     await expect(buffer.takeRanges(500)).resolves.toEqual([
       { from: 4n, to: 10n },
@@ -178,7 +178,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(await buffer.take()).toBe(1_000_001n);
   });
 
-  it('prefetches after it has used up what was there', async () => {
+  it('prefetches after it has used up the buffer', async () => {
     const rig = new SegmentRig(100);
     const buffer = rig.buffer();
     await buffer.take();
@@ -200,7 +200,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.count('allocate')).toBe(3);
   });
 
-  it('answers a range before the calls that found the buffer empty meanwhile', async () => {
+  it('serves a range before later calls that found the buffer empty', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.hold();
@@ -262,7 +262,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('an allocation that answers after the wait limit is kept for the next callers', async () => {
+  it('keeps an allocation that completes after the wait limit for the next callers', async () => {
     const rig = new SegmentRig(10, { prefetchRatio: 1 });
     const buffer = rig.buffer();
     await takeMany(buffer, 3);
@@ -295,7 +295,7 @@ describe('DoubleBuffer, ranges', () => {
     }
   });
 
-  it('a range of a store that went backwards is refused, repaired and taken anew', async () => {
+  it('refuses a range of a store that went backwards, repairs the row and allocates again', async () => {
     const { rig, buffer } = await loaded();
     rig.store.put(TAG, 1n, 10);
     const call = watch(buffer.takeRanges(20));
@@ -306,7 +306,7 @@ describe('DoubleBuffer, ranges', () => {
 });
 
 describe('DoubleBuffer, ranges that are refused', () => {
-  it('keeps an allocation that answers late, behind two segments', async () => {
+  it('keeps a late allocation behind two segments', async () => {
     const { rig, buffer } = await loaded();
     rig.store.hold();
     watch(buffer.takeRanges(30));

@@ -42,7 +42,7 @@ beforeEach(() => {
 });
 
 describe('a tag that restarts each day', () => {
-  it('counts each day by itself, in its zone', async () => {
+  it('counts each day separately, in its time zone', async () => {
     expect(await server.take()).toEqual({ period: '2026-11-22', numbers: [1n] });
     expect(await server.take(2)).toEqual({ period: '2026-11-22', numbers: [2n, 3n] });
     server.clock.step(60_000);

@@ -97,7 +97,7 @@ describe('RangeSource', () => {
     expect(steps).toEqual([2000, 2000, 4000, 4000, 4000, 2000, 2000, 2000]);
   });
 
-  it('measures from the start of a load, not from its answer', async () => {
+  it('measures from the start of a load, not from its end', async () => {
     const rig = new SegmentRig(2000);
     const source = sourceOf(rig);
     await source.load();

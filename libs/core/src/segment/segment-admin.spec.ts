@@ -45,7 +45,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(generator.pausedTags()).toEqual([]);
   });
 
-  it('is refused for a tag that is removed between the answer of the store and the pause', async () => {
+  it('is refused for a tag that is removed between the lookup and the pause', async () => {
     const codes = new Set<string | undefined>();
     for (let turns = 0; turns < 12; turns++) {
       const rig = new SegmentRig();
@@ -75,7 +75,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(generator.tryNext(TAG)).toBe(2n);
   });
 
-  it('refuses a call whose lookup was under way', async () => {
+  it('refuses a call whose lookup was in progress', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.refresh.run();
@@ -110,7 +110,7 @@ describe('SegmentIdGenerator, pause', () => {
     await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
   });
 
-  it('leaves a call that waits for a segment to be answered', async () => {
+  it('still serves a call that waits for a segment', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.refresh.run();
@@ -173,7 +173,7 @@ describe('SegmentIdGenerator, add and remove', () => {
     expect(await generator.next('new')).toBe(1n);
   });
 
-  it('a deleted tag stops at once, waiting callers included', async () => {
+  it('a deleted tag stops immediately, including its waiting callers', async () => {
     const rig = new SegmentRig(1);
     const generator = rig.generator();
     await generator.next(TAG);

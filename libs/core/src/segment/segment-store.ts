@@ -74,8 +74,8 @@ export abstract class SegmentStore {
   }
 
   /**
-   * Returns a range: lowers `max_id` from `to + 1` to `from`, but only if no range was allocated in between. An
-   * interleaved tag accepts only whole blocks.
+   * Returns a range to the store: lowers `max_id` from `to + 1` to `from`, but only if no range was allocated in
+   * between. An interleaved tag accepts only whole blocks.
    *
    * @returns whether the row was changed
    */

@@ -123,7 +123,7 @@ describe('StrictTag', () => {
   });
 
   it.each(['LEAF_TAG_NOT_FOUND', 'LEAF_TAG_ROW_INVALID'] as const)(
-    'refuses with %s at once, and from memory',
+    'refuses with %s immediately, from the cache',
     async (code) => {
       rig.store.failNext(1, new LeafError(code, 'No.'));
       const ids = calls(2);
@@ -172,14 +172,14 @@ describe('StrictTag', () => {
     expect(await tag.take()).toBe(10_001n);
   });
 
-  it('takes no more than a million at once, unless one call wants that many', async () => {
+  it('takes at most a million per statement, unless a single call requests more', async () => {
     const ranges = [600_000, 600_000, 1_000_000].map((count) => watch(tag.takeRanges(count)));
     await rig.settle();
     expect(sizes()).toEqual([600_000, 600_000, 1_000_000]);
     expect(values(ranges).flatMap((range) => range!).map(({ from }: IdRange) => from)).toEqual([1n, 600_001n, 1_200_001n]); // prettier-ignore
   });
 
-  it('refuses all once retired, and waits for the statement under way', async () => {
+  it('refuses all calls once retired, and waits for the statement in flight', async () => {
     rig.store.hold();
     const under = calls(1);
     await rig.settle();
@@ -222,7 +222,7 @@ describe('StrictTag', () => {
       other = sources.open({ tag: 'invoice', kind: STRICT }, 0n);
     });
 
-    it('shares statements, one of them under way at a time', async () => {
+    it('shares statements, with one in flight at a time', async () => {
       const first = [...calls(2), ...calls(1, other)];
       await rig.settle();
       expect(values(first)).toEqual([1n, 2n, 500n]);

@@ -30,7 +30,7 @@ describe('WorkerRegistry', () => {
     expect(() => server(1, options)).toThrow(expect.objectContaining(invalid));
   });
 
-  it('names every invalid option at once', () => {
+  it('lists all invalid options', () => {
     const invalid = { message: expect.stringMatching(/reportMs must.*\n.*horizonMs must/s) };
     expect(() => server(1, { horizonMs: NaN, reportMs: NaN })).toThrow(expect.objectContaining(invalid));
   });
@@ -64,7 +64,7 @@ describe('WorkerRegistry', () => {
     expect(workers.document).toBeUndefined();
   });
 
-  it('lets nobody issue before a new registry has passed its grace, and later ones at once', async () => {
+  it('blocks all servers during the grace period of a new registry, and later servers not at all', async () => {
     const first = server(1, { policy: 'pool' });
     const began = clock.now();
     await first.start();
@@ -133,7 +133,7 @@ describe('WorkerRegistry', () => {
     expect(lists).toBeLessThanOrEqual(4);
   });
 
-  it('takes one worker in a start whose answers are lost', async () => {
+  it('takes one worker in a start whose replies are lost', async () => {
     await server(1, { policy: 'pool' }).start();
     const store = new InMemoryWorkerStore(workers);
     const one = new LeaseRig(clock, store, { policy: 'pool', instance: { port: 2 } });

@@ -20,7 +20,7 @@ describe('findEndpoints', () => {
     expect(await findEndpoints(address, () => 0)).toEqual([2, 3, 1].map((n) => `10.0.0.${n}:2181`));
   });
 
-  it('does with those that can be looked up', async () => {
+  it('uses the hosts that can be resolved', async () => {
     const address = parseZookeeperAddress('nowhere.invalid:2181,127.0.0.1:2181');
     expect(await findEndpoints(address, systemRandom)).toEqual(['127.0.0.1:2181']);
   });
