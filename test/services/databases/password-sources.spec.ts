@@ -128,8 +128,8 @@ describe.each(['mysql', 'postgres'])('the passwordCommand of a URL of %s', (sche
   });
 
   it('is the only password of its URL, and in no description', () => {
-    expect(() => parseDatabaseUrl(urlWith('true', '&passwordFile=/run/token'))).toThrow('leave out all but one');
-    expect(() => parseDatabaseUrl(urlWith('true').replace('leaf@', 'leaf:x@'))).toThrow('leave out all but one');
+    expect(() => parseDatabaseUrl(urlWith('true', '&passwordFile=/run/token'))).toThrow('keep one of them');
+    expect(() => parseDatabaseUrl(urlWith('true').replace('leaf@', 'leaf:x@'))).toThrow('keep one of them');
     expect(parseDatabaseUrl(urlWith('echo secret')).description).not.toContain('secret');
   });
 });
