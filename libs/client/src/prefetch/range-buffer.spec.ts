@@ -197,7 +197,7 @@ describe('RangeBuffer', () => {
     rig.release();
     await rig.settle();
     expect(waiting.map(({ value }) => value)).toEqual([1n, 2n, 3n]);
-    expect(rig.room.waiting).toBe(0);
+    expect(rig.callerLimit.waiting).toBe(0);
     expect(await buffer.takeRanges(100)).toHaveLength(2);
   });
 

@@ -144,7 +144,7 @@ describe('a strict tag of a client', () => {
       rig.release();
       await rig.settle();
       expect(waiting.at(-1)!.value).toBe(10_100n);
-      expect(rig.room.waiting).toBe(0);
+      expect(rig.callerLimit.waiting).toBe(0);
     });
 
     it('refuses all once closed', async () => {

@@ -3,8 +3,9 @@ import type { RequestPolicy } from './request-policy';
 import type { Server } from './server';
 
 /**
- * Which server is asked next: one that has not refused, a healthy one if there is any, of the own zone if there is any. A route with a
- * key has its favourite, which keeps its IDs ascending; else the less busy one of two picked at random is taken.
+ * Selects the server for the next request. It excludes servers in backoff and prefers healthy servers, then those of
+ * the client's zone. Requests with a key go to a preferred server by rendezvous hashing, which keeps the IDs ascending.
+ * Other requests go to the less busy of two random servers.
  */
 export class ServerChoice {
   private readonly seed: number;
@@ -17,17 +18,17 @@ export class ServerChoice {
     this.seed = random(2 ** 32);
   }
 
-  /** @returns undefined when there is none left to ask now */
-  next(route: RequestPolicy, tried: ReadonlySet<Server>): Server | undefined {
-    const willing = this.servers.filter((server) => !tried.has(server) && route.refusalOf(server) === undefined);
+  /** @returns undefined when no server is left */
+  next(policy: RequestPolicy, tried: ReadonlySet<Server>): Server | undefined {
+    const willing = this.servers.filter((server) => !tried.has(server) && policy.refusalOf(server) === undefined);
     const healthy = willing.filter(({ health }) => health.admits);
     const able = healthy.length > 0 ? healthy : willing.filter(({ health }) => health.admitsInNeed);
     const near = this.zone === undefined ? [] : able.filter(({ zone }) => zone === this.zone);
     const candidates = near.length > 0 ? near : able;
-    return route.key === undefined ? this.lessBusy(candidates) : this.favourite(candidates, route.key);
+    return policy.key === undefined ? this.lessBusy(candidates) : this.preferred(candidates, policy.key);
   }
 
-  private favourite(candidates: readonly Server[], key: string): Server | undefined {
+  private preferred(candidates: readonly Server[], key: string): Server | undefined {
     let best: Server | undefined;
     let highest = -1;
     for (const server of candidates) {
