@@ -160,7 +160,7 @@ export class SqlWorkerStore extends WorkerStore {
     const up = rows.filter((row) => workerOf(row)?.record.free !== true);
     return up.length === 0
       ? undefined
-      : `${up.length} worker IDs in the table ${name} are in use, for example by ${up[0]?.ip_port ?? ''}`;
+      : `worker IDs in use in the table ${name}: ${up.length}, for example by ${up[0]?.ip_port ?? ''}`;
   }
 
   override async peers(now: number): Promise<Peer[]> {
