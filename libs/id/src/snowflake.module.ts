@@ -14,7 +14,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .setClassMethodName('forRoot')
   .build();
 
-/** Snowflake IDs alone: time, worker ID, sequence, under a lease from a registry. */
+/** Only snowflake IDs: time, worker ID and sequence, under a lease from a registry. */
 @Module({})
 export class SnowflakeModule extends ConfigurableModuleClass {
   static override forRoot(options: SnowflakeModuleOptions): DynamicModule {
