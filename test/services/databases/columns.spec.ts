@@ -63,7 +63,11 @@ const NARROW: readonly Case[] = [
     tableOf('max_id int NOT NULL', 'step int NOT NULL'),
     /max_id of type int(eger)?; it must be bigint/,
   ],
-  ['max_id with a point', tableOf('max_id decimal(20,2) NOT NULL', 'step int NOT NULL'), /max_id of type (decimal|numeric)/],
+  [
+    'max_id with a point',
+    tableOf('max_id decimal(20,2) NOT NULL', 'step int NOT NULL'),
+    /max_id of type (decimal|numeric)/,
+  ],
   [
     'a step of 64 bits',
     tableOf('max_id bigint NOT NULL', 'step bigint NOT NULL'),
