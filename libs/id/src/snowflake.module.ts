@@ -7,7 +7,7 @@ import {
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { leafModule } from './leaf.module';
 
-/** A factory that returns undefined leaves the mode off. */
+/** A factory may return undefined to disable the mode. */
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
   SnowflakeModuleOptions | undefined
 >()

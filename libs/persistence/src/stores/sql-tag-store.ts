@@ -252,7 +252,10 @@ function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
   return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
 }
 
-/** The new `max_id` after a raise. For a tag with periods, `max_id` is the start of lost periods, and may be higher. */
+/**
+ * The new `max_id` after a raise. For a tag with periods, it is the start of periods lost in a failover, and never
+ * decreases.
+ */
 function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: TagRow): bigint {
   const position = positionOf(maxId, interleave);
   return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;
