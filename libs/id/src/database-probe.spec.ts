@@ -38,7 +38,7 @@ describe('DatabaseProbe', () => {
     probe.ask();
     expect(probe.health).toBeUndefined();
     await clock.advance(1);
-    expect(probe.health).toEqual({ status: 'down', message: 'The database has not answered for 1001 ms.' });
+    expect(probe.health).toEqual({ status: 'down', message: 'The database has not responded for 1001 ms.' });
     expect(store.held).toHaveLength(1);
     store.release();
     await clock.advance(0);

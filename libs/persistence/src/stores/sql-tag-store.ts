@@ -252,10 +252,7 @@ function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
   return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
 }
 
-/**
- * The new `max_id` after a raise. For a tag with periods, it is the start of periods lost in a failover, and never
- * decreases.
- */
+/** The new `max_id` after a raise. With periods, it is the start of periods lost in a failover: it never decreases. */
 function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: TagRow): bigint {
   const position = positionOf(maxId, interleave);
   return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;
@@ -281,9 +278,7 @@ export function highest(one: bigint | undefined, other: bigint | undefined): big
   return one === undefined || (other !== undefined && other > one) ? other : one;
 }
 
-/**
- * The name under which a tag is recorded as deleted: numbers of periods are separate from plain IDs of the same tag.
- */
+/** The name in `leaf_deleted_tag`: numbers of periods are recorded separately from plain IDs of the tag. */
 function deletedName(tag: string, reset: TagReset | undefined): string {
   return reset === undefined ? tag : periodRow(tag, '');
 }
