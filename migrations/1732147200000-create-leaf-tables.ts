@@ -66,7 +66,7 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The tables of the Java service, column for column. Existing tables are used as they are.
+ * The tables of the Java service, column for column. Existing tables stay unchanged.
  */
 export class CreateLeafTables1732147200000 implements MigrationInterface {
   readonly name = 'CreateLeafTables1732147200000';
@@ -74,7 +74,7 @@ export class CreateLeafTables1732147200000 implements MigrationInterface {
   async up(runner: SchemaRunner): Promise<void> {
     const { type } = runner.dataSource.options;
     const statements = STATEMENTS[type];
-    if (statements === undefined) throw new Error(`there are no tables for ${type}`);
+    if (statements === undefined) throw new Error(`unsupported database type ${type}`);
     for (const statement of statements) await runner.query(statement);
   }
 

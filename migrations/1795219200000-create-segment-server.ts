@@ -2,8 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import type { SchemaRunner } from './schema-runner';
 
 /**
- * `leaf_segment_server`: the database server that ranges were last taken from, by which a promoted replica is noticed.
- * `leaf_deleted_tag`: how far deleted tags had come, so that new ones of their names do not begin again.
+ * `leaf_segment_server`: the database server of the last allocation, to detect the promotion of a replica.
+ * `leaf_deleted_tag`: the first unallocated ID of each deleted tag, so that a new tag with its name does not repeat
+ * IDs.
  */
 export class CreateSegmentServer1795219200000 implements MigrationInterface {
   readonly name = 'CreateSegmentServer1795219200000';

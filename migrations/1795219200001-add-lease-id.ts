@@ -1,7 +1,7 @@
 import type { MigrationInterface } from 'typeorm';
 import type { SchemaRunner } from './schema-runner';
 
-/** A table that the Java service has made has no place for the lease that holds a worker ID. */
+/** Adds the lease ID of a worker, which the table of the Java service lacks. */
 export class AddLeaseId1795219200001 implements MigrationInterface {
   readonly name = 'AddLeaseId1795219200001';
 
@@ -10,7 +10,7 @@ export class AddLeaseId1795219200001 implements MigrationInterface {
     await runner.query('ALTER TABLE leaf_workerid_alloc ADD COLUMN lease_id varchar(64) NULL');
   }
 
-  /** The column stays: whether it was there before is not known. */
+  /** Keeps the column, because it may have existed before. */
   down(): Promise<void> {
     return Promise.resolve();
   }

@@ -3,7 +3,7 @@ import type { SchemaRunner } from './schema-runner';
 
 /**
  * `leaf_worker_pool`: one row for each worker ID of the pool, with the columns of `leaf_workerid_alloc`.
- * `leaf_registry`: one JSON document about the worker registry of this database, which shows whether data was lost.
+ * `leaf_registry`: one JSON document about the worker registry of this database, used to detect data loss.
  */
 export class CreateWorkerPool1795219200002 implements MigrationInterface {
   readonly name = 'CreateWorkerPool1795219200002';

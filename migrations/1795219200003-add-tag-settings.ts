@@ -1,7 +1,7 @@
 import type { MigrationInterface } from 'typeorm';
 import type { SchemaRunner } from './schema-runner';
 
-/** Each is optional: a row without them is a tag as the Java service knows it. */
+/** All are optional: a row without settings is a tag of the Java service. */
 const COLUMNS = [
   'max_step int',
   'last_id bigint',
@@ -14,10 +14,10 @@ const COLUMNS = [
 ];
 
 /**
- * Settings of a tag. `max_step`: the largest dynamic step. `last_id`: the last ID that may be given. `ordering`:
+ * Settings of a tag. `max_step`: the largest dynamic step. `last_id`: the last ID that may be issued. `ordering`:
  * `strict`, or NULL. `reset_every`: `daily`, `monthly`, `yearly`, or NULL; `time_zone`: the IANA zone of that calendar.
- * `interleave_…`: this database gives every block of `interleave_block` IDs whose number, divided by `interleave_of`,
- * leaves `interleave_remainder`; NULL where it gives them all.
+ * `interleave_…`: this database allocates the blocks of `interleave_block` IDs whose number modulo `interleave_of`
+ * equals `interleave_remainder`; NULL if it allocates all blocks.
  */
 export class AddTagSettings1795219200003 implements MigrationInterface {
   readonly name = 'AddTagSettings1795219200003';
@@ -30,7 +30,7 @@ export class AddTagSettings1795219200003 implements MigrationInterface {
     }
   }
 
-  /** The columns stay: a tag without its settings would give other IDs. */
+  /** Keeps the columns: without its settings, a tag would issue different IDs. */
   down(): Promise<void> {
     return Promise.resolve();
   }

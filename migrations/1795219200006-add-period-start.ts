@@ -1,7 +1,7 @@
 import type { MigrationInterface } from 'typeorm';
 import type { SchemaRunner } from './schema-runner';
 
-/** `period_start`: the first number of each period of a tag that begins anew; NULL for all other tags. */
+/** `period_start`: the first number of each period of a tag with periods; NULL for all other tags. */
 export class AddPeriodStart1795219200006 implements MigrationInterface {
   readonly name = 'AddPeriodStart1795219200006';
 
@@ -10,7 +10,7 @@ export class AddPeriodStart1795219200006 implements MigrationInterface {
     await runner.query('ALTER TABLE leaf_alloc ADD COLUMN period_start bigint NULL');
   }
 
-  /** The column stays: periods would begin elsewhere. */
+  /** Keeps the column: without it, periods would start at a different number. */
   down(): Promise<void> {
     return Promise.resolve();
   }

@@ -1,6 +1,6 @@
 import type { DataSourceOptions, QueryRunner } from 'typeorm';
 
-/** What a migration uses of a QueryRunner: enough to write its statements down in place of sending them. */
+/** The parts of a QueryRunner that migrations use; another implementation can record the statements. */
 export interface SchemaRunner {
   readonly dataSource: { readonly options: Pick<DataSourceOptions, 'type'> };
   query(sql: string): Promise<unknown>;

@@ -53,7 +53,7 @@ describe('an answer that several clients are given', () => {
     const firstBatch = await first.snowflakes(1);
     expect(await second.snowflakes(1)).not.toEqual(firstBatch);
     expect(proxy.shared).toBe(2);
-    expect(second.snapshot().servers[0]?.lastError).toMatch(/made for another request.*cache or a proxy/);
+    expect(second.snapshot().servers[0]?.lastError).toMatch(/belongs to another request.*cache or proxy/);
   });
 
   it('is refused for the cause when there is no other server', async () => {
@@ -64,7 +64,7 @@ describe('an answer that several clients are given', () => {
       const failure: unknown = await second.nextId('order').catch((error: unknown) => error);
       expect(failure).toMatchObject({ code: 'LEAF_SERVERS_UNAVAILABLE' });
       // A machine that stands still for so long gets no answer at all.
-      return /made for another request.*cache or a proxy/.test(messageOf(failure));
+      return /belongs to another request.*cache or proxy/.test(messageOf(failure));
     });
   });
 

@@ -44,7 +44,7 @@ export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void
         const other = tables.store(table === FIXED_WORKERS ? POOL_WORKERS : FIXED_WORKERS);
         await other.create(registry, RECORD, 7);
         expect(await store.rivals(RECORD.ceiling)).toBeUndefined();
-        expect(await store.rivals(RECORD.ceiling - 1)).toContain('1 in the table');
+        expect(await store.rivals(RECORD.ceiling - 1)).toContain(': 1, for example');
         const [held] = await other.list();
         await other.replace(held!, { ...RECORD, write: 2, free: true });
         expect(await store.rivals(0)).toBeUndefined();

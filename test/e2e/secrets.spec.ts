@@ -135,7 +135,7 @@ describe('a server that does not start', () => {
       const urls = { first: `${url}:9/leaf`, second: `${url}:11/leaf?sslmode=require` };
       const server = await spawn({ LEAF_LOCAL_WORKERS: '{"*":0}', LEAF_DATABASE_URLS: JSON.stringify(urls) });
       for (const name of Object.keys(urls)) {
-        const word = new RegExp(`${name}\\W+cannot be used yet`);
+        const word = new RegExp(`${name}\\W+is not available yet`);
         await until(`a word of the ${name}, ${scheme}`, () => word.test(server.stdout), LIMIT_MS);
       }
       expect(await server.exit()).toEqual({ code: 1, signal: null });

@@ -71,7 +71,7 @@ describe('IdModule.forRoot', () => {
     expect(ids.decode(ids.snowflake()).workerId).toBe(7);
     await expect(ids.nextId('order')).rejects.toMatchObject({ code: 'LEAF_SEGMENT_DISABLED' });
     const segmentOnly = await start(IdModule.forRoot({ database: file() }));
-    expect(() => segmentOnly.get(IdService).snowflake()).toThrow('switched off');
+    expect(() => segmentOnly.get(IdService).snowflake()).toThrow('disabled');
     expect(Object.keys(segmentOnly.get(LeafHealthIndicator).check('leaf').leaf)).toEqual(['status', 'segment']);
   });
 
@@ -127,7 +127,7 @@ describe('IdModule.forRootAsync', () => {
   it('finds out at the start which modes there are', async () => {
     const app = await start(IdModule.forRootAsync({ useFactory: () => Promise.resolve({}) }));
     await expect(app.get(IdService).nextId('order')).rejects.toMatchObject({ code: 'LEAF_SEGMENT_DISABLED' });
-    expect(() => app.get(IdService).snowflake()).toThrow('switched off');
+    expect(() => app.get(IdService).snowflake()).toThrow('disabled');
     expect(app.get(LeafHealthIndicator).check('leaf')).toEqual({ leaf: { status: 'up' } });
   });
 });

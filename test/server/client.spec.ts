@@ -90,7 +90,7 @@ describe('LeafClientModule', () => {
         preload: { tags: [TAG] },
       }),
     );
-    expect(warn.mock.calls.flat().join('\n')).toMatch(/Not all IDs could be fetched ahead.*No Leaf server/);
+    expect(warn.mock.calls.flat().join('\n')).toMatch(/The preload is incomplete.*No Leaf server/);
     await expect(app.get(IdService).nextId(TAG)).rejects.toMatchObject({ code: 'LEAF_SERVERS_UNAVAILABLE' });
   });
 
@@ -106,7 +106,7 @@ describe('LeafClientModule', () => {
     await ids.nextId(TAG);
     await ids.snowflakes(3);
     await app.close();
-    expect(log.mock.calls.flat()).toContain(`Closed; fetched and not used: 99 of ${TAG}, 97 snowflake IDs.`);
+    expect(log.mock.calls.flat()).toContain(`Closed; unused prefetched IDs: 99 of ${TAG}, 97 snowflake IDs.`);
     await expect(ids.nextId(TAG)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
   });
 

@@ -1,13 +1,13 @@
 import type { LoadEvents } from './prefetch/prefetch-context';
 
-/** What an application may be told, for its log and metrics. What a listener throws is ignored. */
+/** Events for the log and the metrics of an application. Errors that a listener throws are ignored. */
 export interface LeafClientEvents extends LoadEvents {
-  /** A server failed and is not asked for a while. */
+  /** A server failed, and gets no requests for `forMs`. */
   readonly onServerEjected: (url: string, error: unknown, forMs: number) => void;
   readonly onServerReadmitted: (url: string) => void;
 }
 
-/** The listeners that there are, made harmless. */
+/** Wraps the listeners so that none of them throws. */
 export function safeEvents(events: Partial<LeafClientEvents>): LeafClientEvents {
   return {
     onServerEjected: harmless(events.onServerEjected),
@@ -23,7 +23,7 @@ function harmless<A extends unknown[]>(listener: ((...args: A) => void) | undefi
     try {
       listener?.(...args);
     } catch {
-      // IDs must not fail because of a log line.
+      // A failing listener must not fail a call.
     }
   };
 }

@@ -5,37 +5,38 @@ import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
 
 export interface LeafServerAddress {
-  /** Where the routes begin: `http://10.0.0.5:8080`, or `https://ids.example.org/leaf` behind a proxy. */
+  /** Base URL of the routes: `http://10.0.0.5:8080`, or `https://ids.example.org/leaf` behind a proxy. */
   readonly url: string;
   readonly zone?: string;
 }
 
-/** What is left out has its default. */
 export interface LeafClientOptions {
   /** One or more; a string is a server without a zone. */
   readonly servers: readonly (string | LeafServerAddress)[];
-  /** Of this application. Servers of the same zone are asked, others only when none of them can serve. */
+  /**
+   * Zone of this application. Servers of the same zone are preferred; others are used only when none of them can serve.
+   */
   readonly zone?: string;
-  /** How long a call may take in all, in milliseconds; 5000 by default. */
+  /** Limit for a call, in milliseconds; 5000 by default. */
   readonly timeoutMs?: number;
   /**
-   * How long one request to one server may take, in milliseconds; 1500 by default. More than a server waits for its
-   * database (1000 by default): else its refusal is not heard.
+   * Limit for one request to one server, in milliseconds; 1500 by default. It must exceed the time that a server waits
+   * for its database (1000 by default), or the refusal of the server arrives too late.
    */
   readonly requestTimeoutMs?: number;
-  /** Requests under way at once; 32 by default. */
+  /** Maximum number of concurrent requests; 32 by default. */
   readonly maxRequests?: number;
-  /** Calls that wait at once; 10,000 by default. One more is refused with `LEAF_OVERLOADED`. */
+  /** Maximum number of waiting calls; 10,000 by default. Further calls reject with `LEAF_OVERLOADED`. */
   readonly maxWaiting?: number;
-  /** How IDs of each tag are fetched ahead: 100 to 1,000,000 at once, to last 10 s, by default. */
+  /** Prefetch of each tag; by default 100 to 1,000,000 IDs per request, to last 10 s. */
   readonly segment?: Partial<PrefetchOptions>;
-  /** How snowflake IDs are: 100 to 10,000 at once, to last 10 s and be no older than 60 s, by default. */
+  /** Prefetch of snowflake IDs; by default 100 to 10,000 IDs per request, to last 10 s, at most 60 s old. */
   readonly snowflake?: Partial<SnowflakePrefetchOptions>;
-  /** When a failing server is left alone: after 2 failures in a row, for 250 ms up to 10 s, by default. */
+  /** When to eject a failing server; by default after 2 failures in a row, for 250 ms up to 10 s. */
   readonly ejection?: Partial<EjectionOptions>;
-  /** What `ready()` fetches ahead of the first call; nothing by default. */
+  /** The IDs that `ready()` prefetches; none by default. */
   readonly preload?: { readonly tags?: readonly string[]; readonly snowflake?: boolean };
-  /** The bit layout of the servers, for `decode`; the default one by default. */
+  /** The bit layout of the servers, used by `decode`; the default layout by default. */
   readonly layout?: BitLayoutOptions;
   readonly events?: Partial<LeafClientEvents>;
 }

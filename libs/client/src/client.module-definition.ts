@@ -1,7 +1,7 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { LeafClientOptions } from './client-options';
 
-/** Where the module is registered, beside the options. */
+/** The options of the Nest module itself. */
 export interface LeafClientModuleExtras {
   /** Whether other modules can inject `IdService` without importing this one; false by default. */
   readonly isGlobal?: boolean;

@@ -38,18 +38,19 @@ export interface LeafClientSnapshot {
   readonly waiting: number;
 }
 
-/** IDs that were fetched and never issued: gaps. */
+/** Number of prefetched IDs that were never issued; they become gaps. */
 export interface DroppedIds {
   readonly tags: ReadonlyMap<string, number>;
   readonly snowflakes: number;
 }
 
 /**
- * Unique IDs from Leaf servers over HTTP, fetched ahead: a call normally costs no network, and goes on during an outage
- * for as long as what is at hand lasts.
+ * Unique IDs from Leaf servers over HTTP, with prefetch: a call normally needs no network round trip, and calls succeed
+ * during an outage while buffered IDs last.
  *
- * No ID is issued twice, whatever fails. The IDs of one tag ascend as long as one server serves the tag; it stays with
- * one until that fails. Those of a strict tag always ascend, and are never fetched ahead. Close it when it is no longer needed.
+ * No ID is issued twice, whatever fails. The IDs of one tag ascend while one server serves the tag; the client stays
+ * with a server until it fails. The IDs of a strict tag always ascend, and are never prefetched. Call `close()` when
+ * the client is no longer needed.
  *
  * @example
  * const ids = new LeafClient({ servers: ['http://10.0.0.5:8080', 'http://10.0.0.6:8080'] });
@@ -61,7 +62,7 @@ export class LeafClient extends IdService {
   private readonly tags: TagBuffers;
   private readonly snowflakeBuffer: SnowflakeBuffer;
   private readonly periods: PeriodRequests;
-  private readonly room: CallerLimit;
+  private readonly callerLimit: CallerLimit;
   private readonly layout: BitLayout;
   private readonly preload: ResolvedOptions['preload'];
   private closed: Promise<DroppedIds> | undefined;
@@ -72,25 +73,25 @@ export class LeafClient extends IdService {
     const resolved = resolveOptions(options);
     const { timeoutMs, maxRequests, maxWaiting, segment, snowflake } = resolved;
     const closing = this.closing.signal;
-    // Every request and every wait listens to it: that many are no leak.
+    // Each request and each waiting call adds a listener: many listeners are not a leak.
     setMaxListeners(0, closing);
     const events = safeEvents(options.events ?? {});
     this.layout = new BitLayout(options.layout ?? DEFAULT_CLIENT_OPTIONS.layout);
     this.preload = resolved.preload;
-    this.room = new CallerLimit(maxWaiting);
+    this.callerLimit = new CallerLimit(maxWaiting);
     this.servers = openServers(resolved, clock, random, events);
     const choice = new ServerChoice(this.servers, options.zone, random);
     const requester = new Requester(this.servers, choice, new Semaphore(maxRequests), clock, random, closing);
-    const context = { requester, clock, random, room: this.room, timeoutMs, closing, events };
+    const context = { requester, clock, random, callerLimit: this.callerLimit, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);
     this.periods = new PeriodRequests(context);
     this.snowflakeBuffer = new SnowflakeBuffer(context, snowflake);
   }
 
   /**
-   * Resolves when what `preload` names is at hand.
+   * Resolves when the IDs of the option `preload` are buffered.
    *
-   * @throws LeafError as {@link nextId} and {@link snowflakes}; what is missing is still fetched when it is asked for
+   * @throws LeafError as {@link nextId} and {@link snowflakes}; missing IDs are then fetched on first use
    */
   async ready(): Promise<void> {
     const { tags, snowflake } = this.preload;
@@ -101,7 +102,10 @@ export class LeafClient extends IdService {
     ]);
   }
 
-  /** @throws LeafError what the servers refuse; `LEAF_SERVERS_UNAVAILABLE`, `LEAF_OVERLOADED`, `LEAF_NOT_READY` once closed */
+  /**
+   * @throws LeafError the refusal of the servers; `LEAF_SERVERS_UNAVAILABLE`, `LEAF_OVERLOADED`; `LEAF_NOT_READY` after
+   *   {@link close}
+   */
   override async nextId(tag: string): Promise<bigint> {
     return this.tryNext(tag) ?? this.buffer(tag).take();
   }
@@ -128,7 +132,7 @@ export class LeafClient extends IdService {
     return onlyNumber(await this.nextRangesInPeriod(tag, 1, at));
   }
 
-  /** One request each: nothing is fetched ahead, for nobody knows which period is asked for next. */
+  /** Sends one request per call: periods are not prefetched, because the next period to be requested is unknown. */
   override async nextRangesInPeriod(tag: string, count: number, at?: Date): Promise<PeriodRanges> {
     assertCount(count, MAX_RANGE_SIZE);
     this.assertOpen();
@@ -139,7 +143,7 @@ export class LeafClient extends IdService {
     return this.tags.get(tag)?.tryNext();
   }
 
-  /** Never waits: when none is at hand, it throws and one is fetched. Await {@link snowflakes} then. */
+  /** Never waits: if no ID is buffered, it throws and starts a fetch. Await {@link snowflakes} in this case. */
   override snowflake(): bigint {
     return BigInt(this.snowflakeString());
   }
@@ -162,7 +166,7 @@ export class LeafClient extends IdService {
     return this.snowflakeBuffer.take(count);
   }
 
-  /** By the layout of the options; no server is asked. */
+  /** Uses the layout of the options; sends no request. */
   override decode(id: bigint): SnowflakeParts {
     return this.layout.decompose(id);
   }
@@ -172,11 +176,14 @@ export class LeafClient extends IdService {
       servers: this.servers.map((server) => server.snapshot()),
       tags: this.tags.snapshot(),
       snowflake: this.snowflakeBuffer.snapshot(),
-      waiting: this.room.waiting,
+      waiting: this.callerLimit.waiting,
     };
   }
 
-  /** Refuses all calls, waiting ones included, ends the connections, and says what is dropped. Later calls join the first. */
+  /**
+   * Rejects all calls, including waiting ones, closes the connections, and resolves with the number of dropped IDs.
+   * Later calls join the first.
+   */
   close(): Promise<DroppedIds> {
     this.closed ??= this.shut();
     return this.closed;
@@ -203,6 +210,6 @@ export class LeafClient extends IdService {
 function closedError(): LeafError {
   return new LeafError(
     'LEAF_NOT_READY',
-    'This Leaf client is closed: the application is stopping, or made another one.',
+    'This Leaf client is closed, for example because the application is stopping. Create a new LeafClient to get IDs.',
   );
 }

@@ -2,14 +2,14 @@ import { Logger } from '@nestjs/common';
 import { reasonOf } from '@leaf-ids/core';
 import type { LeafClientEvents } from './client-events';
 
-/** What operators want to read in the application's log. */
+/** Logs the events that operators need. */
 export function loggingEvents(): Pick<LeafClientEvents, 'onServerEjected' | 'onServerReadmitted' | 'onLoadFailed'> {
   const logger = new Logger('LeafClient');
   return {
     onServerEjected: (url, error, forMs) => {
-      logger.warn(`${url} is not asked for ${Math.round(forMs)} ms: ${reasonOf(error)}`);
+      logger.warn(`${url} failed and gets no requests for ${Math.round(forMs)} ms: ${reasonOf(error)}`);
     },
-    onServerReadmitted: (url) => logger.log(`${url} answers again.`),
-    onLoadFailed: (what, error) => logger.warn(`No new IDs of ${what}, trying on: ${reasonOf(error)}`),
+    onServerReadmitted: (url) => logger.log(`${url} responds again.`),
+    onLoadFailed: (what, error) => logger.warn(`Failed to prefetch IDs of ${what}; retrying: ${reasonOf(error)}`),
   };
 }

@@ -23,7 +23,7 @@ describe('PeriodRequests', () => {
     ranges: [{ from: String(from), to: String(to) }],
   });
 
-  it('asks for the period of a moment', async () => {
+  it('requests the period of a point in time', async () => {
     const { requests, paths } = answering(ofPeriod('2026-11', 1), ofPeriod('2026-11', 2, 4));
     expect(await requests.take('invoice', 1, undefined)).toEqual({ period: '2026-11', ranges: [{ from: 1n, to: 1n }] });
     await requests.take('invoice', 3, new Date('2026-11-22T10:00:00Z'));
@@ -38,20 +38,20 @@ describe('PeriodRequests', () => {
     await expect(requests.take('invoice', 1, undefined)).rejects.toThrow('it has no period');
   });
 
-  it('refuses an answer that was there before, and takes the same numbers of another period', async () => {
+  it('refuses a repeated response, and accepts the same numbers of another period', async () => {
     const { requests } = answering(ofPeriod('2026-11', 5), ofPeriod('2026-12', 5), ofPeriod('2026-11', 5));
     await requests.take('invoice', 1, undefined);
     await requests.take('invoice', 1, undefined);
     await expect(requests.take('invoice', 1, undefined)).rejects.toThrow('it repeated numbers of tag "invoice"');
   });
 
-  it('ends in time, and makes room for others', async () => {
+  it('times out, and frees its place', async () => {
     const { requests, rig } = answering();
     const call = watch(requests.take('invoice', 1, undefined));
     await rig.settle();
-    expect(rig.room.waiting).toBe(1);
+    expect(rig.callerLimit.waiting).toBe(1);
     await rig.clock.advance(rig.context.timeoutMs);
     expect(call.code).toBe('LEAF_SERVERS_UNAVAILABLE');
-    expect(rig.room.waiting).toBe(0);
+    expect(rig.callerLimit.waiting).toBe(0);
   });
 });

@@ -5,44 +5,46 @@ import { DuplicateDetector, rangesOverlap } from './prefetch/duplicate-detector'
 import { RequestPolicy } from './servers/request-policy';
 import { ServerFault } from './servers/server-fault';
 
-/** Beyond so many tags, those asked for longest ago are forgotten. */
-const KEPT = 10_000;
+/** Maximum number of tags to remember; the least recently used ones are forgotten. */
+const MAX_TAGS = 10_000;
 
 interface PeriodicTag {
-  readonly route: RequestPolicy;
+  readonly policy: RequestPolicy;
   readonly duplicates: DuplicateDetector<PeriodRanges>;
 }
 
-/** Numbers of tags that begin anew with each period, one request a call. */
+/** Numbers of tags that restart in each period; one request per call. */
 export class PeriodRequests {
   private readonly tags = new Map<string, PeriodicTag>();
 
   constructor(private readonly context: PrefetchContext) {}
 
-  /** @throws LeafError what the servers refuse; `LEAF_SERVERS_UNAVAILABLE`, `LEAF_OVERLOADED`, `LEAF_PERIOD_INVALID` */
+  /**
+   * @throws LeafError the refusal of the servers; `LEAF_SERVERS_UNAVAILABLE`, `LEAF_OVERLOADED`, `LEAF_PERIOD_INVALID`
+   */
   async take(tag: string, count: number, at: Date | undefined): Promise<PeriodRanges> {
     assertTag(tag);
-    const { requester, room } = this.context;
-    const { route, duplicates } = this.open(tag);
+    const { requester, callerLimit } = this.context;
+    const { policy, duplicates } = this.open(tag);
     const path = `/api/segment/period/${tag}?size=${count}${at === undefined ? '' : `&at=${encodeURIComponent(textOf(at))}`}`;
-    room.enter();
+    callerLimit.enter();
     try {
-      return await this.inTime(requester.get(route, path, (body) => readNew(body, tag, count, duplicates)));
+      return await this.inTime(requester.get(policy, path, (body) => readNew(body, tag, count, duplicates)));
     } finally {
-      room.leave();
+      callerLimit.leave();
     }
   }
 
   private open(tag: string): PeriodicTag {
     const known = this.tags.get(tag);
     const periodic = known ?? {
-      route: new RequestPolicy(tag, this.context.clock),
+      policy: new RequestPolicy(tag, this.context.clock),
       duplicates: new DuplicateDetector((a, b) => a.period === b.period && rangesOverlap(a.ranges, b.ranges)),
     };
     this.tags.delete(tag);
     this.tags.set(tag, periodic);
     const [oldest = tag] = this.tags.keys();
-    if (this.tags.size > KEPT) this.tags.delete(oldest);
+    if (this.tags.size > MAX_TAGS) this.tags.delete(oldest);
     return periodic;
   }
 
@@ -51,7 +53,7 @@ export class PeriodRequests {
     if (await withinDeadline(answer, clock.monotonic() + timeoutMs, clock)) return answer;
     throw new LeafError(
       'LEAF_SERVERS_UNAVAILABLE',
-      `No Leaf server has answered within ${timeoutMs} ms. Numbers that arrive later are a gap; timeoutMs is the limit of a call.`,
+      `No Leaf server responded within ${timeoutMs} ms (timeoutMs). Numbers in a late response become a gap. Check that the servers are up and reachable.`,
       { retryAfterMs: 1000 },
     );
   }
@@ -61,7 +63,7 @@ function readNew(body: unknown, tag: string, count: number, duplicates: Periodic
   const read = readPeriod(body, tag, count);
   if (duplicates.isDuplicate(read)) {
     throw new ServerFault(
-      `it repeated numbers of tag "${tag}": something in between caches answers, or the servers do not share one database`,
+      `it repeated numbers of tag "${tag}": a proxy caches responses, or the servers do not share one database`,
     );
   }
   duplicates.add(read);
@@ -70,5 +72,5 @@ function readNew(body: unknown, tag: string, count: number, duplicates: Periodic
 
 function textOf(at: Date): string {
   if (!Number.isNaN(at.getTime())) return at.toISOString();
-  throw new LeafError('LEAF_PERIOD_INVALID', 'The date of the period is not valid.');
+  throw new LeafError('LEAF_PERIOD_INVALID', 'The date of the period is invalid. Pass a valid Date.');
 }

@@ -1,4 +1,4 @@
-// Everything that works without Nest.
+// The exports that do not need Nest.
 export type { LeafClientEvents } from './client-events';
 export { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions, type LeafServerAddress } from './client-options';
 export { type DroppedIds, LeafClient, type LeafClientSnapshot } from './leaf-client';

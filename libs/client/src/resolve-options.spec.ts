@@ -14,7 +14,7 @@ function faultsOf(options: LeafClientOptions): string {
 const servers = ['http://10.0.0.5:8080'];
 
 describe('resolveOptions', () => {
-  it('has a default for all but the servers', () => {
+  it('has a default for every option except the servers', () => {
     const { timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, segment, snowflake, ejection } =
       DEFAULT_CLIENT_OPTIONS;
     const defaults = { timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, segment, snowflake, ejection };
@@ -25,7 +25,7 @@ describe('resolveOptions', () => {
     });
   });
 
-  it('takes what is given, part by part', () => {
+  it('merges given options with the defaults', () => {
     const resolved = resolveOptions({
       servers: [{ url: 'https://ids.example.org/leaf/', zone: 'a' }],
       segment: { maxSize: 5000 },
@@ -43,12 +43,12 @@ describe('resolveOptions', () => {
   });
 
   it.each<[RegExp, LeafClientOptions]>([
-    [/one server at least/, { servers: [] }],
-    [/"10.0.0.5:8080" is no http or https URL/, { servers: ['10.0.0.5:8080'] }],
-    [/"ftp:\/\/a" is no http/, { servers: ['ftp://a'] }],
+    [/at least one server/, { servers: [] }],
+    [/"10.0.0.5:8080" is not an http or https URL/, { servers: ['10.0.0.5:8080'] }],
+    [/"ftp:\/\/a" is not an http/, { servers: ['ftp://a'] }],
     [/must have no user, password/, { servers: ['http://me:secret@a'] }],
     [/must have no user, password, query/, { servers: ['http://a/?x=1'] }],
-    [/each server once/, { servers: ['http://a', { url: 'http://a/' }] }],
+    [/each server only once/, { servers: ['http://a', { url: 'http://a/' }] }],
     [/timeoutMs .* not 0/, { servers, timeoutMs: 0 }],
     [/requestTimeoutMs .* not 1.5/, { servers, requestTimeoutMs: 1.5 }],
     [/maxRequests .* not -1/, { servers, maxRequests: -1 }],
@@ -61,12 +61,12 @@ describe('resolveOptions', () => {
     [/snowflake.maxAgeMs .* not 99/, { servers, snowflake: { maxAgeMs: 99 } }],
     [/ejection.failures .* not 0/, { servers, ejection: { failures: 0 } }],
     [/ejection.maxMs must be a whole number from 250/, { servers, ejection: { maxMs: 249 } }],
-    [/preload.tags has "a b"/, { servers, preload: { tags: ['a b'] } }],
+    [/preload.tags contains an invalid tag, "a b"/, { servers, preload: { tags: ['a b'] } }],
   ])('says %s', (expected, options) => {
     expect(faultsOf(options)).toMatch(expected);
   });
 
-  it('names all faults at once, and no secret', () => {
+  it('lists all faults in one error, without secrets', () => {
     const message = faultsOf({ servers: ['http://me:secret@a'], timeoutMs: -1 });
     expect(message).toMatch(/user, password.*timeoutMs/);
     expect(message).not.toMatch(/secret/);

@@ -21,10 +21,10 @@ export interface ResolvedOptions {
   readonly preload: { readonly tags: readonly string[]; readonly snowflake: boolean };
 }
 
-/** The longest time that a timer of Node.js takes. */
+/** The longest delay of a Node.js timer. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** @throws LeafError `LEAF_CONFIG_INVALID` naming every fault */
+/** @throws LeafError `LEAF_CONFIG_INVALID` listing every fault */
 export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
   const faults: string[] = [];
   const defaults = DEFAULT_CLIENT_OPTIONS;
@@ -43,11 +43,11 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
     const { url, zone } = typeof server === 'string' ? { url: server, zone: undefined } : server;
     return { url: parseUrl(url, faults), zone };
   });
-  if (servers.length === 0) faults.push('servers must name one server at least');
+  if (servers.length === 0) faults.push('servers must contain at least one server');
   if (new Set(servers.map(({ url }) => url.href)).size < servers.length)
-    faults.push('servers must name each server once');
+    faults.push('servers must contain each server only once');
   const tags = options.preload?.tags ?? [];
-  for (const tag of tags) if (!isTag(tag)) faults.push(`preload.tags has ${JSON.stringify(tag)}, which is no tag`);
+  for (const tag of tags) if (!isTag(tag)) faults.push(`preload.tags contains an invalid tag, ${JSON.stringify(tag)}`);
   const snowflake = { ...defaults.snowflake, ...options.snowflake };
   const ejection = { ...defaults.ejection, ...options.ejection };
   if (snowflake.maxAgeMs !== Infinity) whole('snowflake.maxAgeMs', snowflake.maxAgeMs, 100, MAX_MS);
@@ -67,7 +67,7 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
     preload: { tags, snowflake: options.preload?.snowflake ?? false },
   };
   if (faults.length > 0) {
-    throw new LeafError('LEAF_CONFIG_INVALID', `The options of the Leaf client are wrong: ${faults.join('; ')}.`);
+    throw new LeafError('LEAF_CONFIG_INVALID', `Invalid options for the Leaf client: ${faults.join('; ')}.`);
   }
   return resolved;
 }
@@ -76,7 +76,7 @@ const NONE = 'none:';
 
 function parseUrl(text: string, faults: string[]): URL {
   const url = new URL(URL.canParse(text) ? text : NONE);
-  if (!/^https?:$/.test(url.protocol)) faults.push(`${JSON.stringify(text)} is no http or https URL`);
+  if (!/^https?:$/.test(url.protocol)) faults.push(`${JSON.stringify(text)} is not an http or https URL`);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     faults.push(`the URL of ${url.host} must have no user, password, query or fragment`);
   }

@@ -4,14 +4,14 @@ import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { RangeBuffer } from './prefetch/range-buffer';
 import { StrictBuffer } from './prefetch/strict-buffer';
 
-/** Beyond so many tags, those that hold nothing (unknown ones, mostly) are forgotten. */
-const KEPT = 10_000;
+/** Above this number of tags, empty buffers (mostly of unknown tags) are removed. */
+const MAX_TAGS = 10_000;
 
 export interface TagBufferView extends PrefetchView {
   readonly tag: string;
 }
 
-/** The buffer of each tag that was asked for. */
+/** The buffers of the tags in use. */
 export class TagBuffers {
   private readonly buffers = new Map<string, RangeBuffer | StrictBuffer>();
 
@@ -29,13 +29,13 @@ export class TagBuffers {
     let buffer = this.buffers.get(tag);
     if (buffer !== undefined) return buffer;
     assertTag(tag);
-    if (this.buffers.size >= KEPT) this.forgetIdle();
+    if (this.buffers.size >= MAX_TAGS) this.forgetIdle();
     buffer = new RangeBuffer(tag, this.context, this.options, () => this.openStrict(tag));
     this.buffers.set(tag, buffer);
     return buffer;
   }
 
-  /** @returns how many IDs of each tag are dropped */
+  /** @returns the number of dropped IDs of each tag */
   close(reason: LeafError): Map<string, number> {
     const dropped = new Map<string, number>();
     for (const [tag, buffer] of this.buffers) {

@@ -31,14 +31,14 @@ describe('DatabaseProbe', () => {
     expect(probe.health?.status).toBe('up');
   });
 
-  it('is down when no answer comes, and asks no second time meanwhile', async () => {
+  it('is down while a ping gets no response, and starts no second ping', async () => {
     store.hold();
     probe.ask();
     await clock.advance(1000);
     probe.ask();
     expect(probe.health).toBeUndefined();
     await clock.advance(1);
-    expect(probe.health).toEqual({ status: 'down', message: 'The database has not answered for 1001 ms.' });
+    expect(probe.health).toEqual({ status: 'down', message: 'The database has not responded for 1001 ms.' });
     expect(store.held).toHaveLength(1);
     store.release();
     await clock.advance(0);
@@ -47,14 +47,14 @@ describe('DatabaseProbe', () => {
     expect(store.count('findTag')).toBe(2);
   });
 
-  it('is degraded when a part of the store is away', async () => {
+  it('is degraded when a part of the store is down', async () => {
     store.ping = () => Promise.resolve('b: gone');
     probe.ask();
     await clock.advance(0);
     expect(probe.health).toEqual({ status: 'degraded', message: 'b: gone' });
   });
 
-  it('without a database asks nobody', () => {
+  it('sends no ping without a database', () => {
     const none = new DatabaseProbe(clock);
     none.ask();
     expect(none.health).toBeUndefined();

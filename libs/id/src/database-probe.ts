@@ -1,13 +1,13 @@
 import { type Clock, reasonOf, type SegmentStore } from '@leaf-ids/core';
 import type { Health } from './health';
 
-/** A database that takes longer for one row counts as down, in milliseconds. */
+/** A database that takes longer for a ping counts as down, in milliseconds. */
 const LIMIT_MS = 1000;
 
-/** Whether the database answers. It is asked in the background, one ping at a time: nobody waits for the answer. */
+/** Pings the database in the background, one ping at a time, so that readers of the health never wait. */
 export class DatabaseProbe {
   private answer: Health | undefined;
-  /** When the ping under way began, in monotonic milliseconds. */
+  /** Start of the ping in progress, in monotonic milliseconds. */
   private askedAt: number | undefined;
 
   constructor(
@@ -15,18 +15,18 @@ export class DatabaseProbe {
     private readonly store?: SegmentStore,
   ) {}
 
-  /** Asks, unless an answer is still awaited. */
+  /** Starts a ping, unless one is in progress. */
   ask(): void {
     if (this.store === undefined || this.askedAt !== undefined) return;
     this.askedAt = this.clock.monotonic();
     void this.ping(this.store);
   }
 
-  /** As of the last answer, or of its absence; undefined before the first. */
+  /** The health after the newest ping, or while it is overdue; undefined before the first response. */
   get health(): Health | undefined {
     const waited = this.askedAt === undefined ? 0 : this.clock.monotonic() - this.askedAt;
     if (waited <= LIMIT_MS || this.answer?.status === 'down') return this.answer;
-    return { status: 'down', message: `The database has not answered for ${Math.floor(waited)} ms.` };
+    return { status: 'down', message: `The database has not responded for ${Math.floor(waited)} ms.` };
   }
 
   private async ping(store: SegmentStore): Promise<void> {

@@ -16,12 +16,12 @@ import type { SegmentService } from '@leaf-ids/segment';
 import type { SnowflakeService } from '@leaf-ids/snowflake';
 import type { LeafStatus } from './status';
 
-/** Segments and snowflake in this process. A mode that is switched off refuses, and never answers 0. */
+/** Segment and snowflake IDs from this process. Methods of a disabled mode reject or throw. */
 export class EmbeddedIdService extends IdService {
   constructor(
     readonly segmentService: SegmentService | undefined,
     readonly snowflakeService: SnowflakeService | undefined,
-    /** How both are now, as plain data. Waits for nothing. */
+    /** The current status of both modes, as plain data. */
     readonly status: () => LeafStatus,
   ) {
     super();
@@ -58,12 +58,12 @@ export class EmbeddedIdService extends IdService {
     return this.segmentService?.tryNext(tag);
   }
 
-  /** Whether the IDs of a tag ascend over all servers; false of one that is not known. */
+  /** Whether the IDs of a tag ascend over all servers; false for an unknown tag. */
   isStrict(tag: string): boolean {
     return this.segmentService?.isStrict(tag) ?? false;
   }
 
-  /** As {@link nextRanges} without waiting; undefined when it would have to wait or throw. */
+  /** As {@link nextRanges}, but synchronous; undefined when that would wait or reject. */
   tryRanges(tag: string, count: number): IdRange[] | undefined {
     return this.segmentService?.tryRanges(tag, count);
   }
@@ -80,7 +80,7 @@ export class EmbeddedIdService extends IdService {
     return this.snowflakeService?.tryNextString();
   }
 
-  /** `count` snowflake IDs that follow each other; undefined when they would have to wait or be refused. */
+  /** `count` consecutive snowflake IDs; undefined when the call would wait or throw. */
   trySnowflakeRange(count: number): IdRange | undefined {
     return this.snowflakeService?.tryRange(count);
   }
@@ -109,7 +109,7 @@ export class EmbeddedIdService extends IdService {
     if (this.segmentService !== undefined) return this.segmentService;
     throw new LeafError(
       'LEAF_SEGMENT_DISABLED',
-      'Segment mode is switched off here. Set LEAF_SEGMENT_ENABLED=true on a server; give IdModule a database in an application.',
+      'Segment mode is disabled. On a server, set LEAF_SEGMENT_ENABLED=true. In an application, set the option database of IdModule.',
     );
   }
 
@@ -121,7 +121,7 @@ export class EmbeddedIdService extends IdService {
     if (this.snowflakeService !== undefined) return this.snowflakeService;
     throw new LeafError(
       'LEAF_SNOWFLAKE_DISABLED',
-      'Snowflake mode is switched off here. Set LEAF_SNOWFLAKE_ENABLED=true on a server; give IdModule the option snowflake in an application.',
+      'Snowflake mode is disabled. On a server, set LEAF_SNOWFLAKE_ENABLED=true. In an application, set the option snowflake of IdModule.',
     );
   }
 }

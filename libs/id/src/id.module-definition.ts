@@ -1,19 +1,19 @@
 import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
 import type { CommonOptions, LeafOptions, OpenDataSource } from './leaf-options';
 
-/** `DataSource`, or `getDataSourceToken('orders')`. */
+/** A data source by its injection token: `DataSource`, or `getDataSourceToken('orders')`. */
 export interface NamedDataSource {
   readonly dataSource: InjectionToken;
 }
 
-/** What a factory returns: a data source is given as it is. */
+/** The result of an options factory; it contains a data source itself, not its token. */
 export type IdModuleFactoryOptions = LeafOptions;
 
-/** A data source may be named by its injection token as well. */
+/** As {@link LeafOptions}; a data source may also be given by its injection token. */
 export type IdModuleOptions = CommonOptions<string | OpenDataSource | NamedDataSource>;
 
 export interface IdModuleExtras {
-  /** Make `IdService` known to every module of the application; false by default. */
+  /** Export `IdService` to every module of the application; false by default. */
   readonly isGlobal?: boolean;
 }
 

@@ -12,8 +12,8 @@ import { leafModule } from './leaf.module';
 import type { LeafOptions } from './leaf-options';
 
 /**
- * `IdService` in this process, on segments, snowflake, or both. It does what a server of Leaf does, its background work
- * and its orderly stop included; several of them, each in a module of its own, do not disturb each other.
+ * `IdService` in this process, with segment mode, snowflake mode or both. It runs the same background jobs and graceful
+ * shutdown as a Leaf server. Several instances in different modules are independent.
  *
  * @example IdModule.forRoot({ database: 'mysql://…', tags: ['order'], snowflake: { registry: 'mysql' } })
  */

@@ -9,7 +9,7 @@ export interface LeafHealth {
 }
 
 /**
- * Whether IDs can be had now, as a health indicator of @nestjs/terminus.
+ * A health indicator for @nestjs/terminus: whether IDs are available.
  *
  * @example health.check([() => leaf.check('leaf')])
  */

@@ -6,13 +6,13 @@ import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 
 export interface EmbeddedSnowflakeOptions extends Omit<SnowflakeModuleOptions, 'registry' | 'instance'> {
   /**
-   * `database`, the default: a pool of workers in `database`, whatever kind that is. `mysql`: a row for each `ip:port`
-   * there. Or the options of one of Leaf's registries, or of a store of your own.
+   * `database`, the default: a pool of workers in `database`, on any engine. `mysql`: one row for each `ip:port` there.
+   * Or the options of one of Leaf's registries, or of a custom store.
    */
   readonly registry?: 'database' | 'mysql' | RegistryOptions;
   /**
-   * How the registry knows this process; by default the first address of this host, and port 0. Two processes on one
-   * host have to have different ports.
+   * The identity of this process in the registry; by default the first address of this host, and port 0. Two processes
+   * on one host must have different ports.
    */
   readonly instance?: Partial<Instance>;
 }
@@ -22,19 +22,21 @@ export interface OpenDataSource {
 }
 
 export interface CommonOptions<Database> {
-  /** The URL of a database, or a data source of the application, by whose options Leaf opens connections of its own. */
+  /**
+   * The URL of a database, or a data source of the application; Leaf opens its own connections with the same options.
+   */
   readonly database?: Database;
-  /** Make and update the tables of Leaf at start; true by default. */
+  /** Create and update the tables of Leaf at start; true by default. */
   readonly migrate?: boolean;
-  /** Settings under which the database can lose a commit, accepted by their names: `['sync_binlog']`. */
+  /** Names of database settings that can lose a commit and that you accept: `['sync_binlog']`. */
   readonly accept?: readonly string[];
-  /** Tags that are made at start where they are missing; a bare name begins at 1 with a step of 2000. */
+  /** Tags to create at start if they do not exist; a bare name starts at 1 with a step of 2000. */
   readonly tags?: readonly (string | NewTag)[];
-  /** Settings of segment mode, which is on where there is a database; false: off. */
+  /** Settings of segment mode, which is enabled if a database is given; false disables it. */
   readonly segment?: Partial<SegmentModuleOptions> | false;
-  /** Left out: snowflake mode is off. */
+  /** Settings of snowflake mode, which is disabled by default. */
   readonly snowflake?: EmbeddedSnowflakeOptions;
 }
 
-/** What a runtime is made of. */
+/** The options of a {@link Leaf}. */
 export type LeafOptions = CommonOptions<string | OpenDataSource>;

@@ -10,12 +10,12 @@ const HOT_TAGS_MS = 300_000;
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** It runs at the start as well. */
+  /** Also run the job at the start. */
   readonly atStart?: boolean;
   readonly run: () => Promise<void>;
 }
 
-/** Refreshes the tags; saves the hot ones for a process that is killed, where there is a file to save them in. */
+/** Refreshes the tags; saves the hot tags if a file is configured, in case the process is killed. */
 export function segmentJobs(segments: SegmentService, options: SegmentModuleOptions): Job[] {
   const { refreshMs, hotTagsFile } = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
   const refresh = { name: 'leaf-tag-refresh', everyMs: refreshMs, run: () => segments.refreshTags() };
@@ -23,7 +23,7 @@ export function segmentJobs(segments: SegmentService, options: SegmentModuleOpti
   return hotTagsFile === undefined ? [refresh] : [refresh, save];
 }
 
-/** Reserves time ahead, and does the housekeeping of the worker registry. */
+/** Extends the lease, and maintains the worker registry. */
 export function snowflakeJobs(snowflake: SnowflakeService, options: SnowflakeModuleOptions): Job[] {
   const { reportMs, maintainMs } = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...options };
   return [
@@ -38,11 +38,11 @@ export function snowflakeJobs(snowflake: SnowflakeService, options: SnowflakeMod
 }
 
 /**
- * The periodic jobs of a runtime, each on a timer. Runs never overlap and never reject: the jobs are periodic tasks. Once
- * the timers have ended, the generator renews the lease when half of the horizon is used.
+ * The periodic jobs of a runtime, each with its own timer. Each job is a periodic task: its runs never overlap and
+ * never reject. After the timers have stopped, the generator extends the lease when half of the horizon is used.
  */
 export class Jobs {
-  /** By name, while they run: `SchedulerRegistry` of @nestjs/schedule lists them. */
+  /** The running timers by name, for the `SchedulerRegistry` of @nestjs/schedule. */
   readonly timers = new Map<string, NodeJS.Timeout>();
 
   constructor(private readonly jobs: readonly Job[]) {}

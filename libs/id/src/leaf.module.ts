@@ -20,7 +20,10 @@ import { LeafHealthIndicator } from './leaf-health-indicator';
 import type { LeafOptions } from './leaf-options';
 import { persistenceOptions } from './mode-options';
 
-/** Starts and stops a runtime with its application, and lists its jobs with the application's scheduler, if any. */
+/**
+ * Starts and stops a runtime with its application, and registers its jobs with the scheduler of the application, if
+ * any.
+ */
 @Injectable()
 class LeafLifecycle implements OnModuleInit, OnApplicationShutdown {
   constructor(
@@ -40,11 +43,11 @@ class LeafLifecycle implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** The options alone, for all modules that are made of them. */
+/** Provides the options to the modules below. */
 @Module({})
 class LeafSettingsModule {}
 
-/** Never global: Nest stops it before the modules that it imports, and the database is one of them. */
+/** Never global: Nest shuts it down before the modules that it imports, including the database. */
 @Module({})
 class LeafRuntimeModule {}
 
@@ -55,9 +58,9 @@ function part(provide: InjectionToken, pick: (leaf: Leaf) => unknown): Provider 
 }
 
 /**
- * A module with one {@link Leaf}, its stores, and what applications inject; a mode that is off is undefined.
+ * A module with one {@link Leaf}, its stores, and the injectable services; the service of a disabled mode is undefined.
  *
- * @param base made by a `ConfigurableModuleBuilder`: it provides options as `token`
+ * @param base result of a `ConfigurableModuleBuilder`; it provides the options as `token`
  */
 export function leafModule(
   { module, global = false, imports = [], providers = [] }: DynamicModule,

@@ -11,20 +11,20 @@ import type { LeafOptions } from './leaf-options';
 import { persistenceOptions, registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
 import { type LeafStatus, statusOf } from './status';
 
-/** Of a tag that is declared by its name alone. */
+/** Step of a tag that is declared only by its name. */
 const STEP = 2000;
-/** How long the worker ID may take to be released, and the database to be closed, in milliseconds. */
+/** Limit for releasing the worker ID, and for closing the database, in milliseconds. */
 const STOP_LIMIT_MS = 15_000;
 
-/** What segment mode keeps in its database. */
+/** The stores of segment mode in its database. */
 export interface LeafStores {
   readonly segments: SegmentStore;
   readonly tags: TagStore;
 }
 
 /**
- * Segment and snowflake IDs in this process, without a framework. It owns the order of start and stop; several of them in
- * one process do not disturb each other.
+ * Segment and snowflake IDs in this process, without a framework. It defines the order of start and stop. Several
+ * instances in one process are independent.
  *
  * @example
  * const leaf = await Leaf.start({ database: 'sqlite:./data/leaf.sqlite', tags: ['order'], snowflake: {} });
@@ -32,9 +32,9 @@ export interface LeafStores {
  * await leaf.stop();
  */
 export class Leaf {
-  /** Undefined when segment mode is off. */
+  /** Undefined when segment mode is disabled. */
   readonly segments: SegmentService | undefined;
-  /** Undefined when snowflake mode is off. */
+  /** Undefined when snowflake mode is disabled. */
   readonly snowflake: SnowflakeService | undefined;
   /** Both modes behind one interface. */
   readonly ids: EmbeddedIdService;
@@ -47,10 +47,10 @@ export class Leaf {
   private stopped: Promise<void> | undefined;
 
   /**
-   * Opens the database, makes the declared tags, reads the tags, acquires a worker ID and starts the periodic jobs, in
-   * this order.
+   * Opens the database, creates the declared tags, reads the tags, acquires a worker ID and starts the periodic jobs,
+   * in this order.
    *
-   * @throws LeafError a fault of the start; everything that was opened is closed again
+   * @throws LeafError when a step fails; everything that was opened is closed again
    */
   static async start(options: LeafOptions): Promise<Leaf> {
     const database = persistenceOptions(options);
@@ -73,9 +73,9 @@ export class Leaf {
   }
 
   /**
-   * Begins nothing before {@link init}: for frameworks that construct first and start later.
+   * Does no I/O before {@link init}, for frameworks that separate construction and start.
    *
-   * @param stores of the database of the options, which whoever opened it closes after {@link stop}
+   * @param stores the stores of the configured database; their owner closes it after {@link stop}
    * @throws LeafError `LEAF_CONFIG_INVALID`
    */
   constructor(
@@ -101,24 +101,24 @@ export class Leaf {
   }
 
   /**
-   * Starts what was constructed; later calls join the first.
+   * Starts the runtime; later calls join the first.
    *
-   * @throws LeafError a fault of the start; what was started is stopped again
+   * @throws LeafError when a step fails; the steps before it are undone
    */
   init(): Promise<void> {
     this.started ??= this.run();
     return this.started;
   }
 
-  /** How it is now, as plain data. Waits for nothing. */
+  /** The current status, as plain data. */
   status(): LeafStatus {
     const { segments, snowflake, probe, clock } = this;
     return statusOf({ segments, snowflake, probe, clock, store: this.stores?.segments });
   }
 
   /**
-   * Ends the jobs, gives unused IDs back, releases the worker ID, closes what {@link Leaf.start} has opened. A step that
-   * fails is logged and the next one still runs. Later calls join the first; never rejects.
+   * Stops the jobs, returns unused IDs, releases the worker ID, and closes the database if {@link Leaf.start} opened
+   * it. A failed step is logged, and the next step still runs. Later calls join the first; never rejects.
    */
   stop(): Promise<void> {
     this.stopped ??= this.shutDown();
@@ -142,7 +142,7 @@ export class Leaf {
     }
   }
 
-  /** A tag that is there stays as it is. */
+  /** Existing tags remain unchanged. */
   private async createTags(): Promise<void> {
     for (const declared of this.options.tags ?? []) {
       const tag = typeof declared === 'string' ? { tag: declared, step: STEP } : declared;

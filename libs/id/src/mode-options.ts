@@ -9,7 +9,7 @@ import type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
 type Source = { readonly url: string } | { readonly dataSource: DataSource };
 
 /**
- * @returns undefined when segment mode is off
+ * @returns undefined when segment mode is disabled
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export function segmentOptions(options: LeafOptions): SegmentModuleOptions | undefined {
@@ -20,11 +20,11 @@ export function segmentOptions(options: LeafOptions): SegmentModuleOptions | und
     if (database !== undefined) return { ...segment, database };
   }
   if (tags.length === 0 && (segment === undefined || segment === false)) return undefined;
-  throw new LeafError('LEAF_CONFIG_INVALID', 'Segments need a database: give IdModule the option `database`.');
+  throw new LeafError('LEAF_CONFIG_INVALID', 'Segment mode needs a database. Set the option database of IdModule.');
 }
 
 /**
- * @returns undefined when snowflake mode is off
+ * @returns undefined when snowflake mode is disabled
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export function snowflakeOptions(options: LeafOptions): SnowflakeModuleOptions | undefined {
@@ -37,7 +37,7 @@ export function snowflakeOptions(options: LeafOptions): SnowflakeModuleOptions |
   };
 }
 
-/** The database of the segments; undefined when segment mode is off. */
+/** The options of the segment database; undefined when segment mode is disabled. */
 export function persistenceOptions(options: LeafOptions): PersistenceModuleOptions | undefined {
   const segment = segmentOptions(options);
   if (segment === undefined) return undefined;
@@ -45,7 +45,7 @@ export function persistenceOptions(options: LeafOptions): PersistenceModuleOptio
   return maxStep === undefined ? database : { ...database, maxStep };
 }
 
-/** What the registry has to know of snowflake mode. */
+/** The options of the registry, derived from those of snowflake mode. */
 export function registryOptions(given: SnowflakeModuleOptions): RegistryModuleOptions {
   const options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...given };
   const { registry, reportMs, maxClockOffsetMs, horizonMs = defaultHorizonMs(registry) } = options;
@@ -53,7 +53,7 @@ export function registryOptions(given: SnowflakeModuleOptions): RegistryModuleOp
   return { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
 }
 
-/** What a caller without types may have misspelt. */
+/** Checked at run time for callers without types. */
 const IN_DATABASE: readonly string[] = ['database', 'mysql'];
 
 function registryOf({ registry = 'database' }: EmbeddedSnowflakeOptions, options: LeafOptions): RegistryOptions {

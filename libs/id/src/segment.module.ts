@@ -7,14 +7,14 @@ import {
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import { leafModule } from './leaf.module';
 
-/** A factory that returns undefined leaves the mode off. */
+/** A factory may return undefined to disable the mode. */
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
   SegmentModuleOptions | undefined
 >()
   .setClassMethodName('forRoot')
   .build();
 
-/** Segment IDs alone: ranges of a database table, double-buffered in memory. */
+/** Only segment IDs: ranges from a database table, double-buffered in memory. */
 @Module({})
 export class SegmentModule extends ConfigurableModuleClass {
   static override forRoot(options: SegmentModuleOptions): DynamicModule {

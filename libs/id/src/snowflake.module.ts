@@ -7,14 +7,14 @@ import {
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { leafModule } from './leaf.module';
 
-/** A factory that returns undefined leaves the mode off. */
+/** A factory may return undefined to disable the mode. */
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
   SnowflakeModuleOptions | undefined
 >()
   .setClassMethodName('forRoot')
   .build();
 
-/** Snowflake IDs alone: time, worker ID, sequence, under a lease from a registry. */
+/** Only snowflake IDs: time, worker ID and sequence, under a lease from a registry. */
 @Module({})
 export class SnowflakeModule extends ConfigurableModuleClass {
   static override forRoot(options: SnowflakeModuleOptions): DynamicModule {

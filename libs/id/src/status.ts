@@ -4,7 +4,7 @@ import type { SnowflakeService } from '@leaf-ids/snowflake';
 import type { DatabaseProbe } from './database-probe';
 import type { Health } from './health';
 
-/** Counters include the tags that are gone: they never fall. */
+/** Counters include removed tags, so that they never decrease. */
 export interface SegmentStatus {
   readonly health: Health;
   readonly tags: number;
@@ -13,9 +13,9 @@ export interface SegmentStatus {
   readonly loads: number;
   readonly loadFailures: number;
   readonly loadRetries: number;
-  /** Ranges refused because they were taken already. */
+  /** Ranges refused because they were allocated before. */
   readonly backwards: number;
-  /** Milliseconds that the database took for an allocation. */
+  /** Durations of allocations in the database, in milliseconds. */
   readonly loadTimes: HistogramSnapshot;
   readonly refreshFailures: number;
 }
@@ -24,9 +24,9 @@ export interface SnowflakeStatus {
   readonly health: Health;
   readonly workerId: number | undefined;
   readonly issued: number;
-  /** Clock steps backwards, absorbed ones included. */
+  /** Backward steps of the clock, including those without an effect. */
   readonly backwardsSteps: number;
-  /** Against the median of the others, at the start; undefined when there were none. */
+  /** Offset of the clock from the median of the other servers at the start; undefined without other servers. */
   readonly clockOffsetMs: number | undefined;
   readonly maxWorkerId: number;
   readonly layout: {
@@ -34,30 +34,30 @@ export interface SnowflakeStatus {
     readonly timeBits: number;
     readonly workerBits: number;
     readonly sequenceBits: number;
-    /** The last millisecond that the layout can express. */
+    /** The last millisecond that the layout can represent. */
     readonly endsAt: number;
   };
 }
 
-/** The worker registry, and the lease that it has given. */
+/** The worker registry, and the lease of this process. */
 export interface RegistryStatus {
   readonly health: Health;
   readonly description: string;
-  /** How the registry knows this process. */
+  /** The identity of this process in the registry. */
   readonly instance: string;
-  /** No ID carries a time at or below the floor, nor above the ceiling; -1 before the first acquisition. */
+  /** The timestamps of IDs are above the floor and at most the ceiling; -1 before the first acquisition. */
   readonly floor: number;
   readonly ceiling: number;
   readonly horizonMs: number;
-  /** Since a ceiling was last recorded, in milliseconds. */
+  /** Time since a ceiling was last recorded, in milliseconds. */
   readonly sinceRecordedMs: number;
-  /** Why the lease has ended for good. */
+  /** Why the lease was lost; undefined while it is held. */
   readonly lost: string | undefined;
   /** Why the worker file replaces the registry. */
   readonly degradedReason: string | undefined;
   readonly report: PeriodicTaskSnapshot;
   readonly maintenanceFailures: number;
-  /** By the last count. */
+  /** Result of the last count. */
   readonly workers: WorkerUsage | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface DatabaseStatus {
   readonly description: string;
 }
 
-/** How a runtime is, as plain data: a mode that is off is left out, with what it stands on. */
+/** The status of a runtime, as plain data. Without the members of a disabled mode. */
 export interface LeafStatus {
   /** Unix milliseconds. */
   readonly now: number;
@@ -111,14 +111,14 @@ function segmentStatus(segments: SegmentService, database: Health | undefined): 
   };
 }
 
-/** Without the database it goes on from memory, once it knows the tags. */
+/** Without the database, segment mode continues from memory if it has read the tags once. */
 function segmentHealth({ lastError, lastSuccessAt }: PeriodicTaskSnapshot, database: Health | undefined): Health {
   const message = lastError ?? database?.message;
   if (message === undefined) return UP;
   return { status: lastSuccessAt === undefined ? 'down' : 'degraded', message };
 }
 
-/** Where nobody pings it, it is as the last refresh of the tags has found it. */
+/** Without pings, the result of the last tag refresh decides. */
 function databaseStatus(
   segments: SegmentService,
   { description }: SegmentStore,
@@ -156,7 +156,7 @@ function registryStatus(snowflake: SnowflakeService): RegistryStatus {
   };
 }
 
-/** A registry that is not reached: the lease holds up to its ceiling. */
+/** While the registry is unreachable, the lease remains valid up to its ceiling. */
 function degradedBy(snowflake: SnowflakeService): Health {
   const { lease } = snowflake.snapshot();
   const message = lease.report.lastError ?? lease.degradedReason;

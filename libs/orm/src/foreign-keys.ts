@@ -2,11 +2,11 @@ import type { EntityMetadata } from 'typeorm';
 import { IdTransformer } from './id-transformer';
 
 /**
- * Lets foreign keys be read and written as the keys that they refer to. TypeORM gives the columns that it makes for
- * relations, and for the tables of many-to-many relations and closures, no transformer, and then compares a key with
- * what the driver reads: a bigint with a string, a string with SQLite's number. Trees have no children then.
+ * Applies the transformer of a key to the foreign keys that refer to it. TypeORM sets no transformer on the columns
+ * that it generates for relations, junction tables and closure tables. It would then compare a key with the raw value
+ * of the driver, for example a bigint with a string, and find no children in a tree.
  *
- * A column that the entity declares itself is left as it is declared.
+ * Columns that the entity declares itself stay unchanged.
  */
 export function transformForeignKeys(entities: readonly EntityMetadata[]): void {
   for (const column of entities.flatMap(({ columns }) => columns)) {

@@ -3,14 +3,14 @@ import { LeafError } from '@leaf-ids/core';
 
 const METADATA = 'leaf:generated-keys';
 
-/** How a key is held in memory; `number` is exact to 2^53 only. */
+/** The type of a key property; `number` is excluded because it is exact only to 2^53. */
 export type KeyType = 'string' | 'bigint';
 
-/** A primary key that Leaf fills. */
+/** A primary key that Leaf generates. */
 export interface GeneratedKey {
   readonly property: string;
   readonly type: KeyType;
-  /** Of the segment IDs; undefined for snowflake IDs. */
+  /** The tag of the segment IDs; undefined for snowflake IDs. */
   readonly tag: string | undefined;
 }
 
@@ -18,18 +18,18 @@ export function addGeneratedKey(entity: object, key: GeneratedKey): void {
   Reflect.defineMetadata(METADATA, [...generatedKeys(entity), key], entity);
 }
 
-/** Those of an entity class, and of the classes it extends. */
+/** The generated keys of an entity class and of its base classes. */
 export function generatedKeys(entity: object): readonly GeneratedKey[] {
   return (Reflect.getMetadata(METADATA, entity) as readonly GeneratedKey[] | undefined) ?? [];
 }
 
-/** @throws LeafError `LEAF_CONFIG_INVALID` when the property is declared as something that cannot hold an ID */
+/** @throws LeafError `LEAF_CONFIG_INVALID` when the declared type of the property cannot hold an ID */
 export function keyTypeOf(prototype: object, property: string): KeyType {
   const declared: unknown = Reflect.getMetadata('design:type', prototype, property);
   if (declared === String) return 'string';
   if (declared === BigInt) return 'bigint';
   throw new LeafError(
     'LEAF_CONFIG_INVALID',
-    `${prototype.constructor.name}.${property} has to be declared as string or bigint, in which a 64-bit ID fits. Where the compiler emits no decorator metadata, name the type: { as: 'bigint' }.`,
+    `${prototype.constructor.name}.${property} must be declared as string or bigint to hold a 64-bit ID. If the compiler emits no decorator metadata, specify the type: { as: 'bigint' }.`,
   );
 }

@@ -7,7 +7,7 @@ const CONVERT: Readonly<Record<KeyType, (value: string | number | bigint) => str
   bigint: BigInt,
 };
 
-/** Between a bigint column, as drivers write and read it, and a property. */
+/** Converts between a bigint column and a property. */
 export class IdTransformer implements ValueTransformer {
   constructor(private readonly type: KeyType) {}
 
@@ -24,8 +24,9 @@ export class IdTransformer implements ValueTransformer {
 }
 
 /**
- * For columns that hold an ID, as foreign keys: `@Column({ type: 'bigint', transformer: idTransformer('bigint') })`.
- * An ID that the driver has rounded is refused on its way in.
+ * A transformer for columns with an ID, such as foreign keys. Reading throws when the driver has rounded the ID.
+ *
+ * @example @Column({ type: 'bigint', transformer: idTransformer('bigint') }) orderId!: bigint;
  */
 export function idTransformer(type: KeyType): IdTransformer {
   return new IdTransformer(type);
@@ -34,6 +35,6 @@ export function idTransformer(type: KeyType): IdTransformer {
 function rounded(value: number): LeafError {
   return new LeafError(
     'LEAF_ID_INVALID',
-    `The database driver has read an ID as the number ${value}, which is rounded: numbers are exact to 2^53 only. Let it read bigint columns exactly: on SQLite prepareDatabase: (database) => database.defaultSafeIntegers(true).`,
+    `The database driver returned an ID as the number ${value}, which is rounded: numbers are exact only to 2^53. Configure the driver to read bigint columns exactly; for SQLite, set prepareDatabase: (database) => database.defaultSafeIntegers(true).`,
   );
 }

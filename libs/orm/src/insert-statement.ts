@@ -1,9 +1,9 @@
 /**
- * What an INSERT, as TypeORM writes it, does with a row that is there already. A subscriber is told the text of a
- * statement and nothing else of it.
+ * How an INSERT of TypeORM treats existing rows. It parses the SQL, because a subscriber receives only the text of a
+ * statement.
  */
 export class InsertStatement {
-  /** From the conflict clause on. */
+  /** The statement from the conflict clause on. */
   private readonly clause: string;
   private readonly ignores: boolean;
   private readonly returned: string;
@@ -16,27 +16,27 @@ export class InsertStatement {
     this.returned = returning < 0 ? '' : sql.slice(returning);
   }
 
-  /** @param table escaped */
+  /** @param table escaped name */
   isInto(table: string): boolean {
     return this.sql.includes(`INSERT INTO ${table}`) || this.sql.includes(` IGNORE INTO ${table}`);
   }
 
-  /** Whether a row that is there already is no error. */
+  /** Whether the statement succeeds when a row exists already. */
   get toleratesConflicts(): boolean {
     return this.ignores || this.clause !== '';
   }
 
-  /** Whether it may write or return fewer rows than it names. */
+  /** Whether it may write or return fewer rows than it contains. */
   get skipsRows(): boolean {
     return this.ignores || / DO NOTHING\b/.test(this.clause) || / DO UPDATE SET .* WHERE /s.test(this.clause);
   }
 
-  /** Whether MySQL's clause decides, which counts a conflict of any unique index. */
+  /** Whether it has the clause of MySQL, which applies to a conflict on any unique index. */
   get countsAnyConflict(): boolean {
     return this.clause.startsWith(' ON DUPLICATE KEY UPDATE ');
   }
 
-  /** Whether only rows conflict that are equal in the column. */
+  /** Whether rows conflict only if they are equal in the column. */
   conflictsOn(column: string): boolean {
     return /^ ON CONFLICT \(([^)]*)\)/.exec(this.clause)?.[1]?.includes(column) ?? false;
   }

@@ -4,8 +4,8 @@ import type { GeneratedKey } from './generated-key';
 export type Row = Record<string, unknown>;
 
 /**
- * The rows that ask for one key in one turn of the event loop, given their IDs together: a bulk insert asks for all of its
- * rows before it waits for the first.
+ * Collects the rows that need a key in one turn of the event loop, and fills them together: a bulk insert registers all
+ * its rows before it awaits the first one.
  */
 export class KeyBatch {
   /** Settles when every row has its ID. */
@@ -13,7 +13,7 @@ export class KeyBatch {
 
   private readonly rows: Row[] = [];
 
-  /** @param onClosed told that the turn is over: the next row goes into a new batch */
+  /** @param onClosed called at the end of the turn: the next row needs a new batch */
   constructor(
     private readonly ids: IdService,
     private readonly key: GeneratedKey,
@@ -44,7 +44,7 @@ export class KeyBatch {
     }
   }
 
-  /** In the order of the rows the IDs ascend. */
+  /** The IDs ascend in the order of the rows. */
   private assign(index: number, id: bigint): void {
     const row = this.rows[index];
     if (row !== undefined) row[this.key.property] = this.key.type === 'bigint' ? id : String(id);

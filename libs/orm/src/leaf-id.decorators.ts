@@ -4,15 +4,15 @@ import { addGeneratedKey, type KeyType, keyTypeOf } from './generated-key';
 import { idTransformer } from './id-transformer';
 
 export interface GeneratedKeyOptions {
-  /** Of the column; that of the property by default. */
+  /** Name of the column; by default that of the property. */
   readonly name?: string;
-  /** The type of the property, where the compiler does not emit it. */
+  /** Type of the property, needed if the compiler does not emit decorator metadata. */
   readonly as?: KeyType;
 }
 
 /**
- * A bigint primary key that an insert fills with a segment ID of `tag`, unless it is set. In place of `@PrimaryColumn()`;
- * a {@link LeafIdSubscriber} of the data source does the filling.
+ * A bigint primary key. An insert sets it to a segment ID of `tag`, unless it has a value. Replaces `@PrimaryColumn()`,
+ * and requires a {@link LeafIdSubscriber} on the data source.
  *
  * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_CONFIG_INVALID`
  * @example @LeafId('order') id!: string;
@@ -36,7 +36,7 @@ function generatedKey(tag: string | undefined, { as, ...column }: GeneratedKeyOp
     const property = String(name);
     const type = as ?? keyTypeOf(prototype, property);
     addGeneratedKey(prototype.constructor, { property, type, tag });
-    // A key is written once: without this, an upsert that finds its row puts the new key into the stored one.
+    // Without `update: false`, an upsert of an existing row would overwrite its key.
     PrimaryColumn({ ...column, type: 'bigint', update: false, transformer: idTransformer(type) })(prototype, name);
   };
 }

@@ -14,19 +14,19 @@ import { keepSubscribers } from './subscription';
 import { UpsertGuard } from './upsert-guard';
 
 /**
- * Fills the keys of `@LeafId()` and `@SnowflakeId()` before rows of its data source are inserted, by whatever way: `save`,
- * `insert`, a query builder, a cascade. All IDs that an insert needs for one key are taken at once. The data source may be
- * initialized before or after, and again.
+ * Generates the keys of `@LeafId()` and `@SnowflakeId()` for every insert on its data source: by `save`, `insert`, a
+ * query builder or a cascade. All IDs that an insert needs for one key are allocated at once. The data source may be
+ * initialized before or after, and more than once.
  *
- * An insert fails with a `LeafError` when its keys cannot be had. Keys of an insert that is rolled back are gaps. An upsert
- * never changes a stored key: it fails with `LEAF_REQUEST_INVALID` if it would.
+ * An insert rejects with a `LeafError` when no IDs are available. The keys of a rolled-back insert become gaps. An
+ * upsert that would change a stored key rejects with `LEAF_REQUEST_INVALID`.
  */
 @Injectable()
 export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   private readonly keys = new WeakMap<EntityMetadata, readonly GeneratedKey[]>();
   private readonly batches = new Map<GeneratedKey, KeyBatch>();
   private readonly upserts = new UpsertGuard();
-  /** Those whose foreign keys are transformed; `initialize()` makes new ones. */
+  /** The entities whose foreign keys have a transformer; `initialize()` creates new ones. */
   private entities: readonly EntityMetadata[] | undefined;
 
   constructor(
@@ -37,7 +37,7 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
     keepSubscribers(dataSource, (subscriber) => subscriber instanceof LeafIdSubscriber);
   }
 
-  // Not async: an insert of rows without such keys has nothing to wait for.
+  // Not async, so that rows without generated keys add no promise.
   beforeInsert({ entity, metadata, queryRunner }: InsertEvent<Row>): Promise<unknown> | undefined {
     const keys = this.keysOf(metadata);
     if (keys.length === 0) return undefined;
@@ -54,7 +54,7 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
     return filled;
   }
 
-  /** TypeORM waits for it before it sends a statement. */
+  /** TypeORM calls it before it sends a statement; an error rejects the statement. */
   beforeQuery({ dataSource: { entityMetadatas }, queryRunner, query }: BeforeQueryEvent): void {
     if (this.entities !== entityMetadatas) {
       transformForeignKeys(entityMetadatas);

@@ -1,8 +1,8 @@
 import type { DataSource, EntitySubscriberInterface } from 'typeorm';
 
 /**
- * Keeps the subscribers of a data source for which `isKept` holds. Each `initialize()` replaces the list by what the
- * options name: a subscriber that was added before is dropped silently, and rows are inserted without their keys.
+ * Keeps the subscribers that match `isKept` in a data source. Each `initialize()` replaces the list by the subscribers
+ * of the options. It would silently drop a subscriber that was added before, and rows would be inserted without keys.
  */
 export function keepSubscribers(
   dataSource: DataSource,

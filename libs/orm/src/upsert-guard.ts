@@ -8,11 +8,11 @@ type Column = EntityMetadata['columns'][number];
 
 interface PendingKey {
   readonly key: GeneratedKey;
-  /** The rows whose key Leaf fills. */
+  /** The rows whose key Leaf generates. */
   readonly filled: Row[];
 }
 
-/** The rows of one entity that are about to be inserted. */
+/** The rows of the next INSERT into the table of one entity. */
 export class PendingInsert {
   rows = 0;
   readonly keys: readonly PendingKey[];
@@ -27,17 +27,18 @@ export class PendingInsert {
 }
 
 /**
- * Sees to it that an upsert, or an insert that ignores conflicts, gives no stored row another key, and no entity a key that
- * is not stored: a row that is there already keeps its key.
+ * Ensures that an upsert, or an insert that ignores conflicts, never changes the key of an existing row, and never
+ * leaves a key in an entity that is not the stored one.
  *
- * TypeORM tells subscribers the rows of a statement and, later, its text, on the same connection: hence what is pending.
+ * TypeORM passes the rows of a statement and its text to a subscriber in separate calls on the same connection.
+ * Therefore the rows are kept as pending until the statement follows.
  */
 export class UpsertGuard {
   private readonly pending = new WeakMap<QueryRunner, Map<EntityMetadata, PendingInsert>>();
-  /** That of the row before: the next one mostly belongs to it, too. */
+  /** The insert of the previous row; the next row usually belongs to it as well. */
   private latest: PendingInsert | undefined;
 
-  /** The insert that is sent next into the table of `entity`. */
+  /** The pending insert into the table of `entity`. */
   pendingOf(queryRunner: QueryRunner, entity: EntityMetadata, keys: readonly GeneratedKey[]): PendingInsert {
     if (this.latest?.queryRunner === queryRunner && this.latest.entity === entity) return this.latest;
     const inserts = this.pending.get(queryRunner) ?? new Map<EntityMetadata, PendingInsert>();
@@ -48,7 +49,7 @@ export class UpsertGuard {
   }
 
   /**
-   * Looks at a statement before it is sent.
+   * Checks a statement before it is sent.
    *
    * @throws LeafError `LEAF_REQUEST_INVALID`
    */
@@ -61,7 +62,7 @@ export class UpsertGuard {
       inserts.delete(entity);
       this.latest = undefined;
       if (!statement.toleratesConflicts) continue;
-      // The keys are in the statement by now; what it returns is put in their place. Else they are not known.
+      // The statement already contains the keys. TypeORM sets the returned keys; without RETURNING, they are unknown.
       for (const { key, filled } of insert.keys) for (const row of filled) row[key.property] = undefined;
       assertKeysKept(insert, statement, queryRunner);
       assertNothingReadBack(insert, queryRunner);
@@ -77,18 +78,18 @@ function assertKeysKept({ entity, keys, rows }: PendingInsert, statement: Insert
     const where = `${entity.name}.${key.property}`;
     if (statement.overwrites(name) && !conflictsAreEqual(statement, name, column)) {
       throw refused(
-        `This upsert would give a stored row another ${where}. Leave the key out of the columns that orUpdate() overwrites. MySQL and MariaDB count a conflict of any unique index: name the other unique columns in conflictPaths there, in place of the key.`,
+        `This upsert would change ${where} of an existing row. Exclude the key from the columns that orUpdate() overwrites. On MySQL and MariaDB, a conflict on any unique index counts: set conflictPaths to the other unique columns instead of the key.`,
       );
     }
     if (rows > 1 && statement.skipsRows && statement.returns(name)) {
       throw refused(
-        `This insert returns ${where}, and may skip rows: TypeORM would put keys into the wrong entities. Insert one row at a time, or return nothing.`,
+        `This insert returns ${where} and may skip rows, so TypeORM would assign keys to the wrong entities. Insert one row at a time, or return no columns.`,
       );
     }
   }
 }
 
-/** Whether every row that conflicts has the key that it would be given. */
+/** Whether every conflicting row already has the key that the statement would write. */
 function conflictsAreEqual(statement: InsertStatement, name: string, key: Column): boolean {
   if (!statement.countsAnyConflict) return statement.conflictsOn(name);
   const { uniques, indices } = key.entityMetadata;
@@ -96,13 +97,13 @@ function conflictsAreEqual(statement: InsertStatement, name: string, key: Column
   return unique.every(({ columns }) => columns.includes(key));
 }
 
-/** TypeORM reads what the database fills, a date say, by the key that it has for each row. */
+/** TypeORM uses the key of each entity to read columns that the database generates, such as a date. */
 function assertNothingReadBack({ entity, keys }: PendingInsert, { dataSource: { driver } }: QueryRunner): void {
   const [column] = entity.getInsertionReturningColumns();
   const unknown = keys.find(({ filled }) => filled.length > 0);
   if (unknown === undefined || column === undefined || driver.isReturningSqlSupported('insert')) return;
   throw refused(
-    `This upsert leaves ${entity.name}.${unknown.key.property} unknown, since a row that is there already keeps its key, and TypeORM reads ${entity.name}.${column.propertyName} by it afterwards. Look for the rows first, and save() them; or set the keys, and do not use the entities afterwards. On MariaDB the data source may have type: 'mariadb', which returns what it writes.`,
+    `This upsert leaves ${entity.name}.${unknown.key.property} unknown, because existing rows keep their keys, but TypeORM needs it to read ${entity.name}.${column.propertyName} afterwards. Find the rows first and save() them; or set the keys and do not use the entities afterwards. On MariaDB, you can use a data source of type 'mariadb', which supports RETURNING.`,
   );
 }
 

@@ -93,7 +93,7 @@ describe('a disk that is full', () => {
     expect(await server.exit()).toEqual({ code: 1, signal: null });
     expect(server.stderr).toMatch(/^leaf-server cannot start: LEAF_(DATABASE|DATA_DIR)_UNUSABLE: .*\n$/);
     expect(server.stderr).toContain(directory);
-    expect(server.stderr).toContain('has room');
+    expect(server.stderr).toContain('free space');
   });
 });
 

@@ -23,7 +23,9 @@ import { until } from '../../support/until';
 /** npm may have to fetch what the applications need. */
 const LIMIT_MS = 300_000;
 const FRESH = ['@nestjs/common', '@nestjs/core', 'libsql', 'reflect-metadata', 'rxjs', '@types/node'];
-/** Peers that no import names: the application hands its registry over, TypeORM loads one, a child process the other. */
+/**
+ * Peers that no import names: the application hands its registry over, TypeORM loads one, a child process the other.
+ */
 const LOADED_BY_NAME: Record<string, readonly string[]> = {
   '@leaf-ids/id': ['prom-client'],
   '@leaf-ids/persistence': ['pg'],
@@ -243,7 +245,7 @@ describe('programs', () => {
     expect(ids.filter((id) => id.length < 17)).toEqual(['1', '1001', '2', '3', '4', '5', '6']);
     brief.signal('SIGTERM');
     expect(await brief.exit()).toEqual({ code: null, signal: 'SIGTERM' });
-    expect(brief.stdout).toMatch(/Closed; fetched and not used: 95 of order, \d+ snowflake IDs\./);
+    expect(brief.stdout).toMatch(/Closed; unused prefetched IDs: 95 of order, \d+ snowflake IDs\./);
 
     const lasting = await start(folder, settings);
     await order(lasting, 20);
@@ -251,7 +253,7 @@ describe('programs', () => {
     await order(lasting, 400);
     lasting.signal('SIGTERM');
     expect(await lasting.exit()).toEqual({ code: null, signal: 'SIGTERM' });
-    expect(lasting.stdout).toContain(`http://127.0.0.1:${near.port}/ is not asked for`);
+    expect(lasting.stdout).toContain(`http://127.0.0.1:${near.port}/ failed and gets no requests for`);
     expect(ids).toContain('1002');
     expect(new Set(ids).size).toBe(ids.length);
   });

@@ -40,34 +40,38 @@ const COMMON: readonly Case[] = [
   [
     'max_id in a float',
     tableOf('max_id double precision NOT NULL', 'step int NOT NULL'),
-    /leaf_alloc .* max_id as double/,
+    /leaf_alloc .* max_id of type double/,
   ],
   [
     'max_id as text',
     tableOf('max_id varchar(30) NOT NULL', 'step int NOT NULL'),
-    /max_id as .*char.* has to be bigint/,
+    /max_id of type .*char.* must be bigint/,
   ],
   [
     'a step with fractions',
     tableOf('max_id bigint NOT NULL', 'step real NOT NULL'),
-    /step as (real|double), which has to be int/,
+    /step of type (real|double); it must be int/,
   ],
   ['no max_id', tableOf('last_id bigint NOT NULL', 'step int NOT NULL'), /leaf_alloc .* no column max_id/],
   ['no step', tableOf('max_id bigint NOT NULL', 'size int NOT NULL'), /no column step/],
-  ['a time of a worker in a float', workersOf('max_timestamp real'), /leaf_workerid_alloc .* max_timestamp as/],
+  ['a time of a worker in a float', workersOf('max_timestamp real'), /leaf_workerid_alloc .* max_timestamp of type/],
   ['a worker without a time', workersOf('reserved bigint'), /leaf_workerid_alloc .* no column max_timestamp/],
 ];
 const NARROW: readonly Case[] = [
   [
     'max_id in 32 bits',
     tableOf('max_id int NOT NULL', 'step int NOT NULL'),
-    /max_id as int(eger)?, which has to be bigint/,
+    /max_id of type int(eger)?; it must be bigint/,
   ],
-  ['max_id with a point', tableOf('max_id decimal(20,2) NOT NULL', 'step int NOT NULL'), /max_id as (decimal|numeric)/],
+  [
+    'max_id with a point',
+    tableOf('max_id decimal(20,2) NOT NULL', 'step int NOT NULL'),
+    /max_id of type (decimal|numeric)/,
+  ],
   [
     'a step of 64 bits',
     tableOf('max_id bigint NOT NULL', 'step bigint NOT NULL'),
-    /step as bigint, which has to be int/,
+    /step of type bigint; it must be int/,
   ],
 ];
 

@@ -199,7 +199,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     await dataSource.query('DELETE FROM leaf_segment_server');
     expect(await store.allocate('a', undefined)).toMatchObject({ from: 101n + GAP });
     expect(await store.allocate('b', undefined)).toMatchObject({ from: 500n + GAP });
-    expect(messages).toEqual([expect.stringContaining('has lost the record')]);
+    expect(messages).toEqual([expect.stringContaining('lacks the record')]);
   });
 
   it('says what to do when there is no table for the record', async () => {

@@ -110,9 +110,9 @@ describe.each(['mysql', 'postgres'])('the passwordCommand of a URL of %s', (sche
     `${scheme}://leaf@127.0.0.1/leaf?passwordCommand=${encodeURIComponent(command)}${more}`;
 
   it.each([
-    ['exit 3', 'ended with status 3'],
+    ['exit 3', 'exited with status 3'],
     ['true', 'printed nothing'],
-    ['kill -9 $$', 'was ended by SIGKILL'],
+    ['kill -9 $$', 'was killed by SIGKILL'],
     ['head -c 100000 /dev/zero', 'printed more than'],
   ])('%s is refused at the start', async (end, problem) => {
     const secrets = end === 'exit 3' ? `echo ${SECRETS[0]}; echo ${SECRETS[1]} >&2; ` : '';
@@ -128,8 +128,8 @@ describe.each(['mysql', 'postgres'])('the passwordCommand of a URL of %s', (sche
   });
 
   it('is the only password of its URL, and in no description', () => {
-    expect(() => parseDatabaseUrl(urlWith('true', '&passwordFile=/run/token'))).toThrow('leave out all but one');
-    expect(() => parseDatabaseUrl(urlWith('true').replace('leaf@', 'leaf:x@'))).toThrow('leave out all but one');
+    expect(() => parseDatabaseUrl(urlWith('true', '&passwordFile=/run/token'))).toThrow('keep one of them');
+    expect(() => parseDatabaseUrl(urlWith('true').replace('leaf@', 'leaf:x@'))).toThrow('keep one of them');
     expect(parseDatabaseUrl(urlWith('echo secret')).description).not.toContain('secret');
   });
 });

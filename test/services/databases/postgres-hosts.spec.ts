@@ -88,7 +88,7 @@ describe('a PostgreSQL URL with several hosts', () => {
     const options = { target, migrate: false, attempts: 2, limits: PATIENT, onCloseProblem: () => undefined };
     const opening = openDatabase(options, new SystemClock(), systemRandom);
     await expect(opening).rejects.toMatchObject({ code: 'LEAF_DATABASE_UNUSABLE' });
-    await expect(opening).rejects.toThrow(`127.0.0.1:${replica.port}: takes no writes`);
+    await expect(opening).rejects.toThrow(`127.0.0.1:${replica.port}: read-only`);
     await expect(opening).rejects.toThrow(new RegExp(`127.0.0.1:${nowhere}: .*ECONNREFUSED`));
   });
 
@@ -110,7 +110,7 @@ describe('a PostgreSQL URL with several hosts', () => {
     const one = `${urlOn(url, replica.port)}?target_session_attrs=read-write`;
     await expect(open(one.replace(/leaf_\w+/, 'nothing'))).rejects.toThrow('database "nothing" does not exist');
     await pair.waitForReplica();
-    await expect(open(one)).rejects.toThrow('takes no writes');
+    await expect(open(one)).rejects.toThrow('read-only');
     const nobody = urlOn(url.replace('postgres@', 'nobody@'), primary.port, replica.port);
     await expect(open(nobody)).rejects.toThrow('role "nobody" does not exist');
   });

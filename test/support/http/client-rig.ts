@@ -5,7 +5,7 @@ import { CallerLimit } from '../../../libs/client/src/prefetch/caller-limit';
 /** What the buffers of a client stand on, with servers in memory and a clock that stands still. */
 export class ClientRig {
   readonly clock = new FakeClock();
-  readonly room: CallerLimit;
+  readonly callerLimit: CallerLimit;
   /** Sizes that were asked for. */
   readonly asked: number[] = [];
   readonly log: string[] = [];
@@ -22,12 +22,12 @@ export class ClientRig {
   private held: (() => void)[] | undefined;
 
   constructor(places = 100, random: RandomSource = () => 0) {
-    this.room = new CallerLimit(places);
+    this.callerLimit = new CallerLimit(places);
     this.context = {
       requester: { get: (_route, path, read) => this.get(path, read) },
       clock: this.clock,
       random,
-      room: this.room,
+      callerLimit: this.callerLimit,
       timeoutMs: 1000,
       closing: this.closing.signal,
       events: {

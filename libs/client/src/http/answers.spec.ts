@@ -13,7 +13,7 @@ describe('readRanges', () => {
     expect(read.strict).toBe(false);
   });
 
-  it('notices that a tag is strict', () => {
+  it('detects a strict tag', () => {
     const read = readRanges({ tag: 'order', order: 'strict', ranges: [{ from: '1', to: '3' }] }, 'order', 3);
     expect(read.strict).toBe(true);
   });
@@ -41,12 +41,12 @@ describe('readRanges', () => {
     ['more than 63 bits', { tag: 'order', ranges: [{ from: TOP, to: '9223372036854775808' }] }],
     ['more than 19 digits', { tag: 'order', ranges: [{ from: '1'.repeat(20), to: `${'1'.repeat(19)}2` }] }],
   ])('refuses %s', (_, body) => {
-    expect(() => readRanges(body, 'order', 2)).toThrow(/its answer is refused/);
+    expect(() => readRanges(body, 'order', 2)).toThrow(/invalid response/);
   });
 });
 
 describe('readBatch', () => {
-  it('takes ascending decimal IDs, across lengths', () => {
+  it('accepts ascending decimal IDs of different lengths', () => {
     const ids = ['9', '10', '11', '999', '1000', TOP];
     expect(readBatch({ key: 'k', ids }, 'k', 6)).toEqual(ids);
   });
@@ -66,6 +66,6 @@ describe('readBatch', () => {
     ['text', { key: 'k', ids: ['1', 'two'] }],
     ['something like an array', { key: 'k', ids: { 0: '1', 1: '2', length: 2 } }],
   ])('refuses %s', (_, body) => {
-    expect(() => readBatch(body, 'k', 2)).toThrow(/its answer is refused/);
+    expect(() => readBatch(body, 'k', 2)).toThrow(/invalid response/);
   });
 });

@@ -2,35 +2,35 @@ import { Pool } from 'undici';
 import { type Clock, messageOf, NONCE_HEADER } from '@leaf-ids/core';
 import { ServerFault } from '../servers/server-fault';
 
-/** Far above the largest answer: 10,000 snowflake IDs are 220 kB. */
+/** Far above the largest response: 10,000 snowflake IDs are 220 kB. */
 const MAX_ANSWER_BYTES = 1_048_576;
-/** A kept connection shall not be one that the server is just closing. */
+/** Shorter than the keep-alive of the server, so that no request uses a connection that the server is closing. */
 const KEEP_ALIVE_MS = 30_000;
-/** No cache between client and server may answer: it would give the same IDs twice. */
+/** A cache between client and server must not respond: it would return the same IDs twice. */
 const HEADERS = { accept: 'application/json, application/problem+json', 'cache-control': 'no-store' };
 
 export interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly retryAfter: string | undefined;
-  /** Of the request that it answers; undefined from a server that does not repeat nonces. */
+  /** The nonce of the request; undefined from a server that does not return nonces. */
   readonly nonce: string | undefined;
   readonly text: string;
 }
 
 export interface HttpConnectionOptions {
-  /** Most connections to the server. */
+  /** Maximum number of connections to the server. */
   readonly connections: number;
-  /** For one request, from its begin to the end of its answer, in milliseconds. */
+  /** Limit for one request, including the response body, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** The connections to one server. Redirects are not followed; the size of an answer and its time are bounded. */
+/** The connections to one server. It does not follow redirects, and limits the size and duration of a response. */
 export class HttpConnection {
   private readonly pool: Pool;
   private readonly path: string;
 
-  /** @param url where the server's routes begin */
+  /** @param url base URL of the routes */
   constructor(
     url: URL,
     private readonly options: HttpConnectionOptions,
@@ -40,7 +40,7 @@ export class HttpConnection {
     this.pool = new Pool(url.origin, {
       connections: options.connections,
       connect: { timeout: options.timeoutMs },
-      // The whole request has one limit, kept here by the clock.
+      // `timeoutMs` limits the whole request.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -49,17 +49,17 @@ export class HttpConnection {
     });
   }
 
-  /** @throws ServerFault when there is no whole answer in time */
+  /** @throws ServerFault when the response is not complete in time */
   async get(path: string): Promise<HttpAnswer> {
-    const alarm = new AbortController();
+    const timeout = new AbortController();
     const answered = new AbortController();
-    void this.ring(alarm, answered.signal);
+    void this.limit(timeout, answered.signal);
     try {
       const { statusCode, headers, body } = await this.pool.request({
         method: 'GET',
         path: this.path + path,
         headers: HEADERS,
-        signal: alarm.signal,
+        signal: timeout.signal,
       });
       const text = await body.text();
       return {
@@ -70,21 +70,21 @@ export class HttpConnection {
         text,
       };
     } catch (error) {
-      throw new ServerFault(`no answer: ${messageOf(error)}`, undefined, { cause: error });
+      throw new ServerFault(`no response: ${messageOf(error)}`, undefined, { cause: error });
     } finally {
       answered.abort(null);
     }
   }
 
-  /** Ends all requests and connections. */
+  /** Aborts all requests and closes the connections. */
   close(): Promise<void> {
     return this.pool.destroy();
   }
 
-  private async ring(alarm: AbortController, answered: AbortSignal): Promise<void> {
+  private async limit(timeout: AbortController, answered: AbortSignal): Promise<void> {
     const { timeoutMs } = this.options;
     await this.clock.sleep(timeoutMs, answered);
-    if (!answered.aborted) alarm.abort(new Error(`nothing within ${timeoutMs} ms`));
+    if (!answered.aborted) timeout.abort(new Error(`timed out after ${timeoutMs} ms`));
   }
 }
 

@@ -36,11 +36,11 @@ describe('refusalOf', () => {
     expect(refusal(503, 'down for repair', header, 'text/html').retryAfterMs).toBe(ms);
   });
 
-  it('does not read it where it has no meaning', () => {
+  it('ignores Retry-After for other statuses', () => {
     expect(refusal(404, { code: 'LEAF_TAG_NOT_FOUND', detail: '' }, '7').retryAfterMs).toBeUndefined();
   });
 
-  it('takes an unknown code of 4xx for a bad request, and names it', () => {
+  it('treats an unknown 4xx code as a bad request, and names it', () => {
     const error = refusal(409, { code: 'LEAF_OF_TOMORROW', detail: 'Do that.' });
     expect(error).toMatchObject({ code: 'LEAF_REQUEST_INVALID', retryable: false });
     expect(error.message).toMatch(/409 LEAF_OF_TOMORROW.*Do that\./);
@@ -51,18 +51,18 @@ describe('refusalOf', () => {
     ['an unknown code of 429', 429, { code: 'LEAF_OF_TOMORROW', detail: '' }, PROBLEM],
     ['a fault of the server itself', 500, { code: 'LEAF_INTERNAL', detail: '' }, PROBLEM],
     ['a page of a proxy', 404, '<h1>Not found</h1>', 'text/html'],
-    ['JSON that is no problem', 404, { code: 'LEAF_TAG_NOT_FOUND' }, 'application/json'],
+    ['JSON that is not a problem document', 404, { code: 'LEAF_TAG_NOT_FOUND' }, 'application/json'],
     ['a broken problem', 404, '{"code":', PROBLEM],
     ['a problem of null', 404, null, PROBLEM],
-    ['a problem of somebody else', 404, { code: 'NOT_FOUND' }, PROBLEM],
+    ['a problem document of another service', 404, { code: 'NOT_FOUND' }, PROBLEM],
     ['a code that is a property of every object', 404, { code: 'constructor' }, PROBLEM],
     ['a redirect', 302, '', 'text/plain'],
-    ['a success that is no 200', 204, '', ''],
-  ])('takes %s for a fault of the server', (_, status, problem, contentType) => {
+    ['a success other than 200', 204, '', ''],
+  ])('treats %s as a fault of the server', (_, status, problem, contentType) => {
     expect(refusal(status, problem, undefined, contentType)).toBeInstanceOf(ServerFault);
   });
 
-  it('bounds what it repeats', () => {
+  it('limits the length of the detail', () => {
     const error = refusal(503, { code: 'LEAF_NOT_READY', detail: 'x'.repeat(100_000) });
     expect(error.message.length).toBe(1000);
     expect(refusal(503, { code: 'LEAF_NOT_READY', detail: 5 }).message).toBe('');

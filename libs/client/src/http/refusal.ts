@@ -5,12 +5,12 @@ import type { HttpAnswer } from './http-connection';
 const PROBLEM = /^application\/problem\+json\b/i;
 const CODE = /^LEAF_[A-Z_]{1,60}$/;
 const MAX_DETAIL = 1000;
-/** A longer `Retry-After` counts as this. */
+/** Upper limit for `Retry-After`. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * What an answer that is not 200 means: a `LeafError` when a Leaf server says why, else a fault of the server, or of
- * what stands in its place.
+ * Converts a response other than 200: to the `LeafError` of a Leaf server, or else to a fault of the server or of a
+ * proxy in front of it.
  */
 export function refusalOf(answer: HttpAnswer, clock: Clock): LeafError | ServerFault {
   const { status } = answer;
@@ -18,13 +18,13 @@ export function refusalOf(answer: HttpAnswer, clock: Clock): LeafError | ServerF
   const { code, detail } = problemOf(answer);
   if (code === undefined) {
     const hint = status >= 300 && status < 400 ? '; redirects are not followed' : '';
-    return new ServerFault(`it answered ${status}, which no Leaf server does this way${hint}`, retryAfterMs);
+    return new ServerFault(`status ${status} without an error of a Leaf server${hint}`, retryAfterMs);
   }
   if (isKnown(code)) {
-    if (code === 'LEAF_INTERNAL') return new ServerFault(`it answered ${code}: ${detail}`);
+    if (code === 'LEAF_INTERNAL') return new ServerFault(`status ${status} ${code}: ${detail}`);
     return new LeafError(code, detail, retryAfterMs === undefined ? {} : { retryAfterMs });
   }
-  const unknown = `The server answered ${status} ${code}, which this client does not know: ${detail}`;
+  const unknown = `The server returned ${status} ${code}, which is unknown to this client: ${detail}`;
   const isFinal = status >= 400 && status < 500 && status !== 429;
   return isFinal ? new LeafError('LEAF_REQUEST_INVALID', unknown) : new ServerFault(unknown, retryAfterMs);
 }
@@ -41,7 +41,7 @@ function isKnown(code: string): code is LeafErrorCode {
   return Object.hasOwn(ERROR_CATALOGUE, code);
 }
 
-/** Seconds, or a date. */
+/** Parses seconds or a date. */
 function parseRetryAfter(header: string | undefined, clock: Clock): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - clock.now();

@@ -9,52 +9,52 @@ import { refusalOf } from './refusal';
 import type { Semaphore } from './semaphore';
 
 /**
- * Asks for IDs. A request that got no answer, or a wrong one, goes to another server at once: that is always safe, the
- * IDs of a lost answer are a gap.
+ * Requests IDs. A request without a valid response goes to another server at once. This is always safe: the IDs of a
+ * lost response become a gap.
  */
 export class Requester {
   constructor(
     private readonly servers: readonly Server[],
     private readonly choice: ServerChoice,
-    private readonly gate: Semaphore,
+    private readonly semaphore: Semaphore,
     private readonly clock: Clock,
     private readonly random: RandomSource,
     private readonly closing: AbortSignal,
   ) {}
 
   /**
-   * Asks one server after the other, each at most once.
+   * Tries the servers one after the other, each at most once.
    *
-   * @param path with a query
-   * @param read makes the answer of a JSON body, or throws a {@link ServerFault}
-   * @throws LeafError what a server refuses that no other server would give; what all of them refuse;
-   *   `LEAF_SERVERS_UNAVAILABLE` when one that does not answer now might give it
+   * @param path path with a query string
+   * @param read parses the JSON body, or throws a {@link ServerFault}
+   * @throws LeafError a refusal that every server would repeat; the refusal of all servers; or
+   *   `LEAF_SERVERS_UNAVAILABLE` when a server that does not respond now might serve the request
    */
-  async get<T>(route: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
-    await this.gate.enter();
+  async get<T>(policy: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
+    await this.semaphore.enter();
     try {
-      return await this.askAll(route, path, read);
+      return await this.askAll(policy, path, read);
     } finally {
-      this.gate.leave();
+      this.semaphore.leave();
     }
   }
 
-  private async askAll<T>(route: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
+  private async askAll<T>(policy: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
     const tried = new Set<Server>();
-    let server = this.choice.next(route, tried);
-    for (; server !== undefined && !this.closing.aborted; server = this.choice.next(route, tried)) {
+    let server = this.choice.next(policy, tried);
+    for (; server !== undefined && !this.closing.aborted; server = this.choice.next(policy, tried)) {
       tried.add(server);
       try {
         const value = await this.ask(server, path, read);
-        route.release(server);
+        policy.release(server);
         return value;
       } catch (error) {
         if (!(error instanceof LeafError)) continue;
         if (isFinal(error)) throw error;
-        route.backOff(server, error);
+        policy.backOff(server, error);
       }
     }
-    throw this.unavailable(route);
+    throw this.unavailable(policy);
   }
 
   private async ask<T>(server: Server, path: string, read: (body: unknown) => T): Promise<T> {
@@ -83,40 +83,40 @@ export class Requester {
 
   private read<T>(answer: HttpAnswer, nonce: string, read: (body: unknown) => T): T {
     if (answer.status !== 200) throw refusalOf(answer, this.clock);
-    // Servers of the previous version repeat none: an upgrade of one after the other goes on.
+    // Servers of the previous version return no nonce: accept them during a rolling upgrade.
     if (answer.nonce !== undefined && answer.nonce !== nonce) {
       throw new ServerFault(
-        'its answer is refused: it was made for another request. A cache or a proxy in between gives one answer to several clients; let it pass all requests to /api/ on, and keep no answer',
+        'invalid response: it belongs to another request. A cache or proxy returns one response to several clients; configure it to forward every request to /api/ and to cache no response',
       );
     }
     let body: unknown;
     try {
       body = JSON.parse(answer.text);
     } catch (error) {
-      throw new ServerFault('its answer is no JSON', undefined, { cause: error });
+      throw new ServerFault('invalid response: it is not JSON', undefined, { cause: error });
     }
     return read(body);
   }
 
-  private unavailable(route: RequestPolicy): LeafError {
-    const refusals = this.servers.map((server) => route.refusalOf(server));
+  private unavailable(policy: RequestPolicy): LeafError {
+    const refusals = this.servers.map((server) => policy.refusalOf(server));
     const refused = refusals.filter((refusal) => refusal !== undefined);
-    // A pause of one server is none of the others': only what all of them say is final.
+    // A refusal is final only if all servers refuse.
     const last = refused.find(({ retryable }) => retryable) ?? refused[0];
     if (last !== undefined && refused.length === refusals.length) return last;
     const causes = this.servers.map(({ url, health }, index) => {
       const reason = refusals[index] ?? health.lastError;
-      return `${url}: ${reason === undefined ? 'busy with a first try after a failure' : reasonOf(reason)}`;
+      return `${url}: ${reason === undefined ? 'a probe after a failure is in progress' : reasonOf(reason)}`;
     });
     return new LeafError(
       'LEAF_SERVERS_UNAVAILABLE',
-      `No Leaf server could be asked. It goes on by itself when one answers; check that they run and can be reached. ${causes.join('; ')}.`,
+      `No Leaf server is available. The client recovers by itself; check that the servers are up and reachable. ${causes.join('; ')}.`,
       { retryAfterMs: 1000 },
     );
   }
 }
 
-/** Whether every other server would say the same. */
+/** Whether every other server would respond with the same refusal. */
 function isFinal({ code, status }: LeafError): boolean {
   return status < 500 && status !== 429 && code !== 'LEAF_NOT_FOUND' && code !== 'LEAF_REQUEST_TIMEOUT';
 }

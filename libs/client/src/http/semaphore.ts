@@ -1,16 +1,16 @@
-/** Lets so many through at once; the others wait in line. */
+/** Limits concurrency; further callers wait in FIFO order. */
 export class Semaphore {
-  private readonly line: (() => void)[] = [];
+  private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
 
   async enter(): Promise<void> {
     if (this.free > 0) this.free--;
-    else await new Promise<void>((resolve) => this.line.push(resolve));
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
   leave(): void {
-    const next = this.line.shift();
+    const next = this.waiting.shift();
     if (next === undefined) this.free++;
     else next();
   }

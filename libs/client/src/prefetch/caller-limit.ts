@@ -1,17 +1,17 @@
 import { LeafError } from '@leaf-ids/core';
 
-/** Counts the callers that wait, over all buffers. */
+/** Limits the number of waiting callers over all buffers. */
 export class CallerLimit {
   waiting = 0;
 
   constructor(private readonly places: number) {}
 
-  /** @throws LeafError `LEAF_OVERLOADED` when it is full */
+  /** @throws LeafError `LEAF_OVERLOADED` at the limit */
   enter(): void {
     if (this.waiting >= this.places) {
       throw new LeafError(
         'LEAF_OVERLOADED',
-        `${this.places} callers wait for IDs in this client already. Come back later, or call less; maxWaiting is the limit.`,
+        `${this.places} callers are already waiting for IDs in this client. Retry later, or raise maxWaiting.`,
         { retryAfterMs: 1000 },
       );
     }

@@ -5,7 +5,7 @@ const ranges = (...ends: [number, number][]): IdRange[] =>
   ends.map(([from, to]) => ({ from: BigInt(from), to: BigInt(to) }));
 
 describe('DuplicateDetector', () => {
-  it('knows the last 32 answers, of however many ranges', () => {
+  it('remembers the last 32 responses, with any number of ranges', () => {
     const answers = Array.from({ length: 33 }, (_, answer) =>
       ranges(...Array.from({ length: 50 }, (_, n): [number, number] => [answer * 1000 + n * 2, answer * 1000 + n * 2])),
     );

@@ -1,8 +1,8 @@
 import type { IdRange } from '@leaf-ids/core';
 
-const KEPT = 32;
+const MAX_ANSWERS = 32;
 
-/** The newest answers of one kind: an answer that repeats IDs of one of them was not made for this client. */
+/** Remembers the newest responses of one kind, to detect a response that repeats IDs of one of them. */
 export class DuplicateDetector<T> {
   private readonly answers: T[] = [];
 
@@ -14,7 +14,7 @@ export class DuplicateDetector<T> {
 
   add(answer: T): void {
     this.answers.push(answer);
-    if (this.answers.length > KEPT) this.answers.shift();
+    if (this.answers.length > MAX_ANSWERS) this.answers.shift();
   }
 }
 

@@ -1,27 +1,29 @@
 import { LeafError } from '@leaf-ids/core';
 
-/** Between the tries of a load. */
+/** Backoff between the attempts of a load. */
 export const BACKOFF = { firstMs: 25, maxMs: 1000 };
-/** Of failures in a row, every so many are told. */
+/** Of consecutive failures, one in this many is reported. */
 export const REPORT_EVERY = 100;
 
-/** Whether the same request may succeed later. */
+/** Whether a retry may succeed. */
 export function isPassing(error: unknown): boolean {
   return error instanceof LeafError && error.retryable;
 }
 
-/** What callers are told when a load was refused for good. */
+/** The error for callers when a load was refused permanently. */
 export function asRefusal(name: string, error: unknown): LeafError {
   if (error instanceof LeafError) return error;
-  return new LeafError('LEAF_INTERNAL', `Fetching ${name} failed in the client itself.`, { cause: error });
+  return new LeafError('LEAF_INTERNAL', `Fetching IDs of ${name} failed because of an error in the client.`, {
+    cause: error,
+  });
 }
 
-/** What a caller is told that waited too long: what the servers said last, if they said anything. */
+/** The error for a caller that timed out: the last refusal of the servers, if any. */
 export function tooLate(name: string, timeoutMs: number, cause: unknown): LeafError {
   if (cause instanceof LeafError) return cause;
   return new LeafError(
     'LEAF_SERVERS_UNAVAILABLE',
-    `No Leaf server has answered for ${name} within ${timeoutMs} ms. It is tried again by itself; timeoutMs is the limit of a call.`,
+    `No Leaf server returned IDs of ${name} within ${timeoutMs} ms (timeoutMs). The client retries by itself; check that the servers are up and reachable.`,
     { cause, retryAfterMs: 1000 },
   );
 }

@@ -3,14 +3,14 @@ import { REPORT_EVERY } from './load-failures';
 
 export interface LoadView {
   readonly loads: number;
-  /** Tries that failed. */
+  /** Attempts that failed. */
   readonly failures: number;
   readonly lastLoadMs: number | undefined;
   /** Message of the newest failure, until a load succeeds. */
   readonly lastError: string | undefined;
 }
 
-/** How the loads of one buffer went. */
+/** Statistics of the loads of one buffer. */
 export class LoadRecord {
   loads = 0;
   failuresInRow = 0;
@@ -18,7 +18,7 @@ export class LoadRecord {
   private failures = 0;
   private lastLoadMs: number | undefined;
 
-  /** The servers have answered. */
+  /** The servers have responded. */
   answered(): void {
     this.failuresInRow = 0;
     this.lastError = undefined;
@@ -29,7 +29,7 @@ export class LoadRecord {
     this.lastLoadMs = durationMs;
   }
 
-  /** @returns whether it is time to report it: the first of several in a row, and every so often */
+  /** @returns whether to report the failure: the first of a series, and every {@link REPORT_EVERY}th */
   failed(error: unknown): boolean {
     this.failures++;
     this.lastError = error;

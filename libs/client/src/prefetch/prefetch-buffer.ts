@@ -3,45 +3,45 @@ import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { asRefusal, BACKOFF, isPassing, tooLate } from './load-failures';
 import { LoadRecord, type LoadView } from './load-record';
 
-/** IDs of one answer, used from the front. */
+/** The IDs of one response, consumed from the front. */
 export interface Stock {
   /** IDs not issued yet. */
   readonly left: number;
 }
 
 export interface PrefetchView extends LoadView {
-  /** IDs that can be had without waiting. */
+  /** IDs that are available without waiting. */
   readonly buffered: number;
-  /** How many the next request ahead asks for, as far as is known. */
+  /** Size of the newest load; its request is larger if callers wait for more. */
   readonly size: number;
   readonly loading: boolean;
 }
 
-/** Share of a load that is used when the next one is fetched. */
+/** The next load starts when this share of a load is used. */
 const PREFETCH_RATIO = 0.1;
-/** A refusal that no retry mends (an unknown tag) is answered from memory this long before a server is asked again. */
+/** How long a permanent refusal (for example of an unknown tag) is cached before the next request, in milliseconds. */
 const REFUSAL_MS = 1000;
-/** So many loads have the smallest size before the consumption decides. */
+/** The first loads have the minimum size; later sizes follow the consumption. */
 const FIRST_LOADS = 2;
 
 /**
- * A double buffer ahead of the servers: IDs come from `current`, and when a tenth of the newest load is used, one request
- * in the background fetches the next, so that between nine tenths and nearly two loads are at hand. Its size follows the
- * consumption (the step policy of the segments).
+ * A double buffer of prefetched IDs. IDs come from `current`. When a tenth of the newest load is used, one background
+ * request fetches the next load, so that 0.9 to almost 2 loads are buffered. The size follows the consumption (the step
+ * policy of the segments).
  *
- * - *serving*: IDs are at hand; a load may be under way, failing and retrying without anybody noticing.
- * - *waiting*: none are; callers wait for the one load under way, up to their deadline.
- * - *refused*: a load was refused for good; calls are answered with that for a second, then it is tried again.
- * - *closed*: for good.
+ * - *serving*: IDs are buffered; a load may be in progress, and its failures and retries do not affect callers.
+ * - *waiting*: no IDs are buffered; callers wait for the load in progress, up to their deadline.
+ * - *refused*: a load was refused permanently; calls reject with this refusal for one second, then a new load starts.
+ * - *closed*: final.
  */
 export abstract class PrefetchBuffer<S extends Stock> {
   protected current: S;
-  /** While `current.left` is above this, an ID needs no further look. */
+  /** While `current.left` is above this, taking an ID needs no further checks. */
   protected checkpoint = 0;
   private readonly queue: S[] = [];
-  /** IDs that waiting callers want, in all. */
+  /** Total number of IDs that waiting callers need. */
   private wanted = 0;
-  /** With no more IDs than this at hand the next load begins. */
+  /** The next load starts when no more IDs than this are buffered. */
   private lowMark = 0;
   private size = 0;
   private loadStartedAt = 0;
@@ -56,24 +56,24 @@ export abstract class PrefetchBuffer<S extends Stock> {
     readonly name: string,
     protected readonly context: PrefetchContext,
     private readonly options: PrefetchOptions,
-    /** Most IDs that a server gives at once. */
+    /** Maximum number of IDs per request. */
     private readonly limit: number,
     private readonly usedUp: S,
   ) {
     this.current = usedUp;
   }
 
-  /** Whether nothing would be lost without it. */
+  /** Whether the buffer can be removed without losing IDs or callers. */
   get idle(): boolean {
     return !this.loading && this.wakers.size === 0 && this.buffered === 0;
   }
 
-  /** Resolves when IDs are at hand. */
+  /** Resolves when IDs are buffered. */
   fill(): Promise<void> {
     return this.taken(1, () => undefined);
   }
 
-  /** Calls, waiting ones included, are refused from now on. Returns how many IDs are dropped. */
+  /** Rejects all further and waiting calls; returns the number of dropped IDs. */
   close(reason: LeafError): number {
     if (this.closed !== undefined) return 0;
     const dropped = this.buffered;
@@ -90,10 +90,10 @@ export abstract class PrefetchBuffer<S extends Stock> {
     return { buffered, size, loading, ...this.record.view };
   }
 
-  /** Asks for `count` IDs. */
+  /** Requests `count` IDs. */
   protected abstract fetch(count: number): Promise<S[]>;
 
-  /** Something with an ID left, or undefined when there is nothing at hand; then a load is under way or was refused. */
+  /** A stock with an ID left; undefined when the buffer is empty, and a load is in progress or was refused. */
   protected stocked(): S | undefined {
     if (this.current.left === 0 && !this.advance()) {
       this.replenish();
@@ -103,26 +103,26 @@ export abstract class PrefetchBuffer<S extends Stock> {
     return this.current;
   }
 
-  /** Begins the next load when so few IDs are left that it is time. */
+  /** Starts the next load at the low mark. */
   protected topUp(): void {
     if (this.buffered <= this.lowMark) this.replenish();
   }
 
-  /** Takes IDs away that are not to be issued any more. */
+  /** Drops IDs that are too old to be issued. */
   protected dropStale(): void {
-    // Most IDs do not age.
+    // Segment IDs do not expire.
   }
 
   /**
-   * What `take` gives when it is called with `count` IDs at hand.
+   * Waits until `count` IDs are buffered, then returns the result of `take`.
    *
-   * @throws LeafError what the servers refuse, or what they failed with by the deadline
+   * @throws LeafError the refusal of the servers, or their last failure at the deadline
    */
   protected async taken<T>(count: number, take: () => T): Promise<T> {
-    const { clock, room, timeoutMs } = this.context;
+    const { clock, callerLimit, timeoutMs } = this.context;
     if (this.closed === undefined && this.has(count)) return take();
     const deadline = clock.monotonic() + timeoutMs;
-    room.enter();
+    callerLimit.enter();
     this.wanted += count;
     try {
       while (!this.has(count)) {
@@ -133,12 +133,12 @@ export abstract class PrefetchBuffer<S extends Stock> {
       }
     } finally {
       this.wanted -= count;
-      room.leave();
+      callerLimit.leave();
     }
     return take();
   }
 
-  /** Starts the one load, unless it is not possible now. */
+  /** Starts a load, unless one is in progress or was just refused. */
   protected replenish(): void {
     if (this.loading || this.closed !== undefined) return;
     if (this.context.clock.monotonic() < this.refusedUntil) return;
@@ -147,7 +147,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
     void this.load();
   }
 
-  /** Moves on to what follows `current`. */
+  /** Makes the next stock of the queue current. */
   protected advance(): boolean {
     const next = this.queue.shift();
     this.current = next ?? this.usedUp;
@@ -155,7 +155,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
     return next !== undefined;
   }
 
-  /** Why the newest load was refused; undefined once it is time to ask again. */
+  /** The refusal of the newest load; undefined once a new load may start. */
   protected get refusedWith(): LeafError | undefined {
     return this.context.clock.monotonic() < this.refusedUntil ? this.refusal : undefined;
   }
@@ -168,15 +168,15 @@ export abstract class PrefetchBuffer<S extends Stock> {
     return this.queue.reduce((sum, { left }) => sum + left, this.current.left);
   }
 
-  /** Waits until it makes sense to look again; false when the deadline came first. */
+  /** Waits until the load in progress ends; false when the deadline passes first. */
   protected async change(deadline: number): Promise<boolean> {
     const { clock } = this.context;
-    const alarm = new AbortController();
-    const wake = (): void => alarm.abort(null);
+    const woken = new AbortController();
+    const wake = (): void => woken.abort(null);
     this.wakers.add(wake);
-    await clock.sleep(Math.max(0, deadline - clock.monotonic()), alarm.signal);
+    await clock.sleep(Math.max(0, deadline - clock.monotonic()), woken.signal);
     this.wakers.delete(wake);
-    return alarm.signal.aborted;
+    return woken.signal.aborted;
   }
 
   private has(count: number): boolean {
@@ -188,12 +188,12 @@ export abstract class PrefetchBuffer<S extends Stock> {
     const { clock, random, closing, events } = this.context;
     const startedAt = clock.monotonic();
     this.size = this.nextSize(startedAt - this.loadStartedAt);
-    // A tag that never had an ID and that nobody waits for any more is let go.
+    // Stop retrying for a tag that never had an ID and has no waiting callers.
     const isRetryable = (error: unknown): boolean =>
       isPassing(error) && (this.record.loads > 0 || this.wakers.size > 0);
     const options = { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing };
     try {
-      // Those who call at the same time are counted together.
+      // Let concurrent callers register first, so that one request serves all of them.
       await Promise.resolve();
       const stocks = await retry(() => this.attempt(), options, clock, random);
       this.loadStartedAt = startedAt;
@@ -220,8 +220,8 @@ export abstract class PrefetchBuffer<S extends Stock> {
       this.record.answered();
       return stocks;
     } catch (error) {
-      const isNews = this.record.failed(error) && isPassing(error);
-      if (isNews && this.closed === undefined) this.context.events.onLoadFailed(this.name, error);
+      const isReported = this.record.failed(error) && isPassing(error);
+      if (isReported && this.closed === undefined) this.context.events.onLoadFailed(this.name, error);
       throw error;
     }
   }
@@ -243,7 +243,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
     this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
   }
 
-  /** While loading nobody need look; while refused everybody does, whether it may be tried again. */
+  /** During a load no checks are needed until `current` is empty; otherwise they are needed from the low mark on. */
   private mark(): void {
     const queued = this.buffered - this.current.left;
     this.checkpoint = this.loading ? 0 : Math.max(0, this.lowMark - queued);

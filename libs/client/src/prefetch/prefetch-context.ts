@@ -3,30 +3,30 @@ import type { Requester } from '../http/requester';
 import type { CallerLimit } from './caller-limit';
 
 export interface PrefetchOptions {
-  /** IDs of the first two requests; no later one asks for fewer. */
+  /** Minimum number of IDs per request, and the size of the first two requests. */
   readonly minSize: number;
-  /** No request ahead asks for more. */
+  /** Maximum number of IDs per prefetch request. */
   readonly maxSize: number;
-  /** How long the IDs of one request should last, in milliseconds; a request grows until they do. */
+  /** How long the IDs of one request should last, in milliseconds; the size of the requests adapts to it. */
   readonly durationMs: number;
 }
 
 export interface LoadEvents {
-  /** IDs have come ahead. `what` is a tag, or `snowflake`. */
+  /** A load has finished. `what` is a tag or `snowflake`. */
   readonly onLoad: (what: string, count: number, ms: number) => void;
-  /** They begin to fail to come, or still do; it is tried again by itself. */
+  /** A load failed: called for the first failure of a series and every 100th; the client retries by itself. */
   readonly onLoadFailed: (what: string, error: unknown) => void;
-  /** Snowflake IDs became older than is allowed, unused. */
+  /** Unused snowflake IDs were dropped because they exceeded their maximum age. */
   readonly onExpired: (count: number) => void;
 }
 
-/** What the buffers of one client share. */
+/** The dependencies that the buffers of one client share. */
 export interface PrefetchContext {
   readonly requester: Pick<Requester, 'get'>;
   readonly clock: Clock;
   readonly random: RandomSource;
-  readonly room: CallerLimit;
-  /** How long a call may wait, in milliseconds. */
+  readonly callerLimit: CallerLimit;
+  /** Limit for the wait of a call, in milliseconds. */
   readonly timeoutMs: number;
   readonly closing: AbortSignal;
   readonly events: LoadEvents;

@@ -23,7 +23,7 @@ describe('RangeBuffer', () => {
     buffer = new RangeBuffer('order', rig.context, OPTIONS, neverStrict);
   });
 
-  it('fetches ahead when a tenth is used, and then gives IDs without waiting', async () => {
+  it('prefetches when a tenth is used, and returns IDs without waiting', async () => {
     expect(buffer.tryNext()).toBeUndefined();
     await rig.settle();
     expect(take(buffer, 10)).toEqual(idsOf({ from: 1n, to: 10n }));
@@ -41,7 +41,7 @@ describe('RangeBuffer', () => {
     expect(take(buffer, 289)).toEqual(idsOf({ from: 112n, to: 400n }));
   });
 
-  it('asks for more while IDs go faster, for less when they go slower, within its bounds', async () => {
+  it('adapts the request size to the consumption within its bounds', async () => {
     const use = async (sizes: number, everyMs: number): Promise<number[]> => {
       const before = rig.asked.length;
       while (rig.asked.length < before + sizes) {
@@ -51,12 +51,12 @@ describe('RangeBuffer', () => {
       return rig.asked.slice(before);
     };
     expect(await use(7, 1)).toEqual([100, 100, 200, 400, 800, 1600, 1600]);
-    // 1600 IDs in 16 s last between the wanted time and twice that.
+    // 1600 IDs last 16 s: between durationMs and twice that.
     expect(await use(4, 10)).toEqual([1600, 1600, 1600, 1600]);
     expect(await use(5, 1000)).toEqual([800, 400, 200, 100, 100]);
   });
 
-  it('asks once for all that wait, and serves them in order', async () => {
+  it('sends one request for all waiting callers, and serves them in order', async () => {
     const singles = Array.from({ length: 30 }, () => watch(buffer.take()));
     const many = watch(buffer.takeRanges(500));
     await rig.settle();
@@ -72,7 +72,7 @@ describe('RangeBuffer', () => {
     expect(rig.asked.slice(1)).toEqual([100]);
   });
 
-  it('answers ascend even when the servers changed in between', async () => {
+  it('returns ascending ranges even after a change of the server', async () => {
     rig.next = 5000n;
     await buffer.fill();
     take(buffer, 90);
@@ -82,7 +82,7 @@ describe('RangeBuffer', () => {
     expect(await buffer.takeRanges(50)).toEqual([{ from: 100n, to: 139n }, { from: 5090n, to: 5099n }]); // prettier-ignore
   });
 
-  it('goes on from what is at hand while all servers are down, then refuses within the deadline', async () => {
+  it('serves buffered IDs while all servers are down, then rejects at the deadline', async () => {
     await buffer.fill();
     rig.failure = ClientRig.outage();
     expect(take(buffer, 100)).toEqual(idsOf({ from: 1n, to: 100n }));
@@ -99,7 +99,7 @@ describe('RangeBuffer', () => {
     expect(rig.log.filter((line) => line.includes('All are down'))).toHaveLength(1);
   });
 
-  it('tries on with back-off while it fails, unseen by callers that find IDs', async () => {
+  it('retries with backoff after a failure, without effect on callers while IDs are buffered', async () => {
     await buffer.fill();
     rig.failure = ClientRig.outage();
     take(buffer, 11);
@@ -112,7 +112,7 @@ describe('RangeBuffer', () => {
     expect(buffer.snapshot()).toMatchObject({ buffered: 189, lastError: undefined, loading: false });
   });
 
-  it('lets a tag go that never had an ID and that nobody waits for', async () => {
+  it('stops retrying for a tag that never had an ID and has no waiting callers', async () => {
     rig.failure = ClientRig.outage();
     const refused = watch(buffer.take());
     await rig.clock.advance(5000);
@@ -124,7 +124,7 @@ describe('RangeBuffer', () => {
     expect(buffer.idle).toBe(false);
   });
 
-  it('says that nobody has answered when nobody has', async () => {
+  it('reports that no server responded', async () => {
     rig.hold();
     const late = watch(buffer.take());
     await rig.clock.advance(1000);
@@ -134,7 +134,7 @@ describe('RangeBuffer', () => {
     expect(buffer.tryNext()).toBe(1n);
   });
 
-  it('answers a refusal for good from memory for a second', async () => {
+  it('caches a permanent refusal for a second', async () => {
     rig.failure = new LeafError('LEAF_TAG_NOT_FOUND', 'No such tag.');
     const all = Array.from({ length: 5 }, () => watch(buffer.take()));
     await rig.settle();
@@ -149,7 +149,7 @@ describe('RangeBuffer', () => {
     expect(await buffer.take()).toBe(101n);
   });
 
-  it('a refusal for good does not disturb what is at hand', async () => {
+  it('serves buffered IDs after a permanent refusal', async () => {
     await buffer.fill();
     rig.failure = new LeafError('LEAF_TAG_NOT_FOUND', 'No such tag.');
     take(buffer, 20);
@@ -159,12 +159,12 @@ describe('RangeBuffer', () => {
     expect(rig.asked).toHaveLength(2);
   });
 
-  it('calls a fault of its own an internal one', async () => {
+  it('reports an error in the client as an internal error', async () => {
     rig.failure = new TypeError('bug');
     await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_INTERNAL', cause: rig.failure });
   });
 
-  it('refuses a range that it was given before', async () => {
+  it('refuses a repeated range', async () => {
     await buffer.fill();
     rig.next = 50n;
     take(buffer, 100);
@@ -172,7 +172,7 @@ describe('RangeBuffer', () => {
     await expect(buffer.take()).rejects.toMatchObject({ cause: expect.objectContaining({ name: 'ServerFault' }) });
   });
 
-  it('refuses an answer of many ranges that comes again after 31 others', async () => {
+  it('refuses a response of many ranges that is repeated after 31 others', async () => {
     buffer = new RangeBuffer('order', rig.context, { ...OPTIONS, maxSize: 100 }, neverStrict);
     rig.pieces = 4;
     await buffer.fill();
@@ -188,7 +188,7 @@ describe('RangeBuffer', () => {
     expect(buffer.snapshot().lastError).toMatch(/repeated IDs of tag "order"/);
   });
 
-  it('bounds the calls that wait', async () => {
+  it('limits the waiting calls', async () => {
     rig = new ClientRig(3);
     buffer = new RangeBuffer('order', rig.context, OPTIONS, neverStrict);
     rig.hold();
@@ -197,11 +197,11 @@ describe('RangeBuffer', () => {
     rig.release();
     await rig.settle();
     expect(waiting.map(({ value }) => value)).toEqual([1n, 2n, 3n]);
-    expect(rig.room.waiting).toBe(0);
+    expect(rig.callerLimit.waiting).toBe(0);
     expect(await buffer.takeRanges(100)).toHaveLength(2);
   });
 
-  it('refuses all once closed, and says what it drops', async () => {
+  it('rejects all calls once closed, and returns the number of dropped IDs', async () => {
     await buffer.fill();
     take(buffer, 5);
     rig.hold();

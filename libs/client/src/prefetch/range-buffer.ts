@@ -7,15 +7,15 @@ import { DuplicateDetector, rangesOverlap } from './duplicate-detector';
 import { PrefetchBuffer } from './prefetch-buffer';
 import type { StrictBuffer } from './strict-buffer';
 
-/** The segment IDs of one tag, fetched ahead as ranges. */
+/** The segment IDs of one tag, prefetched as ranges. */
 export class RangeBuffer extends PrefetchBuffer<Segment> {
-  private readonly route: RequestPolicy;
+  private readonly policy: RequestPolicy;
   private readonly duplicates = new DuplicateDetector(rangesOverlap);
 
-  /** What serves the tag since a server said that it is strict. */
+  /** Serves the tag once a response has shown that it is strict. */
   private successor: StrictBuffer | undefined;
 
-  /** @param onStrict makes the successor when a server says that the tag is strict */
+  /** @param onStrict creates the successor for a strict tag */
   constructor(
     tag: string,
     context: PrefetchContext,
@@ -23,16 +23,16 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
     private readonly onStrict: () => StrictBuffer,
   ) {
     super(tag, context, options, MAX_RANGE_SIZE, new Segment({ from: 1n, to: 0n }));
-    this.route = new RequestPolicy(tag, context.clock);
+    this.policy = new RequestPolicy(tag, context.clock);
   }
 
-  /** The next ID, or undefined when none is at hand. */
+  /** The next ID; undefined when none is buffered. */
   tryNext(): bigint | undefined {
     const { current } = this;
     return current.left > this.checkpoint ? current.take() : this.stocked()?.take();
   }
 
-  /** The next ID, waiting for it if need be. */
+  /** The next ID; waits for a load if none is buffered. */
   take(): Promise<bigint> {
     return this.orSuccessor(
       () => this.taken(1, () => this.stocked()?.take() as bigint),
@@ -46,7 +46,7 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
       () =>
         this.taken(count, () => {
           const ranges = this.drain(count);
-          // Only where the server has changed in between are they not in order already.
+          // They are out of order only after a change of the server.
           return ranges.sort((a, b) => (a.from < b.from ? -1 : 1));
         }),
       (successor, since) => successor.takeRanges(count, since),
@@ -60,29 +60,29 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
     );
   }
 
-  /** Of a tag that turns out to be strict, the IDs are dropped: nobody knows for whom they were asked. */
+  /** Drops the IDs of a strict tag, because they were not requested for a specific caller. */
   protected override async fetch(count: number): Promise<Segment[]> {
-    // A tag has no character that a path would need encoded.
+    // Tags contain only characters that need no encoding in a path.
     const path = `/api/segment/range/${this.name}?size=${count}`;
-    const { ranges, strict } = await this.context.requester.get(this.route, path, (body) => this.read(body, count));
+    const { ranges, strict } = await this.context.requester.get(this.policy, path, (body) => this.read(body, count));
     if (!strict) return ranges.map((range) => new Segment(range));
     if (!this.context.closing.aborted) this.successor = this.onStrict();
-    const moved = new LeafError('LEAF_INTERNAL', `The tag "${this.name}" is strict, and served without a buffer.`);
+    const moved = new LeafError('LEAF_INTERNAL', `The tag "${this.name}" is strict and cannot be buffered.`);
     this.close(moved);
     throw moved;
   }
 
-  /** Calls that wait when the tag turns out to be strict go on with its successor. */
+  /** Passes waiting calls on to the successor when the tag is strict. */
   private async orSuccessor<T>(
     act: () => Promise<T>,
-    goOn: (successor: StrictBuffer, since: number) => Promise<T>,
+    passOn: (successor: StrictBuffer, since: number) => Promise<T>,
   ): Promise<T> {
     const since = this.context.clock.monotonic();
     try {
       return await act();
     } catch (error) {
       if (this.successor === undefined) throw error;
-      return goOn(this.successor, since);
+      return passOn(this.successor, since);
     }
   }
 
@@ -91,14 +91,14 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
     const { ranges } = answer;
     if (this.duplicates.isDuplicate(ranges)) {
       throw new ServerFault(
-        `it repeated IDs of tag "${this.name}": something in between caches answers, or the servers do not share one database`,
+        `it repeated IDs of tag "${this.name}": a proxy caches responses, or the servers do not share one database`,
       );
     }
     this.duplicates.add(ranges);
     return answer;
   }
 
-  /** Only with `count` IDs at hand. */
+  /** Call only with at least `count` IDs buffered. */
   private drain(count: number): IdRange[] {
     const ranges: IdRange[] = [];
     for (let wanted = count; wanted > 0;) {

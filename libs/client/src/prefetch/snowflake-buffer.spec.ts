@@ -14,7 +14,7 @@ function texts(from: number, to: number): string[] {
 }
 
 describe('SnowflakeBuffer', () => {
-  it('gives IDs without waiting, and fetches ahead', async () => {
+  it('returns IDs without waiting, and prefetches', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     await buffer.fill();
@@ -24,7 +24,7 @@ describe('SnowflakeBuffer', () => {
     expect(Array.from({ length: 189 }, () => buffer.next())).toEqual(texts(12, 200));
   });
 
-  it('throws when nothing is at hand, says what to do, and fetches', async () => {
+  it('throws when no ID is buffered, names the remedy, and starts a fetch', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     const call = (): string => buffer.next();
@@ -34,7 +34,7 @@ describe('SnowflakeBuffer', () => {
     expect(buffer.next()).toBe('1');
   });
 
-  it('throws what the servers refuse for good', async () => {
+  it('throws a permanent refusal of the servers', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     rig.failure = new LeafError('LEAF_SNOWFLAKE_DISABLED', 'Off.');
@@ -47,7 +47,7 @@ describe('SnowflakeBuffer', () => {
     expect(buffer.next()).toBe('101');
   });
 
-  it('keeps why servers failed as the cause', async () => {
+  it('keeps the failure of the servers as the cause', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     rig.failure = ClientRig.outage();
@@ -57,7 +57,7 @@ describe('SnowflakeBuffer', () => {
     expect(() => buffer.next()).toThrow(expect.objectContaining({ code: 'LEAF_NOT_READY', cause: rig.failure }));
   });
 
-  it('takes a batch of 10,000, ascending, from several answers', async () => {
+  it('takes an ascending batch of 10,000 from several responses', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     rig.next = 500_000n;
@@ -67,7 +67,7 @@ describe('SnowflakeBuffer', () => {
     expect(ids).toEqual([...texts(95, 9994), ...texts(500_000, 500_099)]);
   });
 
-  it('never gives an ID that is too old, and says how many it drops', async () => {
+  it('never returns an ID that is too old, and reports how many it drops', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     await buffer.fill();
@@ -81,12 +81,12 @@ describe('SnowflakeBuffer', () => {
     const call = watch(buffer.take(1));
     rig.release();
     await rig.settle();
-    // What was asked for in time has come too late: it is asked for again.
+    // The response of the renewal came too late: the request is sent again.
     expect(rig.log).toContain('expired: 100');
     expect(call.value).toEqual(['201']);
   });
 
-  it('renews what is at hand before it is too old, for those who seldom ask', async () => {
+  it('renews buffered IDs before they are too old, for applications with few calls', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     await buffer.fill();
@@ -104,7 +104,7 @@ describe('SnowflakeBuffer', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('goes on renewing after an outage', async () => {
+  it('continues to renew after an outage', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     await buffer.fill();
@@ -118,7 +118,7 @@ describe('SnowflakeBuffer', () => {
     expect(buffer.tryNext()).toBeDefined();
   });
 
-  it('without a bound of age IDs wait as long as it takes, and nothing is asked for meanwhile', async () => {
+  it('keeps IDs without a maximum age, and sends no renewals', async () => {
     const rig = new ClientRig();
     const buffer = open(rig, Infinity);
     await buffer.fill();
@@ -128,7 +128,7 @@ describe('SnowflakeBuffer', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('refuses a batch that it was given before', async () => {
+  it('refuses a repeated batch', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);
     await buffer.fill();

@@ -7,32 +7,32 @@ import { DuplicateDetector } from './duplicate-detector';
 import { PrefetchBuffer } from './prefetch-buffer';
 import { TextBatch } from './text-batch';
 
-/** The key that servers are asked with: a label, and nothing else. */
+/** The key in the request path; only a label. */
 const KEY = 'leaf-client';
 
 export interface SnowflakePrefetchOptions extends PrefetchOptions {
   /**
-   * No ID is issued longer than this after it was asked for, in milliseconds; IDs at hand are renewed after half of it.
-   * Infinity: they wait for as long as it takes.
+   * Maximum age of an ID since its request, in milliseconds; buffered IDs are renewed after half of it. Infinity: no
+   * limit.
    */
   readonly maxAgeMs: number;
 }
 
-/** Snowflake IDs, fetched ahead as batches. They tell when the server made them, not when they are issued here. */
+/** Snowflake IDs, prefetched as batches. Their timestamp is the time of the request, not of the call. */
 export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
-  private readonly route: RequestPolicy;
-  /** Of the first IDs: a batch that comes again begins alike. */
+  private readonly policy: RequestPolicy;
+  /** Compares first IDs: a repeated batch starts with the same ID. */
   private readonly duplicates = new DuplicateDetector<string>((a, b) => a === b);
   private readonly maxAgeMs: number;
   private newestAt: number | undefined;
 
   constructor(context: PrefetchContext, options: SnowflakePrefetchOptions) {
     super('snowflake', context, options, MAX_BATCH_SIZE, new TextBatch([], -Infinity));
-    this.route = new RequestPolicy(undefined, context.clock);
+    this.policy = new RequestPolicy(undefined, context.clock);
     this.maxAgeMs = options.maxAgeMs;
   }
 
-  /** The next ID, or undefined when none is at hand. */
+  /** The next ID; undefined when none is buffered. */
   tryNext(): string | undefined {
     this.dropStale();
     const { current } = this;
@@ -42,7 +42,7 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
   /**
    * The next ID.
    *
-   * @throws LeafError why none is at hand
+   * @throws LeafError why none is buffered
    */
   next(): string {
     const id = this.tryNext();
@@ -55,26 +55,26 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
     return this.taken(count, () => {
       const ids = Array.from({ length: count }, () => this.stocked()?.take() as string);
       this.topUp();
-      // Batches of two servers may overlap; within one they are in order already.
+      // Batches of two servers may overlap; each batch is ascending.
       return ids.sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
     });
   }
 
   protected override async fetch(count: number): Promise<TextBatch[]> {
-    const askedAt = this.context.clock.monotonic();
+    const requestedAt = this.context.clock.monotonic();
     const path = `/api/snowflake/batch/${KEY}?size=${count}`;
-    const ids = await this.context.requester.get(this.route, path, (body) => this.read(body, count));
+    const ids = await this.context.requester.get(this.policy, path, (body) => this.read(body, count));
     const isFirst = this.newestAt === undefined;
-    this.newestAt = askedAt;
+    this.newestAt = requestedAt;
     if (isFirst && this.maxAgeMs !== Infinity) void this.keepFresh();
-    return [new TextBatch(ids, askedAt)];
+    return [new TextBatch(ids, requestedAt)];
   }
 
   protected override dropStale(): void {
     if (this.maxAgeMs === Infinity) return;
     const oldest = this.context.clock.monotonic() - this.maxAgeMs;
     let dropped = 0;
-    while ((this.current.left > 0 || this.advance()) && this.current.askedAt < oldest) {
+    while ((this.current.left > 0 || this.advance()) && this.current.requestedAt < oldest) {
       dropped += this.current.left;
       this.advance();
     }
@@ -85,13 +85,13 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
     const ids = readBatch(body, KEY, count);
     const first = ids[0] as string;
     if (this.duplicates.isDuplicate(first)) {
-      throw new ServerFault('it repeated snowflake IDs: something in between caches answers');
+      throw new ServerFault('it repeated snowflake IDs: a proxy caches responses');
     }
     this.duplicates.add(first);
     return ids;
   }
 
-  /** So that an application that seldom asks finds IDs at hand, too. */
+  /** Renews buffered IDs, so that an application with few calls always finds fresh ones. */
   private async keepFresh(): Promise<void> {
     const { clock, closing } = this.context;
     const half = this.maxAgeMs / 2;
@@ -110,7 +110,7 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
   private empty(): LeafError {
     return new LeafError(
       'LEAF_NOT_READY',
-      'No snowflake ID is at hand in this client. Await snowflakes(1), which waits for the servers; or preload snowflake IDs and await ready().',
+      'No snowflake ID is buffered in this client. Await snowflakes(1), which waits for the servers; or preload snowflake IDs and await ready().',
       { cause: this.failure, retryAfterMs: 1000 },
     );
   }

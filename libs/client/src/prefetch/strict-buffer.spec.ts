@@ -24,7 +24,7 @@ describe('a strict tag of a client', () => {
     return Array.from({ length: count }, () => watch(tags.open('order').take()));
   }
 
-  it('is found out by the first answer, whose IDs are dropped', async () => {
+  it('is detected by the first response, whose IDs are dropped', async () => {
     const first = [...calls(2), watch(tags.open('order').takeRanges(3))];
     await rig.settle();
     expect(rig.asked).toEqual([100, 5]);
@@ -34,7 +34,7 @@ describe('a strict tag of a client', () => {
     expect(rig.log).toEqual([]);
   });
 
-  it('is found out ahead of the first call by ready()', async () => {
+  it('is detected by ready() before the first call', async () => {
     await tags.open('order').fill();
     expect(rig.asked).toEqual([100]);
     expect(await tags.open('order').take()).toBe(101n);
@@ -43,7 +43,7 @@ describe('a strict tag of a client', () => {
     expect(tags.snapshot()).toEqual([expect.objectContaining({ tag: 'order', buffered: 0, loads: 1, size: 1 })]);
   });
 
-  it('drops what is at hand when a tag is made anew as a strict one', async () => {
+  it('drops buffered IDs when a tag is created again as a strict one', async () => {
     rig.strict = false;
     await tags.open('order').fill();
     rig.strict = true;
@@ -59,7 +59,7 @@ describe('a strict tag of a client', () => {
       rig.asked.length = 0;
     });
 
-    it('asks for as many IDs as callers wait, one request at a time, and gives latecomers nothing of it', async () => {
+    it('requests as many IDs as callers wait for, one request at a time, and none of them for later callers', async () => {
       rig.hold();
       const first = calls(3);
       await rig.settle();
@@ -74,7 +74,7 @@ describe('a strict tag of a client', () => {
       expect(rig.asked).toEqual([3, 2]);
     });
 
-    it('leaves a gap for a caller that is gone when its answer comes', async () => {
+    it('leaves a gap for a caller that timed out before the response', async () => {
       rig.hold();
       const gone = calls(1);
       await rig.clock.advance(1000);
@@ -86,7 +86,7 @@ describe('a strict tag of a client', () => {
       expect(values(next)).toEqual([102n]);
     });
 
-    it('asks anew after a failure, for those who wait then', async () => {
+    it('sends a new request after a failure, for the callers that wait then', async () => {
       rig.failure = ClientRig.outage();
       const early = calls(1);
       await rig.settle();
@@ -98,7 +98,7 @@ describe('a strict tag of a client', () => {
       expect(rig.log).toEqual([expect.stringContaining('All are down')]);
     });
 
-    it('refuses within the deadline what no server gives', async () => {
+    it('rejects at the deadline when no server responds', async () => {
       rig.failure = ClientRig.outage();
       const refused = calls(1);
       await rig.clock.advance(999);
@@ -109,7 +109,7 @@ describe('a strict tag of a client', () => {
       expect(rig.clock.sleeping).toBe(0);
     });
 
-    it('refuses for good what the servers refuse for good', async () => {
+    it('rejects at once with a permanent refusal', async () => {
       rig.failure = new LeafError('LEAF_TAG_NOT_FOUND', 'No such tag.');
       const refused = calls(2);
       await rig.settle();
@@ -118,7 +118,7 @@ describe('a strict tag of a client', () => {
       await expect(tags.open('order').take()).rejects.toMatchObject({ code: 'LEAF_INTERNAL', cause: rig.failure });
     });
 
-    it('asks for each caller alone where all of them want too many', async () => {
+    it('sends one request per caller when a common one exhausts the tag', async () => {
       rig.failure = new LeafError('LEAF_TAG_EXHAUSTED', 'Used up.');
       rig.hold();
       const [one, many] = [watch(tags.open('order').take()), watch(tags.open('order').takeRanges(5))];
@@ -129,7 +129,7 @@ describe('a strict tag of a client', () => {
       expect(rig.asked).toEqual([6, 1, 5]);
     });
 
-    it('refuses an answer that is not above all before', async () => {
+    it('refuses a response that is not above all earlier ones', async () => {
       expect(await tags.open('order').take()).toBe(101n);
       rig.next = 101n;
       await expect(tags.open('order').take()).rejects.toMatchObject({
@@ -137,14 +137,14 @@ describe('a strict tag of a client', () => {
       });
     });
 
-    it('bounds the calls that wait, those of all tags', async () => {
+    it('limits the waiting calls of all tags', async () => {
       rig.hold();
       const waiting = calls(10_000);
       await expect(tags.open('order').take()).rejects.toMatchObject({ code: 'LEAF_OVERLOADED' });
       rig.release();
       await rig.settle();
       expect(waiting.at(-1)!.value).toBe(10_100n);
-      expect(rig.room.waiting).toBe(0);
+      expect(rig.callerLimit.waiting).toBe(0);
     });
 
     it('refuses all once closed', async () => {
@@ -163,7 +163,7 @@ describe('a strict tag of a client', () => {
     });
   });
 
-  it('is not looked for any further once the client is closed', async () => {
+  it('is not detected after the client is closed', async () => {
     rig.hold();
     const waiting = calls(1);
     await rig.settle();

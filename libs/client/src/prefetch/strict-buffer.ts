@@ -8,13 +8,13 @@ import { LoadRecord } from './load-record';
 import type { PrefetchView } from './prefetch-buffer';
 
 /**
- * The IDs of one strict tag, none of them fetched ahead: one request is under way at a time, for as many IDs as callers
- * wait for when it is sent, and its answer goes to them alone. A request that is sent again to another server, or comes
- * back late, still is theirs: what is left of it is a gap.
+ * The IDs of one strict tag, without prefetch. One request is in progress at a time, for as many IDs as callers wait
+ * for when it is sent, and its IDs go only to these callers. This also applies when the request is retried on another
+ * server or the response is late; unused IDs become a gap.
  */
 export class StrictBuffer {
   private readonly callers: CallerQueue;
-  private readonly route: RequestPolicy;
+  private readonly policy: RequestPolicy;
   private highest = 0n;
   private size = 0;
   private loading = false;
@@ -26,7 +26,7 @@ export class StrictBuffer {
     private readonly context: PrefetchContext,
   ) {
     const { clock, timeoutMs } = context;
-    this.route = new RequestPolicy(name, clock);
+    this.policy = new RequestPolicy(name, clock);
     this.callers = new CallerQueue(clock, {
       waitMs: timeoutMs,
       batchSize: MAX_RANGE_SIZE,
@@ -34,7 +34,7 @@ export class StrictBuffer {
     });
   }
 
-  /** Whether nothing would be lost without it. */
+  /** Whether the buffer can be removed without losing callers. */
   get idle(): boolean {
     return !this.loading;
   }
@@ -46,8 +46,8 @@ export class StrictBuffer {
   /**
    * The next ID.
    *
-   * @param since when the call began, in monotonic milliseconds
-   * @throws LeafError what the servers refuse, or what they failed with by the deadline
+   * @param since start of the call, in monotonic milliseconds
+   * @throws LeafError the refusal of the servers, or their last failure at the deadline
    */
   async take(since?: number): Promise<bigint> {
     return (await this.wait(1, since)).from;
@@ -62,12 +62,12 @@ export class StrictBuffer {
     return [await this.wait(count, since)];
   }
 
-  /** There is nothing to be had ahead. */
+  /** Does nothing: strict tags are not prefetched. */
   fill(): Promise<void> {
     return Promise.resolve();
   }
 
-  /** Calls, waiting ones included, are refused from now on. Returns how many IDs are dropped: none. */
+  /** Rejects all further and waiting calls; returns 0, because no IDs are buffered. */
   close(reason: LeafError): number {
     this.closed = reason;
     this.callers.close(() => reason);
@@ -79,21 +79,21 @@ export class StrictBuffer {
     return { buffered: 0, size, loading, ...this.record.view };
   }
 
-  /** Without a wait of its own between the caller and its share: thousands may wait at once. */
+  /** Not async, to add no promise per caller: thousands may wait at the same time. */
   private wait(count: number, since?: number): Promise<IdRange> {
     if (this.closed !== undefined) throw this.closed;
-    this.context.room.enter();
+    this.context.callerLimit.enter();
     const range = this.callers.wait(count, since);
     range.then(this.leave, this.leave);
     if (!this.loading) void this.run();
     return range;
   }
 
-  private readonly leave = (): void => this.context.room.leave();
+  private readonly leave = (): void => this.context.callerLimit.leave();
 
   private async run(): Promise<void> {
     this.loading = true;
-    // Those who call at the same time are served by one request.
+    // Let concurrent callers register first, so that one request serves all of them.
     await Promise.resolve();
     while (this.callers.occupied) await this.ask();
     this.loading = false;
@@ -105,7 +105,7 @@ export class StrictBuffer {
     this.size = this.callers.next();
     try {
       const path = `/api/segment/range/${this.name}?size=${this.size}`;
-      const range = await requester.get(this.route, path, (body) => this.read(body, this.size));
+      const range = await requester.get(this.policy, path, (body) => this.read(body, this.size));
       this.highest = range.to;
       this.record.loaded(clock.monotonic() - startedAt);
       this.record.answered();
@@ -119,19 +119,19 @@ export class StrictBuffer {
     const { ranges } = readRanges(body, this.name, count);
     const [range, ...others] = ranges;
     if (range === undefined || others.length > 0) {
-      throw new ServerFault(`its answer is refused: the strict tag "${this.name}" has more than one range`);
+      throw new ServerFault(`invalid response: the strict tag "${this.name}" has more than one range`);
     }
     if (range.from > this.highest) return range;
     throw new ServerFault(
-      `it gave ${range.from} of the strict tag "${this.name}" after ${this.highest}: something in between caches answers, or the servers do not share one database`,
+      `it returned ${range.from} of the strict tag "${this.name}" after ${this.highest}: a proxy caches responses, or the servers do not share one database`,
     );
   }
 
   private async fail(error: unknown): Promise<void> {
     const { clock, random, closing, events } = this.context;
-    const isNews = this.record.failed(error);
+    const isReported = this.record.failed(error);
     if (isPassing(error)) {
-      if (isNews && this.closed === undefined) events.onLoadFailed(this.name, error);
+      if (isReported && this.closed === undefined) events.onLoadFailed(this.name, error);
       this.callers.putBack();
       await clock.sleep(backoffMs(this.record.failuresInRow, BACKOFF, random), closing);
       return;

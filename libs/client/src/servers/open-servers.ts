@@ -5,7 +5,7 @@ import type { ResolvedOptions } from '../resolve-options';
 import { Server } from './server';
 import { ServerHealth } from './server-health';
 
-/** The servers of the options. No connection is opened before the first request. */
+/** Creates the servers of the options. Connections open at the first request. */
 export function openServers(
   { servers, ejection, maxRequests: connections, requestTimeoutMs: timeoutMs }: ResolvedOptions,
   clock: Clock,

@@ -1,8 +1,8 @@
 import type { Clock, LeafError } from '@leaf-ids/core';
 import type { Server } from './server';
 
-/** Unless a refusal says otherwise; also what lies behind most `Retry-After`s of a Leaf server. */
-const HOLD_MS = 1000;
+/** Backoff after a refusal without `Retry-After`; the same as most `Retry-After` values of a Leaf server. */
+const BACKOFF_MS = 1000;
 
 interface Backoff {
   readonly refusal: LeafError;
@@ -12,31 +12,31 @@ interface Backoff {
 }
 
 /**
- * Where the requests for one thing go, a tag or snowflake IDs: a server that has refused it with a reason is not asked
- * for it again before the time it named, and stays in use for everything else.
+ * The backoff for one tag, or for snowflake IDs: a server that refused a request gets no further request for it until
+ * its `Retry-After` has passed, and stays in use for everything else.
  */
 export class RequestPolicy {
   private readonly backoffs = new Map<Server, Backoff>();
 
   constructor(
-    /** Keys stay with one server as long as it serves; undefined: any server is as good. */
+    /** Requests with a key stay with one server while it serves them; undefined: any server will do. */
     readonly key: string | undefined,
     private readonly clock: Clock,
   ) {}
 
   backOff(server: Server, refusal: LeafError): void {
     const since = this.clock.monotonic();
-    this.backoffs.set(server, { refusal, since, until: since + (refusal.retryAfterMs ?? HOLD_MS) });
+    this.backoffs.set(server, { refusal, since, until: since + (refusal.retryAfterMs ?? BACKOFF_MS) });
   }
 
   release(server: Server): void {
     this.backoffs.delete(server);
   }
 
-  /** Why the server is not to be asked now; undefined when it may be. */
+  /** The refusal during the backoff of the server; undefined when it may get a request. */
   refusalOf(server: Server): LeafError | undefined {
-    const hold = this.backoffs.get(server);
-    return hold !== undefined && this.clock.monotonic() < hold.until ? hold.refusal : undefined;
+    const backoff = this.backoffs.get(server);
+    return backoff !== undefined && this.clock.monotonic() < backoff.until ? backoff.refusal : undefined;
   }
 
   /**
@@ -44,6 +44,6 @@ export class RequestPolicy {
    * clock that was set back by ten minutes is often set forward again within seconds.
    */
   admitsInNeed(server: Server): boolean {
-    return this.clock.monotonic() >= (this.backoffs.get(server)?.since ?? -Infinity) + HOLD_MS;
+    return this.clock.monotonic() >= (this.backoffs.get(server)?.since ?? -Infinity) + BACKOFF_MS;
   }
 }

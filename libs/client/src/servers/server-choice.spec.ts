@@ -16,7 +16,7 @@ function server(name: string, zone?: string): Server {
   return new Server(name, zone, health, connection);
 }
 
-/** The same numbers in each run, spread well enough. */
+/** Deterministic numbers with a sufficient spread. */
 function seeded(seed: number): RandomSource {
   let state = seed;
   return (bound) => {
@@ -49,7 +49,7 @@ describe('ServerChoice', () => {
     for (const each of servers) expect(places.filter((place) => place === each).length).toBeGreaterThan(60);
   });
 
-  it('moves the keys of a failed server alone, to all others, and back', async () => {
+  it('moves only the keys of a failed server, to all others, and back', async () => {
     const servers = ['a', 'b', 'c'].map((name) => server(name));
     const [a] = servers as [Server];
     const choice = new ServerChoice(servers, undefined, seeded(1));
@@ -62,46 +62,46 @@ describe('ServerChoice', () => {
     expect(tags.map((tag) => choice.next(new RequestPolicy(tag, clock), NONE))).toEqual(before);
   });
 
-  it('takes the less busy one of two where any will do', () => {
+  it('takes the less busy of two servers for requests without a key', () => {
     const servers = ['a', 'b', 'c'].map((name) => server(name));
     const [a, b, c] = servers as [Server, Server, Server];
     [a.outstanding, b.outstanding, c.outstanding] = [5, 1, 3];
     const choice = new ServerChoice(servers, undefined, seeded(1));
-    const route = new RequestPolicy(undefined, clock);
-    const places = Array.from({ length: 600 }, () => choice.next(route, NONE));
+    const policy = new RequestPolicy(undefined, clock);
+    const places = Array.from({ length: 600 }, () => choice.next(policy, NONE));
     const share = (each: Server): number => places.filter((place) => place === each).length;
     expect(share(a)).toBe(0);
     expect(share(b)).toBeGreaterThan(share(c));
     expect(share(c)).toBeGreaterThan(100);
   });
 
-  it('asks the own zone first, and others when nobody there is able', () => {
+  it('prefers its own zone, and uses others when no server there is available', () => {
     const servers = [server('a', 'east'), server('b', 'west'), server('c', 'west'), server('d')];
     const [a, b, c, d] = servers as [Server, Server, Server, Server];
     const choice = new ServerChoice(servers, 'west', seeded(1));
     for (const key of ['order', undefined]) {
-      const route = new RequestPolicy(key, clock);
-      for (let i = 0; i < 50; i++) expect([b, c]).toContain(choice.next(route, NONE));
-      expect([a, d]).toContain(choice.next(route, new Set([b, c])));
+      const policy = new RequestPolicy(key, clock);
+      for (let i = 0; i < 50; i++) expect([b, c]).toContain(choice.next(policy, NONE));
+      expect([a, d]).toContain(choice.next(policy, new Set([b, c])));
     }
     b.health.failed('broken', undefined);
     c.health.failed('broken', undefined);
     expect([a, d]).toContain(choice.next(new RequestPolicy('order', clock), NONE));
   });
 
-  it('passes over who was tried, and who refused that route', async () => {
+  it('skips servers that were tried or are in backoff', async () => {
     const servers = ['a', 'b'].map((name) => server(name));
     const [a, b] = servers as [Server, Server];
     const choice = new ServerChoice(servers, undefined, seeded(1));
-    const route = new RequestPolicy('order', clock);
-    expect(choice.next(route, new Set([a]))).toBe(b);
-    route.backOff(b, refusal());
-    expect(choice.next(route, new Set([a]))).toBeUndefined();
+    const policy = new RequestPolicy('order', clock);
+    expect(choice.next(policy, new Set([a]))).toBe(b);
+    policy.backOff(b, refusal());
+    expect(choice.next(policy, new Set([a]))).toBeUndefined();
     expect(choice.next(new RequestPolicy('other', clock), new Set([a]))).toBe(b);
     await clock.advance(499);
-    expect(choice.next(route, NONE)).toBe(a);
+    expect(choice.next(policy, NONE)).toBe(a);
     await clock.advance(1);
-    expect(choice.next(route, new Set([a]))).toBe(b);
+    expect(choice.next(policy, new Set([a]))).toBe(b);
   });
 
   it('asks a server before its Retry-After, once a second, when no other is left', async () => {
@@ -128,15 +128,15 @@ describe('ServerChoice', () => {
     for (const { health } of servers) health.failed('broken', undefined);
     await clock.advance(100);
     for (const { health } of servers) health.failed('broken', undefined);
-    const route = new RequestPolicy('order', clock);
-    expect(choice.next(route, NONE)).toBeUndefined();
+    const policy = new RequestPolicy('order', clock);
+    expect(choice.next(policy, NONE)).toBeUndefined();
     await clock.advance(101);
     b.health.failed('broken', undefined);
     expect(b.health.state).toBe('ejected');
-    expect(choice.next(route, NONE)).toBe(a);
-    expect(choice.next(route, new Set([a]))).toBeUndefined();
+    expect(choice.next(policy, NONE)).toBe(a);
+    expect(choice.next(policy, new Set([a]))).toBeUndefined();
     await clock.advance(100);
     expect(b.health.state).toBe('ejected');
-    expect(choice.next(route, new Set([a]))).toBe(b);
+    expect(choice.next(policy, new Set([a]))).toBe(b);
   });
 });

@@ -3,9 +3,10 @@ import type { RequestPolicy } from './request-policy';
 import type { Server } from './server';
 
 /**
- * Which server is asked next: one that has not refused, if possible healthy and of the client's zone. If none is left, a
- * server that refused is asked again, at most once a second. A policy with a key has a favourite server, which keeps its
- * IDs ascending; any other takes the less busy of two servers picked at random.
+ * Selects the server for the next request. It excludes servers in backoff and prefers healthy servers, then those of
+ * the client's zone. If none is left, a server in backoff is asked again, at most once a second. Requests with a key go to
+ * a preferred server by rendezvous hashing, which keeps the IDs ascending. Other requests go to the less busy of two
+ * random servers.
  */
 export class ServerChoice {
   private readonly seed: number;
@@ -18,17 +19,17 @@ export class ServerChoice {
     this.seed = random(2 ** 32);
   }
 
-  /** @returns undefined when there is none left to ask now */
-  next(route: RequestPolicy, tried: ReadonlySet<Server>): Server | undefined {
+  /** @returns undefined when no server is left */
+  next(policy: RequestPolicy, tried: ReadonlySet<Server>): Server | undefined {
     const untried = this.servers.filter((server) => !tried.has(server));
-    const willing = ableOf(untried.filter((server) => route.refusalOf(server) === undefined));
-    const able = willing.length > 0 ? willing : ableOf(untried.filter((server) => route.admitsInNeed(server)));
+    const willing = ableOf(untried.filter((server) => policy.refusalOf(server) === undefined));
+    const able = willing.length > 0 ? willing : ableOf(untried.filter((server) => policy.admitsInNeed(server)));
     const near = this.zone === undefined ? [] : able.filter(({ zone }) => zone === this.zone);
     const candidates = near.length > 0 ? near : able;
-    return route.key === undefined ? this.lessBusy(candidates) : this.favourite(candidates, route.key);
+    return policy.key === undefined ? this.lessBusy(candidates) : this.preferred(candidates, policy.key);
   }
 
-  private favourite(candidates: readonly Server[], key: string): Server | undefined {
+  private preferred(candidates: readonly Server[], key: string): Server | undefined {
     let best: Server | undefined;
     let highest = -1;
     for (const server of candidates) {

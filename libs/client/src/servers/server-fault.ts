@@ -1,10 +1,10 @@
-/** What speaks against a server: no answer, or one that no sound Leaf server gives. */
+/** A fault of a server: no response, or an invalid one. */
 export class ServerFault extends Error {
   override readonly name = 'ServerFault';
 
   constructor(
     message: string,
-    /** How long the server asked to be left alone, in milliseconds. */
+    /** `Retry-After` of the server, in milliseconds. */
     readonly retryAfterMs?: number,
     options?: ErrorOptions,
   ) {

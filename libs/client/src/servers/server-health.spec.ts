@@ -18,7 +18,7 @@ class Rig {
 }
 
 describe('ServerHealth', () => {
-  it('bears single failures', () => {
+  it('tolerates single failures', () => {
     const { health, log, ...rig } = new Rig();
     for (let i = 0; i < 5; i++) {
       health.failed('broken', undefined);
@@ -45,7 +45,7 @@ describe('ServerHealth', () => {
     expect(rig.log).toEqual(['ejected for 100: broken', 'readmitted']);
   });
 
-  it('is left alone for longer each time, up to the limit, and for little again after a success', async () => {
+  it('is ejected for longer each time, up to the limit, and for the first duration after a success', async () => {
     const rig = new Rig();
     rig.fail(2);
     for (const ms of [200, 400, 800, 1000, 1000]) {
@@ -60,7 +60,7 @@ describe('ServerHealth', () => {
     expect(rig.log.at(-1)).toBe('ejected for 100: broken');
   });
 
-  it('does not hear of failures of requests from before', async () => {
+  it('ignores failures of requests from before the ejection', async () => {
     const rig = new Rig();
     for (let i = 0; i < 10; i++) rig.health.begin();
     for (let i = 0; i < 10; i++) rig.health.failed('broken', undefined);
@@ -69,14 +69,14 @@ describe('ServerHealth', () => {
     expect(rig.health.admits).toBe(true);
   });
 
-  it('a success of a request from before readmits it', () => {
+  it('is readmitted by a success of a request from before the ejection', () => {
     const rig = new Rig();
     rig.fail(2);
     rig.health.succeeded();
     expect(rig.health.admits).toBe(true);
   });
 
-  it('is left alone as long as it asks for, at once', async () => {
+  it('is ejected at once for its Retry-After', async () => {
     const rig = new Rig();
     rig.fail(1, 5000);
     expect(rig.log).toEqual(['ejected for 5000: broken']);
@@ -86,7 +86,7 @@ describe('ServerHealth', () => {
     expect(rig.health).toMatchObject({ admits: true, admitsInNeed: true });
   });
 
-  it('may be tried in need, one request at a time and not at once', async () => {
+  it('may be tried early when no other server is left, after a pause and one request at a time', async () => {
     const rig = new Rig();
     rig.fail(2);
     await rig.clock.advance(100);
@@ -101,7 +101,7 @@ describe('ServerHealth', () => {
     expect(rig.log.at(-1)).toBe('ejected for 400: broken');
   });
 
-  it('is free for another try when one ended without a result', async () => {
+  it('may be tried again after a request without a result', async () => {
     const rig = new Rig();
     rig.fail(2);
     await rig.clock.advance(100);

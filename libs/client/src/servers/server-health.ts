@@ -1,7 +1,7 @@
 import { type BackoffOptions, backoffMs, type Clock, type RandomSource, reasonOf } from '@leaf-ids/core';
 
 export interface EjectionOptions extends BackoffOptions {
-  /** So many failures in a row eject a server. */
+  /** Number of consecutive failures that eject a server. */
   readonly failures: number;
 }
 
@@ -13,21 +13,21 @@ export interface HealthEvents {
 }
 
 /**
- * Whether one server is to be asked.
+ * Whether one server may get requests.
  *
- * - *serving*: it is asked. A number of failures in a row leads to *ejected*.
- * - *ejected*: it is not asked, each time for longer. Once that is over: *probation*.
- * - *probation*: one request may try it. Success leads to *serving*, failure back to *ejected*.
+ * - *serving*: it gets requests. Consecutive failures lead to *ejected*.
+ * - *ejected*: it gets no requests, for longer each time. When the time is over, it enters *probation*.
+ * - *probation*: it gets one request. Success leads to *serving*, failure back to *ejected*.
  *
- * When no other server is left to ask, an ejected one may be tried before its time, now and then: after an outage of all
- * servers the first one that is back is soon found.
+ * When no other server is left, an ejected one occasionally gets a request early, so that the client recovers soon
+ * after an outage of all servers.
  */
 export class ServerHealth {
   failuresInRow = 0;
   lastError: unknown;
   private ejections = 0;
   private ejectedUntil = 0;
-  /** By the server's own wish. */
+  /** By `Retry-After` of the server. */
   private heldUntil = 0;
   private failedAt = 0;
   private probing = false;
@@ -50,18 +50,18 @@ export class ServerHealth {
     return state === 'serving' || (state === 'probation' && !this.probing);
   }
 
-  /** Whether one more request may be sent, if no other server is left. */
+  /** Whether one more request may be sent when no other server is left. */
   get admitsInNeed(): boolean {
     const now = this.clock.monotonic();
     return this.admits || (!this.probing && now >= this.heldUntil && now >= this.failedAt + this.options.firstMs);
   }
 
-  /** A request goes out. */
+  /** Call before a request. */
   begin(): void {
     if (this.ejections > 0) this.probing = true;
   }
 
-  /** It was answered: by an ID, or by a refusal that the server had a reason for. */
+  /** Call after a response with IDs or with a valid refusal. */
   succeeded(): void {
     const readmitted = this.ejections > 0;
     this.failuresInRow = 0;
@@ -71,10 +71,10 @@ export class ServerHealth {
     if (readmitted) this.events.onReadmitted();
   }
 
-  /** @param retryAfterMs how long the server itself asked to be left alone, in milliseconds */
+  /** @param retryAfterMs `Retry-After` of the server, in milliseconds */
   failed(error: unknown, retryAfterMs: number | undefined): void {
     const now = this.clock.monotonic();
-    // What was sent before the ejection and fails after it says nothing new.
+    // The failure of a request that was sent before the ejection is no new information.
     const late = this.state === 'ejected' && !this.probing;
     this.failuresInRow++;
     this.lastError = error;
@@ -89,7 +89,7 @@ export class ServerHealth {
     this.events.onEjected(error, forMs);
   }
 
-  /** A request ended without saying anything about the server. */
+  /** Call after a request that ended without information about the server. */
   abandoned(): void {
     this.probing = false;
   }

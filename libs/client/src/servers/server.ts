@@ -5,16 +5,16 @@ export interface ServerView {
   readonly url: string;
   readonly zone: string | undefined;
   readonly state: ServerState;
-  /** Requests under way. */
+  /** Requests in progress. */
   readonly outstanding: number;
   readonly requests: number;
   readonly failures: number;
   readonly failuresInRow: number;
-  /** What it failed with, until it answers again. */
+  /** The last error, until the next success. */
   readonly lastError: string | undefined;
 }
 
-/** One server: where it is, how it is, what it is doing. */
+/** One server with its zone, its health and its counters. */
 export class Server {
   outstanding = 0;
   requests = 0;

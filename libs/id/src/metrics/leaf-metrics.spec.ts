@@ -4,17 +4,17 @@ import { LEAF_METRICS, metricsOf } from './leaf-metrics';
 import { addMetrics } from './metric-set';
 
 describe('The table of metrics', () => {
-  it('names every metric once, and a counter by its ending', () => {
+  it('has unique names, and counters end in _total', () => {
     const names = LEAF_METRICS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const { name, type } of LEAF_METRICS) expect([name, /_total$/.test(name)]).toEqual([name, type === 'counter']);
   });
 
-  it('leaves out the metrics of a mode that is off', () => {
+  it('omits the metrics of a disabled mode', () => {
     expect(metricsOf({ now: 0 }).map(({ name }) => name)).toEqual(['leaf_ids_issued_total']);
   });
 
-  it('reads its source once a scrape', async () => {
+  it('reads its source once per scrape', async () => {
     const registry = new Registry();
     let reads = 0;
     const tables = [1, 2].map((each) => ({
@@ -46,7 +46,7 @@ describe('leaf_clock_offset_seconds', () => {
     expect(await told(offsetMs)).toBe(seconds);
   });
 
-  it('is not told when there was nobody to compare with: 0 would be a clock that is right', async () => {
+  it('is omitted without other servers: 0 would mean a correct clock', async () => {
     expect(await told(undefined)).toBeUndefined();
   });
 });

@@ -2,14 +2,14 @@ import type { LeafStatus, RegistryStatus, SegmentStatus, SnowflakeStatus } from 
 import type { HistogramSample, Metric, Sample } from './metric-set';
 import { OTHER_TAGS, type TagFigures, type TagsReading } from './tag-series';
 
-/** What the metrics are read from. */
+/** The source of the metrics. */
 export interface LeafFigures {
   readonly status: LeafStatus;
-  /** Undefined when segment mode is off. */
+  /** Undefined when segment mode is disabled. */
   readonly tags: TagsReading | undefined;
 }
 
-/** A metric of a part, which is told where the part is on. */
+/** A metric, exposed only when its part is enabled. */
 export type LeafMetric = Metric<LeafFigures> & { readonly part?: 'segment' | 'snowflake' };
 
 /** Every metric of a runtime, for servers and for applications. */
@@ -168,7 +168,7 @@ export const LEAF_METRICS: readonly LeafMetric[] = [
   },
 ];
 
-/** The metrics of the parts that are on. */
+/** The metrics of the enabled parts. */
 export function metricsOf(status: LeafStatus): LeafMetric[] {
   return LEAF_METRICS.filter(({ part }) => part === undefined || status[part] !== undefined);
 }
@@ -193,7 +193,7 @@ function registry(read: Reader<RegistryStatus>): Read<'snowflake'> {
   return { part: 'snowflake', read: ({ status }) => status.registry && read(status.registry, status.now) };
 }
 
-/** One sample a tag, except where there is nothing to tell. */
+/** One sample per tag; none for a tag without a value. */
 function perTag(valueOf: (figures: TagFigures) => number | undefined): Read<'segment'> {
   const read = ({ tags }: LeafFigures): Sample[] =>
     (tags?.figures ?? []).flatMap((figures) => {

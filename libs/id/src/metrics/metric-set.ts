@@ -10,7 +10,7 @@ export interface Sample {
 
 export interface HistogramSample {
   readonly labels: Labels;
-  /** Of milliseconds. */
+  /** In milliseconds. */
   readonly times: HistogramSnapshot;
 }
 
@@ -18,7 +18,7 @@ interface MetricEntry {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Several processes of a server tell of the same thing: the value to take, in place of one for each. */
+  /** All processes of a server report the same value: which one to use instead of one per process. */
   readonly shared?: 'least' | 'most';
 }
 
@@ -26,24 +26,24 @@ interface MetricEntry {
 export type Metric<Source> = MetricEntry &
   (
     | {
-        /** A counter never falls. */
+        /** A counter never decreases. */
         readonly type: 'counter' | 'gauge';
-        /** Undefined: nothing to tell now. */
+        /** Undefined: no sample. */
         readonly read: (source: Source) => number | undefined | readonly Sample[];
       }
     | {
-        /** In seconds, as is the custom. */
+        /** Exposed in seconds. */
         readonly type: 'histogram';
         readonly read: (source: Source) => readonly HistogramSample[];
       }
   );
 
-/** As the registry of prom-client takes it, and gives it. */
+/** A line in the format of prom-client. */
 export interface Line extends Sample {
   readonly metricName?: string;
 }
 
-/** A metric with all of its lines. */
+/** A metric with all its lines. */
 export interface MetricReading {
   readonly name: string;
   readonly help: string;
@@ -51,17 +51,18 @@ export interface MetricReading {
   readonly values: readonly Line[];
 }
 
-/** A `Registry` of prom-client; named here, so that types need no package that may be missing. */
+/** The parts of prom-client's `Registry` that Leaf uses; declared here because the package is optional. */
 export interface MetricsRegistry {
   registerMetric(metric: never): void;
   metrics(): Promise<string>;
 }
 
 /**
- * Adds a table of metrics to a registry of prom-client. A scrape reads all of them at one moment, and the source once.
+ * Adds a table of metrics to a registry of prom-client. A scrape reads the source once, so that its metrics are
+ * consistent.
  *
- * @param read the source, as it is now
- * @param prefix begins every name in place of `leaf_`
+ * @param read returns the current source
+ * @param prefix replaces the prefix `leaf_` of every name
  */
 export function addMetrics<Source>(
   registry: MetricsRegistry,
@@ -76,7 +77,7 @@ export function addMetrics<Source>(
   }
 }
 
-/** The classes of prom-client count by themselves; its registry needs no more than this of them. */
+/** Adds a metric that is read at each scrape, unlike the classes of prom-client, which store values themselves. */
 export function addReading(
   registry: MetricsRegistry,
   name: string,
@@ -85,11 +86,11 @@ export function addReading(
 ): void {
   const get = (): Promise<MetricReading & { aggregator: string }> =>
     Promise.resolve({ name, help, type, aggregator: 'sum', values: read() });
-  // What it tells is counted elsewhere: there is nothing to reset.
+  // The values are stored elsewhere: there is nothing to reset.
   registry.registerMetric({ name, help, type, aggregator: 'sum', get, reset: () => undefined } as never);
 }
 
-/** A registry asks all of its metrics before anything else happens. */
+/** A registry reads all its metrics in one synchronous turn, so the cached source is valid until the next microtask. */
 function oncePerScrape<Source>(read: () => Source): () => Source {
   let current: { readonly source: Source } | undefined;
   return () => {

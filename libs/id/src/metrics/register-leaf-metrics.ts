@@ -4,13 +4,13 @@ import { addMetrics, type MetricsRegistry } from './metric-set';
 import { TagSeries } from './tag-series';
 
 export interface LeafMetricsOptions {
-  /** Begins every name in place of `leaf_`, for a second Leaf in one process. */
+  /** Replaces the prefix `leaf_` of every name, for a second Leaf in one process. */
   readonly prefix?: string;
 }
 
 /**
- * Adds the metrics of docs/metrics.md to a registry of prom-client. They are read when they are asked for; taking IDs pays
- * nothing.
+ * Adds the metrics of docs/metrics.md to a registry of prom-client. They are read at each scrape, and add no cost to
+ * the issue of IDs.
  *
  * @example await registerLeafMetrics(register, app.get(EmbeddedIdService));
  */

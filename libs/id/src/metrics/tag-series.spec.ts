@@ -2,7 +2,7 @@ import type { TagVisit } from '@leaf-ids/core';
 import type { SegmentService } from '@leaf-ids/segment';
 import { LABELLED_TAGS, OTHER_TAGS, TagSeries, type TagsReading } from './tag-series';
 
-/** What {@link TagSeries} looks at: the tags with what each has issued, and what those that are gone have. */
+/** The source of {@link TagSeries}: the issued IDs of each tag, and of removed tags. */
 class Tags {
   readonly current = new Map<string, number>();
   gone = 0;
@@ -59,13 +59,13 @@ describe('TagSeries', () => {
     ]);
   });
 
-  it('tells how long the IDs at hand last, of a tag in use that is not strict', () => {
+  it('reports how long the buffered IDs last, for a tag in use that is not strict', () => {
     tags.current.set('order', 5).set('strict', 5);
     rate = 2;
     expect(series.read().figures.map(({ stock }) => stock?.lastsSeconds)).toEqual([3.5, undefined]);
   });
 
-  it('goes on from where a tag was that is removed and made anew', () => {
+  it('continues the counter of a tag that is removed and created again', () => {
     tags.current.set('order', 5);
     issued();
     tags.current.set('order', 6);
@@ -78,7 +78,7 @@ describe('TagSeries', () => {
     expect(issued()).toEqual({ order: 8, [OTHER_TAGS]: 1 });
   });
 
-  it('keeps the labels it has given when there are more tags', () => {
+  it('keeps the assigned labels when more tags are added', () => {
     for (let i = 0; i < LABELLED_TAGS + 100; i++) tags.current.set(`tag-${i}`, 1);
     const before = issued();
     expect(Object.keys(before)).toHaveLength(LABELLED_TAGS + 1);
@@ -88,7 +88,7 @@ describe('TagSeries', () => {
     expect(issued()).toEqual({ ...before, [OTHER_TAGS]: 104 });
   });
 
-  it('has no label for a tag that is called as the others are', () => {
+  it('assigns no label to a tag with the name of the common label', () => {
     tags.current.set(OTHER_TAGS, 5);
     expect(issued()).toEqual({ [OTHER_TAGS]: 5 });
   });

@@ -1,37 +1,39 @@
 import type { SegmentService } from '@leaf-ids/segment';
 
-/** So many tags have a label of their own. */
+/** Maximum number of tags with their own label. */
 export const LABELLED_TAGS = 1000;
 /** The label that the other tags share. A tag of this name is one of them. */
 export const OTHER_TAGS = '_other';
 
-/** What is told of one tag. */
+/** The figures of one tag. */
 export interface TagFigures {
   readonly tag: string;
-  /** Never falls, though the tag is removed and made anew. */
+  /** Never decreases, even if the tag is removed and created again. */
   readonly issued: number;
-  /** Undefined while the tag is not known here. */
+  /** Undefined while the tag is unknown to this process. */
   readonly stock: TagStock | undefined;
 }
 
 interface TagStock {
   readonly buffered: number;
   readonly step: number;
-  /** At the rate of the last minute; undefined where that is 0 or not measured, and of a strict tag: it never has any at hand. */
+  /**
+   * At the rate of the last minute; undefined if that is 0 or not measured, and for a strict tag, which has no buffer.
+   */
   readonly lastsSeconds: number | undefined;
 }
 
-/** All tags, at one moment. */
+/** A consistent reading of all tags. */
 export interface TagsReading {
-  /** Of the tags with a label. */
+  /** The tags with a label. */
   readonly figures: readonly TagFigures[];
-  /** IDs of all tags without a label, and those issued between the last reading of a tag and its removal. */
+  /** IDs of all tags without a label, and IDs that a tag issued between its last reading and its removal. */
   readonly otherIssued: number;
 }
 
 class Series {
   stock: TagStock | undefined;
-  /** IDs of buffers before the one that is counted now: of tags that were removed and made anew. */
+  /** IDs of the earlier buffers of a tag that was removed and created again. */
   private before = 0;
   private current = 0;
 
@@ -47,19 +49,19 @@ class Series {
 }
 
 /**
- * The figures of the tags, for a bounded number of labels: a tag that is seen with an ID issued takes one of those that
- * are left, and keeps it for good. All others are one.
+ * The figures of the tags, with a bounded number of labels. A tag that has issued an ID gets one of the free labels and
+ * keeps it permanently. All other tags share one label.
  */
 export class TagSeries {
   private readonly labelled = new Map<string, Series>();
 
-  /** @param rateOf IDs per second of a tag; left out: not measured */
+  /** @param rateOf IDs per second of a tag; by default not measured */
   constructor(
     private readonly segments: SegmentService,
     private readonly rateOf: (tag: string) => number = () => 0,
   ) {}
 
-  /** Reads the tags, without a pause: with all labels given, only those that have one. */
+  /** Reads the tags synchronously; only those with a label once all labels are assigned. */
   read(): TagsReading {
     if (this.labelled.size < LABELLED_TAGS) {
       this.segments.visit((tag, issued) => {

@@ -7,13 +7,13 @@ import { behind, misplaced } from '../sharding/tag-places';
 import type { CheckedTag, DatabaseReport } from './database-report';
 import { type DatabaseContents, readDatabase } from './read-database';
 
-/** The name of the one database where there are not several. */
-const ALONE = 'database';
+/** The name under which a single database is reported. */
+const SINGLE_DATABASE = 'database';
 
 type CheckedOptions = Exclude<PersistenceModuleOptions, { readonly dataSource: unknown }>;
 
 /**
- * Reads the databases of a configuration, without a change, and tells which tags servers would give from where.
+ * Reads the databases of a configuration without changing them, and reports which database serves each tag.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
@@ -22,12 +22,13 @@ export async function checkDatabases(
   clock: Clock,
   random: RandomSource,
 ): Promise<DatabaseReport> {
-  const { databases, tags = {} } = 'shards' in options ? options.shards : { databases: { [ALONE]: options.url } };
+  const { databases, tags = {} } =
+    'shards' in options ? options.shards : { databases: { [SINGLE_DATABASE]: options.url } };
   const read = Object.entries(databases).map(([name, url]) => readDatabase(name, url, clock, random));
   const found = await Promise.all(read);
   const router = new ShardRouter(Object.keys(databases), tags);
   const checked = checkTags(found, router);
-  const rosterProblems = 'shards' in options ? rosterFaults(found) : aloneFaults(found);
+  const rosterProblems = 'shards' in options ? rosterFaults(found) : singleDatabaseFaults(found);
   const problems = [
     ...found.flatMap(stateProblem),
     ...rosterProblems,
@@ -67,7 +68,7 @@ interface Place {
   readonly interleave?: Interleave | undefined;
 }
 
-/** @param deleted what other databases remember of a deleted tag of this name */
+/** @param deleted the records of deleted tags with this name, in all databases */
 function checkTag(tag: string, rows: readonly Place[], owner: string, deleted: readonly Place[]): Checked[] {
   if (rows.some(({ interleave }) => interleave !== undefined)) return checkShares(tag, rows);
   const own = rows.find(({ database }) => database === owner);
@@ -81,11 +82,11 @@ function checkTag(tag: string, rows: readonly Place[], owner: string, deleted: r
   });
 }
 
-/** An interleaved tag belongs wherever it has a share. */
+/** An interleaved tag belongs to every database that has a share of it. */
 function checkShares(tag: string, rows: readonly Place[]): Checked[] {
   const shares = rows.flatMap(({ database, interleave }) => (interleave ? [[database, interleave] as const] : []));
   const plain = rows.find(({ interleave }) => interleave === undefined);
-  const fault = plain === undefined ? shareFault(shares) : `has a row in "${plain.database}" that is no share.`;
+  const fault = plain === undefined ? shareFault(shares) : `has a row in "${plain.database}" that is not interleaved.`;
   return rows.map(({ database, maxId }, index) => ({
     row: { tag, database, owner: database, maxId: String(maxId), state: fault === undefined ? 'ok' : 'misplaced' },
     problem: fault === undefined || index > 0 ? undefined : `Tag "${tag}" ${fault}`,
@@ -102,7 +103,9 @@ function deletedOf(tag: string, found: readonly DatabaseContents[]): Place[] {
 function stateProblem({ name, database, state, problem }: DatabaseContents): string[] {
   if (state === 'ready') return [];
   if (state === 'unusable') return [`The database "${name}" (${database}) cannot be read: ${problem}.`];
-  return [`The database "${name}" (${database}) is new: a start makes its tables, and every tag begins at 1 there.`];
+  return [
+    `The database "${name}" (${database}) is new: the first start creates its tables, and every tag starts at 1.`,
+  ];
 }
 
 function rosterFaults(found: readonly DatabaseContents[]): string[] {
@@ -116,6 +119,6 @@ function rosterFaults(found: readonly DatabaseContents[]): string[] {
   ];
 }
 
-function aloneFaults(found: readonly DatabaseContents[]): string[] {
+function singleDatabaseFaults(found: readonly DatabaseContents[]): string[] {
   return found.flatMap(({ names }) => (names.length > 0 ? [oneOfSeveral(names)] : []));
 }

@@ -1,11 +1,11 @@
-/** What `leaf-server check` found. */
+/** The result of `leaf-server check`. */
 export interface DatabaseReport {
-  /** Whether servers with this configuration give every tag from where it is, and begin none anew. */
+  /** Whether every tag is in the database that this configuration assigns to it, so that no tag restarts at 1. */
   readonly ok: boolean;
   readonly databases: readonly CheckedDatabase[];
-  /** By name; a tag that has rows in several databases is there several times. */
+  /** Sorted by name; one entry for each row of a tag. */
   readonly tags: readonly CheckedTag[];
-  /** What to do, in sentences. */
+  /** Each problem and its remedy, in sentences. */
   readonly problems: readonly string[];
 }
 
@@ -13,24 +13,24 @@ export interface CheckedDatabase {
   readonly name: string;
   /** Its URL without secrets. */
   readonly database: string;
-  /** `new`: there are no tables of Leaf, a start makes them. `unusable`: it cannot be read. */
+  /** `new`: the tables of Leaf are missing; the first start creates them. `unusable`: the database cannot be read. */
   readonly state: 'ready' | 'new' | 'unusable';
   readonly tags: number;
-  /** Deleted tags that it remembers. */
+  /** Number of deleted tags on record. */
   readonly deleted: number;
 }
 
 export interface CheckedTag {
   readonly tag: string;
-  /** Where the row is. */
+  /** The database that has the row. */
   readonly database: string;
-  /** Where it belongs by this configuration. */
+  /** The database that this configuration assigns to the tag. */
   readonly owner: string;
-  /** The first ID that is not taken, decimal. */
+  /** The first unallocated ID, decimal. */
   readonly maxId: string;
   /**
-   * `misplaced`: it is refused, since the database that it belongs to has no row. `left over`: the other row gives IDs.
-   * `behind`: it would give IDs again.
+   * `misplaced`: the tag is refused, because the database that owns it has no row. `left over`: IDs come from the row
+   * in the owner. `behind`: the row in the owner would issue IDs a second time.
    */
   readonly state: 'ok' | 'misplaced' | 'left over' | 'behind';
 }

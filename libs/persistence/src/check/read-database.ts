@@ -7,7 +7,7 @@ import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
 import { openDatabase } from '../database/open-database';
 
-/** What one database holds; it is not changed. */
+/** The contents of one database. */
 export interface DatabaseContents {
   readonly name: string;
   /** Its URL without secrets. */
@@ -15,15 +15,15 @@ export interface DatabaseContents {
   readonly state: 'ready' | 'new' | 'unusable';
   readonly problem?: string;
   readonly rows: readonly TagRow[];
-  /** Tag → the first ID that was not taken when it was deleted. */
+  /** Deleted tag → its first unallocated ID. */
   readonly deleted: ReadonlyMap<string, bigint>;
-  /** The databases that it remembers. */
+  /** The names of databases that it has on record. */
   readonly names: readonly string[];
 }
 
 const NOTHING = { rows: [], deleted: new Map<string, bigint>(), names: [] };
 
-/** Reads a database; never fails. */
+/** Reads a database without changing it; never rejects. */
 export async function readDatabase(
   name: string,
   url: string,

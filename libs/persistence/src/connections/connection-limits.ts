@@ -1,11 +1,11 @@
 export interface ConnectionLimits {
-  /** How long connecting may take, in milliseconds. */
+  /** Limit for connecting, in milliseconds. */
   readonly connectMs: number;
-  /** How long a statement may take, its wait for a connection included, in milliseconds. */
+  /** Limit for a statement, including its wait for a connection, in milliseconds. */
   readonly queryMs: number;
-  /** How long closing may take, in milliseconds: a pool waits for ever for a statement that is never answered. */
+  /** Limit for closing, in milliseconds: a pool waits indefinitely for a statement that gets no response. */
   readonly closeMs: number;
-  /** Connections at most; SQLite has one. */
+  /** Maximum number of connections; SQLite uses one. */
   readonly connections: number;
 }
 

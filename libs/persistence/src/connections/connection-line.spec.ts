@@ -5,7 +5,7 @@ describe('ConnectionLine', () => {
   const clock = new FakeClock();
   const soon = (): number => clock.monotonic() + 1000;
 
-  it('admits as many as there are connections, and the next one when a place is free', async () => {
+  it('admits one caller a connection, and the next one when a connection is free', async () => {
     const line = new ConnectionLine(2, clock);
     expect(await line.enter(soon())).toBe(true);
     expect(await line.enter(soon())).toBe(true);
@@ -18,7 +18,7 @@ describe('ConnectionLine', () => {
     expect(order).toEqual(['first', 'second']);
   });
 
-  it('gives no place to a caller whose time is up', async () => {
+  it('removes a caller whose deadline has passed', async () => {
     const line = new ConnectionLine(1, clock);
     await line.enter(soon());
     const late = line.enter(soon());
@@ -28,7 +28,7 @@ describe('ConnectionLine', () => {
     expect(await line.enter(soon())).toBe(true);
   });
 
-  it('refuses those beyond the end of the line at once', async () => {
+  it('refuses callers at once when the queue is full', async () => {
     const line = new ConnectionLine(0, clock);
     const waiting = Array.from({ length: 10_000 }, () => line.enter(soon()));
     expect(await line.enter(soon())).toBe(false);

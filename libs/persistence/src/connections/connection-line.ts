@@ -1,9 +1,9 @@
 import { type Clock, withinDeadline } from '@leaf-ids/core';
 
-/** So many wait for a connection; those who come after them are refused. */
-const WAITING_AT_MOST = 10_000;
+/** Maximum length of the queue; further callers are refused. */
+const MAX_WAITING = 10_000;
 
-/** Gives each of a few connections to one at a time, first come, first served. Whoever's time is up leaves the line. */
+/** A FIFO queue for a fixed number of connections. A caller leaves the queue at its deadline. */
 export class ConnectionLine {
   private readonly waiting = new Set<() => void>();
 
@@ -14,14 +14,14 @@ export class ConnectionLine {
 
   /**
    * @param deadline monotonic milliseconds
-   * @returns whether there is a connection for the caller, who has to {@link leave} then
+   * @returns whether the caller has a connection; it must call {@link leave} afterwards
    */
   async enter(deadline: number): Promise<boolean> {
     if (this.free > 0) {
       this.free--;
       return true;
     }
-    if (this.waiting.size >= WAITING_AT_MOST) return false;
+    if (this.waiting.size >= MAX_WAITING) return false;
     let admitted = false;
     let admit = (): void => undefined;
     const turn = new Promise<void>((resolve) => {

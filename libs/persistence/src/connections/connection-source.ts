@@ -7,9 +7,9 @@ import { assertDurable, type Weakness } from './weakness';
 
 export interface ConnectionSourceOptions extends SessionLimits {
   readonly dialect: SessionDialect;
-  /** Settings of the database under which IDs can come twice, and which are accepted all the same. */
+  /** Database settings that can cause duplicate IDs, and that the operator accepts. */
   readonly accepted: readonly string[];
-  /** Told of each of them that the database has, once. */
+  /** Called once for each accepted weakness that the database has. */
   readonly onAccepted: (weakness: Weakness) => void;
 }
 
@@ -19,14 +19,14 @@ interface ConnectionState {
   usedAt: number;
 }
 
-/** A connection that nobody has used for so long may be dead, in milliseconds. */
+/** A connection that was idle for longer may be dead, in milliseconds. */
 const COLD_MS = 1000;
 
-/** The connections of a data source, each begun with the settings that Leaf needs before it is used. */
+/** The connections of a data source. Each one gets the session settings of Leaf before its first use. */
 export class ConnectionSource {
   private readonly states = new WeakMap<RawConnection, ConnectionState>();
-  private readonly told = new Set<string>();
-  /** Connections that were made before are not used any more; monotonic milliseconds. */
+  private readonly reported = new Set<string>();
+  /** Connections opened earlier are discarded; monotonic milliseconds. */
   private trustedFrom = -Infinity;
 
   constructor(
@@ -37,10 +37,10 @@ export class ConnectionSource {
   ) {}
 
   /**
-   * A connection for one user, who has to {@link close} it. The driver has a limit for the time to connect.
+   * Opens a connection for one caller, which must {@link close} it. The driver limits the time to connect.
    *
-   * @param deadline of the first statements, in monotonic milliseconds
-   * @throws LeafError `LEAF_DATABASE_UNUSABLE` when the database can lose what it confirms; what the driver throws
+   * @param deadline for the statements that set up the session, in monotonic milliseconds
+   * @throws LeafError `LEAF_DATABASE_UNUSABLE` when the database can lose committed data; or the error of the driver
    */
   async open(deadline: number): Promise<Session> {
     for (;;) {
@@ -58,7 +58,7 @@ export class ConnectionSource {
     }
   }
 
-  /** @param faulty it is not used again, nor is any that is as old: what it led to may be gone */
+  /** @param faulty discards the connection and all that are as old: their server may be gone */
   async close(session: Session, faulty: boolean): Promise<void> {
     const now = this.clock.monotonic();
     if (faulty && !this.options.dialect.isFile) {
@@ -79,8 +79,8 @@ export class ConnectionSource {
       const weaknesses = await beginning;
       assertDurable(this.description, weaknesses, accepted);
       for (const weakness of weaknesses) {
-        if (this.told.has(weakness.setting)) continue;
-        this.told.add(weakness.setting);
+        if (this.reported.has(weakness.setting)) continue;
+        this.reported.add(weakness.setting);
         onAccepted(weakness);
       }
     } catch (error) {
@@ -92,7 +92,7 @@ export class ConnectionSource {
   }
 }
 
-/** TypeORM gives the driver's connection, of which it knows no type. */
+/** TypeORM has no type for the connection of the driver. */
 async function connection(runner: QueryRunner): Promise<RawConnection> {
   return (await runner.connect()) as RawConnection;
 }

@@ -1,41 +1,41 @@
 import { codeOf, messageOf } from '@leaf-ids/core';
 
-/** What a database's error says about the statement that met it. */
+/** How to treat an error of the database. */
 export interface DatabaseFault {
   /**
-   * `soon`: it was rolled back, the same statement may go through at once. `later`: it needs time, or somebody. `never`:
-   * what was to be written is at fault.
+   * `soon`: the statement was rolled back, and can be retried at once. `later`: the cause must pass or be fixed first.
+   * `never`: the data cannot be stored.
    */
   readonly again: 'soon' | 'later' | 'never';
-  /** The connection cannot be used any more, or leads to a server that takes no writes. */
+  /** The connection is unusable, or its server is read-only. */
   readonly connection?: true;
-  /** Another transaction holds the row, and the wait for it was as long as it can be. */
+  /** The wait for a row that another transaction has locked reached its limit. */
   readonly locked?: true;
-  /** Another process writes to the file: a moment later it may be free. */
+  /** Another process is writing to the file; retry after a short pause. */
   readonly busy?: true;
-  /** It does not pass until somebody changes rights, tables or a setting. */
+  /** An operator must change privileges, tables or a setting. */
   readonly byHand?: true;
-  /** For the log: what to look at. */
+  /** For the log: what to check. */
   readonly hint: string;
 }
 
-/** By the code that the driver gives. */
+/** Faults by the error code of the driver. */
 export type FaultTable = Readonly<Record<string, DatabaseFault>>;
 export type FaultOf = (error: unknown) => DatabaseFault | undefined;
 
-/** What every engine has, under codes of its own. */
+/** The faults that all engines have in common; each engine has its own codes for them. */
 export const FAULT = {
-  soon: { again: 'soon', hint: 'it was rolled back and is repeated' },
-  away: { again: 'later', connection: true, hint: 'the connection is gone; is the database up?' },
+  soon: { again: 'soon', hint: 'the statement was rolled back and is retried' },
+  away: { again: 'later', connection: true, hint: 'the connection was lost; check that the database is up' },
   readOnly: {
     again: 'later',
     connection: true,
-    hint: 'this server takes no writes: is it a replica, or was it failed over?',
+    hint: 'this server is read-only; check whether it is a replica, or was demoted by a failover',
   },
   schema: {
     again: 'later',
     byHand: true,
-    hint: 'a table is not as expected: set LEAF_DATABASE_MIGRATE=true, or make it as docs/operations.md says',
+    hint: 'a table or column is missing: set LEAF_DATABASE_MIGRATE=true, or create it as described in docs/operations.md',
   },
   rights: {
     again: 'later',
@@ -43,40 +43,40 @@ export const FAULT = {
     hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on the tables leaf_*',
   },
   login: { again: 'later', byHand: true, hint: 'check the user, the password and the database in its URL' },
-  unwritable: { again: 'never', hint: 'the table has no place for some of its characters; utf8mb4 has' },
-  full: { again: 'later', hint: 'make room on the disk of the database' },
+  unwritable: { again: 'never', hint: 'the character set of the table lacks some of its characters; use utf8mb4' },
+  full: { again: 'later', hint: 'the disk of the database is full: free some space' },
   noConnection: { again: 'later', hint: 'the database has no free connection: raise max_connections' },
 } as const satisfies FaultTable;
 
-/** Codes of Node.js. */
+/** Error codes of Node.js. */
 const NETWORK: FaultTable = {
   ECONNREFUSED: FAULT.away,
   ECONNRESET: FAULT.away,
   EPIPE: FAULT.away,
   ETIMEDOUT: FAULT.away,
-  ENOTFOUND: { again: 'later', hint: 'the name of the database host is unknown' },
+  ENOTFOUND: { again: 'later', hint: 'the host name of the database cannot be resolved' },
 };
-/** A database that is just being started, or a proxy in front of it, while nothing is behind. */
+/** The database is starting, or a proxy has no server behind it. */
 const NOT_UP_YET = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EAI_AGAIN'];
 
-/** Looks errors up by their codes. */
+/** Looks up the fault of an error by its code. */
 export function faultsBy(table: FaultTable): FaultOf {
   const all: FaultTable = { ...NETWORK, ...table };
   return (error) => all[codeOf(error) ?? ''];
 }
 
 /**
- * Tells a server that is not reachable yet, or too busy to answer in time.
+ * Recognizes the errors of a server that is not reachable yet, or too busy to respond in time.
  *
- * @param codes of the engine
- * @param messages of errors that have no code
+ * @param codes error codes of the engine
+ * @param messages matches errors without a code
  */
 export function notUpYetBy(codes: readonly string[], messages: RegExp): (error: unknown) => boolean {
   const all = new Set([...NOT_UP_YET, ...codes]);
   return (error) => all.has(codeOf(error) ?? '') || messages.test(messageOf(error));
 }
 
-/** What is known of an error or whatever caused it. */
+/** The fault of an error, or of the first known error in its chain of causes. */
 export function faultBeneath(error: unknown, faultOf: FaultOf): DatabaseFault | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     const fault = faultOf(each);

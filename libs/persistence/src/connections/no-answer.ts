@@ -1,14 +1,14 @@
 import { codeOf, LeafError } from '@leaf-ids/core';
 import type { SessionDialect } from './session-dialect';
 
-/** A statement was sent, or a connection asked for, and nothing came back in time. */
+/** A statement or the attempt to connect timed out. */
 export class NoAnswer extends Error {
   constructor(limitMs: number) {
-    super(`no answer within ${limitMs} ms; a statement that was sent counts as carried out`);
+    super(`no response within ${limitMs} ms; a statement that was already sent counts as executed`);
   }
 }
 
-/** Whether an error leaves it open what state the connection is in, or that it leads to the wrong server. */
+/** Whether the connection is in an unknown state after the error, or leads to the wrong server. */
 export function isOfConnection(error: unknown, { faultOf, ofStatement }: SessionDialect): boolean {
   if (error instanceof LeafError) return false;
   const code = codeOf(error);

@@ -2,25 +2,25 @@ import { exec, type ExecException } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { LeafError, messageOf } from '@leaf-ids/core';
 
-/** Gives the password of the next connection; never rejects. */
+/** Returns the password for the next connection; never rejects. */
 export type ReadPassword = () => Promise<string>;
 
-/** Where a password is that the URL does not have. */
+/** The source of a password that is not in the URL. */
 export interface PasswordSource {
   readonly passwordFile: string | undefined;
   readonly passwordCommand: string | undefined;
 }
 
-/** A command that writes more than this writes no password, in bytes. */
-const LONGEST = 65_536;
+/** Maximum output of a password command, in bytes. */
+const MAX_OUTPUT_BYTES = 65_536;
 
 /**
- * Reads the password of a file or a command anew for each connection: tokens rotate. Those that connect at the same time
- * share one. The last one that could be read replaces one that cannot: whether it is still valid is for the server to say.
+ * Reads the password from a file or a command for each new connection, because tokens rotate. Connections that open at
+ * the same time share one read. If a later read fails, the previous password is used.
  *
- * @param limitMs how long a command may take, in milliseconds
- * @returns undefined where the URL has the password
- * @throws LeafError `LEAF_CONFIG_INVALID` when it cannot be read to begin with
+ * @param limitMs limit for a command, in milliseconds
+ * @returns undefined when the URL has the password
+ * @throws LeafError `LEAF_CONFIG_INVALID` when the first read fails
  */
 export async function passwordReader(
   { passwordFile, passwordCommand }: PasswordSource,
@@ -38,7 +38,7 @@ async function remembering(read: () => Promise<string>): Promise<ReadPassword> {
     try {
       last = await read();
     } catch {
-      // A file may be being replaced, and whatever a command asks may be away.
+      // The file may be in the middle of a replacement, or the service that the command queries may be down.
     }
     reading = undefined;
     return last;
@@ -47,7 +47,7 @@ async function remembering(read: () => Promise<string>): Promise<ReadPassword> {
 }
 
 async function contentOf(file: string): Promise<string> {
-  const advice = 'Name a file that this user may read, with the password and nothing else.';
+  const advice = 'The file must contain only the password and be readable by this user.';
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -57,11 +57,11 @@ async function contentOf(file: string): Promise<string> {
   return passwordIn(text) ?? refuse(`passwordFile of the database URL ${file} is empty. ${advice}`);
 }
 
-/** Nothing that the command writes is part of an error: it could be the password. */
+/** Errors never include the output of the command: it could contain the password. */
 function outputOf(command: string, limitMs: number): Promise<string> {
-  const advice = 'It has to print the password, and nothing else, and to end with status 0.';
+  const advice = 'The command must print only the password and exit with status 0.';
   return new Promise((resolve, reject) => {
-    exec(command, { timeout: limitMs, killSignal: 'SIGKILL', maxBuffer: LONGEST }, (error, stdout) => {
+    exec(command, { timeout: limitMs, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT_BYTES }, (error, stdout) => {
       const password = passwordIn(stdout);
       if (error === null && password !== undefined) {
         resolve(password);
@@ -74,13 +74,13 @@ function outputOf(command: string, limitMs: number): Promise<string> {
 
 function problemOf(error: ExecException | null, limitMs: number): string {
   if (error === null) return 'printed nothing';
-  if (typeof error.code === 'number') return `ended with status ${error.code}`;
+  if (typeof error.code === 'number') return `exited with status ${error.code}`;
   if (typeof error.code === 'string')
-    return `printed more than ${LONGEST} bytes, or cannot be run (${String(error.code)})`;
-  return error.killed === true ? `did not end within ${limitMs} ms` : `was ended by ${error.signal ?? 'a signal'}`;
+    return `printed more than ${MAX_OUTPUT_BYTES} bytes, or cannot be run (${String(error.code)})`;
+  return error.killed === true ? `did not exit within ${limitMs} ms` : `was killed by ${error.signal ?? 'a signal'}`;
 }
 
-/** Without the end of the line. */
+/** Strips the trailing newline. */
 function passwordIn(text: string): string | undefined {
   const password = text.replace(/\r?\n$/, '');
   return password === '' ? undefined : password;

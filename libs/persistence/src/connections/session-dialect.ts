@@ -3,33 +3,33 @@ import type { Statement } from './session';
 import type { Weakness } from './weakness';
 
 export interface SessionLimits {
-  /** How long a statement may take on the server, in milliseconds. */
+  /** Limit for a statement on the server, in milliseconds. */
   readonly statementMs: number;
-  /** PostgreSQL: the schema that the tables have to be in. */
+  /** PostgreSQL: the schema of the tables. */
   readonly schema?: string | undefined;
 }
 
-/** How one kind of database begins a session, and what its errors say. */
+/** How one engine sets up a session, and how to treat its errors. */
 export interface SessionDialect {
   /**
-   * Sets what a session can set, and reads what it cannot.
+   * Applies the session settings, and reads those that a session cannot change.
    *
-   * @throws LeafError `LEAF_DATABASE_UNUSABLE` for a session that would look for the tables elsewhere
-   * @param processId what the connection was told at its start that the process behind it is, if it was told
+   * @param processId ID of the server process, as reported when the connection opened
+   * @throws LeafError `LEAF_DATABASE_UNUSABLE` when the session would resolve tables in another schema
    */
   readonly begin: (
     statement: Statement,
     limits: SessionLimits,
     processId: number | undefined,
   ) => Promise<readonly Weakness[]>;
-  /** The settings that `begin` may name as a weakness. */
+  /** The settings that `begin` may report as a weakness. */
   readonly durabilitySettings: readonly string[];
-  /** A file in this process, with one writer at a time and one connection that stays; else a server with a pool of them. */
+  /** True for a file in this process, with one writer and one permanent connection; false for a server with a pool. */
   readonly isFile: boolean;
-  /** What is known of an error of the driver; undefined for an unknown one, which is tried again later all the same. */
+  /** The fault of a driver error; undefined for an unknown error, which is retried later. */
   readonly faultOf: (error: unknown) => DatabaseFault | undefined;
-  /** Codes of what a server has said about one statement: the connection is as good as before. */
+  /** Matches error codes that concern one statement and leave the connection usable. */
   readonly ofStatement: RegExp;
-  /** Whether connecting may succeed later without anybody changing a setting. */
+  /** Whether a later attempt to connect may succeed without a change of configuration. */
   readonly isNotUpYet: (error: unknown) => boolean;
 }

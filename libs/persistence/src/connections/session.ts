@@ -5,23 +5,23 @@ export type Statement = <Result>(sql: string, parameters?: SqlParameter[]) => Pr
 
 export type SqlParameter = string | number | bigint | null;
 
-/** What is used of a driver's connection: mysql2 destroys it, pg ends it. */
+/** The parts of a driver's connection that Leaf uses: mysql2 has `destroy`, pg has `end`. */
 export interface RawConnection {
   readonly destroy?: () => void;
   readonly end?: () => Promise<void>;
-  /** SQLite: runs a statement that is not kept. */
+  /** SQLite: runs a statement without preparing it. */
   readonly exec?: (sql: string) => unknown;
   /** SQLite. */
   readonly inTransaction?: boolean;
-  /** The process that PostgreSQL, or a pooler before it, has named at the start. */
+  /** The process ID that PostgreSQL, or a pooler in front of it, reported when the connection opened. */
   readonly processID?: number;
 }
 
-/** One connection, for as long as one piece of work holds it. */
+/** One connection, for the duration of one unit of work. */
 export class Session {
-  /** It has waited in the pool for some time, and may be dead. */
+  /** The connection was idle in the pool for some time, and may be dead. */
   cold = false;
-  /** A statement that changes something may have been sent. */
+  /** A statement that changes data may have been sent. */
   isChanging = false;
   private discarded = false;
 
@@ -31,13 +31,13 @@ export class Session {
   ) {}
 
   readonly query: Statement = async <Result>(sql: string, parameters: SqlParameter[] = []) => {
-    if (this.discarded) throw new Error('the connection was given up; the statement was not sent');
+    if (this.discarded) throw new Error('the connection was discarded; the statement was not sent');
     return (await this.runner.query(sql, parameters)) as Result;
   };
 
   /**
-   * Begins or ends a transaction. Not prepared on SQLite: a prepared statement that found the file busy stays under way
-   * there, and whatever is written beside it is rolled back when it runs again.
+   * Begins or ends a transaction. The statement is not prepared on SQLite: there, a prepared statement that finds the
+   * file busy stays active, and rolls back the writes between its two runs.
    */
   async control(sql: 'BEGIN' | 'BEGIN IMMEDIATE' | 'COMMIT' | 'ROLLBACK'): Promise<void> {
     const { exec } = this.connection;
@@ -49,7 +49,7 @@ export class Session {
     return this.connection.inTransaction === true;
   }
 
-  /** Ends the connection: nobody gets it any more, and nothing else is sent on it. */
+  /** Closes the connection. It is not reused, and no further statement is sent on it. */
   discard(): void {
     if (this.discarded) return;
     this.discarded = true;
@@ -58,7 +58,7 @@ export class Session {
     else void end?.call(this.connection).catch(() => undefined);
   }
 
-  /** Gives the connection back to the pool; one that was discarded leaves a place for a new one. */
+  /** Returns the connection to the pool. A discarded one makes room for a new one. */
   release(): Promise<void> {
     return this.runner.release();
   }

@@ -14,15 +14,15 @@ export interface SqlStatement {
 }
 
 export interface SqlDatabaseOptions extends ConnectionSourceOptions {
-  /** How long a call may take, its wait for a connection included, in milliseconds. */
+  /** Limit for a call, including its wait for a connection, in milliseconds. */
   readonly limitMs: number;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number;
 }
 
 /**
- * What of a call is sent again: `refused`: what the server has said to have rolled back; `unanswered`: also what it has not
- * answered, which may be carried out twice then.
+ * When to repeat a call: `refused`: only when the server has rolled it back; `unanswered`: also when it got no
+ * response, so that it may be executed twice.
  */
 type Repeat = 'refused' | 'unanswered';
 
@@ -30,28 +30,28 @@ interface Use {
   session: Session | undefined;
 }
 
-/** Tries of what the database has rolled back, or on connections that turned out to be dead. */
+/** Attempts of a call that was rolled back, or whose connection was dead. */
 const ATTEMPTS = 4;
-/** Before what an SQLite file refuses, since another process writes to it, is tried again, in milliseconds. */
+/** Pause before a retry when another process is writing to the SQLite file, in milliseconds. */
 const BUSY_MS = 10;
-/** Share of the time left that is kept for a new connection, when one that was not used for a while is dead. */
+/** Share of the remaining time that is reserved for a new connection, in case an idle one is dead. */
 const COLD_SHARE = 0.4;
-/** No session waits longer for a locked row, in milliseconds. */
+/** Lock wait timeout of a session, in milliseconds. */
 const LOCK_WAIT_MS = 1000;
 const SELECT = /^\s*SELECT\b/i;
 
 /**
- * One database, as the stores use it: every call ends in time, every fault is told as `LEAF_STORE_UNAVAILABLE`. Each
- * statement runs on a connection that belongs to its caller until it is done. A connection that did not answer, whose
- * rollback failed or whose server takes no writes is never given to anybody else, nor is any that is as old; the call
- * goes on with a new one while it has time left. What is late is not sent.
+ * One database, as the stores use it: every call has a deadline, and every fault rejects with `LEAF_STORE_UNAVAILABLE`.
+ * A caller has exclusive use of a connection until its call ends. When a connection does not respond, fails to roll
+ * back or leads to a read-only server, it is discarded with all that are as old, and the call is retried on a new
+ * connection until its deadline. After the deadline, no statement is sent.
  */
 export class SqlDatabase {
   private readonly line: ConnectionLine;
   private readonly source: ConnectionSource;
 
   /**
-   * @param description the database as an operator knows it, without secrets
+   * @param description identifies the database in logs and errors; contains no secrets
    */
   constructor(
     dataSource: DataSource,
@@ -63,28 +63,30 @@ export class SqlDatabase {
     this.source = new ConnectionSource(dataSource, description, clock, options);
   }
 
-  /** Between statements of one long task: SQLite answers without a turn of the event loop, and requests would wait. */
+  /**
+   * Yields to the event loop between the statements of a long task: SQLite is synchronous, and would block requests.
+   */
   letOthersPass(): Promise<void> {
     return this.clock.sleep(0);
   }
 
   /**
-   * Makes sure that the database keeps what it confirms.
+   * Checks that commits on the database are durable.
    *
-   * @throws LeafError `LEAF_DATABASE_UNUSABLE` naming the setting; what the driver throws
+   * @throws LeafError `LEAF_DATABASE_UNUSABLE` naming the setting; or the error of the driver
    */
   async assertDurable(): Promise<void> {
     const deadline = this.deadline(this.options.limitMs);
     await this.attempt(deadline, () => Promise.resolve(), { session: undefined }, 'refused');
   }
 
-  /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as carried out */
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as executed */
   run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
     return this.execute(sql, parameters, 'unanswered');
   }
 
   /**
-   * As {@link run}, for a statement that must not be carried out twice: what was sent without an answer is given up.
+   * As {@link run}, for a statement that must not be executed twice: it is not retried after a missing response.
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
@@ -93,9 +95,9 @@ export class SqlDatabase {
   }
 
   /**
-   * Sends statements together, in one round trip; returns the answer of each. They are no transaction. MySQL only.
+   * Sends several statements in one round trip, outside a transaction, and returns the result of each. MySQL only.
    *
-   * @throws LeafError `LEAF_STORE_UNAVAILABLE`; all that were sent count as carried out
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`; all statements that were sent count as executed
    */
   runTogether(statements: readonly SqlStatement[], repeat: Repeat = 'unanswered'): Promise<readonly unknown[]> {
     const sql = statements.map((statement) => statement.sql).join('; ');
@@ -106,8 +108,8 @@ export class SqlDatabase {
   /**
    * Runs `work` in one transaction.
    *
-   * @param limitMs how long all of it may take, in milliseconds
-   * @throws LeafError `LEAF_STORE_UNAVAILABLE`, or what `work` throws when that is a LeafError
+   * @param limitMs limit for the whole transaction, in milliseconds
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`, or the LeafError that `work` throws
    */
   transaction<Result>(work: (statement: Statement) => Promise<Result>, limitMs: number): Promise<Result> {
     return this.withConnection(limitMs, (session) => this.inTransaction(session, work), 'refused');
@@ -115,7 +117,7 @@ export class SqlDatabase {
 
   private execute<Result>(sql: string, parameters: SqlParameter[], repeat: Repeat): Promise<Result> {
     const work = (query: Statement): Promise<Result> => query<Result>(sql, parameters);
-    // A write of its own may find the file busy, which a statement that is prepared must not: see Session.control.
+    // A prepared write must not find the file busy: see Session.control. The transaction takes the lock first.
     return this.options.dialect.isFile && !SELECT.test(sql)
       ? this.transaction(work, this.options.limitMs)
       : this.withConnection(
@@ -139,7 +141,8 @@ export class SqlDatabase {
       try {
         return await this.attempt(deadline, work, use, repeat);
       } catch (error) {
-        if (!this.mayRepeat(error, use, repeat) || !this.hasTime(error, attempt, deadline)) throw this.told(error);
+        if (!this.mayRepeat(error, use, repeat) || !this.hasTime(error, attempt, deadline))
+          throw this.toLeafError(error);
         if (this.options.dialect.faultOf(error)?.busy === true) await this.clock.sleep(BUSY_MS);
       }
     }
@@ -152,7 +155,7 @@ export class SqlDatabase {
     repeat: Repeat,
   ): Promise<Result> {
     const { line, source, clock } = this;
-    if (!(await line.enter(deadline))) throw new Error('no connection was free in time; nothing was sent');
+    if (!(await line.enter(deadline))) throw noFreeConnection();
     const opening = source.open(deadline);
     let faulty = false;
     try {
@@ -160,8 +163,8 @@ export class SqlDatabase {
       const session = await opening;
       use.session = session;
       const left = deadline - clock.monotonic();
-      if (left <= 0) throw new Error('no connection was free in time; nothing was sent');
-      // One that has died while nobody used it is replaced in time.
+      if (left <= 0) throw noFreeConnection();
+      // Leaves time for a new connection in case the idle one is dead.
       const isDoubtful = session.cold && left > LOCK_WAIT_MS;
       if (isDoubtful && repeat === 'refused') await this.probe(session, left * COLD_SHARE);
       const until = isDoubtful && repeat === 'unanswered' ? deadline - left * COLD_SHARE : deadline;
@@ -172,13 +175,13 @@ export class SqlDatabase {
       faulty = isOfConnection(error, this.options.dialect);
       throw error;
     } finally {
-      // A connection that is still being opened keeps its place until it is there.
+      // A connection that is still opening occupies its slot until it is open.
       const closed = opening.then((session) => source.close(session, faulty && use.session !== undefined));
       void closed.catch(() => undefined).then(() => line.leave());
     }
   }
 
-  /** Before work that may not be sent twice. */
+  /** Checks the connection before work that must not be sent twice. */
   private async probe(session: Session, limitMs: number): Promise<void> {
     if (await withinDeadline(session.query('SELECT 1'), this.deadline(limitMs), this.clock)) return;
     throw new NoAnswer(Math.round(limitMs));
@@ -189,7 +192,7 @@ export class SqlDatabase {
     work: (statement: Statement) => Promise<Result>,
   ): Promise<Result> {
     const { dialect } = this.options;
-    // Left over from a rollback that failed; a server's connection would have been ended.
+    // Left open by a failed rollback; the connection of a server would have been discarded.
     if (session.inTransaction) await session.control('ROLLBACK');
     await session.control(dialect.isFile ? 'BEGIN IMMEDIATE' : 'BEGIN');
     session.isChanging = true;
@@ -198,7 +201,7 @@ export class SqlDatabase {
       await session.control('COMMIT');
       return result;
     } catch (error) {
-      // An open transaction is never handed on.
+      // Never return a connection with an open transaction to the pool.
       if (dialect.isFile ? session.inTransaction : !isOfConnection(error, dialect)) {
         await session.control('ROLLBACK').catch(() => session.discard());
       }
@@ -206,7 +209,7 @@ export class SqlDatabase {
     }
   }
 
-  /** What could not even be opened is left to the next call. */
+  /** A call whose connection could not be opened is not repeated. */
   private mayRepeat(error: unknown, { session }: Use, repeat: Repeat): boolean {
     if (error instanceof LeafError || session === undefined) return false;
     const { dialect } = this.options;
@@ -216,7 +219,7 @@ export class SqlDatabase {
     );
   }
 
-  /** A wait for a locked row that cannot end in time is not begun again. */
+  /** A wait for a locked row is not repeated when it could not end before the deadline. */
   private hasTime(error: unknown, attempt: number, deadline: number): boolean {
     const { dialect } = this.options;
     const isMore = attempt < ATTEMPTS || dialect.isFile;
@@ -228,20 +231,24 @@ export class SqlDatabase {
     return this.clock.monotonic() + limitMs;
   }
 
-  private told(error: unknown): unknown {
+  private toLeafError(error: unknown): unknown {
     if (error instanceof LeafError && error.code !== 'LEAF_DATABASE_UNUSABLE') return error;
     const fault = this.options.dialect.faultOf(error);
     if (fault?.again === 'never') return unwritable(error, fault);
     const hint = fault === undefined ? '' : ` (${fault.hint})`;
     return new LeafError(
       'LEAF_STORE_UNAVAILABLE',
-      'The database of the segments failed; the log of this server says how. It goes on by itself when the database answers.',
+      'The segment database failed; the cause is in the log of this server. The server recovers by itself once the database responds.',
       {
         cause: new Error(`${this.description}: ${messageOf(error)}${hint}`, { cause: error }),
         retryAfterMs: 1000,
       },
     );
   }
+}
+
+function noFreeConnection(): Error {
+  return new Error('no connection became free in time; no statement was sent');
 }
 
 function unwritable(error: unknown, { hint }: DatabaseFault): LeafError {

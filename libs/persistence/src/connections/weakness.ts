@@ -1,11 +1,11 @@
 import { LeafError } from '@leaf-ids/core';
 
-/** A setting of the database under which IDs can come twice. */
+/** A database setting that can cause duplicate IDs. */
 export interface Weakness {
-  /** The name of the setting, by which it can be accepted. */
+  /** The name of the setting; `accept` refers to it. */
   readonly setting: string;
   readonly value: string;
-  /** What may come twice, and the cure. */
+  /** The effect on IDs, and the remedy. */
   readonly consequence: string;
 }
 
@@ -17,6 +17,6 @@ export function assertDurable(description: string, weaknesses: readonly Weakness
   const names = refused.map(({ setting }) => setting).join(',');
   throw new LeafError(
     'LEAF_DATABASE_UNUSABLE',
-    `${description} can lose what it has confirmed. ${text} To run all the same, accept it by name: LEAF_DATABASE_ACCEPT=${names} (embedded: accept).`,
+    `${description} can lose committed data. ${text} To start anyway, accept the risk: LEAF_DATABASE_ACCEPT=${names} (embedded: accept).`,
   );
 }

@@ -6,18 +6,18 @@ import { DatabaseNames } from '../stores/database-names';
 import { SqlTagStore } from '../stores/sql-tag-store';
 import type { DatabaseTarget } from './database-url';
 
-/** A database as the stores use it, whoever opened it. */
+/** An open database, as the stores use it. */
 export interface StoreDatabase {
   readonly target: Pick<DatabaseTarget, 'dialect'>;
   readonly access: SqlDatabase;
 }
 
-/** The segment store that speaks the dialect of its database. */
+/** Creates the segment store for the dialect of the database. */
 export function createSegmentStore({ access, target }: StoreDatabase, failover: FailoverOptions): SegmentStore {
   return DIALECTS[target.dialect].segments(access, failover);
 }
 
-/** What a database remembers of the others that tags were spread over. */
+/** The database names on record in a database. */
 export function createDatabaseNames({ access, target }: StoreDatabase): DatabaseNames {
   return new DatabaseNames(access, DIALECTS[target.dialect].workers);
 }

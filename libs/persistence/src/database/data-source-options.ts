@@ -7,9 +7,9 @@ import { MIGRATIONS_TABLE } from '../schema/migrate';
 import type { DatabaseTarget } from './database-url';
 import { lentOptions } from './lent-database';
 
-/** What TypeORM needs to know of a database. */
+/** The TypeORM options for a database. */
 export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
-  // The logger `debug` is silent; the others print slow statements whatever `logging` says.
+  // The logger `debug` is silent; the others print slow statements even with `logging: false`.
   const common: CommonOptions = {
     migrations,
     migrationsTableName: MIGRATIONS_TABLE,

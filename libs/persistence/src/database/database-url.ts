@@ -3,12 +3,12 @@ import type { Address } from '../dialects/dialect';
 import { DIALECT_NAMES, type DialectName, DIALECTS } from '../dialects/dialects';
 import { invalidUrl } from '../dialects/url-parameters';
 
-/** A database, as its URL names it, or as an application has opened it. */
+/** A database: given by its URL, or by a data source of the application. */
 export type DatabaseTarget = UrlTarget | LentTarget;
 
 export type UrlTarget = Address & { readonly dialect: DialectName };
 
-/** A database that is connected to as the data source of an application is, by connections of our own. */
+/** The database of an application's data source. Leaf opens its own connections with the same options. */
 export interface LentTarget {
   readonly dialect: DialectName;
   readonly lent: DataSourceOptions;
@@ -17,8 +17,8 @@ export interface LentTarget {
 }
 
 /**
- * Reads `sqlite:<file>`, `mysql://…`, `mariadb://…` or `postgres://…`. A relative file counts from the working
- * directory. What may stand behind the question mark of a server's URL: `UrlParameters` and docs/configuration.md.
+ * Parses `sqlite:<file>`, `mysql://…`, `mariadb://…` or `postgres://…`. A relative file is resolved against the working
+ * directory. For the query parameters of a server URL, see `UrlParameters` and docs/configuration.md.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID`, without the URL's secrets
  */
@@ -29,7 +29,7 @@ export function parseDatabaseUrl(url: string): UrlTarget {
   throw invalidUrl(`must be ${DIALECT_NAMES.map((each) => DIALECTS[each].example).join(', or ')}`);
 }
 
-/** @returns the kind of database of a data source that Leaf can connect like; undefined for one that it cannot */
+/** @returns the dialect for a data source of an application; undefined when Leaf cannot share that type */
 export function dialectLending({ type }: DataSourceOptions): DialectName | undefined {
   return DIALECT_NAMES.find((each) => DIALECTS[each].driver.lends.includes(type));
 }

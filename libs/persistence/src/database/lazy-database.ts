@@ -5,10 +5,10 @@ import type { DatabaseTarget } from './database-url';
 import type { LeafDataSource } from './leaf-data-source';
 import { isNotUpYet, openDatabase, type OpenDatabaseOptions } from './open-database';
 
-/** Enough for another server that is changing the schema to be done. */
+/** Enough for another server to finish changing the schema. */
 const ATTEMPTS = 5;
 
-/** The database of a worker registry, opened when it is first needed, by somebody who can wait for it to come up. */
+/** The database of a worker registry, opened on first use. */
 export class LazyDatabase {
   private opening: Promise<LeafDataSource> | undefined;
   private readonly closing = new AbortController();
@@ -28,9 +28,9 @@ export class LazyDatabase {
   }
 
   /**
-   * The open database.
+   * Opens the database; later calls join the first.
    *
-   * @throws LeafError `LEAF_STORE_UNAVAILABLE` while it is not up, then the next call tries again; or
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE` while the database is down: the next call tries again; or
    *   `LEAF_DATABASE_UNUSABLE`
    */
   open(): Promise<LeafDataSource> {
@@ -40,7 +40,7 @@ export class LazyDatabase {
     return this.opening;
   }
 
-  /** Ends the wait for a database that is not up; what is open closes in its own time limit. */
+  /** Aborts opening, or closes the open database within its time limit. */
   async close(): Promise<void> {
     this.closing.abort();
     const dataSource = await this.opening?.catch(() => undefined);

@@ -5,10 +5,10 @@ import { DIALECTS } from '../dialects/dialects';
 import type { DatabaseTarget } from './database-url';
 import { SqlDatabase, type SqlDatabaseOptions } from '../connections/sql-database';
 
-/** Which weaknesses of the database are accepted, and who is told. */
+/** The accepted weaknesses of the database, and their listener. */
 export type Durability = Pick<SqlDatabaseOptions, 'accepted' | 'onAccepted'>;
 
-/** A data source whose statements and whose end have time limits. */
+/** A data source with time limits for statements and for closing. */
 export class LeafDataSource extends DataSource {
   readonly access: SqlDatabase;
 
@@ -34,9 +34,9 @@ export class LeafDataSource extends DataSource {
     const { closeMs } = this.limits;
     try {
       const inTime = await withinDeadline(super.destroy(), this.clock.monotonic() + closeMs, this.clock);
-      if (!inTime) this.report('close the database', `not done after ${closeMs} ms, going on`);
+      if (!inTime) this.report('close the database', `not finished after ${closeMs} ms; continuing`);
     } catch (error) {
-      // A connection that is gone while it says goodbye.
+      // A connection may break while it closes.
       this.report('close the database', messageOf(error));
     }
   }

@@ -5,20 +5,20 @@ import type { CommonOptions } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';
 import { dialectLending, type LentTarget } from './database-url';
 
-/** Enough for the allocations of an application; more wait for each other. */
+/** Enough for the allocations of an application; further calls queue. */
 const CONNECTIONS = 2;
 
-/** What is the application's alone. */
+/** Clears the options that concern only the application. */
 const NOTHING = {
   ...{ entities: [], subscribers: [], synchronize: false, dropSchema: false, migrationsRun: false, cache: false },
   entityPrefix: '',
 };
 
 /**
- * The database of an application's data source, to be connected to with the same options. Its own connections are never
- * used: no transaction of the application reaches an allocation, and neither uses up the connections of the other.
+ * The database of an application's data source. Leaf connects with the same options but never uses the connections of
+ * the application: an allocation is never part of its transactions, and neither pool can exhaust the other.
  *
- * @throws LeafError `LEAF_CONFIG_INVALID` when it is no database server
+ * @throws LeafError `LEAF_CONFIG_INVALID` when the data source is not a database server
  */
 export function lentTarget({ options }: DataSource): LentTarget {
   const dialect = dialectLending(options);
@@ -27,7 +27,7 @@ export function lentTarget({ options }: DataSource): LentTarget {
   return { dialect, lent: options, description };
 }
 
-/** The options of the application, without what is the application's alone: entities, subscribers, caches, migrations. */
+/** The options of the application without its entities, subscribers, caches and migrations. */
 export function lentOptions(
   { dialect, lent }: LentTarget,
   common: CommonOptions,
@@ -39,6 +39,6 @@ export function lentOptions(
 function unshareable({ type }: DataSourceOptions): LeafError {
   return new LeafError(
     'LEAF_CONFIG_INVALID',
-    `Leaf does not share a data source of type ${type}: on SQLite, where there is one writer at a time, an ID that is taken inside of a transaction would wait for the end of that transaction. Give Leaf a database of its own, for example database: 'sqlite:./data/leaf.sqlite'.`,
+    `Leaf cannot share a data source of type ${type}. SQLite has one writer at a time, so an allocation during a transaction of the application would wait for its own transaction to end. Give Leaf a separate database, for example database: 'sqlite:./data/leaf.sqlite'.`,
   );
 }

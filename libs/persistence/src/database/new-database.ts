@@ -1,4 +1,4 @@
-/** For the log of a server that has made its tables in `database`. */
+/** Log message after the tables in `database` were created. */
 export function newDatabase(database: string): string {
-  return `The database ${database} is new: every tag begins at 1 there. If this service had a database before, stop it now and correct its URL; leaf-server check shows which tags are where.`;
+  return `The database ${database} is new: every tag starts at 1. If this service already has a database, stop this server now and correct the URL; leaf-server check shows which database has each tag.`;
 }

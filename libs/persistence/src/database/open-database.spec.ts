@@ -37,7 +37,7 @@ describe('openDatabase', () => {
     return dataSource;
   }
 
-  it('makes the tables of the Java service, column for column', async () => {
+  it('creates the tables of the Java service, column for column', async () => {
     const dataSource = await open();
     const columns = await dataSource.query<{ name: string; type: string; notnull: number; pk: number }[]>(
       'PRAGMA table_info(leaf_alloc)',
@@ -52,19 +52,19 @@ describe('openDatabase', () => {
     ]);
   });
 
-  it('puts a first tag into a table that it made', async () => {
+  it('inserts the test tag into a table that it created', async () => {
     const rows = await (await open()).query('SELECT biz_tag, max_id, step FROM leaf_alloc');
     expect(rows).toEqual([expect.objectContaining({ biz_tag: 'leaf-segment-test', max_id: 1, step: 2000 })]);
   });
 
-  it('does not bring back a tag that was deleted', async () => {
+  it('does not create a deleted tag again', async () => {
     const first = await open();
     await first.query('DELETE FROM leaf_alloc');
     await first.destroy();
     expect(await (await open()).query('SELECT * FROM leaf_alloc')).toEqual([]);
   });
 
-  it('leaves an existing table with rows as it is', async () => {
+  it('does not change an existing table with rows', async () => {
     const first = await open('leaf.sqlite', false);
     await first.query(
       'CREATE TABLE leaf_alloc (biz_tag varchar(128) PRIMARY KEY, max_id bigint, step int, description text, update_time text)',
@@ -83,7 +83,7 @@ describe('openDatabase', () => {
     expect(await dataSource.query('PRAGMA synchronous')).toEqual([expect.objectContaining({ synchronous: 2 })]);
   });
 
-  it('lets eight servers start on one new file', async () => {
+  it('supports eight servers that start on one new file', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => open()));
     for (const dataSource of all) {
       expect(await dataSource.query('SELECT biz_tag FROM leaf_alloc')).toHaveLength(1);
@@ -92,10 +92,10 @@ describe('openDatabase', () => {
   });
 
   it.each([
-    ['no database', 'this is a text and no database '.repeat(100)],
+    ['not a database', 'this is plain text, not a database '.repeat(100)],
     ['empty', ''],
     ['cut off', 'SQLite format 3\0 and nothing more'],
-  ])('refuses a file that is %s, and leaves it', async (_, content) => {
+  ])('refuses a file that is %s, and does not change it', async (_, content) => {
     const path = join(directory, 'leaf.sqlite');
     await writeFile(path, content);
     const opening = open();
@@ -116,7 +116,7 @@ describe('openDatabase', () => {
     expect((await readFile(path)).equals(bytes)).toBe(true);
   });
 
-  it('names a directory that cannot be made', async () => {
+  it('names a directory that cannot be created', async () => {
     await writeFile(join(directory, 'file'), '');
     const opening = open('file/below/leaf.sqlite');
     await expect(opening).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
@@ -162,7 +162,7 @@ describe('parseDatabaseUrl', () => {
     ...['', 'sqlite:', 'sqlite::memory:', 'leaf.sqlite', 'oracle://u:secret@h/leaf', 'mysql://u:secret@h', 'mysql://'],
     ...['mysql://u:secret@h/a/b', 'mysql://u:secret@h/leaf?sslmode=maybe', 'mysql://u:secret@h/leaf?allowPublicKey=1'],
     ...['mysql://u:secret@10.0.0.7/leaf?sslmode=verify-full', 'mysql://u:secret@h/leaf?sslrootcert=/ca.pem'],
-  ])('%j is none', (url) => {
+  ])('%j is refused', (url) => {
     expect(() => parseDatabaseUrl(url)).toThrow(expect.objectContaining({ code: 'LEAF_CONFIG_INVALID' }));
     expect(() => parseDatabaseUrl(url)).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining('secret') }),

@@ -12,43 +12,43 @@ import { LeafDataSource } from './leaf-data-source';
 
 export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
-  /** Bring the schema up to date. */
+  /** Run pending migrations. */
   readonly migrate: boolean;
-  /** Settings of the database that can lose a commit, and are accepted all the same. */
+  /** Database settings that can lose a commit, accepted by name. */
   readonly accept?: readonly string[];
-  /** Told of each of them that the database has. */
+  /** Called for each accepted setting that the database has. */
   readonly onAccepted?: (problem: string) => void;
-  /** False: only its worker IDs are used. */
+  /** False: the database is used only for worker IDs. */
   readonly hasTags?: false;
-  /** What a new, empty database begins with; left out: no tag. */
+  /** Tag to create in a new, empty database; none by default. */
   readonly firstTag?: string;
-  /** Told that the tables were made: every tag begins at 1. */
+  /** Called when the tables were created: every tag starts at 1. */
   readonly onCreated?: () => void;
-  /** Told of what goes wrong while closing. */
+  /** Called when closing fails or takes too long. */
   readonly onCloseProblem: (step: string, problem: string) => void;
-  /** Told that the database cannot be reached yet, and when the next try is. */
+  /** Called before each retry of a database that is not reachable yet. */
   readonly onRetry?: (problem: string, waitMs: number) => void;
-  /** Tries in all, for a database that is not up yet or a lock that others hold; about half a minute by default. */
+  /** Maximum attempts while the database is down or another server holds the lock; about half a minute by default. */
   readonly attempts?: number;
-  /** {@link DEFAULT_LIMITS} when left out; what the URL of the database says goes before them. */
+  /** {@link DEFAULT_LIMITS} by default; parameters of the database URL take precedence. */
   readonly limits?: ConnectionLimits;
-  /** Ends the wait for a database that is not up yet. */
+  /** Aborts the wait for a database that is not up yet. */
   readonly signal?: AbortSignal;
 }
 
-/** The tag to try that a new database begins with: the one of the Java service. */
+/** The test tag of a new database, as in the Java service. */
 export const FIRST_TAG = 'leaf-segment-test';
 
-/** They say what to do. */
+/** Errors whose messages already name the remedy. */
 const FINAL: readonly LeafErrorCode[] = ['LEAF_DATABASE_UNUSABLE', 'LEAF_DATA_DIR_UNUSABLE'];
 
 const OPEN_RETRY = { attempts: 35, firstMs: 50, maxMs: 1000 };
 
 /**
- * Opens the database and brings its schema up to date; safe when several servers do so at once. A database server that
- * is not up yet, or does not answer in time, is waited for.
+ * Opens the database and runs pending migrations. Safe when several servers do so at once. Retries while the database
+ * server is not up or does not respond in time.
  *
- * @throws LeafError `LEAF_DATA_DIR_UNUSABLE` or `LEAF_DATABASE_UNUSABLE`, naming the database and the way out
+ * @throws LeafError `LEAF_DATA_DIR_UNUSABLE` or `LEAF_DATABASE_UNUSABLE`, naming the database and the remedy
  */
 export async function openDatabase(
   options: OpenDatabaseOptions,
@@ -91,7 +91,7 @@ export async function openDatabase(
   }
 }
 
-/** Whether the same may succeed later without anybody changing a setting. */
+/** Whether a retry may succeed without a change of configuration. */
 export function isNotUpYet(error: unknown, { session }: Dialect): boolean {
   return error instanceof MigrationsLocked || session.isNotUpYet(error);
 }

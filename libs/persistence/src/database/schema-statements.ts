@@ -2,12 +2,12 @@ import { migrations, type SchemaRunner } from '@leaf-ids/migrations';
 import { type DialectName, DIALECTS } from '../dialects/dialects';
 import { MIGRATIONS_TABLE } from '../schema/migrate';
 
-/** TypeORM reads the time of a migration from the end of its name. */
+/** TypeORM reads the timestamp of a migration from the end of its name. */
 const TIMESTAMP = /\d{13}$/;
 
 /**
- * The statements that make all tables in an empty database, and record each migration as done: a later start finds
- * nothing to migrate. In one transaction, but on MySQL, which commits each by itself.
+ * The statements that create all tables in an empty database and record every migration as executed. They form one
+ * transaction, except on MySQL, which commits each statement implicitly.
  */
 export async function schemaStatements(dialect: DialectName): Promise<readonly string[]> {
   const { type, createMigrationsTable, isTransactional } = DIALECTS[dialect].schema;
@@ -23,7 +23,7 @@ export async function schemaStatements(dialect: DialectName): Promise<readonly s
   return isTransactional ? ['BEGIN', ...statements, 'COMMIT'] : statements;
 }
 
-/** Writes down what a migration would send to an empty database. */
+/** Records the statements that a migration would send to an empty database. */
 class RecordingRunner implements SchemaRunner {
   readonly dataSource: SchemaRunner['dataSource'];
   readonly statements: string[] = [];
@@ -37,14 +37,14 @@ class RecordingRunner implements SchemaRunner {
     return Promise.resolve([]);
   }
 
-  /** Whether a statement so far has made the column. */
+  /** Whether a recorded statement creates the column. */
   hasColumn(table: string, column: string): Promise<boolean> {
     const made = new RegExp(`^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) ${table} [^]*?(\\n *|ADD COLUMN )${column} `);
     return Promise.resolve(this.statements.some((sql) => made.test(sql)));
   }
 }
 
-/** Without the indentation that a statement of several lines has in its migration. */
+/** Removes the indentation that a multi-line statement has in its migration. */
 function dedented(sql: string): string {
   const indentation = /\n( *)\S[^\n]*$/.exec(sql)?.[1] ?? '';
   return sql.replaceAll(`\n${indentation}`, '\n');

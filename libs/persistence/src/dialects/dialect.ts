@@ -24,10 +24,10 @@ export interface HostAddress {
 
 /** A database server. */
 export interface ServerAddress extends UrlParameters, HostAddress {
-  /** Where the server may be, {@link host} first; several where any of them may be the primary. */
+  /** The hosts in the order of the URL, {@link host} first; any of them may be the primary. */
   readonly hosts: readonly HostAddress[];
   readonly username: string;
-  /** Empty where a file or a command has it. */
+  /** Empty when a file or a command supplies it. */
   readonly password: string;
   readonly database: string;
   /** For logs and errors: no secrets. */
@@ -36,42 +36,42 @@ export interface ServerAddress extends UrlParameters, HostAddress {
 
 export type Address = FileAddress | ServerAddress;
 
-/** What every data source of Leaf has in common. */
+/** The options that all data sources of Leaf share. */
 export type CommonOptions = Pick<
   DataSourceOptions,
   'migrations' | 'migrationsTableName' | 'migrationsTransactionMode' | 'logging' | 'logger'
 >;
 
-/** What goes before the options of an application's data source. */
+/** The options that override those of an application's data source. */
 export type OwnOptions = CommonOptions & Pick<DataSourceOptions, 'entities' | 'subscribers' | 'poolSize'>;
 
 type Awaitable<T> = T | Promise<T>;
 
-/** How TypeORM is told to connect. */
+/** The TypeORM options to connect with. */
 export interface DriverDialect<A extends Address> {
   /** @throws LeafError `LEAF_CONFIG_INVALID` for a missing package or file */
   options(address: A, common: CommonOptions, limits: ConnectionLimits): Awaitable<DataSourceOptions>;
-  /** The types of data sources of an application that Leaf can connect like; none where there is one writer. */
+  /** The types of application data sources that Leaf can share; none for an engine with a single writer. */
   readonly lends: readonly DataSourceOptions['type'][];
-  /** The options of one of {@link lends}, with `own` in place of what is the application's alone. */
+  /** The options of one of {@link lends}, overridden by `own`. */
   lent(options: DataSourceOptions, own: OwnOptions, limits: ConnectionLimits): Awaitable<DataSourceOptions>;
   /**
-   * Before the first connection.
+   * Runs before the first connection.
    *
-   * @throws LeafError `LEAF_DATA_DIR_UNUSABLE`; what the file system throws
+   * @throws LeafError `LEAF_DATA_DIR_UNUSABLE`; or an error of the file system
    */
   prepare?(address: A): Promise<void>;
-  /** Once the schema is up to date. */
+  /** Runs once the schema is up to date. */
   opened?(dataSource: DataSource): Promise<void>;
-  /** What to do about a database that cannot be opened. */
+  /** The remedy for a database that cannot be opened, as a sentence. */
   advice(error: unknown, schema: string | undefined): string;
 }
 
-/** All that is specific to one kind of database. To add one, write a file with one of these and list it in `dialects.ts`. */
+/** Everything that is specific to one engine. To add one, implement this interface and list it in `dialects.ts`. */
 export interface Dialect<A extends Address = Address> {
-  /** What its URLs begin with, before the colon. */
+  /** The schemes of its URLs. */
   readonly schemes: readonly string[];
-  /** A URL, for errors. */
+  /** An example URL for error messages. */
   readonly example: string;
   /** @throws LeafError `LEAF_CONFIG_INVALID`, without the URL's secrets */
   parse(url: string): A;

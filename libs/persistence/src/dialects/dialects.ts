@@ -11,5 +11,5 @@ export const DIALECT_NAMES = Object.keys(LIST) as DialectName[];
 
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = LIST;
 
-/** Settings of databases that decide whether what was confirmed is kept. */
+/** The database settings that decide whether commits are durable. */
 export const DURABILITY_SETTINGS = Object.values(DIALECTS).flatMap(({ session }) => session.durabilitySettings);

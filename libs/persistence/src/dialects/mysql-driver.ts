@@ -3,17 +3,17 @@ import { LeafError } from '@leaf-ids/core';
 import type { ReadPassword } from '../connections/password';
 
 /**
- * Numbers that do not fit are refused and not cut off: cut off, the end of one range would be the start of the next two.
- * Modes that change what a statement means are off. What is confirmed is committed.
+ * Strict mode rejects out-of-range numbers; truncating them would start two ranges at the same ID. Modes that change
+ * the meaning of a statement are off, and autocommit is on.
  */
 export const SESSION_MODE = "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1";
 
 /**
- * mysql2, each connection of whose pools begins with the settings that Leaf needs. Loaded when it is first needed: who has
- * another database can do without the package.
+ * Loads mysql2. Its pools apply the session settings of Leaf to each new connection. The import is lazy, because other
+ * engines do not need the package.
  *
- * @param readPassword asked for the password of each connection; left out: the options have it
- * @throws LeafError `LEAF_CONFIG_INVALID` when it is not installed
+ * @param readPassword returns the password for each new connection; by default, the options contain it
+ * @throws LeafError `LEAF_CONFIG_INVALID` when mysql2 is not installed
  */
 export async function loadMysql(readPassword?: ReadPassword): Promise<object> {
   const { default: mysql } = await import('mysql2').catch((error: unknown) => {
@@ -29,16 +29,16 @@ export async function loadMysql(readPassword?: ReadPassword): Promise<object> {
   return Object.create(mysql, { createPool: { value: createPool } }) as object;
 }
 
-/** Sent ahead of the first statement of whoever gets the connection. */
+/** Runs before the first statement on the connection. */
 function begin(connection: Connection): void {
-  // mysql2 listens for one error; a second one without a listener would end the process.
+  // mysql2 handles only the first error; a second one without a listener would crash the process.
   connection.on('error', () => undefined);
   connection.query(`SET SESSION ${SESSION_MODE}`, (error) => {
     if (error !== null) connection.destroy();
   });
 }
 
-/** mysql2 takes a password that is there already: it is read before a connection is made. */
+/** mysql2 has no asynchronous passwords: read the password before the pool opens a connection. */
 function renewPassword(pool: Pool, readPassword: ReadPassword): void {
   const { config, free } = internals(pool);
   const getConnection = pool.getConnection.bind(pool);
@@ -55,13 +55,13 @@ function renewPassword(pool: Pool, readPassword: ReadPassword): void {
 }
 
 interface Internals {
-  /** Copied to each connection that is made. */
+  /** Copied to each new connection. */
   readonly config: { password?: string };
-  /** Connections that wait for their next use. */
+  /** Idle connections. */
   readonly free: { readonly length: number };
 }
 
-/** Not among the types of mysql2. */
+/** Private fields of the pool, which the types of mysql2 omit. */
 function internals(pool: Pool): Internals {
   const { config, _freeConnections: free } = pool as unknown as {
     readonly config?: { readonly connectionConfig?: Internals['config'] };
@@ -70,6 +70,6 @@ function internals(pool: Pool): Internals {
   if (config?.connectionConfig !== undefined && free !== undefined) return { config: config.connectionConfig, free };
   throw new LeafError(
     'LEAF_CONFIG_INVALID',
-    'This version of mysql2 takes no passwordFile and no passwordCommand: install the one that the package.json of Leaf names.',
+    'This version of mysql2 does not support passwordFile and passwordCommand. Install the version from the package.json of Leaf.',
   );
 }

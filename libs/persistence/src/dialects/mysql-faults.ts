@@ -1,22 +1,22 @@
 import { codeOf, messageOf } from '@leaf-ids/core';
 import { FAULT, type DatabaseFault, faultsBy } from '../connections/database-faults';
 
-/** By mysql2's names of the server's errors, and its own codes. */
+/** By the error names of mysql2: those of the server, and its own. */
 const byCode = faultsBy({
   ER_LOCK_DEADLOCK: FAULT.soon,
   ER_CHECKREAD: FAULT.soon,
-  // Group Replication found that another member had changed the same row.
+  // Group Replication detected a conflicting change of the row on another member.
   ER_TRANSACTION_ROLLBACK_DURING_COMMIT: FAULT.soon,
   ER_LOCK_WAIT_TIMEOUT: {
     again: 'soon',
     locked: true,
-    hint: 'another transaction holds the row of the tag; it is repeated',
+    hint: 'another transaction has locked the row of the tag; the statement is retried',
   },
   PROTOCOL_CONNECTION_LOST: FAULT.away,
   PROTOCOL_SEQUENCE_TIMEOUT: {
     again: 'later',
     connection: true,
-    hint: 'no answer in time; the statement counts as carried out',
+    hint: 'the statement timed out and counts as executed',
   },
   ER_SERVER_SHUTDOWN: FAULT.away,
   ER_TOO_MANY_USER_CONNECTIONS: { again: 'later', hint: 'the database has no free connection for this user' },
@@ -39,7 +39,9 @@ const byCode = faultsBy({
   ER_RECORD_FILE_FULL: FAULT.full,
 });
 
-/** The storage engine's own error in that of a COMMIT: Group Replication aborted the transaction for that of another member. */
+/**
+ * The engine error inside a COMMIT error: Group Replication aborted the transaction because of one on another member.
+ */
 const DEADLOCK_AT_COMMIT = /^Got error 149\b/;
 
 export function mysqlFault(error: unknown): DatabaseFault | undefined {

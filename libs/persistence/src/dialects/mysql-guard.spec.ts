@@ -3,7 +3,7 @@ import { MEMBERSHIP, STANDALONE } from './mysql-group-replication';
 import { NODE } from './mysql-galera';
 import { MYSQL_GUARD } from './mysql-guard';
 
-/** A server that has these variables, and answers other statements with one row. */
+/** A server with these variables; every other statement returns `row`. */
 function server(variables: Record<string, string>, row: Record<string, unknown> = {}): Statement {
   const rows = Object.entries(variables).map(([Variable_name, Value]) => ({ Variable_name, Value }));
   return <Result>(sql: string) => Promise.resolve((sql.startsWith('SHOW') ? rows : [row]) as Result);
@@ -30,7 +30,7 @@ describe('the identity of a MySQL server', () => {
       { membership: null, server: 'f00' },
       'START GROUP_REPLICATION',
     ],
-    ['node outside of its Galera cluster', NODE_OF_CLUSTER, { node: null, name: 7 }, 'wsrep_on=ON'],
+    ['node outside its Galera cluster', NODE_OF_CLUSTER, { node: null, name: 7 }, 'wsrep_on=ON'],
   ])('is refused for a %s', async (_, variables, row, advice) => {
     await expect(MYSQL_GUARD.askIdentity(server(variables, row))).rejects.toMatchObject({
       code: 'LEAF_STORE_UNAVAILABLE',

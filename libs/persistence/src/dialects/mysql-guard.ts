@@ -10,7 +10,9 @@ interface Variable {
 
 const VARIABLES = ['server_id', 'server_uuid', 'wsrep_on', 'group_replication_group_name', 'tidb_server_memory_limit'];
 
-/** MySQL tells servers apart by a UUID; MariaDB has none, but replication demands that their `server_id` differ. */
+/**
+ * MySQL servers have a UUID. MariaDB servers have none, but replication requires each to have a different `server_id`.
+ */
 async function askIdentity(statement: Statement): Promise<DatabaseIdentity> {
   const names = VARIABLES.map((name) => `'${name}'`).join(', ');
   const rows = await statement<Variable[]>(`SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names})`);

@@ -8,15 +8,15 @@ import { mysqlFault } from './mysql-faults';
 import { otherSchemaMember } from './mysql-group-replication';
 import { MYSQL_GUARD } from './mysql-guard';
 
-/** Names the lock that lets one server at a time change the schema. */
+/** Name of the lock that serializes changes of the schema. */
 const LOCK = 'leaf_migrations';
 
-/** What a change of the schema meets that another server is carrying out at the same time. */
-const CARRIED_OUT_ELSEWHERE = new Set(['ER_TABLE_EXISTS_ERROR', 'ER_DUP_FIELDNAME', 'ER_DUP_ENTRY']);
+/** Errors of a schema change that another server makes at the same time. */
+const CONCURRENT_CHANGE = new Set(['ER_TABLE_EXISTS_ERROR', 'ER_DUP_FIELDNAME', 'ER_DUP_ENTRY']);
 
 /**
- * As TypeORM makes it, but each migration is recorded once, and the statement is harmless when another node of a cluster
- * has carried it out already.
+ * The migrations table of TypeORM, with a unique name so that each migration is recorded once. The statement is
+ * idempotent, because another node of a cluster may have executed it.
  */
 const CREATE_MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
   id int NOT NULL AUTO_INCREMENT,
@@ -44,14 +44,14 @@ export const MYSQL_SCHEMA: SchemaDialect = {
   },
   rights: {
     denied: ['ER_TABLEACCESS_DENIED_ERROR', 'ER_COLUMNACCESS_DENIED_ERROR'],
-    // The name of a host has no @.
+    // A user name may contain @; a host name cannot.
     user: `SELECT CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''') AS name`,
   },
 };
 
 /**
- * GET_LOCK locks one node. In Group Replication one member alone changes the schema; Galera carries out each change on
- * all nodes at one place in their common order, so that the second server of two is refused by what the first has done.
+ * GET_LOCK covers one node. In Group Replication, only one member changes the schema. Galera applies each change on all
+ * nodes in one global order, so the second of two concurrent changes fails.
  */
 async function alone(runner: QueryRunner, work: () => Promise<void>): Promise<void> {
   await assertSchemaMember(runner);
@@ -61,7 +61,7 @@ async function alone(runner: QueryRunner, work: () => Promise<void>): Promise<vo
     await runner.query(CREATE_MIGRATIONS_TABLE);
     await work();
   } catch (error) {
-    if (CARRIED_OUT_ELSEWHERE.has(codeOf(error) ?? '') || mysqlFault(error)?.again === 'soon') throw locked(error);
+    if (CONCURRENT_CHANGE.has(codeOf(error) ?? '') || mysqlFault(error)?.again === 'soon') throw locked(error);
     throw error;
   } finally {
     await runner.query('SELECT RELEASE_LOCK(?)', [LOCK]);
@@ -78,11 +78,11 @@ async function assertSchemaMember(runner: QueryRunner): Promise<void> {
     await MYSQL_GUARD.askIdentity(statement);
     other = await otherSchemaMember(statement);
   } catch (error) {
-    // It may be about to join its group.
+    // The member may be about to join its group.
     throw error instanceof LeafError ? new MigrationsLocked(error.message, { cause: error }) : error;
   }
   if (other === undefined) return;
   throw new MigrationsLocked(
-    `the schema is not up to date, and in this group only the member ${other} may change it (the ONLINE primary with the lowest member_id). Start one server of Leaf with a URL of that member; the others wait for it`,
+    `the schema is not up to date, and only the member ${other} of this group may change it (the ONLINE primary with the lowest member_id). Start one Leaf server with the URL of that member; the others wait for it`,
   );
 }

@@ -12,28 +12,28 @@ interface Updated {
 interface Found {
   readonly step: number;
   readonly max_step: number | null;
-  /** Decimal: LAST_INSERT_ID, which the server's answer to the UPDATE does not have when the table has a trigger. */
+  /** Decimal: LAST_INSERT_ID, which the result of the UPDATE omits when the table has a trigger. */
   readonly end_id: string;
   readonly called: number | string | null;
 }
 
 /**
- * Exactly this tag: the collation of an existing table may hold `Order` and `order ` equal to `order`. The first
- * comparison finds the row by its key, the second one is byte by byte.
+ * Matches exactly this tag: the collation of an existing table may treat `Order` and `order ` as equal to `order`. The
+ * first comparison uses the key, the second one compares bytes.
  */
 const THIS_TAG = 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)';
-/** The column is ASCII, and cannot be compared with a name that is not. */
+/** CONVERT, because the column is ASCII and cannot be compared with a non-ASCII name. */
 const DELETED = 'FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii)';
-/** `max_id`, or where a deleted tag of the name had come to. */
+/** `max_id`, or that of a deleted tag with this name if it is higher. */
 const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;
-/** Kept in a variable of the session, so that statement-based replication carries its value over, not its expression. */
+/** Reads a session variable, because statement-based replication copies its value instead of its expression. */
 const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
   WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY))`;
 
 /**
- * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation is one UPDATE, which leaves the new `max_id` in
- * LAST_INSERT_ID, and a look at the step, sent together: one round trip. The size is always the caller's own, so that a
- * step that is changed meanwhile cannot shift the range.
+ * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation sends an UPDATE, which leaves the new `max_id` in
+ * LAST_INSERT_ID, and a SELECT of the step in one round trip. The caller always passes the size, so that a concurrent
+ * change of the step cannot shift the range.
  */
 export class MysqlSegmentStore extends SqlSegmentStore {
   protected readonly tags = MYSQL_TAGS;
@@ -59,9 +59,9 @@ export class MysqlSegmentStore extends SqlSegmentStore {
   }
 
   /**
-   * Each UPDATE is a transaction of its own. In one for all, a failure half way would leave the connection within it,
-   * and what is sent on it afterwards would be answered and not committed; and the rows would be locked for as long as
-   * all of it takes. The price is one write to the log of the database a tag.
+   * Each UPDATE is a separate transaction. A common transaction would stay open after a failure half way, so that later
+   * statements on the connection would not be committed; it would also lock all rows until its end. The cost is one log
+   * write of the database for each tag.
    */
   protected override async tryAllocateAll(
     requests: readonly AllocationRequest[],
@@ -84,7 +84,9 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     return this.database.run(sql, [tag, tag, tag]);
   }
 
-  /** Undefined for an UPDATE that has changed nothing, since the guard has to see to something, or the row is unfit. */
+  /**
+   * An element is undefined when its UPDATE changed no row: the guard refused it, or the row is missing or unusable.
+   */
   private async allocateTogether(requests: readonly AllocationRequest[]): Promise<(Allocation | undefined)[]> {
     const server = this.guard?.expression;
     const calls = requests.map((request) => ({ ...request, call: ++this.calls }));
@@ -109,8 +111,8 @@ interface Call extends AllocationRequest {
 }
 
 /**
- * Numbers the call and forgets LAST_INSERT_ID; an UPDATE that leaves the new `max_id` there; the query for both. A proxy
- * that sends them to different connections shows by another number, or by none in LAST_INSERT_ID.
+ * Three statements: number the call and reset LAST_INSERT_ID; an UPDATE that leaves the new `max_id` there; a query of
+ * both values. A wrong number, or 0 in LAST_INSERT_ID, reveals a proxy that sends them to different connections.
  */
 function allocation({ tag, size, call }: Call, guard: string): SqlStatement[] {
   const count = BigInt(size);
@@ -144,7 +146,7 @@ function toAllocation(
   if (end === 0n || Number(row.called) !== call) {
     throw new LeafError(
       'LEAF_DATABASE_UNUSABLE',
-      `A proxy before ${description} sends the statements of one connection to several: no ID can be taken through it. Let it keep a session on one server connection (ProxySQL: multiplexing off), or connect past it.`,
+      `A proxy in front of ${description} sends the statements of one session to different server connections, so Leaf cannot allocate IDs through it. Configure the proxy to keep a session on one server connection (ProxySQL: multiplexing off), or connect to the database directly.`,
     );
   }
   return { from: end - BigInt(size), to: end - 1n, step: row.step, maxStep: row.max_step ?? undefined };

@@ -9,13 +9,13 @@ interface Settings {
   readonly sync_binlog: number | string;
 }
 
-/** A session that says nothing for so long is ended by the server. */
+/** The server closes a session that is idle for this time. */
 const IDLE_SECONDS = 60;
 
 /**
- * Text is UTF-8, whatever the server begins with: in another character set a byte of a letter can be a quote. REPEATABLE
- * READ is what every kind of binary log can carry. A transaction of a client that is gone, or stands still, ends on the
- * server, with its locks. What is MariaDB's alone, MySQL takes for a comment.
+ * Text is UTF-8, whatever the default of the server: in another character set, a byte of a letter can be a quote. Every
+ * binary log format supports REPEATABLE READ. The timeouts end the transaction of a client that is gone or hangs, with
+ * its locks. MySQL treats the settings that only MariaDB has as a comment.
  */
 function begin(statementMs: number): string {
   const seconds = Math.max(1, Math.ceil(statementMs / 1000));
@@ -33,13 +33,13 @@ export const MYSQL_SESSION: SessionDialect = {
     const answers = await statement<readonly unknown[]>(begin(statementMs));
     const [settings] = answers.at(-1) as readonly Settings[];
     const weaknesses: Weakness[] = [];
-    // 3, of MariaDB, writes more often than 1.
+    // 3, on MariaDB only, flushes more often than 1.
     if (![1, 3].includes(Number(settings?.flush))) {
       weaknesses.push({
         setting: 'innodb_flush_log_at_trx_commit',
         value: String(settings?.flush),
         consequence:
-          'a crash of the database takes back about the last second of commits, and their IDs come twice. Set it to 1.',
+          'a crash of the database loses about one second of commits, and their IDs are issued twice. Set it to 1.',
       });
     }
     if (Number(settings?.sync_binlog) !== 1) {
@@ -47,7 +47,7 @@ export const MYSQL_SESSION: SessionDialect = {
         setting: 'sync_binlog',
         value: String(settings?.sync_binlog),
         consequence:
-          'a crash of its host takes back commits that the binary log had not written, and their IDs come twice. Set it to 1.',
+          'a crash of the host loses commits that are not in the binary log yet, and their IDs are issued twice. Set it to 1.',
       });
     }
     return weaknesses;

@@ -5,7 +5,7 @@ import { MYSQL_GUARD } from './mysql-guard';
 
 export const MYSQL_TAGS: TagDialect = {
   text: unchanged,
-  // The collation of an existing table may hold `Order` equal to `order`: the key finds the row, the bytes decide.
+  // The collation of an existing table may treat `Order` as equal to `order`: find by key, then compare bytes.
   thisTag: 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)',
   key: (tag) => [tag, tag],
   maxIdText: 'CAST(COALESCE(max_id, 0) AS CHAR)',
@@ -20,7 +20,7 @@ export const MYSQL_TAGS: TagDialect = {
   inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,
-  // The column is ASCII, and cannot be compared with a name that is not.
+  // The column is ASCII and cannot be compared with a non-ASCII name.
   deleted:
     'SELECT CAST(max_id AS CHAR) AS max_id FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii) FOR UPDATE',
   notDeletedAbove: `NOT EXISTS (SELECT 1 FROM leaf_deleted_tag
@@ -30,7 +30,7 @@ export const MYSQL_TAGS: TagDialect = {
 export const MYSQL_WORKERS: WorkerDialect = {
   text: unchanged,
   askOrigin: async (access) => (await MYSQL_GUARD.askIdentity((sql) => access.run(sql, []))).expression,
-  // A variable of the session: statement-based replication carries over its value, not its expression.
+  // A session variable: statement-based replication copies its value instead of its expression.
   isOrigin: () => '@leaf_server = ?',
   integer: 'CAST(? AS SIGNED)',
   insert: 'INSERT IGNORE',
@@ -45,6 +45,6 @@ export const MYSQL_WORKERS: WorkerDialect = {
   },
   zeroIsNext: true,
   raiseNumbering: undefined,
-  // Not from NOW(3) alone: in the session's time zone, one hour a year occurs twice.
+  // UNIX_TIMESTAMP() is independent of the session time zone, in which one hour a year occurs twice.
   now: 'UNIX_TIMESTAMP() * 1000 + MICROSECOND(NOW(3)) DIV 1000',
 };

@@ -16,7 +16,7 @@ const CONNECTION = { charset: 'utf8mb4', timezone: 'Z', supportBigNumbers: true,
 
 const EXAMPLE = 'mysql://user:password@host:3306/database';
 
-/** MySQL, MariaDB, and what speaks their protocol. */
+/** MySQL, MariaDB and compatible servers. */
 export const mysql: Dialect<ServerAddress> = {
   schemes: ['mysql', 'mariadb'],
   example: EXAMPLE,
@@ -40,7 +40,7 @@ export const mysql: Dialect<ServerAddress> = {
         ...CONNECTION,
         connectTimeout: limits.connectMs,
         poolSize: limits.connections,
-        // Without verifyIdentity, mysql2 takes any certificate of the authority for any host.
+        // Without verifyIdentity, mysql2 accepts any certificate of the authority for any host.
         ...(ssl === undefined ? {} : { ssl: { ...ssl, verifyIdentity: ssl.rejectUnauthorized } }),
       };
     },

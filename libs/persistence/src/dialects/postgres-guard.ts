@@ -1,7 +1,7 @@
 import type { GuardDialect, DatabaseIdentity } from '../failover/failover-guard';
 import type { Statement } from '../connections/sql-database';
 
-/** The cluster, and its timeline: every promotion begins a new one. */
+/** The cluster and its timeline; each promotion starts a new timeline. */
 const EXPRESSION = `(SELECT system_identifier FROM pg_control_system())
   || ' timeline ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
 

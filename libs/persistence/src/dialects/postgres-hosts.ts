@@ -6,21 +6,21 @@ import { POSTGRES_SESSION } from './postgres-session';
 
 type Connect = (callback: (error: Error | null) => void) => void;
 
-/** All hosts are down, or replicas: a failover may be under way. */
+/** All hosts are down or read-only: a failover may be in progress. */
 class NoWritableHost extends Error {
-  /** Known to `POSTGRES_SESSION`. */
+  /** `POSTGRES_SESSION` has a fault for this code. */
   readonly code = 'NO_WRITABLE_HOST';
 }
 
 /**
- * A client for the pools of pg, each of which connects to the one of several hosts that takes writes; pg itself knows one
- * host. The host that took them last is asked first: while two hosts take writes, which a failover must never lead to, no
- * connection strays from one to the other. Then the others are, in their order.
+ * A client class for the pools of pg that connects to the writable one of several hosts; pg itself supports one host.
+ * It probes the last writable host first, then the others in order. So if two hosts are writable by a faulty failover,
+ * the pool stays on one of them.
  *
- * A host is asked over a connection of its own, since a client of pg cannot connect twice. Should the host become a
- * replica right after that, the first write finds out.
+ * A probe uses a separate connection, because a pg client cannot connect twice. If the host becomes a replica after the
+ * probe, the first write fails.
  *
- * @param limitMs how long connecting may take, in milliseconds: shared by all hosts and the connection itself
+ * @param limitMs limit for connecting, in milliseconds: divided among the probes and the connection itself
  * @throws LeafError `LEAF_CONFIG_INVALID` when pg is not installed
  */
 export async function clientAmong(
@@ -49,17 +49,17 @@ export async function clientAmong(
         problems.push(`${host.host}:${host.port}: ${messageOf(error)}`);
       }
     }
-    // Of a replica alone it may pass: it does not have the newest databases and users yet.
+    // Report a login error only if no host is writable: a replica may not have the newest databases and users yet.
     if (lasting !== undefined) throw lasting;
-    throw new NoWritableHost(`no host takes writes (${problems.join('; ')})`);
+    throw new NoWritableHost(`no host is writable (${problems.join('; ')})`);
   };
 
-  // Called with `new`: what it returns is the object.
+  // pg calls it with `new`; the returned client becomes the result.
   return function WritableClient(config: ClientConfig): Client {
     const client = new pg.Client(config);
     const connect = client.connect.bind(client) as Connect;
     const among = async (): Promise<void> => {
-      // The options of a pool hide their password from a copy.
+      // The password of the pool options is not enumerable: a spread omits it.
       const password = readPassword === undefined ? config.password : await readPassword();
       const host = await find({ ...config, password });
       Object.assign(client, { ...host, password });
@@ -69,14 +69,14 @@ export async function clientAmong(
   };
 }
 
-/** @throws Error when the server cannot be asked, or takes no writes */
+/** @throws Error when the server does not respond or is read-only */
 async function assertWritable(probe: Client): Promise<void> {
-  // Without a listener, a connection that breaks ends the process.
+  // Without a listener, a broken connection would crash the process.
   probe.on('error', () => undefined);
   try {
     await probe.connect();
     const { rows } = await probe.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
-    if (rows[0]?.transaction_read_only !== 'off') throw new Error('takes no writes');
+    if (rows[0]?.transaction_read_only !== 'off') throw new Error('read-only');
   } finally {
     probe.end().catch(() => undefined);
   }

@@ -5,13 +5,13 @@ import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';
 import { KIND_COLUMNS } from '../stores/setting-columns';
 import { POSTGRES_TAGS } from './postgres-statements';
 
-/** Rows and their count, as TypeORM answers an UPDATE on PostgreSQL. */
+/** The result of an UPDATE by TypeORM on PostgreSQL: the rows and their count. */
 type Updated<Row> = [Row[], number];
 
-/** `max_id`, or where a deleted tag of the name $2 had come to. */
+/** `max_id`, or that of a deleted tag with the name $2 if it is higher. */
 const NEXT_ID = 'GREATEST(max_id, (SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = $2))';
 
-/** Of the row, whichever tag it has. */
+/** As {@link NEXT_ID}, for the tag of the row. */
 const NEXT_ID_OF_ROW =
   'GREATEST(max_id, (SELECT max_id FROM leaf_deleted_tag AS deleted WHERE deleted.biz_tag = leaf_alloc.biz_tag))';
 
@@ -44,7 +44,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     return toAllocation(row, count ?? BigInt(row.step));
   }
 
-  /** Locks the rows in the order of their names: no two servers wait for each other. */
+  /** Locks the rows in the order of their names to avoid deadlocks between servers. */
   protected override async tryAllocateAll(
     requests: readonly AllocationRequest[],
     granted: Map<string, Allocation>,
@@ -65,7 +65,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
       [JSON.stringify(requests)],
     );
     const names = new Set(rows.map(({ biz_tag }) => biz_tag));
-    // Without a key, a tag may have several rows: none of them counts.
+    // Without a primary key, a tag may have several rows. Their ranges are discarded.
     if (names.size < rows.length) return super.tryAllocateAll(requests, granted);
     for (const row of rows) granted.set(row.biz_tag, toAllocation(row, BigInt(row.size)));
   }
@@ -83,7 +83,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     );
   }
 
-  /** Lets nothing be changed if the guard has to see to something. */
+  /** A condition that is false when the guard must act first. */
   private get guarded(): string {
     const server = this.guard?.expression;
     if (server === undefined) return '';

@@ -7,18 +7,18 @@ interface Settings {
   readonly pid: number;
   readonly fsync: string;
   readonly synchronous_commit: string;
-  /** Where tables are looked for first; null when there is no such schema. */
+  /** The first schema of the search path; null when it does not exist. */
   readonly schema: string | null;
 }
 
 const READ = `SELECT pg_backend_pid() AS pid, current_setting('fsync') AS fsync,
   current_setting('synchronous_commit') AS synchronous_commit, current_schema() AS schema`;
 
-/** What to do where a connection cannot choose the schema. */
+/** The remedy when a connection cannot choose the schema. */
 export const ROLE_SCHEMA =
-  'Take the parameter schema out of the URL, and set it for the role: ALTER ROLE … SET search_path = ….';
+  'Remove the parameter schema from the URL and set it for the role: ALTER ROLE … SET search_path = ….';
 
-/** Commits are awaited, whatever is configured while the session lasts; what is stricter than that stays. */
+/** Raises synchronous_commit to at least `on`; stricter values remain. */
 function settings(statementMs: number): string {
   return [
     `SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off'
@@ -41,10 +41,11 @@ export const POSTGRES_SESSION: SessionDialect = {
         setting: 'fsync',
         value: String(read?.fsync),
         consequence:
-          'a crash of its host takes back commits or destroys the database, and IDs come twice. Set it to on.',
+          'a crash of the host loses commits or corrupts the database, and IDs are issued twice. Set it to on.',
       });
     }
-    // Behind a pooler that shares connections, a setting would reach other applications, and not our next statement.
+    // Behind a pooler that shares connections, a setting would affect other clients, and possibly not the next
+    // statement.
     if (!isPooled) {
       await statement(settings(statementMs));
     } else if (read?.synchronous_commit === 'off') {
@@ -52,7 +53,7 @@ export const POSTGRES_SESSION: SessionDialect = {
         setting: 'synchronous_commit',
         value: 'off',
         consequence:
-          'a crash of the database takes back the newest commits, and their IDs come twice. Behind this pooler a session cannot set it: ALTER ROLE … SET synchronous_commit = on.',
+          'a crash of the database loses the newest commits, and their IDs are issued twice. A session cannot set it behind this pooler; use ALTER ROLE … SET synchronous_commit = on.',
       });
     }
     return weaknesses;
@@ -63,8 +64,8 @@ export const POSTGRES_SESSION: SessionDialect = {
   faultOf: faultsBy({
     '40001': FAULT.soon,
     '40P01': FAULT.soon,
-    '55P03': { again: 'soon', locked: true, hint: 'another transaction holds the row; it is repeated' },
-    '25P02': { again: 'later', connection: true, hint: 'a transaction before it was not ended' },
+    '55P03': { again: 'soon', locked: true, hint: 'another transaction has locked the row; the statement is retried' },
+    '25P02': { again: 'later', connection: true, hint: 'an earlier transaction on the connection was not ended' },
     '22021': FAULT.unwritable,
     '22P05': FAULT.unwritable,
     '25006': FAULT.readOnly,
@@ -77,7 +78,7 @@ export const POSTGRES_SESSION: SessionDialect = {
     '3D000': FAULT.login,
     '53100': FAULT.full,
     '53300': FAULT.noConnection,
-    '57014': { again: 'later', hint: 'no answer in time; the statement was cancelled' },
+    '57014': { again: 'later', hint: 'the statement timed out and was cancelled' },
     '57P01': FAULT.away,
     '57P02': FAULT.away,
     '57P03': FAULT.away,
@@ -90,12 +91,12 @@ export const POSTGRES_SESSION: SessionDialect = {
   ),
 };
 
-/** A pooler may drop the search path at any transaction, and the tables of another schema would be used. */
+/** A pooler may reset the search path between transactions, so that statements would use tables of another schema. */
 function assertSchema(schema: string, found: string | null | undefined, isPooled: boolean): void {
-  if (isPooled) throw schemaUnusable(`cannot be chosen behind a pooler. ${ROLE_SCHEMA}`);
+  if (isPooled) throw schemaUnusable(`cannot be set behind a pooler. ${ROLE_SCHEMA}`);
   if (found === schema) return;
   throw schemaUnusable(
-    `"${schema}" is not there for this user. CREATE SCHEMA and GRANT USAGE on it, or correct the URL.`,
+    `"${schema}" does not exist or this user has no USAGE privilege. Run CREATE SCHEMA and GRANT USAGE, or correct the URL.`,
   );
 }
 

@@ -27,13 +27,14 @@ export const POSTGRES_WORKERS: WorkerDialect = {
   insert: 'INSERT',
   onConflict: 'ON CONFLICT DO NOTHING',
   write: async (access, { sql, parameters, key }) => {
-    // The driver returns plain UPDATEs in another shape than INSERTs.
+    // The result of an UPDATE has a different shape than that of an INSERT; a SELECT makes both equal.
     const text = `WITH done AS (${sql} RETURNING ${key} AS written) SELECT written FROM done`;
     const rows = await access.run<Written[]>(numbered(text), [...parameters]);
     return rows.map(({ written }) => written);
   },
   zeroIsNext: false,
-  // Two at once may leave the numbering too low by one: the next INSERT finds its number taken, the one after succeeds.
+  // Two concurrent calls may leave the sequence too low by one: the next INSERT then conflicts, and the one after
+  // succeeds.
   raiseNumbering: `SELECT setval(numbers, GREATEST(CAST(? AS bigint), COALESCE(pg_sequence_last_value(numbers), 1)))
     FROM (SELECT CAST(pg_get_serial_sequence('leaf_workerid_alloc', 'id') AS regclass) AS numbers) AS sequence`,
   now: 'EXTRACT(EPOCH FROM clock_timestamp()) * 1000',

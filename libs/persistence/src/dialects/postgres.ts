@@ -13,9 +13,9 @@ import { POSTGRES_TAGS, POSTGRES_WORKERS } from './postgres-statements';
 import { SERVER_ADVICE, tlsOptions } from './server-driver';
 import { parseServerUrl } from './server-url';
 
-/** Names the lock that lets one server at a time change the schema. */
+/** Key of the lock that serializes changes of the schema. */
 const LOCK_NUMBER = 0x1eaf;
-/** A pooler takes no settings at the start of a connection. */
+/** A pooler rejects settings in the startup packet of a connection. */
 const NO_OPTIONS = /^unsupported startup parameter/;
 
 const SCHEMA: SchemaDialect = {
@@ -29,7 +29,7 @@ const SCHEMA: SchemaDialect = {
   timestamp bigint NOT NULL,
   name varchar(255) NOT NULL UNIQUE
 )`,
-  // The lock ends with the transaction: behind a pooler, the next statement may be in another session.
+  // A transaction-level lock: behind a pooler, the next statement may run in another session.
   alone: (runner, work) =>
     inTransaction(runner, async () => {
       const answer: unknown = await runner.query('SELECT pg_try_advisory_xact_lock($1)::int AS taken', [LOCK_NUMBER]);
@@ -97,7 +97,7 @@ export const postgres: Dialect<ServerAddress> = {
   workers: POSTGRES_WORKERS,
 };
 
-/** As an identifier, in an option of PostgreSQL's command line, where a backslash keeps white space. */
+/** Quotes the schema as an identifier in a command-line option of PostgreSQL, where a backslash escapes white space. */
 function searchPath(schema: string): string {
   return `"${schema.replaceAll('"', '""')}"`.replaceAll(/[\s\\]/g, '\\$&');
 }

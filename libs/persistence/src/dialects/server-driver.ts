@@ -9,9 +9,9 @@ interface TlsOptions {
   readonly key?: string;
 }
 
-/** What to do about a server that cannot be used. */
+/** The remedy for a server that cannot be used. */
 export const SERVER_ADVICE =
-  'Check its address and credentials in LEAF_DATABASE_URL or LEAF_DATABASE_URLS, and that the user may create tables, or set LEAF_DATABASE_MIGRATE=false and create them.';
+  'Check the address and credentials in LEAF_DATABASE_URL or LEAF_DATABASE_URLS. The user must be allowed to create tables; otherwise create them yourself and set LEAF_DATABASE_MIGRATE=false.';
 
 /** @throws LeafError `LEAF_CONFIG_INVALID` for a file that cannot be read */
 export function tlsOptions({ tls, rootCertificate, clientCertificate }: ServerAddress): TlsOptions | undefined {
@@ -32,7 +32,7 @@ function readPem(parameter: string, file: string): string {
   } catch (error) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
-      `The file of ${parameter} cannot be read: ${messageOf(error)}. Name a PEM file that this user may read.`,
+      `The file of ${parameter} cannot be read: ${messageOf(error)}. Specify a PEM file that this user can read.`,
       { cause: error },
     );
   }

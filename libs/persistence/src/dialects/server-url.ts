@@ -2,14 +2,14 @@ import type { LeafError } from '@leaf-ids/core';
 import type { ServerAddress } from './dialect';
 import { invalidUrl, readParameters, type UrlParameters } from './url-parameters';
 
-/** What the URLs of one kind of server may say. */
+/** The rules for the URLs of one engine. */
 export interface ServerUrlRules {
-  /** One of them, for errors. */
+  /** An example URL for error messages. */
   readonly example: string;
   readonly port: number;
-  /** Whether any of several hosts may be the primary. */
+  /** Whether a URL may list several hosts. */
   readonly severalHosts: boolean;
-  /** Parameters beside those of every server. */
+  /** Parameters in addition to those of all engines. */
   readonly parameters: readonly string[];
 }
 
@@ -32,12 +32,12 @@ export function parseServerUrl(text: string, rules: ServerUrlRules): ServerAddre
   if (database === '' || database.includes('/')) throw nameless(rules);
   const parameters = readParameters(url.searchParams, rules.parameters);
   if (urls.length > 1 && (!rules.severalHosts || parameters.socket !== undefined)) {
-    throw invalidUrl('has several hosts, which only PostgreSQL may have, and not with socket');
+    throw invalidUrl('has several hosts, which is only possible for PostgreSQL and without socket');
   }
   const { passwordFile, passwordCommand } = parameters;
   const passwords = [url.password || undefined, passwordFile, passwordCommand].filter((one) => one !== undefined);
   if (passwords.length > 1) {
-    throw invalidUrl('has more than one of a password, passwordFile and passwordCommand; leave out all but one');
+    throw invalidUrl('has more than one of a password, passwordFile and passwordCommand; keep one of them');
   }
   const description = urls.map(({ hostname }, index) => `${hostname}:${hosts[index]?.port ?? ''}`).join(',');
   return {
@@ -55,7 +55,7 @@ function nameless({ example }: ServerUrlRules): LeafError {
   return invalidUrl(`must name a host and a database: ${example}`);
 }
 
-/** With what tells two databases of one server apart. */
+/** Appends the parameters that distinguish databases on one server. */
 function describe(address: string, { schema, socket }: UrlParameters): string {
   const parts = Object.entries({ schema, socket }).filter(([, value]) => value !== undefined);
   const text = parts.map(([name, value]) => `${name}=${value}`).join('&');

@@ -1,6 +1,6 @@
 import { LeafError } from '@leaf-ids/core';
 
-/** What is used of a database file of libsql; named here, so that types need no package that may be missing. */
+/** The parts of a libsql database that Leaf uses; declared here because the package is optional. */
 export interface SqliteConnection {
   exec(sql: string): unknown;
   pragma(text: string): unknown;
@@ -11,9 +11,9 @@ export interface SqliteConnection {
 export type SqliteDriver = new (path: string, options?: { readonly timeout: number }) => SqliteConnection;
 
 /**
- * Loaded when it is first needed: who has another database can do without the package.
+ * Loads libsql. The import is lazy, because other engines do not need the package.
  *
- * @throws LeafError `LEAF_CONFIG_INVALID` when it is not installed
+ * @throws LeafError `LEAF_CONFIG_INVALID` when libsql is not installed
  */
 export async function loadSqlite(): Promise<SqliteDriver> {
   try {

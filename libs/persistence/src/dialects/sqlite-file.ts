@@ -6,11 +6,11 @@ import { codeOf, syncDirectory } from '@leaf-ids/core';
 import { loadSqlite } from './sqlite-driver';
 
 /**
- * Sees to it that there is a database file, whole. SQLite makes its file first and fills it later, and takes an empty
- * file for a new database: after a disk fault that would start every tag again at 1. Hence a new database is made under
- * another name and put in place in one step, and an empty file is refused.
+ * Creates the database file if it does not exist. SQLite creates an empty file first, and treats an empty file as a new
+ * database; after a disk fault, every tag would restart at 1. Therefore a new database is created under a temporary
+ * name and renamed into place atomically, and an empty file is refused.
  *
- * @throws Error when the file is empty or cannot be made
+ * @throws Error when the file is empty or cannot be created
  */
 export async function provideDatabaseFile(path: string): Promise<void> {
   const info = await stat(path).catch(() => undefined);
@@ -31,12 +31,12 @@ export async function provideDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/** A file that another server has put there meanwhile is as good, and stays. */
+/** Keeps the file if another server has created it meanwhile. */
 async function putInPlace(fresh: string, path: string): Promise<void> {
   try {
     await link(fresh, path).catch((error: unknown) => {
       if (codeOf(error) === 'EEXIST') throw error;
-      // A file system without hard links.
+      // The file system has no hard links.
       return copyFile(fresh, path, constants.COPYFILE_EXCL);
     });
     await syncDirectory(dirname(path));

@@ -8,7 +8,7 @@ import { SQLITE_TAGS } from './sqlite-statements';
 /** `max_id` as text: JavaScript numbers are exact to 2^53 only. */
 const MAX_ID_TEXT = 'CAST(max_id AS TEXT) AS max_id';
 
-/** `max_id`, or where a deleted tag of the name ?2 had come to. */
+/** `max_id`, or that of a deleted tag with the name ?2 if it is higher. */
 const NEXT_ID = 'MAX(max_id, COALESCE((SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = ?2), 0))';
 
 /** Segment ranges from `leaf_alloc` in an SQLite file. Every statement is atomic and durable when it returns. */

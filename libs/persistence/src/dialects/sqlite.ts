@@ -13,11 +13,10 @@ import { SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
 import { invalidUrl } from './url-parameters';
 
 /**
- * How long SQLite itself waits for another process that writes to the file, in milliseconds. The thread stands still
- * meanwhile: longer waits are ours.
+ * Busy timeout of SQLite, in milliseconds. It blocks the thread, so longer waits happen in `SqlDatabase`.
  */
 const WAIT_MS = 5;
-const BUSY = { again: 'soon', busy: true, hint: 'another process writes to the file' } as const;
+const BUSY = { again: 'soon', busy: true, hint: 'another process is writing to the file' } as const;
 
 const SESSION: SessionDialect = {
   begin: () => Promise.resolve([]),
@@ -27,7 +26,7 @@ const SESSION: SessionDialect = {
     SQLITE_BUSY: BUSY,
     SQLITE_BUSY_SNAPSHOT: BUSY,
     SQLITE_FULL: FAULT.full,
-    SQLITE_READONLY: { again: 'later', byHand: true, hint: 'the database file cannot be written by this user' },
+    SQLITE_READONLY: { again: 'later', byHand: true, hint: 'this user cannot write to the database file' },
   }),
   ofStatement: /^SQLITE_/,
   isNotUpYet: isBusy,
@@ -36,7 +35,7 @@ const SESSION: SessionDialect = {
 const SCHEMA: SchemaDialect = {
   type: 'better-sqlite3',
   columns: 'SELECT name, LOWER(type) AS type FROM pragma_table_info(?)',
-  // Every type with INT in its name holds any whole number.
+  // Every type with INT in its name has integer affinity.
   holds: (type) => type.includes('int'),
   isTransactional: true,
   createMigrationsTable: `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
@@ -47,13 +46,13 @@ const SCHEMA: SchemaDialect = {
   alone: inTransaction,
 };
 
-/** A file of libsql. */
+/** A SQLite file, opened by libsql. */
 export const sqlite: Dialect<FileAddress> = {
   schemes: ['sqlite'],
   example: 'sqlite:<file>',
   parse: (url) => {
     const given = /^sqlite:(?:\/\/(?=\/))?([^:].*)$/.exec(url)?.[1];
-    if (given === undefined) throw invalidUrl('must be sqlite:<file>, and name a file');
+    if (given === undefined) throw invalidUrl('must be sqlite:<file> with the path of a file');
     const file = isAbsolute(given) ? given : resolve(given);
     return { file, description: `sqlite:${file}` };
   },
@@ -74,17 +73,17 @@ export const sqlite: Dialect<FileAddress> = {
       await makeDirectory(dirname(file));
       await provideDatabaseFile(file);
     },
-    // From here on the thread does not wait.
+    // Migrations may block the thread; requests must not.
     opened: async (dataSource) => {
       await dataSource.query(`PRAGMA busy_timeout = ${WAIT_MS}`);
     },
     advice: (error) => {
       const code = codeOf(error);
       if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT' || /damaged|malformed/.test(messageOf(error))) {
-        return 'Nothing was changed. Restore it from a backup; without one, move it away, start, and raise max_id of every tag above the highest ID in use.';
+        return 'Nothing was changed. Restore the file from a backup. Without a backup, move the file away, start the server, and raise max_id of every tag above the highest ID in use.';
       }
-      if (isBusy(error)) return 'Another process holds it; stop that one, or wait until it is done.';
-      return 'Check that its disk has room and can be written, and that this user may write the file and its directory, or name another one in LEAF_DATABASE_URL.';
+      if (isBusy(error)) return 'Another process has locked the file; stop it or wait until it has finished.';
+      return 'Check that the disk is writable and has free space, and that this user can write to the file and its directory. Or set another file in LEAF_DATABASE_URL.';
     },
   },
   session: SESSION,
@@ -104,16 +103,16 @@ async function makeDirectory(path: string): Promise<void> {
   } catch (error) {
     throw new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `The directory ${path} cannot be made: ${messageOf(error)}. Create it for this user, or name another one in LEAF_DATA_DIR or LEAF_DATABASE_URL.`,
+      `The directory ${path} cannot be created: ${messageOf(error)}. Create it for this user, or set another one in LEAF_DATA_DIR or LEAF_DATABASE_URL.`,
       { cause: error },
     );
   }
 }
 
-/** WAL with a synced log: what was committed survives a kill and a power cut. */
+/** WAL with a synced log: commits survive a kill and a power failure. */
 function prepareDatabase(database: SqliteConnection): void {
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
-  if (check?.quick_check !== 'ok') throw new Error(`file is damaged: ${check?.quick_check ?? 'no answer'}`);
+  if (check?.quick_check !== 'ok') throw new Error(`file is damaged: ${check?.quick_check ?? 'no result'}`);
 }

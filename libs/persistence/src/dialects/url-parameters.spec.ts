@@ -58,16 +58,16 @@ describe('parameters of a database URL', () => {
     );
   });
 
-  it('has a schema for PostgreSQL alone', () => {
-    expect(() => parseDatabaseUrl('mysql://u@db/leaf?schema=ids')).toThrow('has the parameter schema');
+  it('accepts a schema only for PostgreSQL', () => {
+    expect(() => parseDatabaseUrl('mysql://u@db/leaf?schema=ids')).toThrow('has the unknown parameter schema');
   });
 
-  it('shows in a description what tells two databases apart', () => {
+  it('describes a database by the parameters that distinguish it', () => {
     const { description } = parseDatabaseUrl('postgres://u:secret@db/leaf?timeout=500&schema=ids&socket=/run');
     expect(description).toBe('postgres://db:5432/leaf?schema=ids&socket=/run');
   });
 
-  it('goes before the limits that are given', () => {
+  it('overrides the given limits', () => {
     const limits = limitsOf(parseDatabaseUrl('mysql://u@db/leaf?connections=2&timeout=500'), DEFAULT_LIMITS);
     expect(limits).toEqual({ ...DEFAULT_LIMITS, connections: 2, connectMs: 500, queryMs: 500 });
     expect(limitsOf(parseDatabaseUrl('mysql://u@db/leaf'), DEFAULT_LIMITS)).toEqual(DEFAULT_LIMITS);

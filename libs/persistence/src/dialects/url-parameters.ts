@@ -3,25 +3,27 @@ import { LeafError } from '@leaf-ids/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import type { PasswordSource } from '../connections/password';
 
-/** `off`; `on`: encrypted, the certificate is not looked at; `verify`: encrypted, to a host that proves its name. */
+/**
+ * `off`; `on`: encrypted without verifying the certificate; `verify`: encrypted, certificate and host name verified.
+ */
 export type TlsMode = 'off' | 'on' | 'verify';
 
-/** What the URL of a database server says after its question mark. */
+/** The query parameters of the URL of a database server. */
 export interface UrlParameters extends PasswordSource {
   readonly tls: TlsMode;
-  /** File with the certificates of those who may vouch for the host; undefined: those that Node.js trusts. */
+  /** File with the trusted CA certificates; undefined: those that Node.js trusts. */
   readonly rootCertificate: string | undefined;
-  /** Files with the certificate and the key by which Leaf proves who it is. */
+  /** Files with the client certificate and its key. */
   readonly clientCertificate: { readonly certificate: string; readonly key: string } | undefined;
-  /** Connections at most; undefined: the default. */
+  /** Maximum number of connections; undefined: the default. */
   readonly connections: number | undefined;
-  /** How long connecting and each call may take, in milliseconds; undefined: the default. */
+  /** Limit for connecting and for each call, in milliseconds; undefined: the default. */
   readonly timeoutMs: number | undefined;
   /** PostgreSQL: the schema of the tables; undefined: the first of the search path. */
   readonly schema: string | undefined;
-  /** Absolute path of the Unix socket, for PostgreSQL of its directory, to connect to in place of the host. */
+  /** Absolute path of the Unix socket (PostgreSQL: of its directory), used instead of the host. */
   readonly socket: string | undefined;
-  /** PostgreSQL: each connection is to a host that takes writes; always with several hosts. */
+  /** PostgreSQL: connect only to a writable host; implied by several hosts. */
   readonly readWrite: boolean;
 }
 
@@ -41,13 +43,13 @@ const CONNECTIONS = { least: 1, most: 64 };
 const TIMEOUT_MS = { least: 100, most: 60_000 };
 
 /**
- * @param own names that only this kind of server knows
+ * @param own names of the parameters that only this engine has
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export function readParameters(parameters: URLSearchParams, own: readonly string[]): UrlParameters {
   const names = [...NAMES, ...own];
   for (const name of parameters.keys()) {
-    if (!names.includes(name)) throw invalidUrl(`has the parameter ${name}; only ${names.join(', ')} are known`);
+    if (!names.includes(name)) throw invalidUrl(`has the unknown parameter ${name}; use one of ${names.join(', ')}`);
     if (parameters.get(name) === '') throw invalidUrl(`has ${name} without a value`);
   }
   const text = (name: string): string | undefined => parameters.get(name) ?? undefined;
@@ -66,7 +68,7 @@ export function readParameters(parameters: URLSearchParams, own: readonly string
   };
 }
 
-/** What the URL of a database says goes before the limits that are given. */
+/** The limits of the URL; those that it does not set are taken from `given`. */
 export function limitsOf(target: object | UrlParameters, given: ConnectionLimits): ConnectionLimits {
   if (!('timeoutMs' in target)) return given;
   const { connections = given.connections, timeoutMs } = target;
@@ -78,10 +80,10 @@ export function invalidUrl(problem: string): LeafError {
   return new LeafError('LEAF_CONFIG_INVALID', `The database URL ${problem}.`);
 }
 
-/** Of the other values that PostgreSQL's own clients know, Leaf has no use for any. */
+/** The other values that libpq supports are of no use to Leaf. */
 function readWrite(attributes: string | undefined): boolean {
   if (attributes === undefined || attributes === 'read-write') return attributes !== undefined;
-  throw invalidUrl('has target_session_attrs, which must be read-write: Leaf writes');
+  throw invalidUrl('has an unsupported target_session_attrs; use read-write, because Leaf needs to write');
 }
 
 function tlsMode(parameters: URLSearchParams): TlsMode {
@@ -99,8 +101,7 @@ function clientCertificate(
   tls: TlsMode,
 ): UrlParameters['clientCertificate'] {
   if (certificate === undefined && key === undefined) return undefined;
-  if (certificate === undefined || key === undefined)
-    throw invalidUrl('has one of sslcert and sslkey; each needs the other');
+  if (certificate === undefined || key === undefined) throw invalidUrl('has only one of sslcert and sslkey; set both');
   if (tls === 'off') throw invalidUrl('has sslcert, which needs sslmode=verify-full or require');
   return { certificate, key };
 }
@@ -114,12 +115,12 @@ function wholeNumber(
   if (text === null) return undefined;
   const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
   if (number >= least && number <= most) return number;
-  throw invalidUrl(`has ${name}, which must be a whole number from ${least} to ${most}`);
+  throw invalidUrl(`has an invalid ${name}; use a whole number from ${least} to ${most}`);
 }
 
 function socketPath(socket: string | undefined, tls: TlsMode): string | undefined {
   if (socket === undefined) return undefined;
-  if (!isAbsolute(socket)) throw invalidUrl('has socket, which must be an absolute path');
-  if (tls !== 'off') throw invalidUrl('has socket, over which there is no TLS: leave out sslmode');
+  if (!isAbsolute(socket)) throw invalidUrl('has a relative path as socket; use an absolute path');
+  if (tls !== 'off') throw invalidUrl('has both socket and sslmode; sockets do not use TLS, so remove sslmode');
   return socket;
 }

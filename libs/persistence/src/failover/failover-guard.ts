@@ -2,45 +2,45 @@ import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import type { SqlDatabase, Statement } from '../connections/sql-database';
 
 export interface FailoverOptions {
-  /** Lost allocations of a tag that are covered when a promoted replica is noticed; 0 switches the guard off. */
+  /** Number of lost allocations of a tag that a failover covers; 0 disables the guard. */
   readonly gapSteps: number;
-  /** The largest dynamic step of this server; that of `DEFAULT_SEGMENT_OPTIONS` when left out. */
+  /** The largest dynamic step of this server; the default is that of `DEFAULT_SEGMENT_OPTIONS`. */
   readonly maxStep?: number;
-  /** Told that the tags were moved forward. */
+  /** Called when the tags were moved forward. */
   readonly onFailover: (message: string) => void;
 }
 
-/** What the database says of itself. */
+/** Identifies the copy of the data that a connection uses. */
 export interface DatabaseIdentity {
   /**
-   * The name of the copy of the data: of the cluster where each node has what was committed on any other, else of the
-   * server, or, where a promotion makes a new history, of the history.
+   * The name of the copy: that of the cluster if each node has all commits of the others; that of the timeline if a
+   * promotion starts a new one; otherwise that of the server.
    */
   readonly server: string;
   /**
-   * SQL that gives `server` on the server that carries it out; NULL when that server is not what it was when it was
-   * asked, for example outside of its cluster.
+   * SQL that evaluates to `server` on the server that executes it; to NULL when the role of that server has changed,
+   * for example because it left its cluster.
    */
   readonly expression: string;
 }
 
-/** How a dialect writes the statements of the guard; their parameters in this order. */
+/** The statements of the guard in one dialect. The comments list the parameters in order. */
 export interface GuardDialect {
-  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` for a server outside of the cluster that it is configured for */
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` for a server outside its configured cluster */
   readonly askIdentity: (statement: Statement) => Promise<DatabaseIdentity>;
-  /** server, largest size; leaves the server of a record that is there, and raises its size */
+  /** server, largest size; keeps the server of an existing record, and raises its size */
   readonly insertRecord: string;
   readonly lockRecord: string;
   /** server */
   readonly updateRecord: string;
-  /** The last tag of a page: tag before the page, rows of the page less one. */
+  /** Selects the last tag of a page: tag before the page, rows of the page minus one. */
   readonly lastTag: string;
   /**
-   * gapSteps, largest size, tag before the page, last tag of the page or NULL; not above 2^63 - 1, and of periods and tags
-   * that have them not above the one after `max`
+   * gapSteps, largest size, tag before the page, last tag of the page or NULL. The result is capped at 2^63 - 1; for
+   * periods and tags with periods, at the ID after `max`.
    */
   readonly moveTags: string;
-  /** gapSteps, largest size; not above 2^63 - 1 */
+  /** gapSteps, largest size; the result is capped at 2^63 - 1 */
   readonly moveDeletedTags: string;
 }
 
@@ -48,28 +48,28 @@ interface ServerRecord {
   readonly server: string;
 }
 
-/** Rows that are moved by one statement: few enough that it ends in time. */
+/** Rows that one statement moves: few enough to finish in time. */
 const PAGE = 2000;
 const MOVE_LIMIT_MS = 60_000;
 
 /**
- * Notices that a replica was promoted that lacks the newest allocations, which it would hand out a second time.
+ * Detects the promotion of a replica that lacks the newest allocations, and would repeat them.
  *
- * The record in `leaf_segment_server` names the database server that ranges were last taken from. It is replicated with
- * the rows; an allocation compares it, in its own statement, with the server that carries it out. On a promoted replica
- * the servers differ, or the record is gone: then, once and in one transaction, every tag moves forward by a safety gap
- * and the record names the new server. Only after that are ranges taken.
+ * The record in `leaf_segment_server` names the database server of the last allocation. It is replicated with the rows.
+ * Each allocation compares the record, in the same statement, with the server that executes it. On a promoted replica,
+ * the servers differ or the record is missing. Then one transaction moves every tag forward by a safety gap and records
+ * the new server, before any further range is allocated.
  *
- * The gap is `gapSteps` times the largest range that any allocation of the tag can have taken: its step, its largest
- * step, its block, the largest dynamic step of this server or the largest range of the API. It covers a replica that is
- * behind by so many allocations of a tag. It cannot cover more, nor a server that becomes the primary again without ever
- * having received the record of the one between.
+ * The gap is `gapSteps` times the largest possible allocation of the tag: the maximum of its step, its `max_step`, its
+ * block, the largest dynamic step of this server and the largest range of the API. It covers a replica that lags by
+ * `gapSteps` allocations of a tag. It does not cover a longer lag, nor a server that becomes the primary again without
+ * ever having received the record of the primary in between.
  *
- * Servers of the version before also compare their sizes with the column `largest_step`, and go by it when they move the
- * tags: it is raised once, to the largest range of this server.
+ * Servers of the previous version also compare their sizes with the column `largest_step`, and use it to move the tags.
+ * It is raised once, to the largest range of this server.
  */
 export class FailoverGuard {
-  /** SQL that gives the name of the copy of the data; undefined until it was asked, and while the guard is off. */
+  /** {@link DatabaseIdentity.expression}; undefined before {@link prepare}, and while the guard is disabled. */
   expression: string | undefined;
 
   private readonly largest: number;
@@ -86,7 +86,7 @@ export class FailoverGuard {
   }
 
   /**
-   * To be called before an allocation; has something to do before the first one.
+   * Call before each allocation; acts only before the first one.
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
@@ -97,9 +97,9 @@ export class FailoverGuard {
   }
 
   /**
-   * To be called when an allocation changed no row: moves the tags forward if the server is another one now.
+   * Call when an allocation changed no row: moves the tags forward if the server has changed.
    *
-   * @returns whether the allocation may be tried again
+   * @returns whether to retry the allocation
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
   async follow(): Promise<boolean> {
@@ -123,11 +123,11 @@ export class FailoverGuard {
     const reason = await this.database.transaction((statement) => this.moveOn(statement), MOVE_LIMIT_MS);
     if (reason === undefined) return;
     this.options.onFailover(
-      `${reason}, which may lack the newest allocations. Every tag was moved forward by ${this.options.gapSteps} times its step, ${this.options.gapSteps * this.largest} IDs at least.`,
+      `${reason}, which may lack the newest allocations. Every tag was moved forward by ${this.options.gapSteps} times its step, at least ${this.options.gapSteps * this.largest} IDs.`,
     );
   }
 
-  /** @returns why the tags were moved; undefined when they were not */
+  /** @returns why the tags were moved; undefined if they were not */
   private async moveOn(statement: Statement): Promise<string | undefined> {
     const { server, expression } = await this.dialect.askIdentity(statement);
     this.expression = expression;
@@ -138,13 +138,13 @@ export class FailoverGuard {
     const { description } = this.database;
     if (record === undefined) {
       await statement(this.dialect.insertRecord, [server, this.largest]);
-      return `${description} has lost the record of its server in leaf_segment_server: a replica was promoted`;
+      return `${description} lacks the record of its server in leaf_segment_server: a replica was promoted`;
     }
     await statement(this.dialect.updateRecord, [server]);
-    return `${description} is on the server ${server} now, after ${record.server}: a replica was promoted`;
+    return `${description} moved from server ${record.server} to server ${server}: a replica was promoted`;
   }
 
-  /** Page by page, so that no statement takes long, whatever the number of tags. */
+  /** Moves the tags page by page to keep each statement short. */
   private async moveTags(statement: Statement): Promise<void> {
     const { lastTag, moveTags } = this.dialect;
     let before = '';

@@ -2,7 +2,7 @@ import type { Logger } from '@nestjs/common';
 import { type CommonOptions, DEFAULT_FAILOVER_GAP_STEPS } from './persistence.module-definition';
 import type { FailoverOptions } from '../failover/failover-guard';
 
-/** What the options of the module mean to the guard, which warns in the log. */
+/** Maps the options of the module to those of the guard, which logs a warning at a failover. */
 export function failoverOptions({ failoverGapSteps, maxStep }: CommonOptions, logger: Logger): FailoverOptions {
   return {
     gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,

@@ -14,16 +14,16 @@ import type { PersistenceModuleOptions } from './persistence.module-definition';
 import { openSharded } from './open-sharded';
 
 /**
- * The open data source of the one database that the options name. Several databases open theirs by themselves, since one
- * of them may be away at the start; for them, and without options, it is one that is never opened.
+ * Opens the data source of a single database. With several databases or without options, it returns a placeholder that
+ * is never opened: each shard opens its own data source, because one of them may be down at the start.
  *
- * @throws LeafError when it cannot be used
+ * @throws LeafError when the database cannot be used
  */
 export async function openDataSource(options: PersistenceModuleOptions | undefined): Promise<DataSource> {
   if (options === undefined || 'shards' in options) return unopened();
   const { migrate, accept = [] } = options;
   const logger = new Logger('Persistence');
-  // An application has tags of its own.
+  // The database of an application gets no test tag.
   const source =
     'dataSource' in options
       ? { target: lentTarget(options.dataSource) }
@@ -34,7 +34,7 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
       onAccepted: (problem) => logger.warn(`Accepted: ${problem}`),
       onCreated: () => logger.log(newDatabase(source.target.description)),
       onRetry: (problem, waitMs) => {
-        logger.warn(`The database cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
+        logger.warn(`The database is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`);
       },
     },
     new SystemClock(),
@@ -43,9 +43,9 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
 }
 
 /**
- * What is kept in the database that the options name; nothing when there are none.
+ * Creates the stores of the configured database; undefined without options.
  *
- * @param dataSource that of {@link openDataSource}; whoever has opened it destroys it
+ * @param dataSource from {@link openDataSource}; its opener destroys it
  * @throws LeafError when none of several databases can be used
  */
 export async function openPersistence(
@@ -58,7 +58,7 @@ export async function openPersistence(
   return new Persistence(segments, createTagStore(dataSource));
 }
 
-/** TypeORM has none without a driver. */
+/** TypeORM requires a driver, even for a data source that is never opened. */
 function unopened(): DataSource {
   return new DataSource({ type: 'better-sqlite3', database: '', driver: {} });
 }

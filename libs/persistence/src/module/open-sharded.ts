@@ -14,7 +14,7 @@ import { Shards } from '../sharding/shards';
 import { misplaced } from '../sharding/tag-places';
 
 /**
- * The segments of several databases, as if they were in one.
+ * Opens several databases and combines their segments into one store.
  *
  * @throws LeafError when none of them can be opened
  */
@@ -23,7 +23,8 @@ export async function openSharded(options: ShardedPersistenceOptions): Promise<P
   const clock = new SystemClock();
   const shards = await openShards(options, logger, clock);
   const segments = new ShardedSegmentStore(shards, {
-    onShardFailed: (name, error) => logger.warn(`The tags of "${name}" stay as they are: ${reasonOf(error)}`),
+    onShardFailed: (name, error) =>
+      logger.warn(`The tags of the database "${name}" could not be refreshed: ${reasonOf(error)}`),
     onMisplaced: (tag, name, owner) => logger.error(misplaced(tag, name, owner)),
   });
   return new Persistence(segments, new ShardedTagStore(shards), () => shards.close());
@@ -42,14 +43,17 @@ async function openShards(options: ShardedPersistenceOptions, logger: Logger, cl
           target: parseDatabaseUrl(url),
           migrate,
           accept,
-          onAccepted: (problem) => logger.warn(`The database "${name}": accepted: ${problem}`),
+          onAccepted: (problem) => logger.warn(`Accepted for the database "${name}": ${problem}`),
           onCreated: () => logger.warn(newDatabase(`"${name}"`)),
           failover,
           onCloseProblem: closeProblem(logger),
           onRetry: (problem, waitMs) => {
-            logger.warn(`The database "${name}" cannot be used yet, next try in ${Math.round(waitMs)} ms: ${problem}`);
+            logger.warn(
+              `The database "${name}" is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`,
+            );
           },
-          onOpenFailed: (error) => logger.error(`The database "${name}" is tried again: ${reasonOf(error)}`),
+          onOpenFailed: (error) =>
+            logger.error(`The database "${name}" could not be opened and is retried: ${reasonOf(error)}`),
         },
         clock,
         systemRandom,

@@ -3,21 +3,23 @@ import type { DataSource } from 'typeorm';
 import type { ShardMap } from '../sharding/shard-router';
 
 export interface CommonOptions {
-  /** Bring the schema up to date at start. */
+  /** Run pending migrations at start. */
   readonly migrate: boolean;
   /**
-   * Settings of the database that can lose a commit, and are accepted all the same, by their names; for example
-   * `sync_binlog`.
+   * Names of database settings that can lose a commit and that you accept; for example `sync_binlog`.
    */
   readonly accept?: readonly string[];
-  /** Lost allocations of a tag that are covered when a promoted replica is noticed; 10 by default, 0 is off. */
+  /** Number of lost allocations of a tag that a failover covers; 10 by default, 0 disables the guard. */
   readonly failoverGapSteps?: number;
-  /** The largest dynamic step of the servers, by which that gap is measured; that of `DEFAULT_SEGMENT_OPTIONS` when left out. */
+  /**
+   * The largest dynamic step of the servers, used to compute that gap; the default is that of
+   * `DEFAULT_SEGMENT_OPTIONS`.
+   */
   readonly maxStep?: number;
 }
 
 export interface UrlPersistenceOptions extends CommonOptions {
-  /** As `parseDatabaseUrl` reads it. */
+  /** In the format of `parseDatabaseUrl`. */
   readonly url: string;
 }
 
@@ -27,18 +29,18 @@ export interface ShardedPersistenceOptions extends CommonOptions {
 
 export interface SharedPersistenceOptions extends CommonOptions {
   /**
-   * On MySQL, MariaDB or PostgreSQL. Leaf reads its options, and opens two connections of its own to the same database;
-   * nothing runs on those of the application.
+   * A data source on MySQL, MariaDB or PostgreSQL. Leaf opens two connections of its own with the same options, and
+   * never uses those of the application.
    */
   readonly dataSource: DataSource;
 }
 
-/** One database, several with each tag in one of them, or the one of the application around. */
+/** One database, several databases with each tag in one of them, or the database of the application. */
 export type PersistenceModuleOptions = UrlPersistenceOptions | ShardedPersistenceOptions | SharedPersistenceOptions;
 
 export const DEFAULT_FAILOVER_GAP_STEPS = 10;
 
-/** Without options there is no database: an application may find out at its start that it needs none. */
+/** A factory may return undefined for no database. */
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<
   PersistenceModuleOptions | undefined
 >()

@@ -29,7 +29,7 @@ function start(...imports: DynamicModule[]): Promise<INestApplicationContext> {
   return NestFactory.createApplicationContext(HostModule, { logger: false, abortOnError: false });
 }
 
-/** A part of an application with a database of its own. */
+/** A feature module with its own database. */
 function partWith(persistence: DynamicModule): { module: DynamicModule; Store: new (...given: never[]) => Held } {
   @Injectable()
   class Store implements Held, OnApplicationShutdown {
@@ -48,11 +48,11 @@ function partWith(persistence: DynamicModule): { module: DynamicModule; Store: n
 
 interface Held {
   readonly store: SegmentStore | undefined;
-  /** How many the store listed when the application stopped: the database closes after those who use it. */
+  /** Number of tags that the store listed at shutdown: the database closes after its users. */
   readonly tagsAtStop: number;
 }
 
-/** What TypeOrmModule has opened for Leaf. */
+/** The data sources that TypeOrmModule has opened for Leaf. */
 function sourcesOf(app: INestApplicationContext): LeafDataSource[] {
   const modules = [...app.get(ModulesContainer).values()].filter(({ name }) => name === 'TypeOrmCoreModule');
   const instances = modules.flatMap(({ providers }) =>
@@ -92,7 +92,7 @@ it('opens several databases by itself, and nothing without options', async () =>
   await app.close();
 });
 
-it('tries no longer than it should, and says why', async () => {
+it('rejects without a retry, with the reason', async () => {
   const directoryOfNobody = `sqlite:${fileOf('one')}/below/leaf.sqlite`;
   await rm(fileOf('one'), { force: true });
   await (await start(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }))).close();

@@ -11,13 +11,13 @@ import {
   type PersistenceModuleOptions,
 } from './persistence.module-definition';
 
-/** The options alone, for all modules that are made of them. */
+/** Provides the options to the modules below. */
 @Module({})
 class PersistenceSettingsModule {}
 
 /**
- * The database: its data source, which TypeOrmModule holds and destroys, and the stores on it; without options each store
- * is undefined.
+ * The data source, which TypeOrmModule owns and destroys, and the stores on it. Without options, each store is
+ * undefined.
  */
 @Module({})
 export class PersistenceModule extends ConfigurableModuleClass {
@@ -31,7 +31,7 @@ export class PersistenceModule extends ConfigurableModuleClass {
 }
 
 function assemble(base: DynamicModule): DynamicModule {
-  // Data sources are known to the whole application: another name than those of its own, and of other modules like this.
+  // Data source names are global: avoid those of the application and of other instances of this module.
   const name = `leaf-${randomUUID()}`;
   const settings = { ...base, module: PersistenceSettingsModule, exports: [MODULE_OPTIONS_TOKEN] };
   const source = TypeOrmModule.forRootAsync({
@@ -59,7 +59,7 @@ function assemble(base: DynamicModule): DynamicModule {
 
 type SourceOptions = TypeOrmModuleOptions & { readonly persistence?: PersistenceModuleOptions };
 
-/** Whether to try again is for `openDatabase` to say; a data source that stands for none is not opened. */
+/** `openDatabase` does the retries and the initialization. */
 function sourceOptions(persistence?: PersistenceModuleOptions): SourceOptions {
   return { ...(persistence && { persistence }), manualInitialization: true, toRetry: () => false };
 }

@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { SegmentStore, TagStore } from '@leaf-ids/core';
 
-/** What is kept in the database. It ends after those who still want to write to it. */
+/** The stores on the database. It closes after the components that write to it at shutdown. */
 export class Persistence implements OnApplicationShutdown {
   constructor(
     readonly segments: SegmentStore,

@@ -7,7 +7,7 @@ interface Column {
   readonly type: string;
 }
 
-/** What ranges and leases are calculated from. In a column that rounds or cuts off, two of them would overlap. */
+/** The required columns. A column that rounds or truncates numbers would make ranges or leases overlap. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
   leaf_alloc: {
     ...{ biz_tag: 'any', max_id: 'bigint', step: 'int', max_step: 'int', last_id: 'bigint', ordering: 'any' },
@@ -19,7 +19,7 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
   leaf_worker_pool: { id: 'int', ip_port: 'any', lease_id: 'any', max_timestamp: 'bigint' },
   leaf_registry: { name: 'any', document: 'any' },
 };
-/** Columns that a migration adds to a table that the Java service has made. */
+/** Columns that a migration adds to a table of the Java service. */
 const ADDED: readonly string[] = [
   ...['max_step', 'last_id', 'ordering', 'reset_every', 'time_zone'],
   ...['interleave_of', 'interleave_remainder', 'interleave_block', 'period_start'],
@@ -27,9 +27,9 @@ const ADDED: readonly string[] = [
 const INTS = ['tinyint', 'smallint', 'mediumint', 'int', 'integer'];
 
 /**
- * Makes sure that the tables, where there are any, hold numbers exactly. Each query about them has a table of its own.
+ * Checks that existing tables have the required columns, and that these store numbers exactly.
  *
- * @param complete whether what migrations add has to be there
+ * @param complete whether the columns that migrations add are required as well
  * @throws LeafError `LEAF_DATABASE_UNUSABLE`, naming the column
  */
 export async function assertColumns(
@@ -45,10 +45,10 @@ export async function assertColumns(
       const type = columns.find((column) => column.name === name)?.type;
       if (type === undefined ? !complete && ADDED.includes(name) : width === 'any' || dialect.holds(type, width))
         continue;
-      const problem = type === undefined ? `has no column ${name}` : `has ${name} as ${type || 'anything'}`;
+      const problem = type === undefined ? `has no column ${name}` : `has the column ${name} of type ${type || 'any'}`;
       throw new LeafError(
         'LEAF_DATABASE_UNUSABLE',
-        `The table ${table} of ${description} ${problem}${width === 'any' ? '' : `, which has to be ${width}: IDs could come twice`}. Nothing was changed. Make the column as docs/operations.md says.`,
+        `The table ${table} of ${description} ${problem}${width === 'any' ? '' : `; it must be ${width}, or IDs could be duplicated`}. Nothing was changed. Create or change the column as described in docs/operations.md.`,
       );
     }
   }
@@ -58,7 +58,7 @@ export async function hasTable(dataSource: DataSource, { columns }: SchemaDialec
   return (await dataSource.query<Column[]>(columns, [table])).length > 0;
 }
 
-/** Where a type says how wide it is. */
+/** For engines whose column types have a fixed width. */
 export function holdsExactly(type: string, width: Width): boolean {
   return width === 'int' ? INTS.includes(type) : type === 'bigint';
 }

@@ -2,26 +2,26 @@ import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { messageOf } from '@leaf-ids/core';
 import type { SchemaDialect } from './schema-dialect';
 
-/** Of Leaf alone: an application in whose database it lives has a table of migrations of its own. */
+/** A separate table: an application that shares the database has its own migrations table. */
 export const MIGRATIONS_TABLE = 'leaf_migrations';
 
-/** Of the tag that a new database begins with, as the Java service has it. */
+/** The fields of the test tag in a new database, as in the Java service. */
 export const FIRST_TAG_FIELDS = { step: 2000, description: 'Test leaf Segment Mode Get Id' };
 
-/** Another server changes the schema, or has to. */
+/** Another server is changing the schema, or is the only one that may change it. */
 export class MigrationsLocked extends Error {}
 
 export interface MigrateOptions {
-  /** What a new, empty table of tags begins with; left out: none. */
+  /** Tag to create in a new, empty table; none by default. */
   readonly firstTag?: string;
-  /** Told that the tables were made. */
+  /** Called when the tables were created. */
   readonly onCreated?: () => void;
 }
 
 /**
- * Brings the schema up to date. Idempotent, and safe while other servers do the same on any node of the database.
+ * Runs pending migrations. Idempotent, and safe while other servers do the same on any node of the database.
  *
- * @throws MigrationsLocked when another server is doing so; try again
+ * @throws MigrationsLocked while another server is changing the schema; retry later
  */
 export async function migrate(dataSource: DataSource, dialect: SchemaDialect, options: MigrateOptions): Promise<void> {
   const runner = dataSource.createQueryRunner();
@@ -34,7 +34,7 @@ export async function migrate(dataSource: DataSource, dialect: SchemaDialect, op
   }
 }
 
-/** The tables of a migration are there, with the first tag, before it is recorded: until then it can be done again. */
+/** A migration is recorded after its tables and the first tag exist; until then it can be repeated. */
 async function runPending(executor: MigrationExecutor, runner: QueryRunner, options: MigrateOptions): Promise<void> {
   for (const migration of await executor.getPendingMigrations()) {
     const { instance } = migration;

@@ -1,39 +1,42 @@
 import type { DataSourceOptions, QueryRunner } from 'typeorm';
 
-/** What a column has to hold. */
+/** The numbers that a column must be able to store. */
 export type Width = 'any' | 'int' | 'bigint';
 
-/** A query with the rows that a server must not have, and how to mend one. */
+/** Finds tables without durable, transactional storage. */
 interface UnsafeTables {
-  /** The tables whose content a crash or a rollback does not leave as it was committed. */
+  /** Selects the tables whose content may not survive a crash, or ignores a rollback. */
   readonly query: (names: string) => string;
+  /** The statement that fixes a table. */
   readonly remedy: (table: string) => string;
 }
 
-/** How one kind of database makes, changes and shows its tables. */
+/** How one engine creates, changes and describes its tables. */
 export interface SchemaDialect {
-  /** By which migrations tell the engines apart. */
+  /** The type by which migrations distinguish the engines. */
   readonly type: DataSourceOptions['type'];
-  /** The columns of a table, by its name; none when there is no table, or none that this user may see. */
+  /**
+   * Selects the columns of a table by its name; no rows when the table does not exist or is not visible to this user.
+   */
   readonly columns: string;
-  /** Whether a column of this type holds such numbers exactly. */
+  /** Whether a column of this type stores such numbers exactly. */
   readonly holds: (type: string, width: Width) => boolean;
   readonly createMigrationsTable: string;
-  /** Whether a transaction holds changes of the schema. */
+  /** Whether schema changes are transactional. */
   readonly isTransactional: boolean;
   /**
-   * Carries out `work` while no other server changes the schema.
+   * Runs `work` while no other server changes the schema.
    *
-   * @throws MigrationsLocked while another one does, or has to
+   * @throws MigrationsLocked while another server changes it, or is the only one that may change it
    */
   readonly alone: (runner: QueryRunner, work: () => Promise<void>) => Promise<void>;
-  /** Left out where every table is safe. */
+  /** Undefined when every table is safe. */
   readonly unsafeTables?: UnsafeTables;
-  /** Left out where there are no rights. */
+  /** Undefined for an engine without privileges. */
   readonly rights?: {
-    /** The code of an error that refuses a statement to this user. */
+    /** Error codes for a missing privilege. */
     readonly denied: readonly string[];
-    /** The user as GRANT names it. */
+    /** Selects the user in the syntax of GRANT. */
     readonly user: string;
   };
 }

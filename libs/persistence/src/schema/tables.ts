@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { codeOf, LeafError } from '@leaf-ids/core';
 import type { SchemaDialect } from './schema-dialect';
 
-/** What is done to each table. */
+/** The privileges that Leaf needs on each table. */
 const RIGHTS = {
   leaf_alloc: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   leaf_deleted_tag: ['SELECT', 'INSERT', 'UPDATE'],
@@ -12,7 +12,7 @@ const RIGHTS = {
 type Right = (typeof RIGHTS)[keyof typeof RIGHTS][number];
 const NAMES = [...Object.keys(RIGHTS), 'leaf_workerid_alloc', 'leaf_worker_pool'].map((name) => `'${name}'`).join(', ');
 
-/** Statements that need the right, and change nothing. */
+/** Statements that require the privilege but change nothing. */
 const PROBES: Readonly<Record<Right, (table: string) => string>> = {
   SELECT: (table) => `SELECT 1 FROM ${table} WHERE 1 = 0`,
   INSERT: (table) => `INSERT INTO ${table} SELECT * FROM ${table} WHERE 1 = 0`,
@@ -25,10 +25,11 @@ const COLUMN: Readonly<Record<string, string>> = {
   leaf_segment_server: 'server',
   leaf_registry: 'document',
 };
+
 /**
- * Makes sure that the tables keep what was committed. One that is missing shows where it is needed.
+ * Checks that commits to the tables are durable. A missing table fails later, when it is used.
  *
- * @throws LeafError `LEAF_DATABASE_UNUSABLE`, with the statement that mends it
+ * @throws LeafError `LEAF_DATABASE_UNUSABLE`, with the statement that fixes it
  */
 export async function assertTables(
   dataSource: DataSource,
@@ -40,15 +41,15 @@ export async function assertTables(
   if (unsafe !== undefined) {
     throw new LeafError(
       'LEAF_DATABASE_UNUSABLE',
-      `The table ${unsafe.name} of ${description} is ${unsafe.kind}: what was committed can be lost, and IDs come twice. With all servers stopped: ${unsafeTables.remedy(unsafe.name)}.`,
+      `The table ${unsafe.name} of ${description} is ${unsafe.kind}: committed data can be lost, and IDs issued twice. Stop all servers, then run ${unsafeTables.remedy(unsafe.name)}.`,
     );
   }
 }
 
 /**
- * Makes sure that this user may do to the tables of the tags what it will have to.
+ * Checks that this user has the required privileges on the tables of the tags.
  *
- * @throws LeafError `LEAF_DATABASE_UNUSABLE`, with the statement that mends it
+ * @throws LeafError `LEAF_DATABASE_UNUSABLE`, with the statement that fixes it
  */
 export async function assertRights(
   dataSource: DataSource,
@@ -62,13 +63,13 @@ export async function assertRights(
       const [user] = await dataSource.query<{ name: string }[]>(ruled.user);
       throw new LeafError(
         'LEAF_DATABASE_UNUSABLE',
-        `The user of ${description} may not ${right} on the table ${table}. GRANT ${rights.join(', ')} ON ${table} TO ${user?.name ?? 'it'}.`,
+        `The user of ${description} lacks the privilege ${right} on the table ${table}. Run GRANT ${rights.join(', ')} ON ${table} TO ${user?.name ?? 'the user'}.`,
       );
     }
   }
 }
 
-/** Any other fault shows where the table is used. */
+/** Other errors are reported when the table is used. */
 async function isDenied(dataSource: DataSource, probe: string, denied: readonly string[]): Promise<boolean> {
   try {
     await dataSource.query(probe);

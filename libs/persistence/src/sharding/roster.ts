@@ -3,25 +3,27 @@ import { missing, replaced } from '../stores/roster-faults';
 import type { Shard } from './shard';
 
 /**
- * Compares the databases of the configuration with those that each database remembers. One that is not configured has
- * tags that would begin anew here; one that its siblings know, but that does not know itself, is another one than before.
+ * Compares the configured databases with the names on record in each database. A recorded database that is not
+ * configured has tags that would restart at 1. A database that the others have on record, but that lacks its own name,
+ * was replaced.
  *
- * A database is remembered by itself first, and then by the others: whoever finds it there finds it in itself as well.
+ * The name of a new database is recorded in itself first and then in the others. So a name that is on record elsewhere
+ * is on record in the database itself.
  */
 export class Roster {
-  /** What is wrong, as last seen. */
+  /** The faults of the last comparison. */
   faults: readonly string[] = [];
 
-  private readonly told = new Set<string>();
+  private readonly reported = new Set<string>();
   private updating: Promise<void> | undefined;
 
-  /** @param onFault told of each fault once */
+  /** @param onFault called once for each fault */
   constructor(
     private readonly shards: readonly Shard[],
     private readonly onFault: (message: string) => void,
   ) {}
 
-  /** Looks at the databases that answer, and makes newcomers known once all of them do. Never fails. */
+  /** Checks the databases that respond; records new names once all of them respond. Never rejects. */
   update(): Promise<void> {
     this.updating ??= this.compare()
       .catch(() => undefined)
@@ -29,7 +31,7 @@ export class Roster {
     return this.updating;
   }
 
-  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` while the databases are not those that are remembered */
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` while the databases differ from those on record */
   async assertComplete(): Promise<void> {
     await this.update();
     const [fault] = this.faults;
@@ -49,23 +51,23 @@ export class Roster {
     const faults = [...remembered].filter((name) => !configured.includes(name)).map(missing);
     for (const [shard, names] of lists) {
       if (names.includes(shard.name) || !remembered.has(shard.name)) continue;
-      // Another server may have made it known since it was asked.
+      // Another server may have recorded it meanwhile.
       if ((await namesOf(shard))?.includes(shard.name) !== true) faults.push(replaced(shard.name));
     }
     this.faults = faults;
-    for (const fault of faults) this.tell(fault);
-    // The only one of a list remembers none, so that it also serves without the list.
-    if (faults.length === 0 && lists.size > 1 && lists.size === this.shards.length) await introduce(lists);
+    for (const fault of faults) this.report(fault);
+    // A list with a single database records no names: that database can also be configured without a list.
+    if (faults.length === 0 && lists.size > 1 && lists.size === this.shards.length) await record(lists);
   }
 
-  private tell(fault: string): void {
-    if (this.told.has(fault)) return;
-    this.told.add(fault);
+  private report(fault: string): void {
+    if (this.reported.has(fault)) return;
+    this.reported.add(fault);
     this.onFault(fault);
   }
 }
 
-/** Undefined when the database does not answer. */
+/** Undefined when the database does not respond. */
 async function namesOf(shard: Shard): Promise<readonly string[] | undefined> {
   try {
     return await shard.stores.names.list();
@@ -74,8 +76,8 @@ async function namesOf(shard: Shard): Promise<readonly string[] | undefined> {
   }
 }
 
-/** What cannot be written now is written by the next one. */
-async function introduce(lists: ReadonlyMap<Shard, readonly string[]>): Promise<void> {
+/** If a write fails, the next update repeats it. */
+async function record(lists: ReadonlyMap<Shard, readonly string[]>): Promise<void> {
   const newcomers = [...lists].filter(([shard, names]) => !names.includes(shard.name)).map(([shard]) => shard);
   for (const shard of newcomers) await shard.stores.names.add(shard.name);
   for (const [shard, names] of lists) {

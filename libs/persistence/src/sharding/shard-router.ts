@@ -1,16 +1,16 @@
 import { rendezvousScore } from '@leaf-ids/core';
 
-/** Each tag on one of several databases. */
+/** Assigns each tag to one of several databases. */
 export interface ShardMap {
-  /** Name → URL. The names decide where tags are, not the URLs: a database that moves keeps its name. */
+  /** Name → URL. Tags are assigned by name, so a database that moves to another URL must keep its name. */
   readonly databases: Readonly<Record<string, string>>;
-  /** Tag → name, for tags whose place is not left to the hash. */
+  /** Tag → name, for tags that are not assigned by hash. */
   readonly tags?: Readonly<Record<string, string>>;
 }
 
 /**
- * Where each tag is: as the map says, else by rendezvous hashing: one more database takes its share of
- * the tags from all others, and no other tag changes its place.
+ * Assigns tags by the map, otherwise by rendezvous hashing: an additional database takes its share of the tags evenly
+ * from the others, and all other tags stay where they are.
  */
 export class ShardRouter {
   constructor(
@@ -18,7 +18,7 @@ export class ShardRouter {
     private readonly tags: Readonly<Record<string, string>>,
   ) {}
 
-  /** The name of the database that has `tag`. */
+  /** The name of the database that owns `tag`. */
   shardOf(tag: string): string {
     const mapped = Object.hasOwn(this.tags, tag) ? this.tags[tag] : undefined;
     if (mapped !== undefined) return mapped;

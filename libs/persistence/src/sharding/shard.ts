@@ -17,7 +17,7 @@ import type { SqlTagStore } from '../stores/sql-tag-store';
 export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
   readonly name: string;
   readonly failover: FailoverOptions;
-  /** The database could not be opened; it is tried again. */
+  /** Called when the database could not be opened; the shard retries. */
   readonly onOpenFailed: (error: unknown) => void;
 }
 
@@ -31,10 +31,10 @@ interface OpenShard {
 const REOPEN = { firstMs: 1000, maxMs: 10_000, attempts: Infinity, isRetryable: () => true };
 const CLOSE_LIMIT_MS = 2000;
 
-/** One of several databases. It may be away when the server starts: its tags have no IDs until it is there. */
+/** One of several databases. If it is down when the server starts, its tags are unavailable until it is up. */
 export class Shard {
   private held: OpenShard | undefined;
-  /** Whether this server made the tables. */
+  /** Whether this server created the tables. */
   created = false;
   private problem: unknown;
   private opening: Promise<void> | undefined;
@@ -55,9 +55,9 @@ export class Shard {
   }
 
   /**
-   * Begins to open the database, and goes on until it is open.
+   * Opens the database. After a failure, it retries in the background until the database is open.
    *
-   * @throws LeafError why the first try failed
+   * @throws LeafError why the first attempt failed
    */
   start(): Promise<void> {
     const first = this.tryOpen();
@@ -72,7 +72,7 @@ export class Shard {
     if (this.held !== undefined) return this.held;
     throw new LeafError(
       'LEAF_STORE_UNAVAILABLE',
-      `The database "${this.name}" was not reached yet since this server started. It goes on by itself when the database answers.`,
+      `The database "${this.name}" has not been reachable since this server started. The server retries by itself; check that the database is up.`,
       {
         cause: new Error(`${this.description}: ${this.problem === undefined ? 'not open' : messageOf(this.problem)}`),
         retryAfterMs: 1000,
@@ -80,7 +80,7 @@ export class Shard {
     );
   }
 
-  /** Closes the connection, after those who still want to write to it. */
+  /** Closes the connections. Call after the components that write to the database have stopped. */
   async close(): Promise<void> {
     this.closing.abort();
     if (this.opening !== undefined) {
@@ -92,15 +92,15 @@ export class Shard {
   private async tryOpen(): Promise<void> {
     const { signal } = this.closing;
     const { onRetry, onCreated, ...options } = this.options;
-    // Later on, the end of each try is enough to be told of.
-    const told = this.problem === undefined && onRetry !== undefined ? { onRetry } : {};
+    // After the first attempt, `onOpenFailed` alone reports failures.
+    const listener = this.problem === undefined && onRetry !== undefined ? { onRetry } : {};
     const created = (): void => {
       this.created = true;
       onCreated?.();
     };
     try {
       const dataSource = await openDatabase(
-        { ...options, ...told, onCreated: created, signal },
+        { ...options, ...listener, onCreated: created, signal },
         this.clock,
         this.random,
       );

@@ -17,24 +17,24 @@ import type { Shards } from './shards';
 import { behind, misplaced, periodsElsewhere } from './tag-places';
 
 export interface ShardEvents {
-  /** The tags of a database could not be listed; those known before stay. */
+  /** The tags of a database could not be listed; those known before remain. */
   readonly onShardFailed: (shard: string, error: unknown) => void;
-  /** A row is in a database that its tag does not belong to: no IDs come from it. */
+  /** A row is in a database that does not own its tag; it serves no IDs. */
   readonly onMisplaced: (tag: string, shard: string, owner: string) => void;
 }
 
 /**
- * The tags of several databases, each of them in one, or interleaved over all. A database that fails takes its own tags
- * away, no others.
+ * The tags of several databases. Each tag is in one of them, or interleaved over all. The failure of a database affects
+ * only its own tags.
  */
 export class ShardedSegmentStore extends SegmentStore {
   readonly description: string;
-  /** The tags of each database, as last seen. */
+  /** The tags of each database, as of its last response. */
   private readonly known: Map<Shard, Map<string, TagEntry>>;
-  /** The tags of each database that belong to another one, as last seen. */
+  /** The tags in each database that belong to another one, as of its last response. */
   private readonly misplaced = new Map<Shard, ReadonlySet<string>>();
   private readonly shared = new SharedTags();
-  /** Tags whose row is behind one that another database has. */
+  /** Tags whose row is behind a row in another database. */
   private readonly behind = new Map<string, LeafError>();
 
   constructor(
@@ -46,13 +46,17 @@ export class ShardedSegmentStore extends SegmentStore {
     this.description = shards.all.map(({ name, description }) => `${name}=${description}`).join(' ');
   }
 
-  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` when none of the databases could be asked */
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE` when none of the databases responds */
   async listTags(): Promise<TagEntry[]> {
     const looks = await Promise.all(this.shards.all.map((shard) => this.look(shard)));
     if (!looks.includes(true)) {
-      throw new LeafError('LEAF_STORE_UNAVAILABLE', 'None of the databases of the segments answers; see the log.', {
-        retryAfterMs: 1000,
-      });
+      throw new LeafError(
+        'LEAF_STORE_UNAVAILABLE',
+        'None of the segment databases responds; the causes are in the log of this server.',
+        {
+          retryAfterMs: 1000,
+        },
+      );
     }
     await this.shards.roster.update();
     const tags = Array.from(this.known.values(), (known) => [...known]).flat();
@@ -60,8 +64,8 @@ export class ShardedSegmentStore extends SegmentStore {
   }
 
   /**
-   * @throws LeafError `LEAF_TAG_ROW_INVALID` when the tag has a row in another database only, or may have one in a
-   *   database that is not configured; `LEAF_STORE_UNAVAILABLE`
+   * @throws LeafError `LEAF_TAG_ROW_INVALID` when the tag has a row only in a database that does not own it, or may
+   *   have one in a database that is not configured; `LEAF_STORE_UNAVAILABLE`
    */
   async findTag(tag: string): Promise<TagEntry | undefined> {
     const owner = this.shards.of(tag);
@@ -92,7 +96,7 @@ export class ShardedSegmentStore extends SegmentStore {
     }
   }
 
-  /** Asks the databases at the same time. */
+  /** Queries the databases in parallel. */
   override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
     const answers = new Map<AllocationRequest, Allocation | LeafError>();
     const shards = new Set(requests.map(({ tag }) => this.shards.of(tag)));
@@ -132,7 +136,7 @@ export class ShardedSegmentStore extends SegmentStore {
     return this.shards.of(tag).stores.segments.recordDeleted(tag, nextId);
   }
 
-  /** Of each database. */
+  /** Pings every database. */
   override async ping(): Promise<string | undefined> {
     const pings = await Promise.allSettled(this.shards.all.map(async ({ stores }) => stores.segments.ping()));
     const away = this.shards.all.flatMap(({ name }, index) => {
@@ -151,7 +155,7 @@ export class ShardedSegmentStore extends SegmentStore {
     return found;
   }
 
-  /** The shares of an interleaved tag in the databases that do not own it, and answer. */
+  /** Finds the shares of an interleaved tag in the other databases that respond. */
   private async findShares(tag: string): Promise<void> {
     const others = this.shards.all.filter((shard) => shard !== this.shards.of(tag));
     await Promise.allSettled(
@@ -162,7 +166,7 @@ export class ShardedSegmentStore extends SegmentStore {
     );
   }
 
-  /** @returns whether the database could be asked */
+  /** @returns whether the database responded */
   private async look(shard: Shard): Promise<boolean> {
     try {
       const listed = await shard.stores.segments.listTags();
@@ -191,7 +195,7 @@ export class ShardedSegmentStore extends SegmentStore {
     for (const tag of before ?? []) if (!tags.has(tag)) this.behind.delete(tag);
   }
 
-  /** Two rows: the one that gives IDs must not be behind the one that was left over. */
+  /** For a tag with two rows: the row in use must not be behind the leftover row. */
   private async compare(tag: string, shard: Shard): Promise<void> {
     const owner = this.shards.of(tag);
     const [own, left] = await Promise.all([owner.stores.tags.find(tag), shard.stores.tags.find(tag)]);
@@ -202,13 +206,13 @@ export class ShardedSegmentStore extends SegmentStore {
     else this.behind.set(tag, rowInvalid(behind(tag, name, shard.name, left.maxId)));
   }
 
-  /** @param row that of a tag, or of one of its periods */
+  /** @param row name of a tag, or of one of its periods */
   private assertNotBehind(row: string): void {
     const behind = this.behind.get(tagOfRow(row));
     if (behind !== undefined) throw behind;
   }
 
-  /** Of a tag without a row where it belongs. */
+  /** For a tag without a row in its owner. */
   private assertNowhere(tag: string, owner: Shard): void {
     const shard = this.shards.all.find((each) => this.misplaced.get(each)?.has(tag) === true);
     if (shard !== undefined) throw rowInvalid(misplaced(tag, shard.name, owner.name));

@@ -4,13 +4,13 @@ import type { Shard } from './shard';
 import type { Shards } from './shards';
 import { misplaced, periodsElsewhere } from './tag-places';
 
-/** The tags of several databases, for those who look after them. */
+/** Administers the tags of several databases. */
 export class ShardedTagStore extends TagStore {
   constructor(private readonly shards: Shards) {
     super();
   }
 
-  /** Whole, or an error: all databases have to answer. Rows in a database that they do not belong to are left out. */
+  /** Rejects unless all databases respond. Omits rows in a database that does not own their tag. */
   async list(limit?: number): Promise<TagRow[]> {
     const lists = await Promise.all(
       this.shards.all.map(async (shard) => {
@@ -29,11 +29,11 @@ export class ShardedTagStore extends TagStore {
   }
 
   /**
-   * Asks all databases: a row that was left behind in another one has given IDs, and so has a tag that was deleted there.
-   * An interleaved tag gets a row in each of them, whose remainders go by their names.
+   * Queries all databases, because a leftover row or a deleted tag in another one has issued IDs. An interleaved tag
+   * gets a row in each database; the remainders follow the order of the database names.
    *
-   * @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` while one of them cannot be asked or is
-   *   not configured
+   * @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` while one of the databases does not
+   *   respond or is not configured
    */
   async create(tag: NewTag): Promise<TagRow> {
     await this.shards.roster.assertComplete();
@@ -54,7 +54,7 @@ export class ShardedTagStore extends TagStore {
     return owner.stores.tags.createAbove(tag, deleted);
   }
 
-  /** Of an interleaved tag, in every database that has a share of it. */
+  /** Changes an interleaved tag in every database that has a share of it. */
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
     const owner = this.shards.of(tag);
     for (const shard of await this.otherShares(tag)) await shard.stores.tags.change(tag, change);
@@ -67,13 +67,13 @@ export class ShardedTagStore extends TagStore {
     return owner.stores.tags.remove(tag);
   }
 
-  /** Shares that an earlier try has made are left as they are. */
+  /** Keeps shares that an earlier attempt created. */
   private async createShares(tag: NewTag, interleave: Interleave, deleted: bigint | undefined): Promise<TagRow> {
     const byName = [...this.shards.all].sort((a, b) => (a.name < b.name ? -1 : 1));
     if (interleave.of !== byName.length) {
       throw new LeafError(
         'LEAF_BODY_INVALID',
-        `The tag cannot be stored: interleave.of must be ${byName.length}, the number of databases.`,
+        `The tag "${tag.tag}" cannot be stored: interleave.of must be ${byName.length}, the number of databases.`,
       );
     }
     let created = false;
@@ -90,7 +90,7 @@ export class ShardedTagStore extends TagStore {
     return row;
   }
 
-  /** The databases beside its own that have a share of the tag; none of one that is not interleaved. */
+  /** The other databases that have a share of the tag; empty unless the tag is interleaved. */
   private async otherShares(tag: string): Promise<Shard[]> {
     const owner = this.shards.of(tag);
     if ((await owner.stores.tags.find(tag))?.interleave === undefined) return [];
@@ -108,5 +108,5 @@ function isShare({ interleave }: TagRow, { of, remainder, block }: Interleave): 
 }
 
 function exists(tag: string): LeafError {
-  return new LeafError('LEAF_TAG_EXISTS', `There is a tag "${tag}" already. Change it, or choose another name.`);
+  return new LeafError('LEAF_TAG_EXISTS', `The tag "${tag}" already exists. Change it, or choose another name.`);
 }

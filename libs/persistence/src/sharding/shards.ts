@@ -5,10 +5,10 @@ import { Roster } from './roster';
 import type { Shard } from './shard';
 import type { ShardRouter } from './shard-router';
 
-/** How long a start waits for databases that are away while another one is there, in milliseconds. */
+/** How long a start waits for the other databases once one is open, in milliseconds. */
 const START_LIMIT_MS = 5000;
 
-/** Several databases, and which of them has a tag. */
+/** Several databases, and the assignment of tags to them. */
 export class Shards {
   readonly roster: Roster;
   private readonly byName: ReadonlyMap<string, Shard>;
@@ -23,7 +23,7 @@ export class Shards {
     this.byName = new Map(all.map((shard) => [shard.name, shard]));
   }
 
-  /** The database that has `tag`; the rows of its periods are in the same one. */
+  /** The database that owns `tag` and the rows of its periods. */
   of(tag: string): Shard {
     const name = this.router.shardOf(tagOfRow(tag));
     const shard = this.byName.get(name);
@@ -32,9 +32,10 @@ export class Shards {
   }
 
   /**
-   * Opens them all. Resolves when each is open or has failed once; one that is open is enough.
+   * Opens all databases. Resolves when at least one is open and each of the others is open, has failed once or has
+   * reached the time limit.
    *
-   * @throws LeafError why the first one failed, when all of them did
+   * @throws LeafError the error of the first database, when all of them failed
    */
   async start(): Promise<void> {
     const starts = this.all.map((shard) => shard.start());
@@ -48,7 +49,7 @@ export class Shards {
     await this.provideFirstTag();
   }
 
-  /** Only where every other database is empty as well: it may have been given there, or deleted. */
+  /** Creates the test tag only if all databases are empty: another one may have served or deleted it. */
   private async provideFirstTag(): Promise<void> {
     const owner = this.of(FIRST_TAG);
     if (!owner.created || this.roster.faults.length > 0) return;
@@ -56,7 +57,7 @@ export class Shards {
       const used = await Promise.all(this.all.map(async ({ stores }) => stores.tags.isUsed()));
       if (!used.includes(true)) await owner.stores.tags.createAbove({ tag: FIRST_TAG, ...FIRST_TAG_FIELDS }, undefined);
     } catch {
-      // A database is away, or another server was faster; whoever wants the tag creates it.
+      // A database is down, or another server has created the tag. It can be created by hand.
     }
   }
 

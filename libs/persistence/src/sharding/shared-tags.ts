@@ -10,18 +10,18 @@ import {
 import type { Shard } from './shard';
 
 interface SharedTag {
-  /** The databases that have a share of it, and which; by the newest look at each. */
+  /** The share of each database, as of its last response. */
   readonly shares: Map<Shard, Interleave>;
-  /** The database that gave the newest block: asked again until it fails. */
+  /** The database of the newest block; used again until it fails. */
   preferred: Shard | undefined;
-  /** The highest ID that this server was given. */
+  /** The highest ID that this server has allocated. */
   highest: bigint;
 }
 
 /**
- * Interleaved tags: each of several databases has a row, and gives blocks of its own. A tag takes its blocks from the
- * database that it belongs to, and from the next one when that fails, always above the highest ID that this server has
- * given: it ascends, and survives the loss of a database.
+ * Interleaved tags: each of several databases has a row and allocates its own blocks. A tag gets its blocks from the
+ * database that owns it, or from the next one if that fails, always above the highest ID that this server has
+ * allocated. So the IDs ascend, and the tag survives the loss of a database.
  */
 export class SharedTags {
   private readonly tags = new Map<string, SharedTag>();
@@ -30,13 +30,13 @@ export class SharedTags {
     return this.tags.has(tag);
   }
 
-  /** The entry of a tag, as any of its databases has it; undefined when it is not interleaved. */
+  /** The entry of a tag, from any of its databases; undefined when it is not interleaved. */
   find(tag: string): TagEntry | undefined {
     const [interleave] = this.tags.get(tag)?.shares.values() ?? [];
     return interleave && { tag, kind: { ...PLAIN_TAG, interleave } };
   }
 
-  /** Takes note of a row; one that is not interleaved any more is forgotten. */
+  /** Records the share of a row; forgets a row that is no longer interleaved. */
   note(shard: Shard, { tag, kind }: TagEntry): void {
     const interleave = kind?.interleave;
     if (interleave === undefined) {
@@ -49,7 +49,7 @@ export class SharedTags {
   }
 
   /**
-   * All that a database has; what it had before and has no more is forgotten. Tags that it owns are taken from it again.
+   * Records all rows of a database and forgets those that are gone. Its own tags are allocated from it again.
    */
   noteAll(shard: Shard, entries: readonly TagEntry[], owns: (tag: string) => boolean): void {
     const listed = new Set<string>();
@@ -63,10 +63,10 @@ export class SharedTags {
   }
 
   /**
-   * The next block of a tag.
+   * Allocates the next block of a tag.
    *
-   * @param owner the database that is asked first
-   * @throws LeafError `LEAF_TAG_ROW_INVALID` when the rows do not fit together, else what the last database said
+   * @param owner the database to try first
+   * @throws LeafError `LEAF_TAG_ROW_INVALID` when the shares conflict, otherwise the error of the last database
    */
   async allocate(tag: string, owner: Shard, size: number | undefined): Promise<Allocation> {
     const shared = this.of(tag);
@@ -99,7 +99,7 @@ export class SharedTags {
     return false;
   }
 
-  /** In all databases that answer. @throws LeafError when none does */
+  /** Raises the tag in all databases that respond. @throws LeafError when none responds */
   async raise(tag: string, minimum: bigint): Promise<void> {
     const shards = [...this.of(tag).shares.keys()];
     await Promise.any(shards.map(async ({ stores }) => stores.segments.raise(tag, minimum))).catch(firstOf);
@@ -117,18 +117,18 @@ export class SharedTags {
   }
 }
 
-/** @throws LeafError `LEAF_TAG_ROW_INVALID` when two databases would give the same IDs */
+/** @throws LeafError `LEAF_TAG_ROW_INVALID` when two databases would allocate the same IDs */
 function assertFit(tag: string, shares: ReadonlyMap<Shard, Interleave>): void {
   const fault = shareFault([...shares].map(([{ name }, interleave]) => [name, interleave]));
   if (fault !== undefined) throw new LeafError('LEAF_TAG_ROW_INVALID', `Tag "${tag}" ${fault}`);
 }
 
-/** Why the shares of a tag do not fit together; undefined when they do. */
+/** Why the shares of a tag conflict; undefined if they do not. */
 export function shareFault(shares: readonly (readonly [name: string, interleave: Interleave])[]): string | undefined {
   for (const [index, [name, { of, remainder, block }]] of shares.entries()) {
     for (const [other, share] of shares.slice(0, index)) {
       if (share.of === of && share.block === block && share.remainder !== remainder) continue;
-      return `has shares in "${other}" and "${name}" that do not fit together: interleave_of and interleave_block must be the same, interleave_remainder different. Delete the row that was made by mistake.`;
+      return `has conflicting shares in "${other}" and "${name}": interleave_of and interleave_block must be equal, interleave_remainder must differ. Delete the wrong row.`;
     }
   }
   return undefined;

@@ -1,14 +1,14 @@
-/** What to do about a row of a tag in a database that it does not belong to. */
+/** The message for a row in a database that does not own its tag. */
 export function misplaced(tag: string, shard: string, owner: string): string {
-  return `Tag "${tag}" belongs to the database "${owner}", but has a row in "${shard}": it gives no IDs from there. Move the row over, or name "${shard}" for this tag in LEAF_DATABASE_TAGS.`;
+  return `Tag "${tag}" belongs to the database "${owner}", but has a row in "${shard}", which serves no IDs. Move the row to "${owner}", or assign the tag to "${shard}" in LEAF_DATABASE_TAGS.`;
 }
 
-/** Of a tag whose periods would begin again. */
+/** The message for a tag whose periods would restart. */
 export function periodsElsewhere(tag: string, shard: string, owner: string): string {
-  return `Tag "${tag}" belongs to the database "${owner}", but periods of it may have rows in "${shard}", which has or had the tag. Move the rows of its periods over, then delete what "${shard}" has of it: its row, and the one of "${tag}@" in leaf_deleted_tag. Or name "${shard}" for this tag in LEAF_DATABASE_TAGS.`;
+  return `Tag "${tag}" belongs to the database "${owner}", but its periods may have rows in "${shard}", which has or had the tag. Move the rows of its periods to "${owner}"; then delete its row in "${shard}", and the row of "${tag}@" in leaf_deleted_tag there. Or assign the tag to "${shard}" in LEAF_DATABASE_TAGS.`;
 }
 
-/** @param maxId the first ID that is not taken in `shard` */
+/** @param maxId the first unallocated ID in `shard` */
 export function behind(tag: string, owner: string, shard: string, maxId: bigint): string {
-  return `Tag "${tag}" has given IDs up to ${maxId - 1n} from the database "${shard}", and its row in "${owner}" would give some of them again. Raise its maxId to ${maxId}, and delete its row in "${shard}".`;
+  return `Tag "${tag}" has issued IDs up to ${maxId - 1n} from the database "${shard}", and its row in "${owner}" would issue some of them again. Raise its maxId to ${maxId}, then delete its row in "${shard}".`;
 }

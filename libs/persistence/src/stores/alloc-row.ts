@@ -1,15 +1,15 @@
 import { LeafError, MAX_ID, MAX_STEP, periodicTag, unknownTag } from '@leaf-ids/core';
 import type { KindColumns } from './setting-columns';
 
-/** The row of a tag as an allocation that changed none finds it. */
+/** The row of a tag, read after an allocation changed no row. */
 export interface AllocRow extends KindColumns {
   /** Decimal: JavaScript numbers are exact to 2^53 only. */
   readonly max_id: string | null;
   readonly step: number | null;
   readonly max_step: number | null;
-  /** Decimal: where a deleted tag of this name had come to. */
+  /** Decimal: the first unallocated ID of a deleted tag with this name. */
   readonly deleted: string | null;
-  /** Decimal: the last ID that may be given. */
+  /** Decimal: the last ID that may be issued. */
   readonly last_id: string | null;
 }
 
@@ -19,7 +19,7 @@ export function isUsable(row: AllocRow): row is UsableRow {
   return row.max_id !== null && row.step !== null && isStep(row.step) && /^[1-9]\d*$/.test(row.max_id);
 }
 
-/** Why an allocation found no row to change. */
+/** Why an allocation changed no row. */
 export function refusalOf(tag: string, size: number | undefined, row: AllocRow | undefined, others: number): LeafError {
   if (row === undefined) return unknownTag(tag);
   if (row.reset_every !== null) return periodicTag(tag);
@@ -27,8 +27,8 @@ export function refusalOf(tag: string, size: number | undefined, row: AllocRow |
     return new LeafError(
       'LEAF_TAG_ROW_INVALID',
       others > 0
-        ? `leaf_alloc has ${others + 1} rows of tag "${tag}". Keep the one with the highest max_id, and make biz_tag the primary key.`
-        : `The row of tag "${tag}" in leaf_alloc has max_id ${row.max_id ?? 'NULL'} and step ${row.step ?? 'NULL'}. Set both to whole numbers from 1 upwards, step to ${MAX_STEP} at most.`,
+        ? `leaf_alloc has ${others + 1} rows for the tag "${tag}". Keep the one with the highest max_id, and make biz_tag the primary key.`
+        : `The row of tag "${tag}" in leaf_alloc has max_id ${row.max_id ?? 'NULL'} and step ${row.step ?? 'NULL'}. Set max_id to a whole number of at least 1, and step to one from 1 to ${MAX_STEP}.`,
     );
   }
   const { max_id, step, deleted, last_id } = row;
@@ -39,21 +39,25 @@ export function refusalOf(tag: string, size: number | undefined, row: AllocRow |
   return changedMeanwhile(tag);
 }
 
-/** @param max the last ID of the tag, decimal; undefined: that of all */
+/** @param max the last ID of the tag, decimal; undefined: 2^63 - 1 */
 export function exhausted(tag: string, next: bigint, count: number, max: string | undefined): LeafError {
   return new LeafError(
     'LEAF_TAG_EXHAUSTED',
-    `Tag "${tag}" is at ${next}: ${count} more IDs would pass its last one, ${max ?? MAX_ID - 1n}. ${max === undefined ? 'Start a new tag.' : 'Raise its max, or start a new tag.'}`,
+    `Tag "${tag}" is at ${next}: ${count} more IDs would exceed its last ID, ${max ?? MAX_ID - 1n}. ${max === undefined ? 'Create a new tag.' : 'Raise its max, or create a new tag.'}`,
   );
 }
 
 export function changedMeanwhile(tag: string): LeafError {
-  return new LeafError('LEAF_STORE_UNAVAILABLE', `The row of tag "${tag}" was changed meanwhile; ask again.`, {
-    retryAfterMs: 1000,
-  });
+  return new LeafError(
+    'LEAF_STORE_UNAVAILABLE',
+    `The row of tag "${tag}" was changed concurrently; retry the request.`,
+    {
+      retryAfterMs: 1000,
+    },
+  );
 }
 
-/** SQLite keeps what it is given: a text, a fraction, a number that JavaScript has not. */
+/** SQLite does not enforce column types: the step may be a string, a fraction or out of range. */
 function isStep(step: number): boolean {
   return Number.isInteger(step) && step >= 1 && step <= MAX_STEP;
 }

@@ -1,12 +1,13 @@
 import type { SqlDatabase } from '../connections/sql-database';
 import type { WorkerDialect } from './worker-dialect';
 
-/** The rows of `leaf_registry` that this is about. */
+/** Prefix of the names in `leaf_registry`. */
 const PREFIX = 'database:';
 
 /**
- * The names of all databases that tags were ever spread over, as one of them remembers: it shows when one is missing in
- * the configuration, or was replaced by an empty one. A database that was always the only one remembers none.
+ * The names of all databases that ever shared the tags, on record in each of them. They reveal a database that is
+ * missing in the configuration, or was replaced by an empty one. A database that was always the only one has no names
+ * on record.
  */
 export class DatabaseNames {
   constructor(

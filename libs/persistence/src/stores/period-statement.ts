@@ -2,18 +2,18 @@ import { type Period, periodRow, type TagKind } from '@leaf-ids/core';
 import type { SqlStatement } from '../connections/sql-database';
 import type { TagDialect } from './tag-dialect';
 
-/** The clock of a replica may differ by so much from that of the primary that it takes over from, in seconds. */
+/** Maximum clock difference between a promoted replica and the former primary, in seconds. */
 const CLOCKS_S = 86_400;
 
-/** Leaves the rows of periods out: no tag has the character. */
+/** Excludes the rows of periods: the name of a tag cannot contain @. */
 export const NO_PERIOD = "biz_tag NOT LIKE '%@%'";
 
 /**
- * Inserts the row of a period from the row of its tag, unless it is there or the database's clock lies outside of the
- * period's window. Its WHERE comes last, so that the failover guard can be added to it.
+ * Inserts the row of a period from the row of its tag, unless it exists or the clock of the database is outside the
+ * window of the period. The WHERE clause comes last, so that the failover guard can append its condition.
  *
- * A failover may have lost a row that was there. The failover has moved `max_id` of the tag above whatever the lost row
- * can have come to, and `period_start` says where periods begin that nobody can have asked for before that moment.
+ * A failover may have lost the row of an earlier INSERT. The failover moved `max_id` of the tag above the highest
+ * possible value of the lost row. Periods that opened after the failover start at `period_start`.
  */
 export function insertPeriod(
   { number, greatest, thisTag, key, now, updated }: TagDialect,

@@ -1,13 +1,13 @@
-const FORGET = 'let the others forget it, as docs/operations.md says';
+const FORGET = 'remove its name from the other databases as described in docs/operations.md';
 
 export function missing(name: string): string {
-  return `The database "${name}" has had tags of this service, and is not in LEAF_DATABASE_URLS: they would begin anew. Name it again; or move its tags and ${FORGET}.`;
+  return `The database "${name}" has or had tags of this service but is missing in LEAF_DATABASE_URLS: its tags would restart at 1. Add it again, or move its tags and ${FORGET}.`;
 }
 
 export function replaced(name: string): string {
-  return `The database "${name}" is not the one that the others know by this name: its tags would begin anew. Correct its URL in LEAF_DATABASE_URLS, or restore it; to begin with an empty one, ${FORGET}.`;
+  return `The database "${name}" was replaced by another one: its tags would restart at 1. Correct its URL in LEAF_DATABASE_URLS, or restore it. To start with an empty database, ${FORGET}.`;
 }
 
 export function oneOfSeveral(names: readonly string[]): string {
-  return `This database was one of several, ${names.join(', ')}: tags of the others would begin anew. Name them all in LEAF_DATABASE_URLS; or move their tags here and let this one forget them, as docs/operations.md says.`;
+  return `This database was one of several (${names.join(', ')}): tags of the others would restart at 1. List all of them in LEAF_DATABASE_URLS. Or move their tags to this database and remove the names from it as described in docs/operations.md.`;
 }

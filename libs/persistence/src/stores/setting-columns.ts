@@ -1,6 +1,6 @@
 import { PLAIN_TAG, type TagKind, tagKind } from '@leaf-ids/core';
 
-/** The columns of a row's settings, as a driver gives them. */
+/** The columns with the settings of a tag, as the drivers return them. */
 export interface SettingColumns {
   readonly max_step: number | string | null;
   /** Decimal. */
@@ -13,7 +13,7 @@ export interface SettingColumns {
   readonly interleave_block: number | string | null;
 }
 
-/** What {@link kindOf} reads. */
+/** The columns that {@link kindOf} reads. */
 export const KIND_COLUMNS = 'ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block';
 
 export type KindColumns = Omit<SettingColumns, 'max_step' | 'last_id'>;

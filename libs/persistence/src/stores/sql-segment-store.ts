@@ -34,25 +34,25 @@ interface PeriodicRow {
   readonly now: number | string;
 }
 
-/** The row of a tag, as an allocation left it. */
+/** The row of a tag after an allocation. */
 export interface Allocated {
   readonly max_id: string;
   readonly step: number;
   readonly max_step: number | null;
 }
 
-/** Tries of a block that others take at the same time. */
+/** Attempts to allocate a block while other servers compete for it. */
 const BLOCK_ATTEMPTS = 20;
 
-/** Tags that are read at once: few enough that nobody has to wait for the driver that reads their rows. */
+/** Rows per query when listing tags: few enough that parsing them does not block requests. */
 const PAGE = 1000;
 
-/** What the stores on SQL databases have in common; each dialect writes its own statements. */
+/** The common part of the segment stores on SQL databases; each dialect adds its statements. */
 export abstract class SqlSegmentStore extends SegmentStore {
-  /** Tags of which this database has a share, as last seen. */
+  /** The interleaved tags of this database, as last read. */
   private readonly interleaved = new Map<string, Interleave>();
 
-  /** @param guard what notices that a replica was promoted; a database without replicas has none */
+  /** @param guard detects the promotion of a replica; undefined for a database without replicas */
   constructor(
     protected readonly database: SqlDatabase,
     protected readonly guard?: FailoverGuard,
@@ -66,20 +66,20 @@ export abstract class SqlSegmentStore extends SegmentStore {
 
   protected abstract readonly tags: TagDialect;
 
-  /** The rows of exactly this tag: one, unless the table has no key. */
+  /** The rows of exactly this tag: at most one, unless the table has no primary key. */
   protected abstract rows(tag: string): Promise<AllocRow[]>;
 
   /**
-   * Carries out an UPDATE of one row, written with `?`; returns whether there was such a row.
+   * Executes an UPDATE of one row, with `?` for a parameter; returns whether it changed a row.
    *
-   * @param guarded whether it is left out when the guard has to see to something
+   * @param guarded whether to change nothing if the guard must act first
    */
   protected abstract update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean>;
 
-  /** The allocation of a tag that is not interleaved; undefined when no row was there to change, or the guard let none be changed. */
+  /** Allocates from a tag that is not interleaved; undefined when no row was changed, or the guard must act first. */
   protected abstract tryAllocate(tag: string, size: number | undefined): Promise<Allocation | undefined>;
 
-  /** Carries out an INSERT that begins with the table, and that leaves a row that is there, under the guard. */
+  /** Executes an INSERT, given from the table name on, under the guard; an existing row stays unchanged. */
   protected abstract insert(statement: SqlStatement): Promise<void>;
 
   async findTag(tag: string): Promise<TagEntry | undefined> {
@@ -143,7 +143,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
     const granted = new Map<string, Allocation>();
     const fault = await orRefusal(this.grantAll(requests, granted));
     return Promise.all(
-      // One of the others is allocated by itself: it says why it was refused.
+      // Retry the others one by one to get the reason of each refusal.
       requests.map(async ({ tag, size }) => granted.get(tag) ?? fault ?? (await orRefusal(this.allocate(tag, size)))),
     );
   }
@@ -164,7 +164,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
     await this.database.run(this.tags.text(this.tags.rememberDeleted), [tag, nextId]);
   }
 
-  /** As {@link tryAllocate} of each request, into `granted`. */
+  /** Calls {@link tryAllocate} for each request and stores the results in `granted`. */
   protected async tryAllocateAll(
     requests: readonly AllocationRequest[],
     granted: Map<string, Allocation>,
@@ -184,8 +184,8 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   /**
-   * The next whole block, computed here from the row as it is read, and taken if the row is still the same. Beside
-   * a plain allocation that costs one more round trip for each block.
+   * Allocates the next whole block: computes it from the row, then updates the row if it is unchanged. This takes one
+   * more round trip than a plain allocation.
    */
   private async allocateBlock(tag: string): Promise<Allocation> {
     for (let attempt = 0; attempt < BLOCK_ATTEMPTS; attempt++) {
@@ -207,7 +207,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
     throw changedMeanwhile(tag);
   }
 
-  /** Moves a row from one `max_id` to another, if it is still there, and the row of this share. */
+  /** Compare-and-set of `max_id`, for the row of this share. */
   private swap(tag: string, from: bigint, to: bigint, interleave: Interleave | undefined): SqlStatementText {
     const { condition, values } = shareCondition(interleave);
     return {
@@ -217,7 +217,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
     };
   }
 
-  /** Why there is still no row of a period. */
+  /** Why the row of a period could not be inserted. */
   private async periodRefusal(tag: string, { reset, zone = 'UTC' }: TagKind, row: string): Promise<LeafError> {
     const { text, thisTag, key, now } = this.tags;
     const sql = text(`SELECT reset_every, time_zone, ${now} AS now FROM leaf_alloc WHERE ${thisTag}`);
@@ -225,7 +225,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
     if (found?.reset_every !== reset || (found?.time_zone ?? 'UTC') !== zone) return unknownTag(tag);
     const time = new Date(Number(found?.now) * 1000).toISOString();
     return invalidPeriod(
-      `the row "${row}" lies too far from ${time}, the time by the clock of the database. Compare it with the clock of this server`,
+      `the period of the row "${row}" is too far from ${time}, the current time of the database. Compare it with the clock of this server`,
     );
   }
 }
@@ -244,7 +244,7 @@ function shareCondition(interleave: Interleave | undefined): { condition: string
   };
 }
 
-/** Above what the row gave, and what a deleted tag of the name had given. */
+/** The next block above the row, and above a deleted tag with this name. */
 function nextBlock(row: UsableRow, interleave: Interleave): Block {
   const blocks = new InterleavedBlocks(interleave);
   const next = blocks.atPosition(BigInt(row.max_id));
@@ -252,7 +252,7 @@ function nextBlock(row: UsableRow, interleave: Interleave): Block {
   return next.from < afterDeleted.from ? afterDeleted : next;
 }
 
-/** A row that makes no sense is refused when somebody asks for its IDs. */
+/** An invalid row is listed here, and refused at the first allocation. */
 function toEntry(row: EntryRow): TagEntry {
   const tag = row.biz_tag;
   try {

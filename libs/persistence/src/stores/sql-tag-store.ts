@@ -22,7 +22,7 @@ interface StoredRow extends SettingColumns {
   readonly biz_tag: string;
   /** Decimal: JavaScript numbers are exact to 2^53 only. */
   readonly max_id: string;
-  /** Decimal: where the periods of a tag begin. */
+  /** Decimal: the first number of each period. */
   readonly period_start: string | null;
   /** Text on MySQL, where COALESCE makes it a BIGINT. */
   readonly step: number | string;
@@ -31,13 +31,13 @@ interface StoredRow extends SettingColumns {
   readonly updated: number | string | null;
 }
 
-/** How long a change may take, in milliseconds: a few statements. */
+/** Limit for a change of a few statements, in milliseconds. */
 const CHANGE_LIMIT_MS = 5000;
 
-/** Rows that are read at once: few enough that nobody has to wait for the driver that reads them. */
+/** Rows per query when listing tags: few enough that parsing them does not block requests. */
 const PAGE = 1000;
 
-/** The rows of `leaf_alloc`, and of `leaf_deleted_tag`, for those who look after them. */
+/** Administers the rows of `leaf_alloc` and `leaf_deleted_tag`. */
 export class SqlTagStore extends TagStore {
   constructor(
     private readonly database: SqlDatabase,
@@ -63,7 +63,9 @@ export class SqlTagStore extends TagStore {
     return row && toTagRow(row);
   }
 
-  /** @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` on a database that was one of several */
+  /**
+   * @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` on a database that was one of several
+   */
   async create(tag: NewTag): Promise<TagRow> {
     const names = await this.names.list();
     if (names.length > 0) throw new LeafError('LEAF_STORE_UNAVAILABLE', oneOfSeveral(names));
@@ -73,14 +75,14 @@ export class SqlTagStore extends TagStore {
   /**
    * As {@link create}, on a database that may be one of several.
    *
-   * @param deleted where a deleted tag of this name had come to elsewhere; undefined: there was none
+   * @param deleted the first unallocated ID of a deleted tag with this name in another database; undefined: none
    */
   async createAbove(tag: NewTag, deleted: bigint | undefined): Promise<TagRow> {
     assertNewTag(tag);
     return this.database.transaction((statement) => this.insert(tag, deleted, statement), CHANGE_LIMIT_MS);
   }
 
-  /** Whether there is a tag, or was one that was deleted. */
+  /** Whether the database has a tag or a deleted tag. */
   async isUsed(): Promise<boolean> {
     for (const table of ['leaf_alloc', 'leaf_deleted_tag']) {
       if ((await this.database.run<unknown[]>(`SELECT 1 FROM ${table} LIMIT 1`, [])).length > 0) return true;
@@ -88,7 +90,7 @@ export class SqlTagStore extends TagStore {
     return false;
   }
 
-  /** Where a deleted tag of this name had come to: its first ID that was not taken; undefined when there was none. */
+  /** The first unallocated ID of a deleted tag with this name; undefined if there is none. */
   deleted({ tag, reset }: NewTag): Promise<bigint | undefined> {
     return this.readDeleted(deletedName(tag, reset), (sql, parameters = []) => this.database.run(sql, parameters));
   }
@@ -129,7 +131,7 @@ export class SqlTagStore extends TagStore {
     }, CHANGE_LIMIT_MS);
   }
 
-  /** The rows of the tag's periods follow its own. LIKE finds them by the key, but not exactly in every database. */
+  /** Applies the limits to the rows of the periods. LIKE uses the key, but ignores letter case on some databases. */
   private async changePeriods(tag: string, limits: SqlParameter[], statement: Statement): Promise<void> {
     const rows = periodRow(tag, '');
     const update = `UPDATE leaf_alloc SET step = ?, max_step = ?, last_id = ?
@@ -138,7 +140,7 @@ export class SqlTagStore extends TagStore {
     await statement(this.dialect.text(update), [...limits, like, rows.length, rows]);
   }
 
-  /** The first rows by name, or the first ones after `tag`; not those of periods. */
+  /** The first rows by name, or the first ones after `tag`, without those of periods. */
   private page(tag: string | undefined, size: number): Promise<StoredRow[]> {
     const after = `WHERE ${NO_PERIOD}${tag === undefined ? '' : ' AND biz_tag > ?'}`;
     const sql = this.dialect.text(`${select(this.dialect)} ${after} ORDER BY biz_tag LIMIT ?`);
@@ -146,9 +148,9 @@ export class SqlTagStore extends TagStore {
   }
 
   /**
-   * The INSERT takes the key of the row: until the end of the transaction nobody else creates or deletes a tag of this
-   * name. What was deleted is looked at after it, since an INSERT that had to wait for a deletion sees the record as it
-   * was before.
+   * The INSERT locks the key: until the end of the transaction, no other transaction creates or deletes a tag with this
+   * name. The record of a deleted tag is read after the INSERT, because an INSERT that waited for a deletion would not
+   * see its record.
    */
   private async insert(newTag: NewTag, deletedElsewhere: bigint | undefined, statement: Statement): Promise<TagRow> {
     const { dialect } = this;
@@ -162,11 +164,11 @@ export class SqlTagStore extends TagStore {
       await statement(sql, [positionOf(deleted, newTag.interleave), ...dialect.key(tag)]);
     }
     const row = toTagRow(await this.lock(tag, statement));
-    // An INSERT that leaves what is there lets characters that the table does not have become question marks, too.
+    // INSERT IGNORE replaces characters that the table cannot store with question marks.
     if ((row.description ?? '') === (description ?? '')) return row;
     throw new LeafError(
       'LEAF_BODY_INVALID',
-      'The database cannot store this description: the table has no place for some of its characters; utf8mb4 has.',
+      `The database cannot store the description of tag "${tag}": the character set of the table lacks some of its characters. Convert the table to utf8mb4, or change the description.`,
     );
   }
 
@@ -175,12 +177,12 @@ export class SqlTagStore extends TagStore {
     return new LeafError(
       'LEAF_TAG_EXISTS',
       same
-        ? `There is a tag "${tag}" already. Change it, or choose another name.`
-        : `The table leaf_alloc has a tag that it takes for "${tag}", in other letter case or with trailing spaces. Choose another name.`,
+        ? `The tag "${tag}" already exists. Change it, or choose another name.`
+        : `The table leaf_alloc has a tag that its collation treats as equal to "${tag}", with other letter case or trailing spaces. Choose another name.`,
     );
   }
 
-  /** Where each deleted tag had come to. */
+  /** Deleted tag → its first unallocated ID. */
   async listDeleted(): Promise<Map<string, bigint>> {
     const sql = this.dialect.text(`SELECT biz_tag, ${this.dialect.maxIdText} AS max_id FROM leaf_deleted_tag`);
     const rows = await this.database.run<Pick<StoredRow, 'biz_tag' | 'max_id'>[]>(sql, []);
@@ -212,7 +214,7 @@ function select({ maxIdText, lastIdText, periodStartText, updated }: TagDialect)
     ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
 }
 
-/** In the order of {@link TagDialect.insertTag}. */
+/** The parameters of {@link TagDialect.insertTag}. */
 function insertValues(tag: NewTag): SqlParameter[] {
   const { interleave, order, reset } = tag;
   return [
@@ -245,12 +247,12 @@ function toTagRow(row: StoredRow): TagRow {
   };
 }
 
-/** What a row holds of the ID that is given next: of an interleaved tag, the place among its own IDs. */
+/** `max_id` for the next ID; for an interleaved tag, the position among the IDs of this share. */
 function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
   return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
 }
 
-/** `max_id` of a row whose `maxId` is raised; of a tag with periods it says where lost ones begin, and may be higher. */
+/** The new `max_id` after a raise. With periods, it is the start of periods lost in a failover: it never decreases. */
 function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: TagRow): bigint {
   const position = positionOf(maxId, interleave);
   return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;
@@ -265,18 +267,18 @@ function assertAfterDeleted({ tag, maxId, order, reset }: NewTag, deleted: bigin
   if (order === 'strict') {
     throw new LeafError(
       'LEAF_TAG_EXISTS',
-      `A tag "${tag}" was deleted, and servers may still hold IDs of it, which a strict tag of this name could not keep in order. Choose another name.`,
+      `A tag "${tag}" was deleted, and servers may still issue its buffered IDs, which would break the order of a strict tag with this name. Choose another name.`,
     );
   }
   if (reset === undefined && maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
 }
 
-/** Of what two databases remember. */
+/** The higher of two optional IDs. */
 export function highest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one;
 }
 
-/** The numbers of periods and the IDs of a tag without them are not the same, though their names are. */
+/** The name in `leaf_deleted_tag`: numbers of periods are recorded separately from plain IDs of the tag. */
 function deletedName(tag: string, reset: TagReset | undefined): string {
   return reset === undefined ? tag : periodRow(tag, '');
 }
@@ -284,13 +286,13 @@ function deletedName(tag: string, reset: TagReset | undefined): string {
 function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
   return new LeafError(
     'LEAF_MAX_ID_BACKWARDS',
-    `Tag "${tag}" has given its IDs up to ${maxId - 1n}: maxId can be ${maxId} or more, not ${wanted}.`,
+    `Tag "${tag}" has issued IDs up to ${maxId - 1n}: maxId must be at least ${maxId}, not ${wanted}.`,
   );
 }
 
 function notWithInterleave(tag: string): LeafError {
   return new LeafError(
     'LEAF_BODY_INVALID',
-    `The tag cannot be stored: "${tag}" is interleaved over several databases, and has no max.`,
+    `The tag cannot be stored: "${tag}" is interleaved over several databases, which excludes max. Omit max.`,
   );
 }

@@ -1,9 +1,9 @@
-/** For drivers that take `?` as it is. */
+/** For drivers that accept `?` as a placeholder. */
 export function unchanged(sql: string): string {
   return sql;
 }
 
-/** `$1`, `$2` … in place of each `?`, as PostgreSQL wants it. */
+/** Replaces each `?` by `$1`, `$2` …, the placeholders of PostgreSQL. */
 export function numbered(sql: string): string {
   let count = 0;
   return sql.replaceAll('?', () => `$${++count}`);

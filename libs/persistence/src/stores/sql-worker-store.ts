@@ -19,7 +19,7 @@ import { leaseText, storedWorker, versionOf, workerOf, type WorkerRow } from './
 /** A table of workers; `id` is the worker ID. */
 export interface WorkerTable {
   readonly name: string;
-  /** Each `ip:port` has one row, and the table numbers new rows by itself. */
+  /** Each `ip:port` has one row, and the table generates the IDs of new rows. */
   readonly fixed: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface WorkerTable {
 export const FIXED_WORKERS: WorkerTable = { name: 'leaf_workerid_alloc', fixed: true };
 export const POOL_WORKERS: WorkerTable = { name: 'leaf_worker_pool', fixed: false };
 
-/** Name of the document in `leaf_registry`: one for both tables, which give out the same worker IDs. */
+/** Name of the document in `leaf_registry`; both tables share it, because they assign the same worker IDs. */
 const DOCUMENT = 'workers';
 
 interface RegistryRow {
@@ -35,21 +35,21 @@ interface RegistryRow {
   readonly document: string | null;
 }
 
-/** Of the columns `ip` and `ip_port`. */
-const LONGEST_NAME = 127;
+/** Length of the columns `ip` and `ip_port`. */
+const MAX_NAME_LENGTH = 127;
 
 /**
- * Workers in a table of an SQL database. `lease_id` holds the lease ID and the number of the write, so that every write
- * leaves a different row. Every write compares the row that was read and the *origin* that it was read from: the
- * database server, or the cluster where every node is current. So a write prepared on one server changes nothing on a
- * replica that was promoted meanwhile.
+ * Workers in a table of an SQL database. `lease_id` contains the lease ID and the number of the write, so that every
+ * write changes the row. Each write is a compare-and-set of the row and of its *origin*: the database server, or the
+ * cluster if every node has all commits. So a write that was prepared on one server changes nothing on a replica that
+ * was promoted meanwhile.
  */
 export class SqlWorkerStore extends WorkerStore {
   readonly description: string;
 
   private readonly database: RegistryDatabase;
   private readonly dialect: WorkerDialect;
-  /** SQL that gives the origin; undefined until the database was asked. */
+  /** SQL that evaluates to the origin; undefined until it was read from the database. */
   private origin: string | undefined;
 
   constructor(
@@ -153,14 +153,14 @@ export class SqlWorkerStore extends WorkerStore {
     return written.length > 0 ? storedWorker(read.workerId, record, origin) : undefined;
   }
 
-  /** Workers in use in the other table of this database. */
+  /** Workers that are in use in the other table of this database. */
   override async rivals(now: number): Promise<string | undefined> {
     const { name } = this.table.fixed ? POOL_WORKERS : FIXED_WORKERS;
     const rows = await this.rows('WHERE max_timestamp > ?', [now], name);
     const up = rows.filter((row) => workerOf(row)?.record.free !== true);
     return up.length === 0
       ? undefined
-      : `${up.length} in the table ${name} are in use, for example by ${up[0]?.ip_port ?? ''}`;
+      : `worker IDs in use in the table ${name}: ${up.length}, for example by ${up[0]?.ip_port ?? ''}`;
   }
 
   override async peers(now: number): Promise<Peer[]> {
@@ -189,7 +189,7 @@ export class SqlWorkerStore extends WorkerStore {
     return this.query(columns, `CROSS JOIN ${table} ${condition} ORDER BY id`, parameters);
   }
 
-  /** Rows, and the origin they were read from, in one statement. */
+  /** Reads rows and their origin in one statement. */
   private query<Row extends { readonly origin: string | null }>(
     columns: string,
     from: string,
@@ -204,7 +204,7 @@ export class SqlWorkerStore extends WorkerStore {
     );
   }
 
-  /** @param statement gets the condition on the origin, and has to pass its parameter */
+  /** @param statement receives the condition on the origin, and must pass its parameter */
   private write(key: string, statement: (isOrigin: string) => Omit<RowWrite, 'key'>): Promise<readonly unknown[]> {
     return this.database.write((access) =>
       this.withOrigin(access, async (origin) => {
@@ -218,8 +218,8 @@ export class SqlWorkerStore extends WorkerStore {
   }
 
   /**
-   * Asks for the origin again after a failure, when another server may answer, and when `act` gives undefined: the server
-   * is not what it was when it was asked.
+   * Reads the origin again after a failure, because another server may respond, and when `act` returns undefined,
+   * because the role of the server has changed.
    */
   private async withOrigin<T>(access: SqlDatabase, act: (origin: string) => Promise<T | undefined>): Promise<T> {
     try {
@@ -231,7 +231,7 @@ export class SqlWorkerStore extends WorkerStore {
       if (second !== undefined) return second;
       throw new LeafError(
         'LEAF_STORE_UNAVAILABLE',
-        `${this.description} joined or left a cluster meanwhile; ask again.`,
+        `${this.description} joined or left a cluster during the request; retry it.`,
       );
     } catch (error) {
       this.origin = undefined;
@@ -243,19 +243,17 @@ export class SqlWorkerStore extends WorkerStore {
     if (value !== undefined) return value;
     throw new LeafError(
       'LEAF_DATABASE_UNUSABLE',
-      `The ${what} of the table ${table} in ${this.description} cannot be read: Leaf did not write it like that. Correct it: docs/operations.md#a-record-that-cannot-be-read.`,
+      `The ${what} of the table ${table} in ${this.description} cannot be parsed: it was changed outside Leaf. Correct it as described in docs/operations.md#a-record-that-cannot-be-read.`,
     );
   }
 }
 
-/**
- * @throws LeafError `LEAF_CONFIG_INVALID` for a name that the column would cut off
- */
+/** @throws LeafError `LEAF_CONFIG_INVALID` for a name that is longer than the column */
 function nameOf(instance: Instance): string {
   const name = formatInstance(instance);
-  if (name.length <= LONGEST_NAME) return name;
+  if (name.length <= MAX_NAME_LENGTH) return name;
   throw new LeafError(
     'LEAF_CONFIG_INVALID',
-    `The address ${name} of this server has ${name.length} characters; the worker registry holds ${LONGEST_NAME}. Set LEAF_ADVERTISE_HOST (embedded: snowflake.instance) to a shorter name.`,
+    `The address ${name} of this server has ${name.length} characters; the worker registry supports ${MAX_NAME_LENGTH}. Set LEAF_ADVERTISE_HOST (embedded: snowflake.instance) to a shorter name.`,
   );
 }

@@ -1,41 +1,43 @@
 import type { SqlParameter } from '../connections/sql-database';
 import { KIND_COLUMNS } from './setting-columns';
 
-/** What differs from database to database in the statements on tags; written with `?` for a parameter. */
+/** The differences between databases in the statements on tags, written with `?` for a parameter. */
 export interface TagDialect {
-  /** The statement as the driver wants it. */
+  /** Converts a statement to the placeholders of the driver. */
   readonly text: (sql: string) => string;
-  /** The condition for the row of exactly one tag, and its parameters. */
+  /** The condition that matches exactly one tag; `key` returns its parameters. */
   readonly thisTag: string;
   readonly key: (tag: string) => SqlParameter[];
   readonly maxIdText: string;
   readonly lastIdText: string;
   readonly periodStartText: string;
-  /** When a row was written last, in Unix seconds. */
+  /** Time of the last write of a row, in Unix seconds. */
   readonly updated: string;
   /** The clock of the database, in Unix seconds. */
   readonly now: string;
-  /** A parameter that is a whole number. */
+  /** A placeholder for an integer. */
   readonly number: string;
-  /** The function that gives the largest of its arguments. */
+  /** The function that returns its largest argument. */
   readonly greatest: string;
   readonly forUpdate: string;
-  /** tag, max_id, step, description, then the settings in the order of the columns, period_start; leaves a row that is there */
+  /**
+   * tag, max_id, step, description, then the settings in the order of the columns, period_start; keeps an existing row
+   */
   readonly insertTag: string;
-  /** Whether the answer to `insertTag` says that it was not there. */
+  /** Whether the result of `insertTag` is a new row. */
   readonly inserted: (answer: unknown) => boolean;
-  /** tag, max_id; the higher one stays */
+  /** tag, max_id; keeps the higher max_id */
   readonly rememberDeleted: string;
   /** tag; locks the record */
   readonly deleted: string;
-  /** tag, max_id: true while no deleted tag of the name had come further */
+  /** tag, max_id: true unless a deleted tag with this name has a higher max_id */
   readonly notDeletedAbove: string;
 }
 
 /** The columns of {@link TagDialect.insertTag}. */
 export const INSERTED = `biz_tag, max_id, step, description, max_step, last_id, ${KIND_COLUMNS}, period_start`;
 
-/** What the SQL standard says, or what everybody but MySQL does. */
+/** Standard SQL, and extensions that PostgreSQL and SQLite share. */
 export const STANDARD_TAGS = {
   thisTag: 'biz_tag = ?',
   key: (tag: string) => [tag],

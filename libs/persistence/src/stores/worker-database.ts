@@ -6,7 +6,7 @@ import type { SessionDialect } from '../connections/session-dialect';
 import type { SqlDatabase } from '../connections/sql-database';
 import type { WorkerDialect } from './worker-dialect';
 
-/** A database that is opened when it is first needed. */
+/** A database that is opened on first use. */
 export interface WorkerDatabase {
   readonly dialect: { readonly session: SessionDialect; readonly workers: WorkerDialect };
   readonly target: {
@@ -21,9 +21,9 @@ export interface WorkerDatabase {
 
 const FAILED: readonly LeafErrorCode[] = ['LEAF_STORE_UNAVAILABLE', 'LEAF_DATABASE_UNUSABLE'];
 
-/** The database of a worker registry: rejects with faults of the registry. */
+/** The database of a worker registry; maps database errors to registry errors. */
 export class RegistryDatabase {
-  /** The SQLite file, as it was when it was opened. */
+  /** The identity of the SQLite file when it was opened. */
   private opened: Promise<Stats | undefined> | undefined;
 
   constructor(private readonly database: WorkerDatabase) {}
@@ -33,8 +33,8 @@ export class RegistryDatabase {
   }
 
   /**
-   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` for faults that pass by themselves, `LEAF_CONFIG_INVALID` for missing
-   *   rights and wrong credentials
+   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` for transient faults, `LEAF_CONFIG_INVALID` for missing privileges
+   *   and wrong credentials
    */
   async run<T>(act: (access: SqlDatabase) => Promise<T>): Promise<T> {
     try {
@@ -47,9 +47,10 @@ export class RegistryDatabase {
   }
 
   /**
-   * As {@link run}, but refuses an SQLite file that was removed or replaced: no other server would see the write.
+   * As {@link run}, but refuses an SQLite file that was removed or replaced, because no other server would see the
+   * write.
    *
-   * @throws LeafError `LEAF_LEASE_LOST` then: whoever opens the file that is there now may be given any worker ID
+   * @throws LeafError `LEAF_LEASE_LOST` for such a file: another server may get any worker ID from its replacement
    */
   write<T>(act: (access: SqlDatabase) => Promise<T>): Promise<T> {
     return this.run(async (access) => {
@@ -79,11 +80,11 @@ export class RegistryDatabase {
     if (opened !== undefined && found?.ino === opened.ino && found.dev === opened.dev) return;
     throw new LeafError(
       'LEAF_LEASE_LOST',
-      `The file ${file} of the worker registry was removed or replaced while this server had it open. Keep it while servers run; restart those that use it.`,
+      `The file ${file} of the worker registry was removed or replaced while this server had it open. Restart the servers that use it, and do not touch the file while servers run.`,
     );
   }
 
-  /** Undefined when it is not there. */
+  /** Undefined when the file does not exist. */
   private async file(): Promise<Stats | undefined> {
     const { file } = this.database.target;
     if (file === undefined) return undefined;
@@ -93,7 +94,7 @@ export class RegistryDatabase {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw new LeafError(
         'LEAF_REGISTRY_UNREACHABLE',
-        `The file ${file} of the worker registry cannot be looked at: ${messageOf(error)}. This server tries again by itself.`,
+        `The file ${file} of the worker registry cannot be accessed: ${messageOf(error)}. The server retries by itself.`,
         { cause: error, retryAfterMs: 1000 },
       );
     }
@@ -105,14 +106,14 @@ export class RegistryDatabase {
     if (fault?.byHand === true) {
       return new LeafError(
         'LEAF_CONFIG_INVALID',
-        `The worker registry in ${this.description} cannot be used: ${fault.hint}. The log of this server has the answer of the database.`,
+        `The worker registry in ${this.description} cannot be used: ${fault.hint}. The database error is in the log of this server.`,
         { cause: error.cause },
       );
     }
     if (error.code !== 'LEAF_STORE_UNAVAILABLE') return error;
     return new LeafError(
       'LEAF_REGISTRY_UNREACHABLE',
-      `The worker registry in ${this.description} does not answer; the log of this server says why. This server tries again by itself. Check that the database is up, can be reached, and takes writes.`,
+      `The worker registry in ${this.description} does not respond; the cause is in the log of this server. The server retries by itself. Check that the database is up, reachable and writable.`,
       { cause: error.cause, retryAfterMs: 1000 },
     );
   }

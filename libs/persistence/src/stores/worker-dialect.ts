@@ -3,39 +3,39 @@ import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
 /** A write of one row, with `?` for a parameter. */
 export interface RowWrite {
   readonly sql: string;
-  /** `origin` among them where {@link WorkerDialect.isOrigin} stands. */
+  /** Includes the origin, at the position of {@link WorkerDialect.isOrigin}. */
   readonly parameters: readonly SqlParameter[];
   /** The key column, whose value is returned. */
   readonly key: string;
 }
 
-/** How the statements on workers differ between databases. */
+/** The differences between databases in the statements on workers. */
 export interface WorkerDialect {
-  /** The statement as the driver wants it. */
+  /** Converts a statement to the placeholders of the driver. */
   readonly text: (sql: string) => string;
   /**
-   * SQL that evaluates, on the server that executes it, to the name of its copy of the data; to NULL once the server is
-   * not what it was when it was asked.
+   * Returns SQL that evaluates, on the server that executes it, to the name of its copy of the data; to NULL once the
+   * role of the server has changed.
    */
   readonly askOrigin: (access: SqlDatabase) => Promise<string>;
   /** A condition with one parameter: this copy of the data executes the write. */
   readonly isOrigin: (origin: string) => string;
-  /** A parameter that is a whole number. */
+  /** A placeholder for an integer. */
   readonly integer: string;
-  /** Begin and end of an INSERT that keeps an existing row. */
+  /** Start and end of an INSERT that keeps an existing row. */
   readonly insert: string;
   readonly onConflict: string;
   /** @returns the key of each row that was written */
   readonly write: (access: SqlDatabase, write: RowWrite, origin: string) => Promise<readonly unknown[]>;
-  /** Whether the column of the table's numbering takes 0 for "the next number". */
+  /** Whether inserting 0 into the ID column generates the next ID. */
   readonly zeroIsNext: boolean;
-  /** Raises the table's numbering above an explicit number, its parameter; undefined where the database does that. */
+  /** Raises the ID sequence to its parameter after an INSERT with an explicit ID; undefined if the database does so. */
   readonly raiseNumbering: string | undefined;
-  /** Unix milliseconds by the clock of the server; undefined where it is the clock of this host. */
+  /** The server time in Unix milliseconds; undefined if the server uses the clock of this host. */
   readonly now: string | undefined;
 }
 
-/** What a write with RETURNING answers. */
+/** The result row of a write with RETURNING. */
 export interface Written {
   readonly written: number | string;
 }

@@ -1,8 +1,8 @@
 import { formatInstance, type Instance, isCount, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
 
-/** A row of a table of workers, as read. */
+/** A row of a worker table. */
 export interface WorkerRow {
-  /** The copy of the data that it was read from. */
+  /** The copy of the data that the row was read from. */
   readonly origin: string;
   readonly id: number | string;
   readonly ip_port: string;
@@ -10,14 +10,14 @@ export interface WorkerRow {
   readonly lease_id: string | null;
 }
 
-/** What the next write of a row compares besides the ceiling; part of the version of a {@link StoredWorker}. */
+/** The values that the next write compares besides the ceiling; part of the version of a {@link StoredWorker}. */
 export interface RowVersion {
   readonly origin: string;
   readonly lease: string;
   readonly name: string;
 }
 
-/** `<leaseId>.<write>`, and `.free` for a record that nobody holds; an earlier version wrote the lease ID alone. */
+/** `<leaseId>.<write>`, followed by `.free` for a released record. An earlier version wrote only the lease ID. */
 const LEASE = /^([^.|]*)(?:\.(\d{1,15})(\.free)?)?$/;
 const NAME = /^(?:\[([^\]|]+)\]|([^|]+)):(\d{1,5})$/;
 
@@ -27,7 +27,7 @@ export function leaseText({ leaseId, write, free }: WorkerRecord): string | null
   return `${leaseId ?? ''}.${write}${free ? '.free' : ''}`;
 }
 
-/** @returns undefined when the row cannot be read */
+/** @returns undefined when the row cannot be parsed */
 export function workerOf({ origin, id, ip_port, max_timestamp, lease_id }: WorkerRow): StoredWorker | undefined {
   const lease = LEASE.exec(lease_id ?? '');
   const instance = instanceOf(ip_port);
@@ -42,7 +42,7 @@ export function workerOf({ origin, id, ip_port, max_timestamp, lease_id }: Worke
   };
 }
 
-/** The record as this write has left it on `origin`. */
+/** The record after this write on `origin`. */
 export function storedWorker(workerId: number, record: WorkerRecord, origin: string): StoredWorker {
   const name = formatInstance(record.instance);
   return { workerId, record, version: versionText({ origin, lease: leaseText(record) ?? '', name }, record.ceiling) };
