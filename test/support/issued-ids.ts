@@ -33,7 +33,7 @@ export function runsOf(ids: readonly bigint[]): IdRange[] {
   return runs;
 }
 
-/** Pairs of ranges that have an ID in common. */
+/** Overlapping pairs of ranges. */
 export function givenTwice(ranges: readonly IdRange[]): [IdRange, IdRange][] {
   const sorted = [...ranges].sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
   const twice: [IdRange, IdRange][] = [];

@@ -23,7 +23,7 @@ class Gate {
 
 type Pair = readonly [Socket, Socket];
 
-/** Stands in front of a port of this machine and breaks its connections as a network does. */
+/** A TCP proxy for a local port that injects network faults. */
 export class TcpProxy {
   /** Both ends of each connection, as long as one of them is open: `cut` has to reach half-open ones too. */
   private readonly pairs = new Set<Pair>();

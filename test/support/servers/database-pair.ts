@@ -3,11 +3,11 @@ import type { PrivateServer } from './private-server';
 /** A connection of an administrator. */
 export interface AdminSession {
   query(sql: string): Promise<Record<string, unknown>[]>;
-  /** What it has not committed is rolled back. */
+  /** Rolls back uncommitted changes. */
   close(): Promise<void>;
 }
 
-/** What both kinds of database servers offer, each in its own SQL. */
+/** Operations of database servers in their SQL dialects. */
 export interface DatabaseServer extends PrivateServer {
   /** SQL that gives the name by which Leaf tells this server from the others of its pair. */
   readonly identity: string;
@@ -28,7 +28,7 @@ export interface DatabasePair {
   restart(): Promise<void>;
   /** Resolves when the replica has all that the primary has. */
   waitForReplica(): Promise<void>;
-  /** From now on the replica gets no update, and nobody is told. */
+  /** Stops replication without notice. */
   stopReplication(): Promise<void>;
   /** Makes the replica the primary, once it has applied all that it received. The old one takes no writes any more. */
   promote(): Promise<void>;
