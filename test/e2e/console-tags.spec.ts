@@ -99,7 +99,7 @@ it('shows and changes the settings of a tag', async () => {
   await said('Created tag receipt.');
   const kind = { order: 'strict', reset: 'monthly', zone: 'Europe/Berlin' };
   expect(await rowOf('receipt')).toMatchObject({ ...kind, step: 100, maxStep: 200, max: '9999' });
-  for (const badge of ['strict', 'monthly Europe/Berlin', '≤ 200 a segment', 'up to 9999']) {
+  for (const badge of ['strict', 'monthly Europe/Berlin', '≤ 200 per segment', 'up to 9999']) {
     await row('receipt').getByText(badge).waitFor();
   }
 

@@ -119,8 +119,8 @@ it('decodes an ID as the server does, and composes ranges', async () => {
     .getByText('1169762131768246272')
     .waitFor({ state: 'detached' });
   for (const [wrong, fault] of [
-    ['12x', 'An ID has digits only.'],
-    ['9223372036854775808', 'at most 63 bits'],
+    ['12x', 'An ID consists of digits only.'],
+    ['9223372036854775808', 'The largest ID is 9223372036854775807'],
   ] as const) {
     await page.getByRole('textbox', { name: 'ID', exact: true }).fill(wrong);
     await page.getByRole('alert').filter({ hasText: fault }).waitFor();
