@@ -115,7 +115,11 @@ it('shows and changes the settings of a tag', async () => {
   await page.getByRole('button', { name: 'New tag' }).click();
   await dialog().getByLabel('Name').fill('shared');
   await dialog().getByText('More settings').click();
-  const share = { 'Databases that share it': '3', 'Which of them this is': '1', 'IDs in a row from each': '1000' };
+  const share = {
+    'Databases that share the tag': '3',
+    'Index of this database': '1',
+    'Consecutive IDs per database': '1000',
+  };
   for (const [label, value] of Object.entries(share)) await dialog().getByLabel(label).fill(value);
   await dialog().getByRole('button', { name: 'Create' }).click();
   await said('Created tag shared.');
