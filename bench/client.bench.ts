@@ -18,7 +18,7 @@ import { atLeast, below, describeTargets, type Figure, figure, type Target } fro
 const FULL = { rounds: 7, roundMs: 1000, phaseMs: 10_000 };
 const QUICK = { rounds: 3, roundMs: 300, phaseMs: 3000 };
 const SAMPLE_SIZE = 1_200_000;
-/** IDs a second, by `tryNext`. */
+/** IDs per second with `tryNext`. */
 const WANTED_RATE = 5_000_000;
 
 interface Rate {
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const mariadb = await startMariadb();
   try {
     const outages = await measureOutages(sandbox, cores, command, await mariadb.createDatabase(), plan.phaseMs);
-    console.log(`\nThree servers on one database, killed and started again:\n${describeOutages(outages)}\n`);
+    console.log(`\nThree servers on one database, killed and restarted:\n${describeOutages(outages)}\n`);
     const targets = targetsOf(rates, outages);
     console.log(`${describeTargets(targets)}\n`);
     const detail = { cores: cores.pinned, plan, rates, outages };
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** All threads of this process on the core that the servers do not have. */
+/** Pins all threads of this process to the core that the servers do not use. */
 function keepToOneCore(): void {
   spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]);
 }
@@ -101,7 +101,7 @@ function describeRates(rates: readonly Rate[]): string {
   return formatTable(header, table);
 }
 
-/** The first rate is the counter's. */
+/** The first rate is that of the counter. */
 function targetsOf(rates: readonly Rate[], outages: OutageReport): Target[] {
   const [, tryNext] = rates;
   return [

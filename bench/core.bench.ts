@@ -11,7 +11,7 @@ import { ratios, summarize } from './report/summary';
 import { decimals, formatTable, percent, whole } from './report/table';
 import { describeTargets } from './report/targets';
 
-/** More than a segment, so that the sample contains a switch. */
+/** More than one segment, so that the sample includes a switch. */
 const SAMPLE_SIZE = 1_200_000;
 
 async function main(): Promise<void> {
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   console.log(`peers: ${peers}`);
   console.log(`\n${rounds} rounds of ${roundMs} ms each, one thread. Sample: ${whole(SAMPLE_SIZE)} IDs.\n`);
   console.log(table(results));
-  console.log(`\nof format: of the ${whole(FORMAT_LIMIT)} IDs/s of a worker that 12 sequence bits allow.`);
+  console.log(`\nof format: share of ${whole(FORMAT_LIMIT)} IDs/s, the limit per worker with 12 sequence bits.`);
   const targets = coreTargets(results);
   console.log(`\n${describeTargets(targets)}`);
   const rows = results.map(({ contender: { name, group, product }, ...figures }) => ({

@@ -25,10 +25,10 @@ const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
 const TAG = 'leaf-segment-test';
 const BATCH = 100;
 const RANGE = 1_000_000;
-/** Few ask for a million IDs at once, and each call may go to the database. */
+/** Few clients request a million IDs at once, and each call can go to the database. */
 const RANGE_CONNECTIONS = 8;
 const RANGE_CALL = { path: `/api/segment/range/${TAG}?size=${RANGE}`, ids: RANGE };
-/** One that costs the generator nearly as much as the server, and one that does not. */
+/** One call that costs the load generator nearly as much as the server, and one that does not. */
 const PROCESS_CALLS = [
   { name: 'one ID', path: SNOWFLAKE_PATH, ids: 1 },
   { name: 'batch of 1000', path: `/api/segment/batch/${TAG}?size=1000`, ids: 1000 },
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   });
   const plan = values.quick ? QUICK : FULL;
   const main = resolve(values.server);
-  if (!existsSync(main)) throw new Error(`There is no ${main}. Run "npm run build" first.`);
+  if (!existsSync(main)) throw new Error(`Missing ${main}. Run "npm run build" first.`);
 
   const environment = readEnvironment();
   const sandbox = new Sandbox();
@@ -51,13 +51,13 @@ async function main(): Promise<void> {
   console.log(describeEnvironment(environment));
   const where = cores.pinned ? 'servers on core 0, generator on core 1' : 'servers and generator share all cores';
   console.log(
-    `${generator.name}, fastify ${packageVersion('fastify')}, ${CONNECTIONS} kept connections, no pipelining; ${where}`,
+    `${generator.name}, fastify ${packageVersion('fastify')}, ${CONNECTIONS} keep-alive connections, no pipelining; ${where}`,
   );
 
   const leaf: ServerOptions = { command: cores.server([process.execPath, main]), readyPath: '/health/ready' };
   const routes = routesOf(cores, leaf);
   console.error('start-up …');
-  // Not held to one core: V8 compiles and collects beside the main thread, as it does where a server is deployed.
+  // Not pinned to one core: V8 compiles and collects garbage on other threads, as in production.
   const startMs = await measureStartUps(sandbox, [process.execPath, main], SNOWFLAKE_PATH, plan.starts);
   const gaps = await measureGaps(sandbox, cores);
   const rounds: Round[] = [];
@@ -73,16 +73,16 @@ async function main(): Promise<void> {
   const rangeMs = summarize(rounds.flatMap(({ callMs }) => callMs));
   const idleMiB = summarizeKnown(rounds.map((round) => round.idleMiB));
   const loadedMiB = summarizeKnown(rounds.map((round) => round.loadedMiB));
-  console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, new servers each.\n`);
+  console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, each with new servers.\n`);
   console.log(describeRoutes(reports));
   console.log(`\n${describeFixedRates(fixedRates)}`);
   console.log(describeGaps(gaps));
   console.log(`\nnothing pinned; ${generator.name}, one thread:`);
-  console.log(processes === undefined ? 'This server has no LEAF_PROCESSES.' : describeProcesses(processes));
+  console.log(processes === undefined ? 'This server does not support LEAF_PROCESSES.' : describeProcesses(processes));
   const calls = plan.rounds * plan.calls;
   console.log(`\nrange of ${whole(RANGE)} IDs, one call: ${milliseconds(rangeMs, 2)} (${calls} calls)`);
   console.log(`start to first ID over HTTP: ${milliseconds(startMs, 0)} (${plan.starts} starts, empty data folder)`);
-  console.log(`resident memory: ${mebibytes(idleMiB)} idle after the start, ${mebibytes(loadedMiB)} after the load`);
+  console.log(`resident memory: ${mebibytes(idleMiB)} idle after startup, ${mebibytes(loadedMiB)} after the load`);
   const outcome = { routes: reports, fixedRates, processes, startMs, memory: { idleMiB, loadedMiB } };
   const targets = httpTargets(outcome);
   console.log(`\n${describeTargets(targets)}`);
@@ -95,7 +95,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The first one is the baseline of all ratios. */
+/** The first route is the baseline of all ratios. */
 function routesOf(cores: Cores, leaf: ServerOptions): Route[] {
   const peer = (file: string): ServerOptions => ({
     command: cores.server([process.execPath, join(__dirname, 'http', file)]),

@@ -1,5 +1,5 @@
-// node bench/run.mjs <part> [--product <checkout>] [options]: compiles and runs <part>.bench.ts of bench or bench/studies, on
-// the libraries of another checkout when one is named. The part gets the other options.
+// node bench/run.mjs <part> [--product <checkout>] [options]: compiles and runs <part>.bench.ts in bench or
+// bench/studies, optionally with the libraries of another checkout. The other options are passed to the part.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runTypescript } from '../scripts/run-typescript.mjs';
@@ -9,7 +9,7 @@ const folder = ['bench', 'bench/studies'].find((each) =>
   existsSync(join(import.meta.dirname, '..', each, `${part}.bench.ts`)),
 );
 if (part === undefined || folder === undefined) {
-  console.error(`There is no benchmark ${part}. Usage: node bench/run.mjs <part> [--product <checkout>] [options]`);
+  console.error(`Unknown benchmark ${part}. Usage: node bench/run.mjs <part> [--product <checkout>] [options]`);
   process.exit(1);
 }
 const at = options.indexOf('--product');

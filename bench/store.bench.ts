@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     }
   }
   const drivers = [...new Set(rows.map(({ driver }) => driver))].join(', ');
-  console.log(`\n${plan.rounds} rounds of ${plan.roundMs} ms each, store and driver in turn; ${drivers}.\n`);
+  console.log(`\n${plan.rounds} rounds of ${plan.roundMs} ms each, store and driver alternately; ${drivers}.\n`);
   console.log(describeStore(rows));
   const results = { environment, targets: [], figures: storeFigures(rows), plan, rows };
   console.log(`Written to ${writeResults('store', results)}`);

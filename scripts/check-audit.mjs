@@ -1,8 +1,8 @@
-// Asks the registry for known vulnerabilities of what is shipped, and fails on high and critical ones. Where the registry
-// cannot be asked, it says so and goes on: that is no finding.
+// Fails if a production dependency has a known vulnerability of severity high or critical. A registry without a report only
+// causes a warning.
 import { spawnSync } from 'node:child_process';
 
-const GRAVE = ['high', 'critical'];
+const FAILING = ['high', 'critical'];
 
 const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
   encoding: 'utf8',
@@ -11,13 +11,13 @@ const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
 });
 const report = read(stdout ?? '');
 if (report?.vulnerabilities === undefined) {
-  const reason = error?.message ?? report?.message ?? 'npm audit gave no report';
-  process.stderr.write(`check:audit: the registry was not asked, nothing is known. ${reason.trim()}\n`);
+  const reason = error?.message ?? report?.message ?? 'npm audit wrote no JSON';
+  process.stderr.write(`check:audit: skipped, because the registry returned no report: ${reason.trim()}\n`);
 } else {
-  const found = Object.values(report.vulnerabilities).filter(({ severity }) => GRAVE.includes(severity));
+  const found = Object.values(report.vulnerabilities).filter(({ severity }) => FAILING.includes(severity));
   for (const { name, severity, range } of found) process.stderr.write(`check:audit: ${severity}: ${name} ${range}\n`);
   if (found.length > 0) process.exitCode = 1;
-  else process.stdout.write('check:audit: nothing high or critical in what is shipped.\n');
+  else process.stdout.write('check:audit: no high or critical vulnerabilities in the production dependencies.\n');
 }
 
 function read(text) {

@@ -1,5 +1,4 @@
-// Builds the server and the console, each unless dist/ already holds a build of exactly its sources. --force builds both
-// in any case.
+// Builds the server and the console unless dist/ is up to date with their sources. --force always builds both.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +12,7 @@ const PARTS = [
     outputs: ['dist/apps/leaf-server', 'dist/libs', 'dist/migrations'],
     settings: ['package-lock.json', 'tsconfig.json', SERVER_PROJECT],
     sources: ['apps/leaf-server', 'libs', 'migrations'],
-    // Node does not know the paths of tsconfig.json: the second command makes them relative.
+    // Node does not resolve the paths of tsconfig.json; the second command makes them relative.
     commands: [
       ['node_modules/typescript/bin/tsc', '-p', SERVER_PROJECT],
       ['node_modules/tsc-alias/dist/bin/index.js', '-p', SERVER_PROJECT],
@@ -38,7 +37,7 @@ for (const part of PARTS) {
 function build({ name, outputs, commands }, stamp, sources) {
   process.stderr.write(`Building ${name} …\n`);
   for (const path of [stamp, ...outputs]) rmSync(path, { recursive: true, force: true });
-  // The same files whoever builds: a test runner says NODE_ENV=test.
+  // Reproducible builds: test runners set NODE_ENV=test.
   const env = { ...process.env, NODE_ENV: 'production' };
   for (const command of commands) {
     const { status } = spawnSync(process.execPath, command, { stdio: 'inherit', env });

@@ -1,5 +1,5 @@
-// node scripts/release.mjs <version> [--dry-run]: dates the section of the version in CHANGELOG.md, sets the version
-// everywhere, commits and tags. It pushes nothing. Publishing: docs/publishing.md.
+// node scripts/release.mjs <version> [--dry-run]: sets the version in all manifests and the release date in CHANGELOG.md,
+// commits and tags. Does not push. For publishing, see docs/publishing.md.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const [version = ''] = positionals;
 const tag = `v${version}`;
 if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) fail('Usage: npm run release -- <version> [--dry-run]');
 if (run('git', 'status', '--porcelain') !== '') fail('There are uncommitted changes. Commit them first.');
-if (run('git', 'tag', '--list', tag) !== '') fail(`The tag ${tag} exists already.`);
+if (run('git', 'tag', '--list', tag) !== '') fail(`The tag ${tag} already exists. Choose another version.`);
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const changelog = readFileSync('CHANGELOG.md', 'utf8');
@@ -36,7 +36,7 @@ function release() {
   for (const [file, text] of edits) writeFileSync(file, text);
   run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund');
   run('git', 'commit', '--all', '--message', `Release ${version}`);
-  // Verbatim: git would take the headings of the section for comments.
+  // Verbatim, because git treats Markdown headings as comments.
   run('git', 'tag', '--annotate', tag, '--cleanup=verbatim', '--message', `${tag}\n\n${notes}`);
   process.stdout.write(`Committed and tagged ${tag}. "git push --follow-tags" publishes it.\n`);
 }
@@ -47,7 +47,7 @@ function edit(file, change) {
   if (changed !== text) edits.set(file, changed);
 }
 
-/** Examples have a version of their own; what they take from here gets the new one. */
+/** Examples keep their own version; their dependencies on packages of this repository are updated. */
 function withVersion(described) {
   if (described.version === manifest.version) described.version = version;
   for (const name of Object.keys(described.dependencies ?? {}))
@@ -63,7 +63,7 @@ function run(program, ...args) {
   return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
 }
 
-function fail(problem) {
-  process.stderr.write(`${problem}\n`);
+function fail(message) {
+  process.stderr.write(`${message}\n`);
   process.exit(1);
 }

@@ -4,24 +4,23 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..');
-/** The folders of the product; the others are tools. */
+/** Folders of the product. All other folders are tools. */
 const PRODUCT = ['libs', 'migrations'];
 
 /**
- * Compiles folders of this repository with the compiler and the options of the product's own build, and runs one of the
- * files in plain node: no loader or other transpiler stands between the code and what is measured. Ends this process
- * with the exit code of that one.
+ * Compiles folders of this repository with the compiler and options of the product build, and runs one of the files in
+ * plain Node, without a loader that would affect measurements. Exits with the exit code of that process.
  *
- * @param {string} entry the file to run, without its ending
- * @param {string[]} sources the folders that it may import
- * @param {string[]} args its arguments
- * @param {string} product a checkout whose libraries and packages are used in place of this one's
+ * @param {string} entry the file to run, without its extension
+ * @param {string[]} sources the folders that it can import
+ * @param {string[]} args command line arguments
+ * @param {string} product another checkout that provides the libraries and packages
  */
 export function runTypescript(entry, sources, args, product = root) {
   const out = product === root ? join(root, 'node_modules/.cache/leaf', entry) : join(product, '.run', entry);
   compile(out, sources, product);
   const child = spawn(process.execPath, [join(out, `${entry}.js`), ...args], { cwd: root, stdio: 'inherit' });
-  // Control-C reaches the child by itself; it stops what it started, and this process ends with it.
+  // The terminal sends Ctrl+C to the child too. The child cleans up, and this process exits with it.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   child.on('exit', (code) => process.exit(code ?? 1));
@@ -45,7 +44,7 @@ export function compile(out, sources, product) {
   }
 }
 
-/** One file as {@link compile} would write it, from a source that may differ. */
+/** Compiles a source text with the options of {@link compile}. */
 export function transpile(source, fileName, product) {
   return ts.transpileModule(source, { fileName, compilerOptions: optionsOf(product).compilerOptions }).outputText;
 }
@@ -53,7 +52,7 @@ export function transpile(source, fileName, product) {
 function optionsOf(product) {
   const { config } = ts.readConfigFile(join(product, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, product);
-  // transpileModule does not look for the package.json that makes `nodenext` emit CommonJS.
+  // transpileModule does not read package.json, which makes `nodenext` emit CommonJS.
   return {
     config,
     compilerOptions: { ...options, module: ts.ModuleKind.CommonJS, esModuleInterop: true, sourceMap: false },

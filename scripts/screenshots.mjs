@@ -1,5 +1,5 @@
-// Pictures of every view of the console, with real data: a server of its own under some load. They go to screenshots/.
-// Usage: npm run screenshots -- [seconds of load before the first picture, 20 when left out]
+// Writes screenshots of every console view to screenshots/. Starts a server and generates load for real data.
+// Usage: npm run screenshots -- [seconds of load before the first screenshot, 20 by default]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ const OUT = join(ROOT, 'screenshots');
 const VIEWS = ['overview', 'segments', 'tags', 'snowflake', 'decoder/1169786042799259000', 'try'];
 const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const TOKEN = 'screenshots-0123456789';
-/** Names with their rows, and how many IDs a second are drawn of them. */
+/** Name, step and description of each tag, and IDs to request per second. */
 const TAGS = [
   ['order', 200_000, 'order numbers of the shop', 9200],
   ['invoice', 20_000, 'invoice numbers', 31],
@@ -74,7 +74,7 @@ function listening() {
       const match = /Listening on (http:\/\/[\d.]+:\d+)/.exec(output);
       if (match !== null) resolve(match[1]);
     });
-    server.on('exit', () => reject(new Error(`The server did not start:\n${output}`)));
+    server.on('exit', () => reject(new Error(`The server failed to start:\n${output}`)));
   });
 }
 
@@ -84,7 +84,7 @@ async function create(origin, body) {
   if (!response.ok) throw new Error(await response.text());
 }
 
-/** Four times a second, in waves. */
+/** Requests IDs four times a second, with a rate that varies as a wave. */
 async function drawIds(origin) {
   const owed = new Map(TAGS.map(([tag]) => [tag, 0]));
   for (let round = 0; drawing; round++) {
@@ -108,11 +108,11 @@ async function picture(origin, size, options) {
     await page.goto(`${origin}/#/${view}`);
     await page.getByRole('main').locator('section, dl').first().waitFor();
     if (view === 'try') {
-      await page.getByLabel('Manner').selectOption('batch');
-      await page.getByRole('button', { name: 'Draw', exact: true }).click();
+      await page.getByLabel('Request type').selectOption('batch');
+      await page.getByRole('button', { name: 'Get IDs', exact: true }).click();
       await page.getByText('10 IDs in').waitFor();
     }
-    // Lines of rates need some seconds of watching.
+    // The rate charts need several seconds of data.
     if (view === 'segments') await sleep(size === 'desk' ? 20_000 : 3000);
     await page.screenshot({ path: join(OUT, `${view.split('/')[0]}-${size}-${options.colorScheme}.png`) });
   }

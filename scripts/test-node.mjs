@@ -1,15 +1,15 @@
-// npm run test:node -- 22 24: the fast tier on other versions of Node, each with packages that it installed itself.
+// npm run test:node -- 22 24: runs the fast tier on other versions of Node, each with its own installation of packages.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const CACHE = join(ROOT, '.cache/node');
-/** npm as a program of Node; the package `node` has none. */
+/** Path of npm, because the package `node` does not contain it. */
 const NPM = process.env.npm_execpath;
 const versions = process.argv.slice(2);
 
-if (NPM === undefined || versions.length === 0) throw new Error('Usage: npm run test:node -- <version of Node>…');
+if (NPM === undefined || versions.length === 0) throw new Error('Usage: npm run test:node -- <Node version>…');
 for (const version of versions) test(version);
 
 function test(version) {
@@ -18,7 +18,7 @@ function test(version) {
   const env = {
     ...process.env,
     PATH: dirname(node) + delimiter + process.env.PATH,
-    // Headers, for packages that are compiled: they would be downloaded.
+    // node-gyp uses these headers for native modules and does not download them.
     npm_config_nodedir: dirname(dirname(node)),
   };
   const installed = run(node, [NPM, 'ci', '--no-audit', '--no-fund'], { cwd: checkout, env, stdio: 'pipe' });
@@ -27,7 +27,7 @@ function test(version) {
   rmSync(checkout, { recursive: true });
 }
 
-/** The program of the npm package `node`, whose headers lie beside its folder. */
+/** Installs the npm package `node`, which includes the headers, and returns the path of its executable. */
 function installNode(version) {
   const folder = join(CACHE, version);
   mkdirSync(folder, { recursive: true });
@@ -47,7 +47,7 @@ function installNode(version) {
   return node;
 }
 
-/** What git has or would add, in a folder of its own: the packages of this checkout belong to another Node. */
+/** Copies tracked and untracked files to a new folder: node_modules of this checkout is for another version of Node. */
 function copySources(version) {
   const checkout = join(CACHE, version, 'checkout');
   rmSync(checkout, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Writes the rules for Prometheus once more, as the Prometheus operator takes them. A test keeps the two equal.
+// Converts the Prometheus rules to a PrometheusRule for the Prometheus operator. A test checks that both are equal.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';

@@ -6,7 +6,7 @@ import { defineConfig } from 'vite';
 
 const OUT = join(import.meta.dirname, '../../dist/apps/leaf-console/site');
 
-/** Puts a .br and a .gz beside every text file, so that the server never compresses. */
+/** Writes a .br and a .gz file next to every text file, so that the server never compresses. */
 function precompress() {
   return {
     name: 'precompress',
@@ -25,14 +25,14 @@ function precompress() {
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Relative, so that a proxy may put it below a path of its own.
+  // Relative, so that a proxy can serve the console under a path prefix.
   base: './',
   plugins: [preact(), precompress()],
   build: {
     outDir: OUT,
     emptyOutDir: true,
     target: 'es2022',
-    // The content security policy allows no data: URLs but images.
+    // The content security policy allows data: URLs for images only.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -1,13 +1,13 @@
 import { LeafClient } from '@leaf-ids/client/plain';
 import { CHUNK, type Contender } from '../core/contender';
 
-/** The tag that every new server has. */
+/** The tag that exists on every new server. */
 export const TAG = 'leaf-segment-test';
 const BATCH = 1000;
 
 type Fill = Contender['fill'];
 
-/** As an application has to: what is not at hand is waited for. */
+/** Waits if no ID is buffered, as an application does. */
 function fillByTryNext(client: LeafClient): Fill {
   const wait = async (ids: unknown[], index: number): Promise<number> => {
     ids[index] = await client.nextId(TAG);
@@ -53,7 +53,7 @@ function fillBySnowflakes(client: LeafClient): Fill {
   };
 }
 
-/** Each with a client of its own on the same server; the clients are the caller's to close. */
+/** Each contender has its own client of the same server. The caller closes the clients. */
 export function clientContenders(url: string): { readonly clients: LeafClient[]; readonly contenders: Contender[] } {
   const clients: LeafClient[] = [];
   const contender = (

@@ -7,9 +7,9 @@ import type { LatencyFigures } from '../studies/segment/latencies';
 import { Observed, offer } from '../studies/segment/offered-load';
 import { TAG } from './contenders';
 
-/** Calls a second. */
+/** Calls per second. */
 const RATE = 20_000;
-/** What is fetched ahead lasts that long, so that a server is asked every second or two and a dead one is missed. */
+/** How long prefetched IDs last: short, so that the client sends requests often enough to meet dead servers. */
 const DURATION_MS = 500;
 export const P99_LIMIT_MS = 0.1;
 
@@ -25,7 +25,7 @@ interface Row {
 
 export type OutageReport = readonly Row[];
 
-/** Three servers on one database, and one client of all of them. */
+/** Three servers on one database, and one client that uses all of them. */
 class Fleet {
   kills = 0;
 
@@ -59,7 +59,7 @@ class Fleet {
     return new Fleet(start, servers, client);
   }
 
-  /** Kills one after the other and starts it again, until `isOver`. */
+  /** Kills and restarts one server after the other until `isOver`. */
   async killInTurn(isOver: () => boolean): Promise<void> {
     for (let index = 0; !isOver(); index = (index + 1) % this.servers.length) {
       const { port } = this.servers[index]!;
@@ -75,7 +75,7 @@ class Fleet {
   }
 }
 
-/** How long a call takes while all is well, and while servers are killed and started again in turn. */
+/** Latency of calls while all servers are up, and while servers are killed and restarted in turn. */
 export async function measureOutages(
   sandbox: Sandbox,
   cores: Cores,
@@ -99,7 +99,7 @@ async function observe(name: string, fleet: Fleet, ms: number, killing: boolean)
   console.error(`calls, ${name} …`);
   const { client } = fleet;
   const observed = new Observed();
-  // Filled in order and sorted afterwards: a set would grow, and stop everybody, in between.
+  // Preallocated and sorted afterwards, because a growing Set would block the event loop.
   const ids = new BigInt64Array(Math.ceil((RATE * ms) / 1000) + 1);
   let count = 0;
   const next = async (): Promise<bigint> => {
@@ -132,12 +132,12 @@ export function describeOutages(rows: OutageReport): string {
     whole(refused),
   ]);
   return [
-    `${whole(RATE)} calls of nextId a second; what is fetched ahead lasts ${DURATION_MS} ms to four times that`,
+    `${whole(RATE)} nextId calls per second; prefetched IDs last ${DURATION_MS} ms to four times that`,
     formatTable(header, table),
   ].join('\n');
 }
 
-/** What a correct client never does, however slow the machine. */
+/** Errors that never occur with a correct client, even on a slow machine. */
 export function outageFaults(rows: OutageReport): string[] {
   return rows.flatMap(({ name, duplicates, refused }) => [
     ...(duplicates > 0 ? [`${name}: ${duplicates} duplicates`] : []),

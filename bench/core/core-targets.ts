@@ -3,14 +3,14 @@ import { atLeast, type Figure, figure, type Target } from '../report/targets';
 import type { Contender } from './contender';
 import { type Sample, verdict } from './sample';
 
-/** 4096 sequence numbers a millisecond. */
+/** 4096 sequence numbers per millisecond. */
 export const FORMAT_LIMIT = 4_096_000;
 
 export interface CoreResult {
   readonly contender: Contender;
   readonly rates: readonly number[];
   readonly rate: Summary;
-  /** To the counter of the same round. */
+  /** Ratio to the counter in the same round. */
   readonly ratio: Summary;
   readonly sample: Sample;
 }
@@ -20,7 +20,7 @@ const STRING_SHARE = 0.97;
 const SEGMENT_RATE = 30_000_000;
 const SEGMENT_SHARE = 0.5;
 
-/** The results as they are listed: the counter, then Leaf's, then the peers. */
+/** Sorts the results: the counter, then Leaf, then the peers. */
 export function coreTargets(results: readonly CoreResult[]): Target[] {
   const find = (name: string): CoreResult => results.find(({ contender }) => contender.name.includes(name))!;
   const bigints = find('snowflake next()');
@@ -42,8 +42,8 @@ export function coreTargets(results: readonly CoreResult[]): Target[] {
 }
 
 /**
- * Beside a peer that counts within its milliseconds stands a snowflake. One that repeats itself, or gives random text, is
- * not held to the limit of a millisecond; beside it stands what has no such limit either.
+ * Compares peers that count within each millisecond with snowflake IDs. Peers that produce duplicates or random strings
+ * have no limit per millisecond, so they are compared with segment IDs, which have no such limit either.
  */
 function ahead(peer: CoreResult, ours: CoreResult): Target {
   const ratio = summarize(ratios(ours.rates, peer.rates)).median;

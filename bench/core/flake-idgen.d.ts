@@ -1,7 +1,7 @@
 declare module 'flake-idgen' {
   export default class FlakeId {
     constructor(options?: { id?: number; epoch?: number });
-    /** Throws when the 4096 IDs of a millisecond are used up. */
+    /** Throws after 4096 IDs in a millisecond. */
     next(): Buffer;
   }
 }

@@ -13,7 +13,7 @@ import { MemorySegmentStore } from './memory-segment-store';
 const TAG = 'order';
 export const SEGMENT_STEP = 1_000_000;
 
-/** What a held and healthy lease looks like to the generator. */
+/** A healthy lease. */
 function openWindow(workerId: number): IssueWindow {
   const never = Number.MAX_SAFE_INTEGER;
   const refusal = new LeafError('LEAF_NOT_READY', 'no worker');
@@ -63,11 +63,11 @@ function snowflakeString(): Contender {
     fill(ids, from, to) {
       for (let i = from; i < to; i++) {
         const id = generator.nextString();
-        // V8 joins text only when it is read: an ID nobody reads would be half made.
+        // V8 flattens concatenated strings when they are read, so each ID must be read.
         seen += id.charCodeAt(id.length - 1);
         ids[i] = id;
       }
-      if (seen === 0) throw new Error('No text was made.');
+      if (seen === 0) throw new Error('The contender returned only empty strings.');
       return to;
     },
   };
@@ -99,7 +99,7 @@ function segmentSync(): Contender {
     fill(ids, from, to) {
       for (let i = from; i < to; i++) {
         const id = generator.tryNext(TAG);
-        // As every caller has to: the first ID of a tag, and one that is not buffered, is waited for.
+        // Waits for the first ID of a tag and for IDs that are not buffered, as every caller does.
         if (id === undefined) return waitForOne(generator, ids, i);
         ids[i] = id;
       }
@@ -122,7 +122,7 @@ function segmentString(): Contender {
         seen += id.charCodeAt(id.length - 1);
         ids[i] = id;
       }
-      if (seen === 0) throw new Error('No text was made.');
+      if (seen === 0) throw new Error('The contender returned only empty strings.');
       return to;
     },
   };

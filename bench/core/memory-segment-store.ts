@@ -1,7 +1,7 @@
 import { PLAIN_TAG, SegmentStore, type Allocation, type IdRange, type TagEntry } from '@leaf-ids/core';
 import { turn } from './contender';
 
-/** One tag in memory. It answers after a turn of the event loop, as a real store never answers at once. */
+/** A store with one tag in memory. It always responds asynchronously, as a real store does. */
 export class MemorySegmentStore extends SegmentStore {
   readonly description = 'memory';
   private maxId = 1n;
@@ -40,7 +40,7 @@ export class MemorySegmentStore extends SegmentStore {
   }
 
   beginPeriod(): Promise<void> {
-    return Promise.reject(new Error('the tag has no periods'));
+    return Promise.reject(new Error('Tag has no periods'));
   }
 
   recordDeleted(): Promise<void> {

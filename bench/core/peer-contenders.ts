@@ -5,7 +5,7 @@ import { nanoid } from 'nanoid';
 import { Snowflake as NodejsSnowflake } from 'nodejs-snowflake';
 import { CHUNK, type Contender } from './contender';
 
-/** What making one ID cannot cost less than: a number that counts up, as a bigint of its own. */
+/** The minimum cost of an ID: incrementing a number and creating a bigint. */
 export function counter(): Contender {
   let count = 0;
   return {
@@ -47,7 +47,7 @@ function flakeIdgen(): Contender {
         try {
           for (; i < to; i++) ids[i] = generator.next();
         } catch {
-          // It throws when a millisecond is used up; its callback form would wait longer, for a timer.
+          // It throws if a millisecond has no IDs left; its callback API waits longer, on a timer.
           for (const now = Date.now(); Date.now() === now;);
         }
       }
@@ -84,7 +84,7 @@ function nanoids(): Contender {
         seen += id.charCodeAt(id.length - 1);
         ids[i] = id;
       }
-      if (seen === 0) throw new Error('No text was made.');
+      if (seen === 0) throw new Error('The contender returned only empty strings.');
       return to;
     },
   };

@@ -6,7 +6,7 @@ export interface RoundOptions {
   readonly onRound: (round: number) => void;
 }
 
-/** IDs per second of each contender, round by round: each once a round, so that all meet the same disturbances. */
+/** IDs per second of each contender in each round. Every round runs all contenders under the same conditions. */
 export async function measureRounds(
   contenders: readonly Contender[],
   { rounds, roundMs, onRound }: RoundOptions,
@@ -15,7 +15,7 @@ export async function measureRounds(
   for (const contender of contenders) await rateOf(contender, roundMs);
   for (let round = 0; round < rounds; round++) {
     onRound(round);
-    // Another one begins each time: nobody always runs after the same neighbour's garbage.
+    // Rotates the order, so that no contender always collects the garbage of the same predecessor.
     const first = round % contenders.length;
     for (const contender of [...contenders.slice(first), ...contenders.slice(0, first)]) {
       rates.get(contender)?.push(await rateOf(contender, roundMs));

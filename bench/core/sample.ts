@@ -3,11 +3,11 @@ import { turn, type Contender } from './contender';
 export interface Sample {
   readonly size: number;
   readonly duplicates: number;
-  /** IDs per second while the sample was taken: who is fast here had the occasion to repeat itself. */
+  /** IDs per second of the sample. Duplicates are more likely at high rates. */
   readonly rate: number;
 }
 
-/** Takes `size` IDs as fast as they come, by the same loop that is timed, and counts those that were there before. */
+/** Generates `size` IDs with the loop that is measured, and counts duplicates. */
 export async function sampleOf(contender: Contender, size: number): Promise<Sample> {
   const ids = new Array<unknown>(size).fill(undefined);
   const start = performance.now();
@@ -19,7 +19,7 @@ export async function sampleOf(contender: Contender, size: number): Promise<Samp
   const rate = (size / (performance.now() - start)) * 1000;
   const { key } = contender;
   const distinct = new Set(key === undefined ? ids : ids.map(key));
-  if (distinct.has(undefined)) throw new Error(`${contender.name} left an ID out.`);
+  if (distinct.has(undefined)) throw new Error(`${contender.name} did not write all IDs.`);
   return { size, duplicates: size - distinct.size, rate };
 }
 

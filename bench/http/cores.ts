@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 
-/** Where the two sides of a measurement run: each on a core of its own, where that can be arranged. */
+/** Pins the server and the load generator to a core each, if possible. */
 export interface Cores {
   readonly pinned: boolean;
-  /** The command, on the servers' core. */
+  /** The command, pinned to the core of the servers. */
   server(command: readonly string[]): readonly string[];
-  /** The command, on the load generator's core. */
+  /** The command, pinned to the core of the load generator. */
   generator(command: readonly string[]): readonly string[];
 }
 
@@ -18,7 +18,7 @@ export function arrangeCores(): Cores {
   return shareCores();
 }
 
-/** The kernel places both sides. */
+/** Without pinning. */
 export function shareCores(): Cores {
   return { pinned: false, server: (command) => command, generator: (command) => command };
 }

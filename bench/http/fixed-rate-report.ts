@@ -2,14 +2,14 @@ import { summarize } from '../report/summary';
 import { decimals, formatTable, percent, whole } from '../report/table';
 import { type FixedRateLoad, SHARE_OF_PEAK } from './fixed-rate';
 
-/** A generator whose own error is larger than this says nothing about latencies below a millisecond. */
+/** If the error of the load generator is larger than this, latencies below a millisecond are meaningless. */
 const LATENESS_LIMIT_MS = 0.5;
 
 export interface FixedRateReport {
   readonly name: string;
   readonly perSecond: number;
   readonly share: number;
-  /** Medians of the rounds; `maxMs` is the worst of all. */
+  /** Medians of the rounds; `maxMs` is the maximum of all rounds. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p99Spread: string;
@@ -18,9 +18,9 @@ export interface FixedRateReport {
   readonly latenessP99Ms: number;
   readonly latenessMaxMs: number;
   readonly limit: number;
-  /** Of all requests, those that found no connection free. */
+  /** Share of requests without a free connection. */
   readonly waited: number;
-  /** Requests of all rounds that were refused or lost, and are in no percentile. */
+  /** Refused or lost requests of all rounds. The percentiles do not include them. */
   readonly failures: number;
 }
 
@@ -66,22 +66,22 @@ export function describeFixedRates(reports: readonly FixedRateReport[]): string 
   ]);
   const limit = reports[0]?.limit ?? NaN;
   const lines = [formatTable([...header, ...own], rows)];
-  lines.push(`By itself the generator reached ${whole(limit)} requests/s on ${reports[0]?.name ?? 'nothing'}.`);
+  lines.push(`The generator alone reached ${whole(limit)} requests/s on ${reports[0]?.name ?? 'no route'}.`);
   const held = reports.filter(({ share }) => share < SHARE_OF_PEAK - 0.01);
   if (held.length > 0) {
     const names = held.map(({ name }) => name).join('; ');
-    lines.push(`It cannot offer ${percent(SHARE_OF_PEAK)} of the peak: ${names} were measured at less.`);
+    lines.push(`It cannot generate ${percent(SHARE_OF_PEAK)} of the peak, so these routes had a lower rate: ${names}.`);
   }
   const late = reports.filter(isGeneratorLate);
   if (late.length > 0) {
     lines.push(
-      `Its own lateness is large, and its latencies are too high: ${late.map(({ name }) => name).join('; ')}.`,
+      `The generator sent requests late, so these latencies are too high: ${late.map(({ name }) => name).join('; ')}.`,
     );
   }
   return lines.join('\n');
 }
 
-/** Whether the figures of latency are the generator's own, or those of other work on its core. */
+/** Whether the generator, or other work on its core, dominates the latencies. */
 export function isGeneratorLate({ latenessP99Ms }: FixedRateReport): boolean {
   return latenessP99Ms > LATENESS_LIMIT_MS;
 }

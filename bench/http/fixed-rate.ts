@@ -3,28 +3,28 @@ import { CONNECTIONS } from './load-generator';
 import type { Rig, Route } from './route';
 import type { ServerProcess } from './server-process';
 
-/** Of the peak of the same server in the same round. */
+/** Share of the peak rate of the same server in the same round. */
 export const SHARE_OF_PEAK = 0.7;
-/** Of what the generator can send at most: closer to it, its own turns would be what is measured. */
+/** Share of the maximum rate of the generator. At a higher share, its own event loop would dominate the latency. */
 const SHARE_OF_LIMIT = 0.85;
 
 export interface FixedRateLoad extends PhaseResult {
   readonly name: string;
   readonly perSecond: number;
-  /** What `perSecond` is of the peak. */
+  /** `perSecond` as a share of the peak. */
   readonly share: number;
-  /** Requests a second that the generator reached by itself, asking again at each answer. */
+  /** Maximum requests per second of the generator in a closed loop. */
   readonly limit: number;
 }
 
-/** What the generator reaches on the quickest server, as fast as it can: the lower one of its limit and the server's. */
+/** The maximum rate on the fastest server: the lower of the limits of the generator and the server. */
 export async function generatorLimit(rig: Rig, { path }: Route, { port }: ServerProcess): Promise<number> {
   const phase = { connections: CONNECTIONS, perSecond: undefined, seconds: 1 };
   const [, result] = await runPhases(rig.sandbox, rig.cores, { port, path, phases: [phase, phase] });
   return result!.ok / phase.seconds;
 }
 
-/** Requests at a fixed rate, whatever becomes of those before; latencies from the moment each was due. */
+/** Sends requests at a fixed rate (open loop). Latency counts from the time at which each request was due. */
 export async function measureAtFixedRate(
   rig: Rig,
   { name, path }: Route,

@@ -1,4 +1,4 @@
-/** Turns on a core of its own and looks at the clock, nothing else: what it misses is taken away by the machine. */
+/** Reads the clock in a busy loop on its own core. Gaps are time that the machine gave to other work. */
 const SECONDS = 3;
 const SHORTEST_MS = 0.5;
 

@@ -8,7 +8,7 @@ import type { RouteReport } from './route-report';
 export interface HttpOutcome {
   readonly routes: readonly RouteReport[];
   readonly fixedRates: readonly FixedRateReport[];
-  /** Undefined: the server cannot be several processes. */
+  /** Undefined if the server does not support several processes. */
   readonly processes: readonly ProcessReport[] | undefined;
   readonly startMs: Summary;
   readonly memory: { readonly idleMiB: Summary | undefined; readonly loadedMiB: Summary | undefined };
@@ -40,12 +40,12 @@ function latencyName(report: FixedRateReport): string {
   return `${report.name}, p99 at ${(report.share * 100).toFixed(0)} % of the peak${late}`;
 }
 
-/** At a smaller share of the peak than promised, or of some requests, a latency says nothing about the promise. */
+/** Undefined if the rate was too low or requests failed: such a latency is not comparable with the target. */
 function measured({ share, p99Ms, failures }: FixedRateReport): number | undefined {
   return share < SHARE_OF_PEAK - 0.01 || failures > 0 ? undefined : p99Ms;
 }
 
-/** What does not happen on a machine that has nothing else to do: requests that were refused or lost. */
+/** Refused or lost requests, which do not occur on an idle machine. */
 export function httpFaults({ routes, fixedRates }: Pick<HttpOutcome, 'routes' | 'fixedRates'>): string[] {
   const loads = routes.map(({ name, loads }) => ({ name, failures: loads.reduce((sum, l) => sum + l.failures, 0) }));
   const steady = fixedRates.map(({ name, failures }) => ({ name: `${name}, at a fixed rate`, failures }));

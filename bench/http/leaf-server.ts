@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type * as Environment from '../../apps/leaf-server/src/config/environment';
 import type * as Server from '../../apps/leaf-server/src/server';
 
-/** node leaf-server.js <folder of the built server> on|off: the server with its counting of requests on or off. */
+/** node leaf-server.js <folder of the built server> on|off: runs the server with request metrics on or off. */
 async function main([folder = '', counting]: readonly string[]): Promise<void> {
   const { readConfig } = (await import(join(folder, 'config/environment.js'))) as typeof Environment;
   const { startServer } = (await import(join(folder, 'server.js'))) as typeof Server;

@@ -4,31 +4,31 @@ import { createRequire } from 'node:module';
 import type { Cores } from './cores';
 import type { Sandbox } from './sandbox';
 
-/** What one run against one address gave. */
+/** Result of one run against one URL. */
 export interface Load {
   readonly requests: number;
   readonly seconds: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Requests without an answer, and answers that were no 200; wrk counts only those that were neither 2xx nor 3xx. */
+  /** Requests without a response or with a status other than 200; wrk only counts statuses outside 2xx and 3xx. */
   readonly failures: number;
 }
 
 export interface LoadGenerator {
   readonly name: string;
-  /** @param connections {@link CONNECTIONS} when left out */
+  /** @param connections {@link CONNECTIONS} by default */
   run(url: string, seconds: number, connections?: number): Promise<Load>;
 }
 
 export const CONNECTIONS = 64;
-/** What a run may take beyond its time before it is killed. */
+/** Grace period before a run is killed. */
 const SLACK_MS = 20_000;
 
-/** wrk, which leaves the machine to the server; where it is not installed, autocannon. */
+/** wrk, which uses little CPU time; autocannon if wrk is not installed. */
 export function chooseGenerator(sandbox: Sandbox, cores: Cores): LoadGenerator {
   const run = (command: readonly string[], seconds: number): Promise<string> =>
     sandbox.run(cores.generator(command), seconds * 1000 + SLACK_MS);
-  // Asked for its version, wrk prints it and ends with 1.
+  // wrk -v prints the version and exits with 1.
   const { stdout } = spawnSync('wrk', ['-v'], { encoding: 'utf8' }) as { stdout: string | null };
   const version = /^wrk (\S+)/m.exec(stdout ?? '')?.[1];
   if (version !== undefined) {

@@ -5,14 +5,14 @@ import type { Sandbox } from './sandbox';
 
 const LIMIT_MS = 30_000;
 
-/** What the machine takes away from a process that never waits. */
+/** Time that other work takes from a busy process. */
 export interface Gaps {
-  /** Of the time, in gaps of half a millisecond and more. */
+  /** Share of the time lost in gaps of at least 0.5 ms. */
   readonly share: number;
   readonly longestMs: number;
 }
 
-/** On the core of the servers and on that of the generator, both busy at the same time. */
+/** Measures the cores of the servers and of the generator at the same time. */
 export async function measureGaps(sandbox: Sandbox, cores: Cores): Promise<Gaps[]> {
   const probe = [process.execPath, join(__dirname, 'gap-probe.js')];
   const outputs = await Promise.all(
@@ -23,5 +23,5 @@ export async function measureGaps(sandbox: Sandbox, cores: Cores): Promise<Gaps[
 
 export function describeGaps(gaps: readonly Gaps[]): string {
   const of = gaps.map(({ share, longestMs }) => `${percent(share)} in gaps of up to ${decimals(longestMs, 1)} ms`);
-  return `A process that only turns misses ${of.join(', and on the other core ')}: that is the machine's, and in every latency.`;
+  return `A busy loop loses ${of.join(', and on the other core ')} to other work on the machine; every latency includes this.`;
 }

@@ -21,7 +21,7 @@ interface ProcessLoad {
   readonly generatorCpu: number | undefined;
 }
 
-/** What is asked for. */
+/** The requests. */
 export interface ProcessCall {
   readonly name: string;
   readonly path: string;
@@ -33,16 +33,16 @@ export interface ProcessReport {
   readonly processes: number;
   readonly loads: readonly ProcessLoad[];
   readonly rate: Summary;
-  /** To one process, in the same round. */
+  /** Ratio to one process in the same round. */
   readonly ratio: Summary;
 }
 
-/** Whether the built server can be several processes. */
+/** Whether the built server supports several processes. */
 export function hasProcesses(main: string): boolean {
   return readFileSync(join(dirname(main), 'config/variables.js'), 'utf8').includes('LEAF_PROCESSES');
 }
 
-/** One server of one process and one of two, in turn, while the kernel places them and the generator as it likes. */
+/** Measures one server with one process and one with two, alternately and without pinning. */
 export async function measureProcesses(
   sandbox: Sandbox,
   main: string,
@@ -69,7 +69,7 @@ export async function measureProcesses(
   });
 }
 
-/** One server, and each of the calls. */
+/** Measures each call on one server. */
 async function measureOne(
   sandbox: Sandbox,
   generator: LoadGenerator,

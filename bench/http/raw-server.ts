@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 
-/** What HTTP in Node.js costs without a framework and without an ID: the same answer for every request. */
+/** node:http without a framework, with a constant response. */
 const ID = '1169786042799259000';
-/** A flat list made once is the cheapest form of headers that Node.js knows. */
+/** A preallocated flat array is the fastest form of headers in Node.js. */
 const HEADERS = ['content-type', 'text/plain', 'content-length', String(ID.length)];
 
 createServer((_request, response) => {

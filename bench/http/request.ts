@@ -2,7 +2,7 @@ import { get, type Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const ATTEMPTS = 10;
-/** What `Retry-After` asks for. */
+/** Delay of `Retry-After`. */
 const RETRY_MS = 1000;
 
 export interface Answer {
@@ -15,7 +15,7 @@ interface ManyIds {
   readonly ranges?: readonly { readonly from: string; readonly to: string }[];
 }
 
-/** One GET from this machine, read to its end; rejects when that takes longer than `limitMs`. */
+/** Sends a GET request and reads the whole response; rejects after `limitMs`. */
 export function request(port: number, path: string, limitMs: number, agent: Agent | false = false): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(limitMs);
@@ -31,14 +31,14 @@ export function request(port: number, path: string, limitMs: number, agent: Agen
   });
 }
 
-/** Throws unless the answer is a 200 with `ids` IDs and nothing else. */
+/** Throws unless the response is a 200 that contains exactly `ids` IDs. */
 export async function requestIds(port: number, path: string, ids: number, agent: Agent | false = false): Promise<void> {
   const { status, text } = await request(port, path, 10_000, agent);
   if (status === 200 && countIds(text) === ids) return;
-  throw new Error(`GET ${path} answered ${status} ${JSON.stringify(text.slice(0, 300))} in place of ${ids} IDs.`);
+  throw new Error(`GET ${path} returned ${status} ${JSON.stringify(text.slice(0, 300))}, expected ${ids} IDs.`);
 }
 
-/** As above, for a server that may still refuse: what came before may have been more than it could do. */
+/** Like {@link requestIds}, but retries while a server that is still overloaded returns 503. */
 export async function awaitIds(port: number, path: string, ids: number): Promise<void> {
   for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
     const { status } = await request(port, path, 10_000);
@@ -48,7 +48,7 @@ export async function awaitIds(port: number, path: string, ids: number): Promise
   await requestIds(port, path, ids);
 }
 
-/** IDs of an answer: one as plain text, a batch, or ranges; undefined when it is none of them. */
+/** Number of IDs in a response: plain text, a batch or ranges; undefined for anything else. */
 export function countIds(text: string): number | undefined {
   if (/^\d{1,19}$/.test(text)) return 1;
   if (!text.startsWith('{')) return undefined;

@@ -7,18 +7,18 @@ import { measureCalls } from './server-figures';
 import { ServerProcess, type ServerOptions } from './server-process';
 
 export interface RouteLoad extends Load {
-  /** Requests per second that did not fail. */
+  /** Successful requests per second. */
   readonly rate: number;
-  /** Share of one core that the server used; undefined where that cannot be read. */
+  /** CPU usage of the server in cores; undefined without /proc. */
   readonly serverCpu: number | undefined;
 }
 
 export interface RoundPlan {
   readonly seconds: number;
   readonly warmUpSeconds: number;
-  /** Of each load at a fixed rate. */
+  /** Results of each load at a fixed rate. */
   readonly fixedRateSeconds: number;
-  /** Calls of the subject, one after the other, after the load. */
+  /** Durations of sequential calls to the subject after the load. */
   readonly calls: number;
 }
 
@@ -38,15 +38,15 @@ export interface Round {
   readonly callMs: readonly number[];
 }
 
-/** Long enough for timers and garbage of the start or the load to be gone. */
+/** Time for timers and garbage collection after startup or load. */
 export const SETTLE_MS = 2000;
 
 /**
- * Starts every server anew, since one process can be faster than the next with the same code; loads one route after the
- * other, route number `first` first.
+ * Restarts every server, because processes with the same code can differ in speed, and loads one route after the other,
+ * starting with route number `first`.
  *
- * @param subject the server whose memory and calls are measured too
- * @throws Error when a server ends, or a first answer is not what it should be
+ * @param subject the server whose memory and calls are also measured
+ * @throws Error if a server exits or a first response is invalid
  */
 export async function measureRound(
   rig: Rig,
@@ -91,7 +91,7 @@ export async function measureRound(
   };
 }
 
-/** @throws Error when the first answer is wrong, or no other comes */
+/** @throws Error if the first response is invalid or there are no others */
 export async function loadOf(
   { name, path, ids, connections }: Route,
   server: ServerProcess,
@@ -103,7 +103,7 @@ export async function loadOf(
   const load = await generator.run(`http://127.0.0.1:${server.port}${path}`, seconds, connections);
   const after = server.cpuSeconds();
   server.assertAlive();
-  if (load.requests === 0) throw new Error(`${name}: no answer within ${seconds} s. Is the machine very busy?`);
+  if (load.requests === 0) throw new Error(`${name}: no response within ${seconds} s. Stop other work on the machine.`);
   const serverCpu = before === undefined || after === undefined ? undefined : (after - before) / load.seconds;
   return { ...load, rate: (load.requests - load.failures) / load.seconds, serverCpu };
 }

@@ -8,21 +8,21 @@ export interface RouteReport {
   readonly path: string;
   /** IDs per second. */
   readonly idRate: number;
-  /** Round by round. */
+  /** One entry per round. */
   readonly loads: readonly RouteLoad[];
   /** Requests per second. */
   readonly rate: Summary;
-  /** Rate over that of the baseline in the same round. */
+  /** Ratio of the rate to that of the baseline in the same round. */
   readonly ratio: Summary;
   readonly p50Ms: Summary;
   readonly p99Ms: Summary;
-  /** Share of a core that the server used. Below 1 it was not the server that set the rate. */
+  /** CPU usage of the server in cores. Below 1, the server was not the bottleneck. */
   readonly serverCpu: Summary | undefined;
-  /** Requests per second of processor time, over those of the baseline: nearly the same whoever sets the rate. */
+  /** Requests per second of CPU time, relative to the baseline. Hardly depends on the bottleneck. */
   readonly cpuRatio: Summary | undefined;
 }
 
-/** Below this share of its core a server was waiting for the generator. */
+/** A server with lower CPU usage was waiting for the generator. */
 const SATURATED = 0.95;
 
 /** One report per route; the first route is the baseline. */
@@ -75,15 +75,15 @@ export function describeRoutes(reports: readonly RouteReport[]): string {
   const waiting = reports.filter(({ serverCpu }) => serverCpu !== undefined && serverCpu.median < SATURATED);
   if (waiting.length > 0) {
     const names = waiting.map(({ name }) => name).join('; ');
-    lines.push('', `The generator, or other work on the machine, held these back: ${names}.`);
+    lines.push('', `The generator, or other work on the machine, limited these routes: ${names}.`);
     lines.push(
-      'Their requests/s are too low and ratios of them are off; the last column suffers least. Repeat when it is quiet.',
+      'Their requests/s are too low and their ratios are wrong; the last column is least affected. Repeat on an idle machine.',
     );
   }
   return lines.join('\n');
 }
 
-/** autocannon counts whole milliseconds, rounded down. */
+/** autocannon reports whole milliseconds, rounded down. */
 function latency({ median }: Summary): string {
   return median === 0 ? '<1' : decimals(median, 2);
 }

@@ -3,7 +3,7 @@ import type { LoadGenerator } from './load-generator';
 import type { Sandbox } from './sandbox';
 import type { ServerOptions } from './server-process';
 
-/** What measures, and where. */
+/** The load generator and the cores. */
 export interface Rig {
   readonly sandbox: Sandbox;
   readonly cores: Cores;
@@ -15,10 +15,10 @@ export interface Route {
   readonly name: string;
   readonly server: ServerOptions;
   readonly path: string;
-  /** IDs of an answer. */
+  /** IDs per response. */
   readonly ids: number;
-  /** Of the load, if other than usual. */
+  /** Number of connections, if not the default. */
   readonly connections?: number;
-  /** Its latency is measured at a fixed rate, too. */
+  /** Whether its latency is also measured at a fixed rate. */
   readonly atFixedRate?: boolean;
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Child processes and temporary folders; however this process ends, short of a SIGKILL, none of them outlives it. */
+/** Child processes and temporary folders. They are removed when this process exits, except after SIGKILL. */
 export class Sandbox {
   private readonly children = new Set<ChildProcess>();
   private readonly folders = new Set<string>();
@@ -19,7 +19,7 @@ export class Sandbox {
     return this.adopt(spawn(file, args, options));
   }
 
-  /** Ends it with this process. */
+  /** Starts a child process that is killed when this process exits. */
   adopt(child: ChildProcess): ChildProcess {
     const forget = (): boolean => this.children.delete(child);
     this.children.add(child);
@@ -29,8 +29,8 @@ export class Sandbox {
   }
 
   /**
-   * Runs a command to its end, gives it `input` to read and returns what it wrote; rejects when it fails or takes longer
-   * than `limitMs`.
+   * Runs a command with `input` as standard input and returns its standard output; rejects if the command fails or
+   * takes longer than `limitMs`.
    */
   run(command: readonly string[], limitMs: number, input?: string): Promise<string> {
     return new Promise((resolve, reject) => {
@@ -46,7 +46,11 @@ export class Sandbox {
         clearTimeout(timer);
         if (code === 0) resolve(stdout);
         else
-          reject(new Error(`${command.join(' ')} ended with ${code ?? signal ?? 'nothing'}: ${stderr.slice(-2000)}`));
+          reject(
+            new Error(
+              `${command.join(' ')} exited with ${code ?? signal ?? 'an unknown code'}: ${stderr.slice(-2000)}`,
+            ),
+          );
       });
     });
   }

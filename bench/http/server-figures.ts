@@ -4,7 +4,7 @@ import { awaitIds, requestIds } from './request';
 import type { Sandbox } from './sandbox';
 import { ServerProcess } from './server-process';
 
-/** Milliseconds that one call takes over one kept connection, one after the other; throws at a wrong answer. */
+/** Milliseconds per call, sequentially on one keep-alive connection; throws if a response is invalid. */
 export async function measureCalls(
   server: ServerProcess,
   { path, ids }: { readonly path: string; readonly ids: number },
@@ -25,7 +25,7 @@ export async function measureCalls(
   return times;
 }
 
-/** Milliseconds from the start of the process, with an empty data folder, to its first ID over HTTP. */
+/** Milliseconds from the start of the process, with an empty data folder, to the first ID over HTTP. */
 export async function measureStartUps(
   sandbox: Sandbox,
   command: readonly string[],

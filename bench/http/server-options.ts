@@ -5,15 +5,15 @@ import { parseArgs } from 'node:util';
 const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 
 /**
- * What most parts take: `--quick`, and `--server <main.js>`, the build to measure.
+ * Parses the options of most parts: `--quick`, and `--server <main.js>`, the build to measure.
  *
- * @throws Error when there is no such build
+ * @throws Error if the build does not exist
  */
 export function readServerOptions(): { readonly quick: boolean; readonly server: string } {
   const { values } = parseArgs({
     options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
   });
   const server = resolve(values.server);
-  if (!existsSync(server)) throw new Error(`There is no ${server}. Run "npm run build" first.`);
+  if (!existsSync(server)) throw new Error(`Missing ${server}. Run "npm run build" first.`);
   return { quick: values.quick, server };
 }

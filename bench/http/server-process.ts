@@ -11,9 +11,9 @@ import type { Sandbox } from './sandbox';
 
 export interface ServerOptions {
   readonly command: readonly string[];
-  /** Answers 200 when the server can be used. */
+  /** Path that returns 200 when the server is ready. */
   readonly readyPath: string;
-  /** Any free one when left out. */
+  /** Any free port by default. */
   readonly port?: number;
   /** Settings other than the defaults. */
   readonly env?: NodeJS.ProcessEnv;
@@ -23,20 +23,20 @@ const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 10_000;
 const POLL_MS = 5;
 
-/** A server under test, a process of its own on a free port of the loopback address. */
+/** A server under test: a child process that listens on the loopback address. */
 export class ServerProcess {
   private failure: Error | undefined;
 
   private constructor(
     readonly port: number,
-    /** From the start of the process to the first 200, in milliseconds. */
+    /** Time from the start of the process to the first 200, in milliseconds. */
     readonly startMs: number,
     private readonly child: ChildProcess,
     private readonly folder: string,
     private readonly sandbox: Sandbox,
   ) {
     child.once('exit', (code, signal) => {
-      this.failure = new Error(`The server ended with ${code ?? signal ?? 'nothing'}.\n${logTail(folder)}`);
+      this.failure = new Error(`The server exited with ${code ?? signal ?? 'an unknown code'}.\n${logTail(folder)}`);
     });
   }
 
@@ -61,17 +61,17 @@ export class ServerProcess {
     throw new Error(`${command.join(' ')} did not become ready at ${readyPath}.\n${logTail(folder)}`);
   }
 
-  /** Throws when the process has ended by itself. */
+  /** Throws if the process exited unexpectedly. */
   assertAlive(): void {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /** Processor time so far of the process, all threads, and those it started, in seconds; undefined without /proc. */
+  /** CPU time of the process and its children, all threads, in seconds; undefined without /proc. */
   cpuSeconds(): number | undefined {
     return cpuSecondsOf(this.child.pid ?? 0);
   }
 
-  /** Resident memory in MiB; undefined where there is no /proc. */
+  /** Resident memory in MiB; undefined without /proc. */
   residentMiB(): number | undefined {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(this.child.pid ?? 0, 'status') ?? '')?.[1];
     return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
@@ -81,7 +81,7 @@ export class ServerProcess {
     this.child.kill(signal);
   }
 
-  /** As a crash does it. Its folder stays until the end: whoever measures meanwhile shall not wait for the disk. */
+  /** Kills the process with SIGKILL. Its folder is deleted later, because disk I/O would affect measurements. */
   async kill(): Promise<void> {
     const ended = once(this.child, 'exit');
     this.child.kill('SIGKILL');
@@ -100,7 +100,7 @@ export class ServerProcess {
   }
 }
 
-/** The defaults of the server are measured: settings of the caller's shell stay out. */
+/** The environment without LEAF_* and NODE_OPTIONS, to measure the defaults. */
 function environment(port: number, folder: string): NodeJS.ProcessEnv {
   const data = join(folder, 'data');
   mkdirSync(data);

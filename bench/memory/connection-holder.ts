@@ -6,8 +6,8 @@ const WIDTH = 64;
 const REQUEST = `GET ${ID_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
 
 /**
- * node connection-holder.js <port>: is told by messages how many connections to hold, and answers how many of them have
- * been answered and are still open. It is a process of its own, for the files that it may open as well.
+ * node connection-holder.js <port>: receives messages with the number of connections to hold, and replies with the
+ * number of open connections that have received a response. A separate process, because of the limit of open files.
  */
 function main(port: number): void {
   const open = new Set<Socket>();
@@ -27,7 +27,7 @@ function main(port: number): void {
 
 async function answered(port: number, open: Set<Socket>): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
-  // Counted at once: those who open connections beside this one shall not open too many.
+  // Counted before it connects, so that concurrent calls do not open too many connections.
   open.add(socket);
   socket.once('close', () => open.delete(socket));
   socket.write(REQUEST);

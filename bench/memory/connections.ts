@@ -4,13 +4,13 @@ import type { Sandbox } from '../http/sandbox';
 import type { Subject } from './server-memory';
 import { settledMiB } from './server-memory';
 
-/** Resident memory with so many idle keep-alive connections, each of which has been answered once. */
+/** Resident memory with a number of idle keep-alive connections, each of which has received one response. */
 export interface ConnectionReport {
   readonly connections: number;
   readonly resident: number;
 }
 
-/** @param counts how many connections are open when memory is read, ascending */
+/** @param counts numbers of connections at which memory is measured, ascending */
 export async function measureConnections(
   subject: Subject,
   sandbox: Sandbox,
@@ -25,7 +25,8 @@ export async function measureConnections(
   for (const connections of counts) {
     client.send(connections);
     const [answered] = (await once(client, 'message')) as [number];
-    if (answered !== connections) throw new Error(`${answered} of ${connections} connections were answered.`);
+    if (answered !== connections)
+      throw new Error(`Only ${answered} of ${connections} connections received a response.`);
     reports.push({ connections, resident: await settledMiB(server) });
   }
   client.kill();

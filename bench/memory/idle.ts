@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subject } from './server-memory';
 import { ID_PATH, settledMiB } from './server-memory';
 
-/** Longer than V8 waits before it tidies up a process that does nothing. */
+/** Longer than the delay of the idle garbage collection in V8. */
 const REST_MS = 30_000;
 
 export interface StartReport {
-  /** Milliseconds from the start of the process to its first ID. */
+  /** Time from the start of the process to its first ID, in milliseconds. */
   readonly startMs: number;
   readonly idleMiB: number;
-  /** After half a minute without a request. */
+  /** Memory after 30 s without requests. */
   readonly restedMiB: number | undefined;
 }
 
-/** The first start makes the data; the later ones find it. The last one is left to rest, too, if `rest` says so. */
+/** The first start creates the data, which the later starts use. If `rest` is true, the last server is left idle. */
 export async function measureStarts(
   subject: Subject,
   starts: number,

@@ -5,13 +5,13 @@ import type { ConnectionReport } from './connections';
 import type { StartReport } from './idle';
 import type { TagReport } from './tags';
 
-/** Each list has one entry a round. */
+/** Each list has one entry per round. */
 export interface MemoryMeasured {
-  /** With the defaults: a first start, and others on the same data. */
+  /** Default settings: a first start, and restarts with the same data. */
   readonly starts: readonly (readonly StartReport[])[];
   readonly zookeeper: readonly StartReport[];
   readonly mysql: readonly StartReport[];
-  /** With few tags, some of them used, and with many. */
+  /** Few tags and many tags; some of them are used. */
   readonly tags: readonly (readonly TagReport[])[];
   readonly connections: readonly (readonly ConnectionReport[])[];
 }
@@ -20,7 +20,7 @@ interface Row {
   readonly name: string;
   readonly values: readonly number[];
   readonly unit: string;
-  /** The median has to be below. */
+  /** Upper limit of the median. */
   readonly target?: number;
 }
 
@@ -58,9 +58,9 @@ function rowsOf({ starts, zookeeper, mysql, tags, connections }: MemoryMeasured)
     { name: '2 s after the start, registry zk_recycle', values: idle(zookeeper), unit: 'MB' },
     { name: '2 s after the start, registry mysql on MariaDB', values: idle(mysql), unit: 'MB' },
     { name: 'known tag', values: tags.map(perKnownTag), unit: 'B', target: 1000 },
-    { name: 'used tag, beyond a known one', values: tags.map(perUsedTag), unit: 'B' },
+    { name: 'used tag, in addition to known tag', values: tags.map(perUsedTag), unit: 'B' },
     {
-      name: 'used tag in all',
+      name: 'used tag, total',
       values: tags.map((round) => perKnownTag(round) + perUsedTag(round)),
       unit: 'B',
       target: 1000,
@@ -71,14 +71,14 @@ function rowsOf({ starts, zookeeper, mysql, tags, connections }: MemoryMeasured)
   ];
 }
 
-/** By the difference of two servers: what they have besides their tags, garbage included, is in both. */
+/** Difference between two servers, which cancels memory unrelated to tags, including garbage. */
 function perKnownTag(round: readonly TagReport[]): number {
   const [few, many] = round;
   if (few === undefined || many === undefined) return NaN;
   return ((many.knownMiB - few.knownMiB) * BYTES_A_MIB) / (many.tags - few.tags);
 }
 
-/** By the difference of two moments: as many requests for one tag have left before what requests leave. */
+/** Difference between two times, after the same number of requests for one tag, which cancels memory of requests. */
 function perUsedTag([few]: readonly TagReport[]): number {
   if (few?.usedMiB === undefined || few.oneTagMiB === undefined) return NaN;
   return ((few.usedMiB - few.oneTagMiB) * BYTES_A_MIB) / few.used;

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox } from '../http/sandbox';
 import { ServerProcess } from '../http/server-process';
 
-/** The first tag that a new database has. */
+/** The tag in a new database. */
 export const ID_PATH = '/api/segment/get/leaf-segment-test';
-/** Long enough for timers and garbage of what was done to be gone. */
+/** Time for timers and garbage collection. */
 const SETTLE_MS = 2000;
-/** A machine that is busy with other things shall change no figure of memory. */
+/** Prevents overload refusals on a busy machine, which would affect the memory results. */
 const NEVER_LATE_MS = '60000';
 
 /** The built server under test. */
@@ -16,7 +16,7 @@ export class Subject {
     private readonly main: string,
   ) {}
 
-  /** A folder for the data of several servers, one after the other. */
+  /** A data folder for several consecutive servers. */
   folder(): string {
     return this.sandbox.folder();
   }
@@ -28,7 +28,7 @@ export class Subject {
   }
 }
 
-/** What the operating system holds in memory for the process, a moment after all work; NaN where there is no /proc. */
+/** Resident memory of the process, shortly after all work; NaN without /proc. */
 export async function settledMiB(server: ServerProcess): Promise<number> {
   await sleep(SETTLE_MS);
   server.assertAlive();

@@ -8,19 +8,19 @@ import { settledMiB } from './server-memory';
 const CONNECTIONS = 16;
 const LIMIT_MS = 30_000;
 
-/** Resident memory of a server with so many tags. */
+/** Resident memory of a server with a number of tags. */
 export interface TagReport {
   readonly tags: number;
-  /** Known from the start, and never asked for. */
+  /** After startup, without requests. */
   readonly knownMiB: number;
-  /** After as many IDs of one tag as there are used tags below: what requests leave behind, whatever they ask for. */
+  /** After `used` requests for a single tag: the memory that requests leave behind, independent of tags. */
   readonly oneTagMiB: number | undefined;
-  /** After an ID of each of `used` tags. */
+  /** After one request for each of `used` tags. */
   readonly usedMiB: number | undefined;
   readonly used: number;
 }
 
-/** @param used of so many tags an ID is taken */
+/** @param used number of tags for which an ID is requested */
 export async function measureTags(subject: Subject, tags: number, used: number): Promise<TagReport> {
   const folder = subject.folder();
   const env = { LEAF_DATA_DIR: folder, LEAF_SNOWFLAKE_ENABLED: 'false' };
@@ -36,7 +36,7 @@ export async function measureTags(subject: Subject, tags: number, used: number):
     await takeIds(server.port, used, (request) => request + 1);
     usedMiB = await settledMiB(server);
   }
-  // Many segments are not worth the wait for the rest of each to be given back.
+  // SIGKILL, because a graceful shutdown returns the rest of every segment, which takes long.
   await server.kill();
   return { tags, knownMiB, oneTagMiB, usedMiB, used };
 }
@@ -50,7 +50,7 @@ export async function insertTags(file: string, count: number): Promise<void> {
   database.close();
 }
 
-/** @param tagOf which tag a request asks for */
+/** @param tagOf returns the tag of a request */
 export async function takeIds(port: number, count: number, tagOf: (request: number) => number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   let next = 0;
@@ -58,7 +58,8 @@ export async function takeIds(port: number, count: number, tagOf: (request: numb
     while (next < count) {
       const tag = `service-${String(tagOf(next++)).padStart(6, '0')}-order`;
       const { status, text } = await request(port, `/api/segment/get/${tag}`, LIMIT_MS, agent);
-      if (status !== 200 || !/^[1-9]\d*$/.test(text)) throw new Error(`An ID of ${tag} came as ${status} ${text}`);
+      if (status !== 200 || !/^[1-9]\d*$/.test(text))
+        throw new Error(`Request for tag ${tag} returned ${status} ${text}, expected an ID`);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, caller));

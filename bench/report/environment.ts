@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os';
 
-/** What the figures were taken on; two runs compare only where these are equal. */
+/** The machine and software of a run. Runs are only comparable if these are equal. */
 export interface Environment {
   readonly date: string;
   readonly node: string;
@@ -9,7 +9,7 @@ export interface Environment {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
-  /** Processes that wanted a core in the minute before: other work on the machine. */
+  /** Load average of the minute before the run: other work on the machine. */
   readonly loadAverage: number;
 }
 

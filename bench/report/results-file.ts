@@ -3,25 +3,25 @@ import { join, resolve } from 'node:path';
 import type { Environment } from './environment';
 import type { Figure, Target } from './targets';
 
-/** What every part writes; the rest of its file is its own. */
+/** Properties that every part writes; each part adds its own. */
 export interface PartResults {
   readonly environment: Environment;
-  /** What a comparison of two builds compares. */
+  /** Figures for the comparison of two builds. */
   readonly figures: readonly Figure[];
-  /** What the summary of all parts lists. */
+  /** Targets for the summary of all parts. */
   readonly targets: readonly Target[];
 }
 
-/** Where results go when this is not set: beside the compiled benchmarks, where git does not see them. */
+/** Default folder for results: next to the compiled benchmarks, ignored by git. */
 const FOLDER = 'node_modules/.cache/leaf-bench';
-/** The variable by which one who runs a part several times keeps its results apart. */
+/** Environment variable with the folder for results, for repeated runs of a part. */
 export const FOLDER_VARIABLE = 'LEAF_BENCH_RESULTS';
 
 export function resultsFolder(): string {
   return resolve(process.env[FOLDER_VARIABLE] ?? FOLDER);
 }
 
-/** Writes the results of a part, or of all of them, and returns the path. */
+/** Writes the results of one part or of all parts, and returns the path. */
 export function writeResults(part: string, results: object): string {
   const folder = resultsFolder();
   mkdirSync(folder, { recursive: true });
@@ -30,7 +30,7 @@ export function writeResults(part: string, results: object): string {
   return file;
 }
 
-/** The results that a part wrote to a folder; undefined when it wrote none. */
+/** Reads the results of a part in a folder; undefined if missing. */
 export function readResults(part: string, folder: string): PartResults | undefined {
   const file = join(folder, `${part}.json`);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as PartResults) : undefined;

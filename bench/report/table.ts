@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell; the first one to the left, numbers to the right. */
+/** Columns as wide as their widest cell; the first column is left-aligned, the others right-aligned. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -21,7 +21,7 @@ export function decimals(value: number, digits: number): string {
   return value.toFixed(digits);
 }
 
-/** Four digits of small numbers, whole large ones: for columns that mix them. */
+/** Four digits for small numbers, no decimals for large numbers. */
 export function significant(value: number): string {
   return Math.abs(value) >= 1000 ? whole(value) : String(Number(value.toPrecision(4)));
 }

@@ -8,17 +8,17 @@ export interface StorePlan {
   readonly roundMs: number;
 }
 
-/** One call of the store beside the same by the driver alone. */
+/** A call of the store, compared with the driver alone. */
 export interface StoreRow {
   readonly database: string;
   readonly driver: string;
   readonly call: string;
-  /** Calls under way at any time, each on a tag of its own. */
+  /** Concurrent calls, each for its own tag. */
   readonly callers: number;
   /** Calls per second. */
   readonly rate: Summary;
   readonly bareRate: Summary;
-  /** Of the store to the driver, in the same round. */
+  /** Ratio of the store to the driver in the same round. */
   readonly ratio: Summary;
   readonly latency: LatencyFigures;
   readonly bareLatency: LatencyFigures;
@@ -33,13 +33,13 @@ type Act = (caller: number) => Promise<unknown>;
 
 const CALLERS = [1, 16];
 
-/** @param tags the tags of the database; one caller each from the first */
+/** @param tags the tags of the database; caller n uses tag n */
 export async function measureStore(subject: Subject, tags: readonly string[], plan: StorePlan): Promise<StoreRow[]> {
   const { store, bare } = subject;
   const lists = async (names: Promise<readonly string[] | number>): Promise<void> => {
     const listed = await names;
     const count = typeof listed === 'number' ? listed : listed.length;
-    if (count !== tags.length) throw new Error(`${count} of ${tags.length} tags were listed.`);
+    if (count !== tags.length) throw new Error(`The list has ${count} of ${tags.length} tags.`);
   };
   const rows: StoreRow[] = [];
   for (const callers of CALLERS) {
@@ -61,7 +61,7 @@ export async function measureStore(subject: Subject, tags: readonly string[], pl
   return rows;
 }
 
-/** Both sides in every round, another one first each time. */
+/** Runs both sides in every round, in alternating order. */
 async function inTurn(
   { rounds, roundMs }: StorePlan,
   callers: number,
@@ -83,7 +83,7 @@ async function inTurn(
   return measured;
 }
 
-/** Calls per second of so many callers, each calling again when it is answered. */
+/** Calls per second of concurrent callers in a closed loop. */
 async function rateOf(act: Act, callers: number, ms: number, latencies: Latencies): Promise<number> {
   let calls = 0;
   const startedAt = performance.now();
@@ -93,7 +93,7 @@ async function rateOf(act: Act, callers: number, ms: number, latencies: Latencie
       await act(index);
       latencies.record(performance.now() - begunAt);
       calls++;
-      // A driver that blocks would keep the others from calling at all.
+      // A synchronous driver would otherwise block the other callers.
       await turn();
     }
   };

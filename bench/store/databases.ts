@@ -6,11 +6,11 @@ import type { Sandbox } from '../http/sandbox';
 import { type Database, open } from '../studies/segment/database';
 import { type BareDriver, bareMysql, barePostgres, bareSqlite } from './bare-driver';
 
-/** As many as the store's pool has by default. */
+/** Default pool size of the store. */
 const CONNECTIONS = 8;
 export const STEP = 1000;
 
-/** A database server of its own, the store on it, and the driver of the same database alone. */
+/** A private database server, with the store and the bare driver. */
 export interface Subject {
   readonly name: string;
   readonly store: SegmentStore;
@@ -18,7 +18,7 @@ export interface Subject {
   close(): Promise<void>;
 }
 
-/** One after the other, so that no server is up while another one is measured. */
+/** Sequential, so that only one database server runs at a time. */
 export const SUBJECTS: readonly ((sandbox: Sandbox, tags: readonly string[]) => Promise<Subject>)[] = [
   onMariadb,
   onPostgres,

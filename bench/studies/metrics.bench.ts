@@ -23,17 +23,17 @@ const MODES = [
 const FULL = { rounds: 9, seconds: 3, warmUpSeconds: 2, fixedRateSeconds: 0, calls: 0 };
 const QUICK = { rounds: 3, seconds: 1, warmUpSeconds: 1, fixedRateSeconds: 0, calls: 0 };
 
-/** What the counting and timing of requests costs: one build, three servers, two of them the same. */
+/** Measures the cost of request metrics with three servers of one build; two are identical, to show the noise. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
   const plan = values.quick ? QUICK : FULL;
-  if (!existsSync(BUILT_SERVER)) throw new Error(`There is no ${BUILT_SERVER}. Run "npm run build" first.`);
+  if (!existsSync(BUILT_SERVER)) throw new Error(`Missing ${BUILT_SERVER}. Run "npm run build" first.`);
   const environment = readEnvironment();
   const sandbox = new Sandbox();
   const cores = arrangeCores();
   const generator = chooseGenerator(sandbox, cores);
   console.log(describeEnvironment(environment));
-  console.log(`${generator.name}, ${CONNECTIONS} kept connections; ${cores.pinned ? 'pinned' : 'not pinned'}`);
+  console.log(`${generator.name}, ${CONNECTIONS} keep-alive connections; ${cores.pinned ? 'pinned' : 'not pinned'}`);
 
   const leaf = (counting: 'on' | 'off'): ServerOptions => ({
     command: cores.server([
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     const subject = { server: servers.on, call: { path: '', ids: 0 } };
     rounds.push(await measureRound({ sandbox, cores, generator }, routes, subject, plan, round % routes.length));
   }
-  console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, new servers each.\n`);
+  console.log(`\n${plan.rounds} rounds of ${plan.seconds} s each, each with new servers.\n`);
   const reports = summarizeRoutes(routes, rounds);
   console.log(describe(routes, rounds));
   const figures = reports.map(({ name, rate }) => figure(name, rate.median, 'requests/s'));
@@ -71,7 +71,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Each row against the row "off" of its mode, round by round. */
+/** Ratios of each row to the row "off" of its mode, by round. */
 function describe(routes: readonly Route[], rounds: readonly Round[]): string {
   const header = ['counting', 'requests/s', 'of off', 'min..max', 'per CPU s, of off', 'min..max'];
   const rows = routes.map(({ name, path }, index) => {

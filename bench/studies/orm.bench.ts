@@ -14,12 +14,12 @@ import { formatTable, percent, whole } from '../report/table';
 import { below, describeTargets, figure } from '../report/targets';
 
 const ROWS = 100_000;
-/** Rows of one INSERT: what the packet limit of a server with its defaults has room for. */
+/** Rows per INSERT, limited by the default packet size of the database server. */
 const CHUNK = 10_000;
-/** Of the time of the insert. */
+/** Maximum share of the time of the insert. */
 const LIMIT = 0.02;
 
-type Way = 'insert' | 'save';
+type Operation = 'insert' | 'save';
 
 interface Round {
   readonly withLeafMs: number;
@@ -34,27 +34,31 @@ class Bench {
     private readonly subscriber: TimedSubscriber,
   ) {}
 
-  async round(way: Way): Promise<Round> {
+  async round(operation: Operation): Promise<Round> {
     const keys = Array.from({ length: ROWS }, (_, index) => ({ ...makeRow(index), id: String(index + 1) }));
-    const withKeysMs = await this.time(PlainPurchase, keys, way);
+    const withKeysMs = await this.time(PlainPurchase, keys, operation);
     this.subscriber.reset();
     const rows = Array.from({ length: ROWS }, (_, index) => makeRow(index));
-    const withLeafMs = await this.time(LeafPurchase, rows, way);
+    const withLeafMs = await this.time(LeafPurchase, rows, operation);
     return { withLeafMs, withKeysMs, idsMs: this.subscriber.totalMs, calls: this.subscriber.bulks };
   }
 
-  private async time(entity: EntityTarget<ObjectLiteral>, rows: ObjectLiteral[], way: Way): Promise<number> {
+  private async time(
+    entity: EntityTarget<ObjectLiteral>,
+    rows: ObjectLiteral[],
+    operation: Operation,
+  ): Promise<number> {
     const repository = this.dataSource.getRepository(entity);
     await repository.clear();
-    const entities = rows.map((row) => (way === 'save' ? repository.create(row) : row));
+    const entities = rows.map((row) => (operation === 'save' ? repository.create(row) : row));
     const start = performance.now();
-    if (way === 'save') await repository.save(entities, { chunk: CHUNK });
+    if (operation === 'save') await repository.save(entities, { chunk: CHUNK });
     else {
       for (let first = 0; first < ROWS; first += CHUNK) await repository.insert(rows.slice(first, first + CHUNK));
     }
     const ms = performance.now() - start;
     const count = await repository.count();
-    if (count !== ROWS) throw new Error(`${count} rows of ${ROWS} are there`);
+    if (count !== ROWS) throw new Error(`The table has ${count} of ${ROWS} rows`);
     return ms;
   }
 }
@@ -78,11 +82,11 @@ async function main(): Promise<void> {
   const results: Record<string, Round[]> = {};
   try {
     const bench = new Bench(dataSource, new TimedSubscriber(dataSource, app.get(IdService)));
-    for (const way of ['insert', 'save'] as const) {
-      await bench.round(way);
+    for (const operation of ['insert', 'save'] as const) {
+      await bench.round(operation);
       const rounds: Round[] = [];
-      for (let round = 0; round < (values.quick ? 1 : 5); round++) rounds.push(await bench.round(way));
-      results[way] = rounds;
+      for (let round = 0; round < (values.quick ? 1 : 5); round++) rounds.push(await bench.round(operation));
+      results[operation] = rounds;
     }
   } finally {
     await app.close();
@@ -90,12 +94,12 @@ async function main(): Promise<void> {
     await mariadb.stop();
   }
   report(results);
-  const targets = Object.entries(results).map(([way, rounds]) =>
-    below(`IDs, of the time of ${way}`, shareOf(rounds).median, LIMIT, 'ratio'),
+  const targets = Object.entries(results).map(([operation, rounds]) =>
+    below(`IDs, of the time of ${operation}`, shareOf(rounds).median, LIMIT, 'ratio'),
   );
   console.log(`${describeTargets(targets)}\n`);
-  const figures = Object.entries(results).map(([way, rounds]) =>
-    figure(`${way} with @LeafId`, summarize(rounds.map(({ withLeafMs }) => withLeafMs)).median, 'ms'),
+  const figures = Object.entries(results).map(([operation, rounds]) =>
+    figure(`${operation} with @LeafId`, summarize(rounds.map(({ withLeafMs }) => withLeafMs)).median, 'ms'),
   );
   console.log(`Written to ${writeResults('orm', { environment, targets, figures, rows: ROWS, results })}`);
 }
@@ -105,17 +109,17 @@ function shareOf(rounds: readonly Round[]): Summary {
 }
 
 function report(results: Record<string, Round[]>): void {
-  const rows = Object.entries(results).map(([way, rounds]) => {
+  const rows = Object.entries(results).map(([operation, rounds]) => {
     const shares = shareOf(rounds);
     if (shares.median >= LIMIT) {
-      console.error(`FAILED: IDs took ${percent(shares.median)} of ${way}, the limit is ${percent(LIMIT)}`);
+      console.error(`FAILED: IDs took ${percent(shares.median)} of ${operation}, the limit is ${percent(LIMIT)}`);
       process.exitCode = 1;
     }
     const withLeaf = rounds.map(({ withLeafMs }) => withLeafMs);
     const withKeys = rounds.map(({ withKeysMs }) => withKeysMs);
     const ids = summarize(rounds.map(({ idsMs }) => idsMs));
     return [
-      way,
+      operation,
       `${whole(summarize(withLeaf).median)} ms`,
       `${ids.median.toFixed(1)} ms`,
       `${percent(shares.median)} (${percent(shares.min)}..${percent(shares.max)})`,

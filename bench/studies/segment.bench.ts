@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   const sandbox = new Sandbox();
   const mariadb = await startMariadb();
   try {
-    // First, while the code is cold: a server refreshes its tags as the first thing it does.
+    // First, while the code is cold, because a server refreshes its tags immediately after startup.
     const refreshes = await measureRefreshes(mariadb, plan.refreshes);
     const switches = await measureSwitches(mariadb, plan.switches);
     const memory = await measureMemory(mariadb, sandbox, server);

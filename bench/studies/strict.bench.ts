@@ -17,7 +17,7 @@ import { Redis } from './strict/redis';
 
 const FULL = { rounds: 5, seconds: 4 };
 const QUICK = { rounds: 3, seconds: 1 };
-/** All of them wait for the database at once: of a statement's time, each of its IDs has one share. */
+/** Concurrent callers. All of them wait for the database and share the time of each statement. */
 const CONNECTIONS = 256;
 const CALLERS = 4000;
 const PIPELINE = 32;
@@ -27,10 +27,10 @@ const WANTED_CLIENT = 300_000;
 
 interface Contender {
   readonly name: string;
-  /** What its ratio is taken to, by name. */
+  /** Name of the row to which the ratio refers. */
   readonly beside?: string;
   readonly wanted?: number;
-  /** Processor time of the server so far, in seconds. */
+  /** CPU time of the server, in seconds. */
   cpuSeconds?(): number | undefined;
   /** IDs per second. */
   run(seconds: number): Promise<number>;
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
       "INSERT INTO leaf_alloc (biz_tag, max_id, step, ordering) VALUES ('strict', 1, 1000, 'strict'), ('relaxed', 1, 1000000, NULL)",
     );
     await dataSource.destroy();
-    // On a machine that others use, too, a late turn is no overload.
+    // Prevents overload refusals caused by other work on the machine.
     const patience = { LEAF_MAX_LAG_MS: '60000', LEAF_SEGMENT_WAIT_MS: '10000' };
     const env = { LEAF_DATABASE_URL: url, LEAF_SNOWFLAKE_ENABLED: 'false', ...patience };
     const options = { command: cores.server([process.execPath, main]), readyPath: '/health/ready', env };
@@ -99,13 +99,13 @@ async function main(): Promise<void> {
 }
 
 interface Measured {
-  /** IDs per second, of each round. */
+  /** IDs per second in each round. */
   readonly rates: number[];
-  /** IDs per second of the server's processor time: who else uses the machine matters less to it. */
+  /** IDs per second of CPU time of the server, which depends less on other work on the machine. */
   readonly perCpuSecond: number[];
 }
 
-/** In turn, another one first each time. */
+/** Runs all rows in each round, in rotating order. */
 async function measure(contenders: readonly Contender[], plan: typeof FULL): Promise<Map<string, Measured>> {
   const measured = new Map<string, Measured>(contenders.map(({ name }) => [name, { rates: [], perCpuSecond: [] }]));
   for (const contender of contenders) await contender.run(plan.seconds / 2);
@@ -175,7 +175,7 @@ function leafContenders(
   return contenders.map((contender) => ({ ...contender, cpuSeconds: () => server.cpuSeconds() }));
 }
 
-/** Every caller asks for the next ID when it has one. */
+/** Closed loop: every caller requests the next ID when it receives one. */
 async function callClient(client: LeafClient, tag: string, seconds: number): Promise<number> {
   const startedAt = performance.now();
   const end = startedAt + seconds * 1000;
@@ -183,7 +183,7 @@ async function callClient(client: LeafClient, tag: string, seconds: number): Pro
   const call = async (): Promise<void> => {
     while (performance.now() < end) {
       await client.nextId(tag);
-      // An ordinary tag answers from memory: without a turn of the event loop nothing else would ever run.
+      // Buffered IDs of relaxed tags resolve without I/O; without this yield the loop would block the event loop.
       if (++count % CALLERS === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   };

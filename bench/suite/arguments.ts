@@ -4,17 +4,17 @@ import { type Part, PARTS } from './parts';
 export interface SuiteArguments {
   readonly parts: readonly Part[];
   readonly quick: boolean;
-  /** The other revision, when two are compared. */
+  /** The other revision of a comparison. */
   readonly compare: string | undefined;
-  /** Of a comparison. */
+  /** Number of rounds of a comparison. */
   readonly rounds: number;
 }
 
-/** A comparison runs every part many times: it begins with the two that see most changes. */
+/** Default parts of a comparison, which runs each part many times. */
 const COMPARED = ['core', 'http'];
 const DEFAULT_ROUNDS = 3;
 
-/** @throws Error that says how it is called */
+/** @throws Error that explains the usage */
 export function parseSuiteArguments(words: readonly string[]): SuiteArguments {
   const { values, positionals } = parseArgs({
     args: [...words],
@@ -27,14 +27,14 @@ export function parseSuiteArguments(words: readonly string[]): SuiteArguments {
     },
   });
   const { quick, all, compare } = values;
-  if (values.rounds !== undefined && compare === undefined) throw new Error('--rounds is for --compare <revision>.');
+  if (values.rounds !== undefined && compare === undefined) throw new Error('--rounds requires --compare <revision>.');
   const rounds = Number(values.rounds ?? DEFAULT_ROUNDS);
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1.');
-  if (all && positionals.length > 0) throw new Error('Name parts, or say --all.');
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1.');
+  if (all && positionals.length > 0) throw new Error('Name parts or use --all, but not both.');
 
   const unknown = positionals.find((name) => !PARTS.some((part) => part.name === name));
   if (unknown !== undefined) {
-    throw new Error(`There is no part ${unknown}. Parts: ${PARTS.map(({ name }) => name).join(', ')}.`);
+    throw new Error(`Unknown part ${unknown}. Parts: ${PARTS.map(({ name }) => name).join(', ')}.`);
   }
   const named = (names: readonly string[]): Part[] => PARTS.filter(({ name }) => names.includes(name));
   const chosen =
@@ -47,6 +47,6 @@ export function parseSuiteArguments(words: readonly string[]): SuiteArguments {
           : named(COMPARED);
   if (compare === undefined) return { parts: chosen, quick, compare, rounds };
   const unfit = positionals.length > 0 ? chosen.find(({ comparable }) => !comparable) : undefined;
-  if (unfit !== undefined) throw new Error(`The part ${unfit.name} measures this checkout only.`);
+  if (unfit !== undefined) throw new Error(`Part ${unfit.name} does not support --compare.`);
   return { parts: chosen.filter(({ comparable }) => comparable), quick, compare, rounds };
 }

@@ -14,11 +14,11 @@ export interface Comparison {
   readonly unit: string;
   readonly other: Summary;
   readonly current: Summary;
-  /** Current to other, in the same round. */
+  /** Ratio of this checkout to the other one in the same round. */
   readonly ratio: Summary;
 }
 
-/** The runs of a part, one of each side a round. */
+/** The runs of a part, one for each side per round. */
 export interface Pair {
   readonly other: PartResults;
   readonly current: PartResults;
@@ -30,7 +30,7 @@ export interface ComparisonPlan {
   readonly quick: boolean;
 }
 
-/** Measures another revision and this checkout in turn, both by the benchmarks of this checkout. */
+/** Measures another revision and this checkout alternately, both with the benchmarks of this checkout. */
 export async function compareRevisions(runner: Runner, parts: readonly Part[], plan: ComparisonPlan): Promise<void> {
   const { revision, rounds, quick } = plan;
   const seconds = parts.reduce((sum, part) => sum + (quick ? part.quickSeconds : part.seconds), 0) * rounds * 2;
@@ -49,7 +49,7 @@ export async function compareRevisions(runner: Runner, parts: readonly Part[], p
   console.log(`Written to ${writeResults('compare', results)}`);
 }
 
-/** Another side first each time. */
+/** The sides of a round, in alternating order. */
 async function measurePair(
   runner: Runner,
   part: Part,
@@ -63,7 +63,7 @@ async function measurePair(
     console.error(`\n${part.name}, round ${round + 1} of ${rounds}, ${name} …`);
     const options = { quick, folder, shown: false, ...(side === 'other' ? { product } : {}) };
     const { ok, results } = await runner.part(part, options);
-    if (!ok || results === undefined) throw new Error(`The part ${part.name} failed on ${name}.`);
+    if (!ok || results === undefined) throw new Error(`Part ${part.name} failed on ${name}.`);
     return results;
   };
   if (round % 2 === 0) {
@@ -74,7 +74,7 @@ async function measurePair(
   return { other: await run('other'), current };
 }
 
-/** One row a figure that every run has. */
+/** One row for each figure that all runs have. */
 export function compare(part: string, pairs: readonly Pair[]): Comparison[] {
   const names = pairs[0]?.current.figures ?? [];
   return names.flatMap(({ name, unit }) => {
@@ -100,7 +100,7 @@ export function describeComparison(comparisons: readonly Comparison[], revision:
     significant(current.median),
     decimals(ratio.median, 3),
     `${decimals(ratio.min, 3)}..${decimals(ratio.max, 3)}`,
-    ratio.min > 1 ? 'more each time' : ratio.max < 1 ? 'less each time' : '',
+    ratio.min > 1 ? 'always more' : ratio.max < 1 ? 'always less' : '',
   ]);
   return formatTable(header, rows);
 }

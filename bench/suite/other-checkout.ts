@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { join, resolve } from 'node:path';
 import type { Runner } from './runner';
 
-/** Below the packages, where no other tool looks for sources. */
+/** Inside node_modules, which other tools ignore. */
 const FOLDER = 'node_modules/.cache/leaf-compare';
 
-/** Another revision of this repository, in a git worktree of its own that is gone when this process ends. */
+/** Another revision of this repository in a git worktree, which is removed when this process exits. */
 export class OtherCheckout {
   private constructor(
     readonly folder: string,
@@ -15,7 +15,7 @@ export class OtherCheckout {
     process.once('exit', () => this.remove());
   }
 
-  /** @throws Error when git does not know the revision */
+  /** @throws Error if git does not know the revision */
   static add(revision: string): OtherCheckout {
     const commit = commitOf(revision);
     const parent = resolve(FOLDER);
@@ -26,22 +26,22 @@ export class OtherCheckout {
     return checkout;
   }
 
-  /** Its packages and its build, where `npm run build` puts it. */
+  /** Installs the packages and runs `npm run build`. */
   async build(runner: Runner): Promise<void> {
     const { folder, commit } = this;
     const lock = 'package-lock.json';
     if (readFileSync(join(folder, lock), 'utf8') === readFileSync(lock, 'utf8')) {
-      console.error(`${commit.slice(0, 10)} has the same packages: they are shared.`);
+      console.error(`${commit.slice(0, 10)} has the same packages; using those of this checkout.`);
       symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
     } else {
-      console.error(`${commit.slice(0, 10)} has other packages: npm ci, which takes minutes …`);
+      console.error(`${commit.slice(0, 10)} has different packages; running npm ci, which takes minutes …`);
       await this.must(runner, ['npm', 'ci', '--no-audit', '--no-fund']);
     }
     console.error(`Building ${commit.slice(0, 10)} …`);
     await this.must(runner, ['npm', 'run', '--silent', 'build']);
   }
 
-  /** Also when it was added or built only half. */
+  /** Also removes an incomplete worktree. */
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
     spawnSync('git', ['worktree', 'prune']);
@@ -49,7 +49,7 @@ export class OtherCheckout {
 
   private async must(runner: Runner, command: readonly string[]): Promise<void> {
     const code = await runner.run(command, { cwd: this.folder, shown: false });
-    if (code !== 0) throw new Error(`${command.join(' ')} in ${this.folder} ended with ${code}.`);
+    if (code !== 0) throw new Error(`${command.join(' ')} in ${this.folder} exited with ${code}.`);
   }
 }
 
@@ -57,11 +57,11 @@ function commitOf(revision: string): string {
   try {
     return git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`);
   } catch {
-    throw new Error(`git knows no revision ${revision}. "git log --oneline" lists some.`);
+    throw new Error(`Unknown git revision ${revision}. Run "git log --oneline" to list revisions.`);
   }
 }
 
-/** Of processes that were killed. */
+/** Removes worktrees of killed processes. */
 function removeLeftBehind(parent: string): void {
   for (const name of readdirSync(parent)) {
     if (isAlive(Number(name))) continue;

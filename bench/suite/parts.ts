@@ -2,14 +2,14 @@
 export interface Part {
   readonly name: string;
   readonly measures: string;
-  /** What it takes about, on a machine that does nothing else. */
+  /** Approximate duration on an idle machine. */
   readonly seconds: number;
   readonly quickSeconds: number;
-  /** Whether its targets are those of the product; the others are for who works on what they measure. */
+  /** Whether it runs by default and its targets are product targets. The other parts are studies for developers. */
   readonly byDefault: boolean;
-  /** Whether it takes `--server <main.js>`, the build to measure. */
+  /** Whether it supports `--server <main.js>`, the build to measure. */
   readonly ofServer: boolean;
-  /** Whether another checkout can stand in its place, wholly. */
+  /** Whether it supports comparing checkouts. */
   readonly comparable: boolean;
 }
 
@@ -22,17 +22,17 @@ function part(
   return { name, measures, seconds, quickSeconds, byDefault, ofServer, comparable };
 }
 
-/** In the order in which they run. */
+/** In run order. */
 export const PARTS: readonly Part[] = [
-  part('core', 'making IDs inside one process', [75, 20], { ofServer: false }),
+  part('core', 'ID generation inside one process', [75, 20], { ofServer: false }),
   part('http', 'the built server over HTTP', [600, 120]),
-  part('client', 'the client on built servers', [110, 30]),
+  part('client', 'the client with built servers', [110, 30]),
   part('store', 'allocations on real databases', [180, 30], { ofServer: false }),
   part('memory', 'memory of the built server', [600, 60]),
-  part('ticks', 'how long many tags hold up the built server', [130, 30]),
-  part('segment', 'segments of a slow database, many tags', [120, 60], { byDefault: false }),
-  part('overload', 'the built server under ten times what it can do', [130, 70], { byDefault: false }),
-  part('strict', 'IDs of strict tags, beside Redis', [240, 60], { byDefault: false }),
+  part('ticks', 'event loop delays of the built server with many tags', [130, 30]),
+  part('segment', 'segments from a slow database, many tags', [120, 60], { byDefault: false }),
+  part('overload', 'the built server at ten times its peak load', [130, 70], { byDefault: false }),
+  part('strict', 'IDs of strict tags, compared with Redis', [240, 60], { byDefault: false }),
   part('orm', 'keys of a bulk insert', [120, 40], { byDefault: false, ofServer: false }),
-  part('metrics', 'what counting and timing requests cost', [360, 70], { byDefault: false, comparable: false }),
+  part('metrics', 'cost of request metrics', [360, 70], { byDefault: false, comparable: false }),
 ];

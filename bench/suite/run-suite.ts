@@ -5,18 +5,18 @@ import { describeTargets, type Target } from '../report/targets';
 import type { Part } from './parts';
 import type { PartRun, Runner } from './runner';
 
-/** A part that has run. */
+/** A finished part. */
 export interface Outcome extends PartRun {
   readonly part: string;
 }
 
-/** Runs the parts one after the other and sums their targets up; returns whether every part ended well. */
+/** Runs the parts sequentially and summarizes their targets; returns whether every part succeeded. */
 export async function runSuite(runner: Runner, parts: readonly Part[], quick: boolean): Promise<boolean> {
   const secondsOf = (part: Part): number => (quick ? part.quickSeconds : part.seconds);
   const total = parts.reduce((sum, part) => sum + secondsOf(part), 0);
   const plan = parts.map((part) => [part.name, duration(secondsOf(part)), part.measures]);
-  console.log(`${formatTable(['part', 'about', 'measures'], plan)}\n\nAll together about ${duration(total)}.`);
-  if (quick) console.log('Quick: a first look, too short to quote.');
+  console.log(`${formatTable(['part', 'about', 'measures'], plan)}\n\nTotal: about ${duration(total)}.`);
+  if (quick) console.log('Quick mode: the runs are too short for reliable figures.');
 
   const outcomes: Outcome[] = [];
   const startedAt = performance.now();
@@ -40,7 +40,7 @@ export async function runSuite(runner: Runner, parts: readonly Part[], quick: bo
   return outcomes.every(({ ok }) => ok);
 }
 
-/** All targets, each with the name of its part; then how many were reached, and which parts failed. */
+/** All targets with their parts, the number of targets reached, and the failed parts. */
 export function describeOutcomes(outcomes: readonly Outcome[]): string {
   const targets = targetsOf(outcomes);
   const reached = targets.filter((target) => target.reached).length;
@@ -58,7 +58,7 @@ export function targetsOf(outcomes: readonly Outcome[]): Target[] {
   );
 }
 
-/** `45 s`, or minutes. */
+/** Seconds below 90 s, otherwise minutes. */
 export function duration(seconds: number): string {
   return seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }

@@ -6,29 +6,29 @@ import type { Part } from './parts';
 
 export interface RunOptions {
   readonly quick: boolean;
-  /** Another checkout, built, to be measured in place of this one. */
+  /** Another built checkout to measure instead of this one. */
   readonly product?: string;
-  /** Where the results go. */
+  /** Folder for the results. */
   readonly folder?: string;
-  /** Whether its tables are shown. */
+  /** Whether to print its tables. */
   readonly shown: boolean;
 }
 
 export interface PartRun {
   readonly seconds: number;
-  /** Whether it ended well. */
+  /** Whether it succeeded. */
   readonly ok: boolean;
-  /** Undefined when it ended before it wrote any. */
+  /** Undefined if it exited before it wrote results. */
   readonly results: PartResults | undefined;
 }
 
-/** Runs commands one after the other; a signal ends the one under way and all that would follow. */
+/** Runs commands sequentially; a signal ends the current command and skips the rest. */
 export class Runner {
   private child: ChildProcess | undefined;
   private signal: NodeJS.Signals | undefined;
 
   constructor() {
-    // Control-C reaches the children by itself, and they clean up.
+    // The terminal sends Ctrl+C to the children too, and they clean up.
     process.on('SIGINT', () => (this.signal = 'SIGINT'));
     process.on('SIGTERM', () => {
       this.signal = 'SIGTERM';
@@ -52,7 +52,7 @@ export class Runner {
     return { seconds, ok: code === 0, results: readResults(part.name, folder) };
   }
 
-  /** The exit code of a command, which runs in this folder if in no other. */
+  /** Runs a command, by default in this folder, and returns its exit code. */
   async run(
     [file = '', ...args]: readonly string[],
     { cwd, env, shown }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly shown: boolean },
@@ -64,7 +64,7 @@ export class Runner {
       child.once('close', (status) => resolve(status ?? 1));
     });
     this.child = undefined;
-    if (this.signal !== undefined) throw new Error(`Ended by ${this.signal}.`);
+    if (this.signal !== undefined) throw new Error(`Terminated by ${this.signal}.`);
     return code;
   }
 }

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** Loaded ahead of the server: at each SIGUSR2 it writes the longest tick since the one before, and begins anew. */
+/** Preloaded into the server: on SIGUSR2, writes the longest tick since the previous signal. */
 const file = process.env['LEAF_BENCH_TICKS'];
-if (file === undefined) throw new Error('LEAF_BENCH_TICKS says where ticks are written.');
+if (file === undefined) throw new Error('Set LEAF_BENCH_TICKS to the file for the ticks.');
 const delays = monitorEventLoopDelay({ resolution: 1 });
 delays.enable();
 process.on('SIGUSR2', () => {

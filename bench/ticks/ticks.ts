@@ -10,21 +10,21 @@ import type { Subject } from '../memory/server-memory';
 
 const LIMIT_MS = 60_000;
 const POLL_MS = 5;
-/** What is made once, such as the compiled code of a path, is not what is asked for. */
+/** Warm-up runs: one-time work such as compilation is not measured. */
 const WARM_UPS = 3;
 const REFRESH_MS = 2000;
 
 export interface TickPlan {
   readonly tags: number;
-  /** Of so many tags an ID is taken before. */
+  /** Number of tags from which an ID is taken before the measurement. */
   readonly used: number;
   readonly seconds: number;
 }
 
-/** By what the server was doing, the longest time in milliseconds that its event loop did not turn. */
+/** The longest tick of the event loop in milliseconds, by activity of the server. */
 export type Ticks = Readonly<Record<string, number>>;
 
-/** One server, one after the other. */
+/** Measures all activities sequentially on one server. */
 export async function measureTicks(subject: Subject, { tags, used, seconds }: TickPlan): Promise<Ticks> {
   const folder = subject.folder();
   const file = join(folder, 'ticks.json');
@@ -63,7 +63,7 @@ async function longestTick(server: ServerProcess, file: string): Promise<number>
   }
 }
 
-/** Up to the event with which the first round ends. */
+/** Resolves at the event that ends the first round. */
 async function firstRound(port: number): Promise<void> {
   const sent = get({ host: '127.0.0.1', port, path: '/api/monitor/stream', agent: false, timeout: LIMIT_MS });
   const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream];

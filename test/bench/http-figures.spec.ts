@@ -52,14 +52,14 @@ describe('loads at a fixed rate', () => {
     expect(less).toMatchObject({ name: 'Leaf snowflake, p99 at 60 % of the peak', value: null, reached: false });
   });
 
-  it('name a generator that was late itself, or could not offer enough', () => {
+  it('name a generator that was late itself, or could not reach the rate', () => {
     const late = { lateness: { p50Ms: 0.1, p99Ms: 0.6, maxMs: 9 } };
     expect(httpTargets(outcome(load(0.9, late)))[0]?.name).toMatch(/generator late$/);
-    expect(describeFixedRates(outcome(load(0.9, late)).fixedRates)).toMatch(/lateness is large.*: Leaf snowflake\.$/m);
+    expect(describeFixedRates(outcome(load(0.9, late)).fixedRates)).toMatch(/sent requests late.*: Leaf snowflake\.$/m);
     expect(describeFixedRates(outcome(load(0.9, { share: 0.6 })).fixedRates)).toMatch(
-      /cannot offer 70\.0 % of the peak/,
+      /cannot generate 70\.0 % of the peak/,
     );
-    expect(describeFixedRates(outcome(load(0.9)).fixedRates)).not.toMatch(/cannot offer|lateness is large/);
+    expect(describeFixedRates(outcome(load(0.9)).fixedRates)).not.toMatch(/cannot generate|sent requests late/);
   });
 });
 

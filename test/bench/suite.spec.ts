@@ -43,11 +43,11 @@ describe('the words after npm run bench', () => {
   });
 
   it.each([
-    [['cores'], /no part cores\. Parts: core, http/],
-    [['--all', 'core'], /Name parts, or say --all/],
-    [['--compare', 'HEAD', 'metrics'], /metrics measures this checkout only/],
-    [['--compare', 'HEAD', '--rounds', '0'], /whole number from 1/],
-    [['--rounds', '3'], /for --compare/],
+    [['cores'], /Unknown part cores\. Parts: core, http/],
+    [['--all', 'core'], /Name parts or use --all/],
+    [['--compare', 'HEAD', 'metrics'], /metrics does not support --compare/],
+    [['--compare', 'HEAD', '--rounds', '0'], /whole number of at least 1/],
+    [['--rounds', '3'], /requires --compare/],
     [['--fast'], /--fast/],
   ])('are refused when they are %j', (words, message) => {
     expect(() => parseSuiteArguments(words)).toThrow(message);
@@ -105,8 +105,8 @@ describe('a comparison', () => {
   it('tells what was more in every round, and what was less', () => {
     const opposite = pairs.map(({ other, current }) => ({ other: current, current: other }));
     const mixed = [...pairs, { other: results(2), current: results(1) }];
-    expect(describeComparison(compare('core', pairs), 'abc')).toMatch(/1\.100 +1\.010\.\.1\.200 +more each time$/);
-    expect(describeComparison(compare('core', opposite), 'abc')).toMatch(/less each time$/);
+    expect(describeComparison(compare('core', pairs), 'abc')).toMatch(/1\.100 +1\.010\.\.1\.200 +always more$/);
+    expect(describeComparison(compare('core', opposite), 'abc')).toMatch(/always less$/);
     expect(describeComparison(compare('core', mixed), 'abc')).not.toMatch('each time');
   });
 });

@@ -1,7 +1,7 @@
 import { type Allocation, type IdRange, MAX_ID, type SegmentStore } from '@leaf-ids/core';
 import { REFUSED } from '../support/http/refusal';
 
-/** One storage, as the contract needs it: two connections to it and a way to its rows that is not under test. */
+/** A storage under test: two connections, and independent access to its rows. */
 export interface SegmentRows {
   readonly store: SegmentStore;
   /** Another connection to the same storage. */
@@ -11,7 +11,7 @@ export interface SegmentRows {
   readMaxId(tag: string): Promise<bigint>;
 }
 
-/** What every `SegmentStore` must do for several tags at once; part of its contract. */
+/** Part of the contract of every `SegmentStore`: allocations for several tags in one call. */
 export function allocateAllContract(open: () => SegmentRows): void {
   describe('allocateAll', () => {
     let fixture: SegmentRows;

@@ -118,7 +118,7 @@ describe('a database that is added, taken out or exchanged', () => {
 
   it('a newcomer is made known when all the others answer', async () => {
     await restart(['a', 'b']);
-    // A directory is no database file.
+    // A directory cannot be opened as a database file.
     await mkdir(join(directory, 'away.sqlite'));
     const { tags, reports } = await restart(['a', 'b', 'c'], { b: 'away' });
     await expect(tags.create({ tag: 'order', step: 1 })).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });

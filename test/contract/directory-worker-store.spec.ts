@@ -39,7 +39,7 @@ workerStoreContract('a locked directory', {
     shared = undefined;
     return Promise.resolve();
   },
-  // Whoever has the lock is alone: there are no two stores on one worker.
+  // The lock is exclusive, so two stores cannot use one worker.
   open: () => Promise.resolve((shared ??= open({ 'host-1.leaf-0:8080': 7, '*': 2 }))),
 });
 
@@ -141,7 +141,7 @@ describe('a locked directory', () => {
   it('rejects while the file cannot be written, and goes on afterwards', async () => {
     const store = open();
     const made = await store.create(REGISTRY, recordOf(INSTANCE), undefined);
-    // A directory in the place of the temporary file is an obstacle even for root.
+    // A directory at the path of the temporary file fails the write even for root.
     const obstacle = `${file()}.tmp`;
     await mkdir(obstacle);
     const next = recordOf(INSTANCE, { write: 2 });

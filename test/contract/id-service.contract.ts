@@ -6,7 +6,7 @@ export interface IdServiceRig {
   readonly stop: () => Promise<void>;
 }
 
-/** The one tag that a rig has. */
+/** The tag of each fixture. */
 export const CONTRACT_TAG = 'leaf-segment-test';
 
 function refusedWith(code: LeafErrorCode): unknown {
@@ -21,7 +21,7 @@ function expectAscending(ids: readonly bigint[]): void {
   expect(ids.filter((id, index) => index > 0 && id <= ids[index - 1]!)).toEqual([]);
 }
 
-/** What holds for an `IdService`, wherever its IDs come from. */
+/** Contract of every `IdService`. */
 export function idServiceContract(name: string, start: () => Promise<IdServiceRig>): void {
   describe(`IdService, ${name}`, () => {
     let rig: IdServiceRig;
@@ -143,7 +143,7 @@ export function idServiceContract(name: string, start: () => Promise<IdServiceRi
       const before = Date.now();
       const [id] = await ids.snowflakes(1);
       const { timestamp, workerId } = ids.decode(id!);
-      // What was fetched ahead is older than now, by a minute at most.
+      // Prefetched IDs are up to a minute old.
       expect(Math.abs(timestamp - before)).toBeLessThan(90_000);
       expect(workerId).toBe(0);
       expect(() => ids.decode(-1n)).toThrow(refusedWith('LEAF_ID_INVALID') as Error);

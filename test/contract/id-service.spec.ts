@@ -27,7 +27,7 @@ idServiceContract('embedded', async () => {
 
 idServiceContract('over HTTP', async () => {
   const server = await startTestServer();
-  // A machine that stands still for a moment is no outage.
+  // A short pause of the machine must not count as an outage.
   const patience = { requestTimeoutMs: 30_000, timeoutMs: 60_000 };
   const client = new LeafClient({ servers: [`http://127.0.0.1:${server.port}`], ...patience });
   const stop = async (): Promise<void> => {

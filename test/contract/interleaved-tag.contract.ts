@@ -1,7 +1,7 @@
 import { openedForEach, type TagStoreFixture } from './tag-store.contract';
 import { REFUSED } from '../support/http/refusal';
 
-/** Of one database: several of them number their shares by themselves. */
+/** Contract for one database; with several databases, Leaf assigns the remainders. */
 export function interleavedTagContract(name: string, open: () => Promise<TagStoreFixture>): void {
   describe(`${name} with interleaved tags`, () => {
     const fixture = openedForEach(open);
@@ -26,7 +26,7 @@ export function interleavedTagContract(name: string, open: () => Promise<TagStor
       await segments.raise('a', 42n);
       expect(await fixture.tags.find('a')).toMatchObject({ maxId: 71n });
       await segments.raise('a', 42n);
-      // A rest of a block, as a gap of the guard leaves one, is skipped.
+      // The rest of a block, which a gap of the failover guard can leave, is skipped.
       await fixture.execute("UPDATE leaf_alloc SET max_id = max_id + 1 WHERE biz_tag = 'a'");
       expect(await segments.allocate('a', 1)).toMatchObject({ from: 101n, to: 110n });
       expect((await fixture.tags.change('a', { maxId: 200n })).after).toMatchObject({ maxId: 221n });

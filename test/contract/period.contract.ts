@@ -12,12 +12,12 @@ import { REFUSED } from '../support/http/refusal';
 
 const DAY_MS = 86_400_000;
 
-/** The day that is so many days from now. */
+/** The date a number of days from today. */
 export function day(ahead = 0): Period {
   return periodOf('daily', new PeriodCalendar('daily', 'UTC').nameAt(Date.now() + ahead * DAY_MS));
 }
 
-/** The rows of periods, as each database has to keep them. */
+/** Contract of every database for the rows of periods. */
 export function periodContract(name: string, open: () => Promise<TagStoreFixture>): void {
   describe(`${name}, periods`, () => {
     let fixture: TagStoreFixture;

@@ -12,7 +12,7 @@ import { LeaseRig, REPORT_MS } from '../support/fakes/lease-rig';
 const START = 1_700_000_000_000;
 const TTL = 3_600_000;
 
-/** Counts what it is asked, and can lose the answers to what it makes. */
+/** Counts calls, and can lose the results of creations. */
 class CountingStore extends InMemoryWorkerStore {
   reads = 0;
   writes = 0;

@@ -7,7 +7,7 @@ export interface SegmentStoreFixture extends SegmentRows {
 }
 
 export interface SegmentStoreHarness {
-  /** A storage that no other fixture uses. */
+  /** A storage that is not shared with other fixtures. */
   open(): Promise<SegmentStoreFixture>;
 }
 
@@ -15,7 +15,7 @@ async function listed(store: SegmentStore): Promise<string[]> {
   return (await store.listTags()).map(({ tag }) => tag);
 }
 
-/** What every `SegmentStore` must do. `max_id` is a signed 64-bit integer, so the highest ID ever given is 2^63 - 2. */
+/** Contract of every `SegmentStore`. `max_id` is a signed 64-bit integer, so the highest ID is 2^63 - 2. */
 export function segmentStoreContract(name: string, harness: SegmentStoreHarness): void {
   describe(`${name} as SegmentStore`, () => {
     let fixture: SegmentStoreFixture;

@@ -33,7 +33,7 @@ const STATEMENTS: Record<DatabaseTarget['dialect'], { readonly put: string; read
 
 export const clock = new SystemClock();
 
-/** Where no limit is looked at: a machine that stands still for a moment is no fault of the database. */
+/** Generous limits, because a short pause of the machine must not fail a test. */
 export const PATIENT = { connectMs: 60_000, queryMs: 60_000, closeMs: 60_000, connections: 8 };
 
 export const FAILOVER: FailoverOptions = {
@@ -47,7 +47,7 @@ function onCloseProblem(step: string, problem: string): void {
   throw new Error(`${step}: ${problem}`);
 }
 
-/** Not opened yet, and not to be changed. */
+/** Not opened yet; do not modify. */
 export function lazily(target: DatabaseTarget): LazyDatabase {
   return new LazyDatabase({ target, migrate: false, onCloseProblem, limits: PATIENT }, clock, systemRandom);
 }

@@ -14,9 +14,9 @@ import { REFUSED } from '../support/http/refusal';
 
 export interface TagStoreFixture {
   readonly tags: TagStore;
-  /** On the same rows. */
+  /** A second store with the same rows. */
   readonly segments: SegmentStore;
-  /** Carries out a statement that needs no dialect. */
+  /** Executes a statement that is valid in every dialect. */
   readonly execute: (sql: string) => Promise<unknown>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
       const before = Date.now();
       const row = await fixture.tags.create({ tag: 'order', step: 100, description: 'orders of the shop' });
       expect(row).toMatchObject({ tag: 'order', maxId: 1n, step: 100, description: 'orders of the shop' });
-      // The database counts whole seconds, by its own clock.
+      // The database uses its own clock with a resolution of one second.
       expect(Math.abs(row.updatedAt - before)).toBeLessThan(60_000);
       expect(await fixture.tags.find('order')).toEqual(row);
       expect(await fixture.segments.allocate('order', undefined)).toMatchObject({ from: 1n, to: 100n });

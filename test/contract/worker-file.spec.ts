@@ -144,7 +144,7 @@ describe('the worker file', () => {
   });
 });
 
-/** Carries out a write, and loses its answer. */
+/** Executes a write and loses its result. */
 class LossyStore extends InMemoryWorkerStore {
   losing = 0;
 
@@ -172,7 +172,7 @@ describe('a server with a worker file', () => {
     return { rig, store, file };
   }
 
-  /** Runs, reports three times, and dies. */
+  /** Runs, reports three times, and crashes. */
   async function crashed(host: string): Promise<number | undefined> {
     const { rig, file } = make(host);
     await rig.start();

@@ -15,7 +15,7 @@ const MOMENTS: readonly Moment[] = ['before', 'after'];
 const LOST = { code: 'LEAF_LEASE_LOST' };
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
 
-/** What the lease protocol must do on every store, under the policy of the harness. */
+/** Contract of the lease protocol on every store, with the policy of the harness. */
 export function workerRegistryContract(name: string, harness: WorkerRegistryHarness): void {
   describe(`${name} as a worker registry`, () => {
     const world = new WorkerWorld(harness);
@@ -35,7 +35,7 @@ function idsOf(processes: readonly WorkerProcess[]): Set<number> {
   return new Set(processes.map(({ claim }) => claim.workerId));
 }
 
-/** Its worker is somebody else's: for good where that is a twin; in a pool another one is acquired. */
+/** Its worker belongs to another process: permanently for a twin; a pool acquires another worker. */
 async function expectLost(process: WorkerProcess): Promise<void> {
   if (process.exclusive) return expect(process.extend()).rejects.toMatchObject(LOST);
   const outcome = await process.extend().catch((error: unknown) => codeOf(error));
@@ -145,7 +145,7 @@ function unknownOutcomes(world: WorkerWorld): void {
 }
 
 function history(world: WorkerWorld, harness: WorkerRegistryHarness): void {
-  /** A newcomer after something happened, while those who hold workers report. */
+  /** A new process after a fault, while the holders of workers report. */
   async function join(holders: readonly WorkerProcess[]): Promise<WorkerProcess> {
     const newcomer = await world.open(9);
     newcomer.onWait = async () => {

@@ -1,9 +1,9 @@
 import type { Instance, RegistryDocument, StoredRegistry, WorkerRecord, WorkerStore } from '@leaf-ids/core';
 
 export interface WorkerStoreHarness {
-  /** Empties the storage; called before each test, when everything is closed. */
+  /** Empties the storage; called before each test, after all stores are closed. */
   reset(): Promise<void>;
-  /** A store object of its own on the storage. */
+  /** A new store on the storage. */
   open(): Promise<WorkerStore>;
   /** Whether the store numbers new records by itself when it is asked to. */
   readonly numbers: boolean;
@@ -37,7 +37,7 @@ function documentOf({ origin }: StoredRegistry, more: Partial<RegistryDocument> 
   return { ...made, origin, floor: undefined, ...more };
 }
 
-/** What every `WorkerStore` must do, whatever it keeps its documents in. */
+/** Contract of every `WorkerStore`, independent of its storage. */
 export function workerStoreContract(name: string, harness: WorkerStoreHarness): void {
   describe(`${name} as a WorkerStore`, () => {
     let opened: WorkerStore[] = [];
@@ -133,7 +133,7 @@ export function workerStoreContract(name: string, harness: WorkerStoreHarness): 
         const next = first!.workerId + 1;
         await store.create(registry, recordOf(2), next);
         const others = [await store.create(registry, recordOf(3), undefined)];
-        // It may have to be asked again.
+        // The store may need a retry.
         others.push(await store.create(registry, recordOf(4), undefined));
         const numbers = others.flatMap((each) => each?.workerId ?? []);
         expect(numbers.length).toBeGreaterThan(0);

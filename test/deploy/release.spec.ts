@@ -87,7 +87,7 @@ describe('npm run release', () => {
     await expect(release('next')).rejects.toThrow('Usage: npm run release');
     await expect(release('1.2.0')).rejects.toThrow('CHANGELOG.md has no section "## 1.2.0 (unreleased)"');
     await git('tag', 'v1.1.0');
-    await expect(release('1.1.0')).rejects.toThrow('The tag v1.1.0 exists already');
+    await expect(release('1.1.0')).rejects.toThrow('The tag v1.1.0 already exists');
     await git('tag', '--delete', 'v1.1.0');
     await writeFile(join(directory, 'deploy/compose.yaml'), 'image: other\n');
     await expect(release('1.1.0')).rejects.toThrow('There are uncommitted changes');

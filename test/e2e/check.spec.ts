@@ -44,7 +44,7 @@ describe('leaf-server check', () => {
     await text(port, '/api/segment/get/leaf-segment-test');
     const { code, stdout } = await check(directory);
     expect(stdout).toMatch(/^leaf-segment-test +database +database +2001 +ok$/m);
-    expect(stdout).toContain('Every tag is where it belongs.');
+    expect(stdout).toContain('Every tag is in the correct database.');
     expect(code).toBe(0);
   });
 

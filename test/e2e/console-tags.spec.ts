@@ -60,7 +60,7 @@ async function create(tag: string, fields: Readonly<Record<string, string>> = {}
 it('creates a tag, edits it and deletes it', async () => {
   await useToken();
   await create('order', { Step: '500', 'First ID': '9007199254740993', Description: 'order numbers' });
-  await said('Tag order is created.');
+  await said('Created tag order.');
   await row('order').getByText('9007199254740993').waitFor();
   expect(await text(port, '/api/segment/get/order')).toBe('9007199254740993');
 
@@ -69,7 +69,7 @@ it('creates a tag, edits it and deletes it', async () => {
   await dialog().getByLabel('Description').fill('');
   await dialog().getByLabel('Raise max_id to').fill('9007199254799999');
   await dialog().getByRole('button', { name: 'Save' }).click();
-  await said('Tag order is saved.');
+  await said('Saved tag order.');
   expect(await rowOf('order')).toMatchObject({ step: 700, maxId: '9007199254799999', description: '' });
   await row('order').getByText('700').waitFor();
 
@@ -80,7 +80,7 @@ it('creates a tag, edits it and deletes it', async () => {
   expect(await confirm.isDisabled()).toBe(true);
   await dialog().getByLabel('Type order to confirm').fill('order');
   await confirm.click();
-  await said('Tag order is deleted.');
+  await said('Deleted tag order.');
   expect((await call(port, '/api/tags/order')).status).toBe(404);
   await row('order').waitFor({ state: 'detached' });
 });
@@ -92,14 +92,14 @@ it('shows and changes the settings of a tag', async () => {
   for (const [label, value] of Object.entries(fields)) await dialog().getByLabel(label).fill(value);
   await dialog().getByText('More settings').click();
   await dialog().getByLabel('Order').selectOption('strict');
-  await dialog().getByLabel('Begins anew').selectOption('monthly');
+  await dialog().getByLabel('Restarts').selectOption('monthly');
   await dialog().getByLabel('Time zone').fill('Europe/Berlin');
   expect(await view.seriousFindings()).toEqual([]);
   await dialog().getByRole('button', { name: 'Create' }).click();
-  await said('Tag receipt is created.');
+  await said('Created tag receipt.');
   const kind = { order: 'strict', reset: 'monthly', zone: 'Europe/Berlin' };
   expect(await rowOf('receipt')).toMatchObject({ ...kind, step: 100, maxStep: 200, max: '9999' });
-  for (const badge of ['strict', 'monthly Europe/Berlin', '≤ 200 a segment', 'up to 9999']) {
+  for (const badge of ['strict', 'monthly Europe/Berlin', '≤ 200 per segment', 'up to 9999']) {
     await row('receipt').getByText(badge).waitFor();
   }
 
@@ -107,7 +107,7 @@ it('shows and changes the settings of a tag', async () => {
   await dialog().getByLabel('Largest segment').fill('');
   await dialog().getByLabel('Last ID').fill('99999');
   await dialog().getByRole('button', { name: 'Save' }).click();
-  await said('Tag receipt is saved.');
+  await said('Saved tag receipt.');
   const { maxStep, ...saved } = (await rowOf('receipt')) as Row & { maxStep?: number };
   expect(maxStep).toBeUndefined();
   expect(saved).toMatchObject({ ...kind, max: '99999' });
@@ -115,10 +115,14 @@ it('shows and changes the settings of a tag', async () => {
   await page.getByRole('button', { name: 'New tag' }).click();
   await dialog().getByLabel('Name').fill('shared');
   await dialog().getByText('More settings').click();
-  const share = { 'Databases that share it': '3', 'Which of them this is': '1', 'IDs in a row from each': '1000' };
+  const share = {
+    'Databases that share the tag': '3',
+    'Index of this database': '1',
+    'Consecutive IDs per database': '1000',
+  };
   for (const [label, value] of Object.entries(share)) await dialog().getByLabel(label).fill(value);
   await dialog().getByRole('button', { name: 'Create' }).click();
-  await said('Tag shared is created.');
+  await said('Created tag shared.');
   await row('shared').getByText('1 of 3, blocks of 1000').waitFor();
   expect(await text(port, '/api/segment/get/shared')).toBe('1001');
 });
@@ -126,9 +130,9 @@ it('shows and changes the settings of a tag', async () => {
 it('pauses a tag, and lets it go on', async () => {
   await useToken();
   await create('invoice');
-  await said('Tag invoice is created.');
+  await said('Created tag invoice.');
   await page.getByRole('button', { name: 'Pause invoice' }).click();
-  await said('Tag invoice is paused on this server.');
+  await said('Paused tag invoice on this server.');
   await row('invoice').getByText('paused').waitFor();
   expect((await call(port, '/api/segment/get/invoice')).status).toBe(503);
   await view.show('segments');
@@ -142,7 +146,7 @@ it('pauses a tag, and lets it go on', async () => {
 it('says beside the act why it failed', async () => {
   await useToken();
   await create('coupon', { 'First ID': '5000' });
-  await said('Tag coupon is created.');
+  await said('Created tag coupon.');
   await create('coupon');
   await dialog().getByRole('alert').filter({ hasText: 'LEAF_TAG_EXISTS' }).waitFor();
   await dialog().getByLabel('Name').fill('no tag');
@@ -178,7 +182,7 @@ it('does nothing without the right token, and takes another one at once', async 
   await dialog().getByLabel('Admin token').fill(ADMIN_TOKEN);
   await dialog().getByRole('button', { name: 'Use', exact: true }).click();
   await dialog().getByRole('button', { name: 'Create' }).click();
-  await said('Tag refund is created.');
+  await said('Created tag refund.');
 });
 
 it('keeps the token for this tab alone', async () => {

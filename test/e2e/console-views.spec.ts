@@ -119,8 +119,8 @@ it('decodes an ID as the server does, and composes ranges', async () => {
     .getByText('1169762131768246272')
     .waitFor({ state: 'detached' });
   for (const [wrong, fault] of [
-    ['12x', 'An ID has digits only.'],
-    ['9223372036854775808', 'at most 63 bits'],
+    ['12x', 'An ID consists of digits only.'],
+    ['9223372036854775808', 'The largest ID is 9223372036854775807'],
   ] as const) {
     await page.getByRole('textbox', { name: 'ID', exact: true }).fill(wrong);
     await page.getByRole('alert').filter({ hasText: fault }).waitFor();
@@ -133,19 +133,19 @@ it('draws IDs, and says why there are none', async () => {
     .getByRole('textbox', { name: 'Tag' })
     .or(page.getByRole('combobox', { name: 'Tag' }))
     .fill('order');
-  await page.getByLabel('Manner').selectOption('range');
+  await page.getByLabel('Request type').selectOption('range');
   await page.getByLabel('Size').fill('5');
-  await page.getByRole('button', { name: 'Draw', exact: true }).click();
+  await page.getByRole('button', { name: 'Get IDs', exact: true }).click();
   await page.getByText('9007199254700300 … 9007199254700304').waitFor();
-  await page.getByLabel('Manner').selectOption('batch');
-  await page.getByRole('button', { name: 'Draw', exact: true }).click();
+  await page.getByLabel('Request type').selectOption('batch');
+  await page.getByRole('button', { name: 'Get IDs', exact: true }).click();
   await page.getByText('9007199254700305', { exact: true }).waitFor();
   await page.getByRole('combobox', { name: 'Tag' }).fill('nothing');
-  await page.getByRole('button', { name: 'Draw', exact: true }).click();
+  await page.getByRole('button', { name: 'Get IDs', exact: true }).click();
   await page.getByRole('alert').filter({ hasText: 'LEAF_TAG_NOT_FOUND' }).waitFor();
   await page.getByLabel('Mode').selectOption('snowflake');
-  await page.getByLabel('Manner').selectOption('single');
-  await page.getByRole('button', { name: 'Draw', exact: true }).click();
+  await page.getByLabel('Request type').selectOption('single');
+  await page.getByRole('button', { name: 'Get IDs', exact: true }).click();
   await page
     .getByRole('link', { name: /^Decode \d+$/ })
     .first()

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { requireTool } from './tools';
 
-/** Each step of a test; far beyond what any machine needs. */
+/** Time limit of each step; more than slow machines need. */
 const STEP_LIMIT_MS = 60_000;
 
-/** The accessibility checker, as text: the page's own policy would not let it be loaded. */
+/** Source of the accessibility checker, because the content security policy of the page blocks loading it. */
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 export async function launchBrowser(): Promise<Browser> {
@@ -17,9 +17,9 @@ interface AxeResult {
   readonly violations: readonly { readonly id: string; readonly impact: string | null; readonly nodes: unknown[] }[];
 }
 
-/** A tab with the console in it, and all that it should not have done. */
+/** A browser tab with the console, and its errors. */
 export class ConsolePage {
-  /** Errors of scripts, refusals by the content security policy, requests to anywhere else. */
+  /** Script errors, violations of the content security policy, and requests to other origins. */
   readonly faults: string[] = [];
 
   private constructor(
@@ -38,7 +38,7 @@ export class ConsolePage {
     });
   }
 
-  /** Opens it and waits until it shows what the server says. */
+  /** Opens the page and waits until it shows data of the server. */
   static async open(browser: Browser, port: number, options: BrowserContextOptions = {}): Promise<ConsolePage> {
     const origin = `http://127.0.0.1:${port}`;
     const context = await browser.newContext({
@@ -61,7 +61,7 @@ export class ConsolePage {
     await this.page.locator(`nav a[aria-current=page][href="#/${view.split('/')[0] ?? ''}"]`).waitFor();
   }
 
-  /** What axe finds that is serious or worse: the rule, and how often. */
+  /** Violations that axe reports as serious or critical: the rule and the count. */
   async seriousFindings(): Promise<string[]> {
     await this.page.evaluate(AXE);
     const { violations } = await this.page.evaluate<AxeResult>("axe.run({ resultTypes: ['violations'] })");

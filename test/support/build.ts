@@ -10,7 +10,7 @@ export const SERVER_FILE = join(ROOT, 'dist/apps/leaf-server/src/main.js');
 
 const BUILD_LIMIT_MS = 180_000;
 
-/** Builds the server if its sources have changed. Test files run side by side: one of them builds, the others wait. */
+/** Builds the server if its sources have changed. If test files run in parallel, one builds and the others wait. */
 export async function ensureBuilt(): Promise<void> {
   const name = createHash('sha256').update(ROOT).digest('hex').slice(0, 16);
   const lock = join(tmpdir(), `leaf-build-${name}.lock`);
@@ -45,7 +45,7 @@ function tryLock(path: string): boolean {
   }
 }
 
-/** A holder that was killed leaves the file behind. */
+/** A killed process leaves its lock file behind. */
 function isHeld(path: string): boolean {
   try {
     const pid = Number(readFileSync(path, 'utf8'));

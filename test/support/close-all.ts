@@ -1,7 +1,7 @@
 /**
- * Calls all, the last first, and removes them.
+ * Calls all functions in reverse order and removes them.
  *
- * @throws AggregateError of what they threw, once all were called
+ * @throws AggregateError with their errors, after all have been called
  */
 export async function closeAll(opened: (() => unknown)[]): Promise<void> {
   const problems: unknown[] = [];

@@ -1,6 +1,6 @@
 /**
- * Closes a run with one plain line, `N passed, N failed`, and fails a whole run in which a test was skipped: a test that
- * lacks what it needs has to say so by failing.
+ * Prints `N passed, N failed` as the last line of a run, and fails a complete run with skipped tests: a test without
+ * its prerequisites must fail.
  */
 module.exports = class ClosingLineReporter {
   constructor(globalConfig) {

@@ -1,16 +1,16 @@
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to outgoing connections, and to those who listen on any: a client that knocks at the
- * port of a killed server must not get that very port for its own end, or it holds the port when the server returns.
+ * Below the ephemeral port range: otherwise a client that connects to the port of a killed server could get that port
+ * as its local port, and the server could not listen on it again.
  */
 const FIRST_PORT = 15_000;
 const LAST_PORT = 32_000;
-/** The workers of Jest have a part each: what one has found free, no other one takes before it is used. */
+/** Each Jest worker has its own range, so that no other worker takes a port between the check and its use. */
 const PARTS = 16;
 const PART_SIZE = Math.floor((LAST_PORT - FIRST_PORT) / PARTS);
 
-/** A port that nobody uses at this moment. */
+/** Returns a port that is currently free. */
 export async function freePort(): Promise<number> {
   const part = Number(process.env.JEST_WORKER_ID ?? 0) % PARTS;
   for (;;) {

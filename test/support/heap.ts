@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes that are in use once all garbage is gone: whoever else uses the machine does not change it. */
+/** Used heap after garbage collection, in bytes; independent of other work on the machine. */
 export function heapInUse(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // What the first run frees may hold more that the second one frees.
+  // Finalizers of the first collection can release more objects for the second one.
   collect();
   collect();
   return process.memoryUsage().heapUsed;

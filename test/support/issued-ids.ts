@@ -1,13 +1,13 @@
 import type { IdRange } from '@leaf-ids/core';
 
-/** Every ID that one issuer has answered with, as ranges, and where it broke its order. */
+/** All IDs of one issuer as ranges, and its violations of the order. */
 export class IssuedIds {
   readonly ranges: IdRange[] = [];
-  /** Answers with an ID that is not above all that was answered before they were asked for, or not above its neighbour. */
+  /** Responses with an ID that is not above all responses before the request, or not above the previous ID. */
   readonly descents: string[] = [];
   private highest = 0n;
 
-  /** Asks and books the answer; returns how many IDs came. Answers to questions that overlap may come in any order. */
+  /** Requests IDs, records the response and returns their number. Overlapping requests can complete in any order. */
   async book(ask: () => Promise<readonly IdRange[]>): Promise<number> {
     let floor = this.highest;
     let count = 0;
@@ -22,7 +22,7 @@ export class IssuedIds {
   }
 }
 
-/** Single IDs as ranges: as few as their order allows. */
+/** Converts single IDs to the minimum number of ranges in the same order. */
 export function runsOf(ids: readonly bigint[]): IdRange[] {
   const runs: { from: bigint; to: bigint }[] = [];
   for (const id of ids) {
@@ -33,7 +33,7 @@ export function runsOf(ids: readonly bigint[]): IdRange[] {
   return runs;
 }
 
-/** Pairs of ranges that have an ID in common. */
+/** Overlapping pairs of ranges. */
 export function givenTwice(ranges: readonly IdRange[]): [IdRange, IdRange][] {
   const sorted = [...ranges].sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
   const twice: [IdRange, IdRange][] = [];

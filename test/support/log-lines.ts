@@ -1,4 +1,4 @@
-/** Everything written to standard output from now on, as lines, and not shown. `end` puts things right again. */
+/** Captures standard output as lines without printing it, until `end` is called. */
 export class LogLines {
   private text = '';
   private readonly spy = jest.spyOn(process.stdout, 'write').mockImplementation((part) => {

@@ -1,6 +1,6 @@
 const Sequencer = require('@jest/test-sequencer').default;
 
-/** Begun last, each would leave a core idle for a minute or more. Without figures of an earlier run, Jest goes by the size of files. */
+/** Long test files, which start first: otherwise a core would be idle at the end of the run. */
 const LONGEST = /(chaos|endurance|failover|packages|processes|sql-workers)\.spec\.ts$/;
 
 module.exports = class LongestFirstSequencer extends Sequencer {

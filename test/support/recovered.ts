@@ -1,7 +1,7 @@
 import { LeafError } from '@leaf-ids/core';
 import { until } from './until';
 
-/** The first answer of `act`; repeats it while it rejects with a fault that passes by itself. */
+/** Returns the result of `act`; retries while it rejects with a transient error. */
 export async function recovered<T>(act: () => Promise<T>, passes = isUnreachable): Promise<T> {
   const { answer } = await until('an answer', async () => {
     try {

@@ -1,7 +1,7 @@
 import { missingTools } from './tools';
 import { requireZookeeperClient } from './servers/zookeeper-client';
 
-/** Ahead of the first test of every tier but the fast one: what is missing is said once, and nothing is skipped. */
+/** Runs before all tiers except the fast one: reports missing tools once and skips nothing. */
 export default async function requireTools(): Promise<void> {
   const missing = (await missingTools()).map(({ name }) => name);
   if (missing.length > 0) {

@@ -8,7 +8,7 @@ const POLICY_FILE = '/usr/sbin/policy-rc.d';
 /** What compiles the native client of ZooKeeper. */
 const COMPILERS = ['g++', 'make', 'python3'];
 
-/** `npm run test:setup`: installs what the tests need beside the packages of npm. Nothing else installs anything. */
+/** `npm run test:setup`: installs the tools outside npm that the tests need. No other command installs anything. */
 async function setup(): Promise<void> {
   const withEngines = process.argv.includes('--engines');
   await installPackages(packagesOf(await missingTools(withEngines)));

@@ -11,7 +11,7 @@ interface Tool {
 const program = (debianPackage: string, ...places: string[]): Tool => ({ debianPackage, places, isProgram: true });
 const library = (debianPackage: string, ...places: string[]): Tool => ({ debianPackage, places, isProgram: false });
 
-/** What the tests need beside the packages of npm, except the fast tier, which needs none of it. */
+/** Tools outside npm that all tiers except the fast one need. */
 const TOOLS = {
   mariadbd: program('mariadb-server', '/usr/sbin', '/usr/local/sbin'),
   'mariadb-install-db': program('mariadb-server', '/usr/bin', '/usr/local/bin'),
@@ -28,7 +28,7 @@ const TOOLS = {
   unshare: program('util-linux', '/usr/bin'),
 } satisfies Record<string, Tool>;
 
-/** What `npm run test:engines` needs beside those. */
+/** Additional tools for `npm run test:engines`. */
 const ENGINE_TOOLS = {
   patchelf: program('patchelf', '/usr/bin'),
   rsync: program('rsync', '/usr/bin'),

@@ -2,8 +2,8 @@ const PAUSE_MS = 10;
 const LIMIT_MS = 60_000;
 
 /**
- * Looks again and again until `look` gives something other than undefined or false, and returns that. For what tells
- * nobody when it happens; the limit is far beyond what any machine needs.
+ * Polls `look` until it returns a value other than undefined or false, and returns that value. For conditions without
+ * an event; the time limit is more than slow machines need.
  */
 export async function until<T>(
   what: string,

@@ -1,6 +1,6 @@
 import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
 
-/** What became of a promise so far. Looking at it leaves no rejection unhandled. */
+/** The current state of a promise, which counts as handled. */
 export interface Watched<T> {
   readonly settled: boolean;
   readonly value: T | undefined;

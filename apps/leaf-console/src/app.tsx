@@ -25,7 +25,7 @@ export function App({ store }: { readonly store: MonitorStore }): JSX.Element {
   newestToken.current = token;
   const admin = useMemo(() => new AdminApi(() => newestToken.current), []);
   const format = useMemo(() => new Format(language), [language]);
-  // Before anything is seen of a change: whoever reloads or leaves at once has it kept, or forgotten, all the same.
+  // A layout effect runs before the change is visible, so an immediate reload cannot lose it.
   useLayoutEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
     preferences.setLanguage(language);

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { LeafId } from '@leaf-ids/orm';
 
-/** A table as any other: `T` differs in where its key comes from. */
+/** A typical table. Subclasses differ in the source of the key. */
 abstract class Purchase {
   @Column()
   customer!: string;
@@ -22,7 +22,7 @@ export class LeafPurchase extends Purchase {
   id!: string;
 }
 
-/** Its keys are there before the insert begins. */
+/** The keys are set before the insert. */
 @Entity()
 export class PlainPurchase extends Purchase {
   @PrimaryColumn({ type: 'bigint' })

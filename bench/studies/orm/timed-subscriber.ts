@@ -1,10 +1,10 @@
 import type { InsertEvent } from 'typeorm';
 import { LeafIdSubscriber } from '@leaf-ids/orm';
 
-/** Adds up how long inserts are held up for their IDs: while they ask, and until every row has its own. */
+/** Sums up the time that inserts wait for IDs, until every row has one. */
 export class TimedSubscriber extends LeafIdSubscriber {
   totalMs = 0;
-  /** How often IDs were taken. */
+  /** Number of ID requests. */
   bulks = 0;
 
   private batch: Promise<unknown> | undefined;

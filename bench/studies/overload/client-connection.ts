@@ -1,28 +1,28 @@
 import { connect, type Socket } from 'node:net';
 
-/** What a request came to: its status, or 0 when the connection ended under it. */
+/** Called with the status of a response, or 0 if the connection closed. */
 export type Outcome = (status: number) => void;
 
-/** A usual answer with its head comes in one piece. */
+/** Large enough for a typical response with its headers. */
 const READ_BYTES = 16_384;
 
-/** One kept connection that sends the same GET again and again, with as little work as possible. */
+/** A keep-alive connection that repeats the same GET request with minimal overhead. */
 export class ClientConnection {
   private readonly socket: Socket;
   private outcome: Outcome | undefined;
   private head = '';
   private status = 0;
-  /** Of the body; undefined before the head is whole. */
+  /** Remaining bytes of the body; undefined until all headers are received. */
   private missing: number | undefined;
 
-  /** @param onEnd told once, when the connection is gone or was never had */
+  /** @param onEnd called once, when the connection is closed or cannot be opened */
   constructor(
     port: number,
     private readonly request: Buffer,
     onOpen: (connection: ClientConnection) => void,
     onEnd: () => void,
   ) {
-    // Read into one buffer: a stream of buffers costs a tenth of the rate.
+    // Reads into one buffer, because allocating buffers reduces the rate by 10 %.
     const onread = {
       buffer: Buffer.allocUnsafeSlow(READ_BYTES),
       callback: (bytes: number, buffer: Uint8Array) => {

@@ -1,9 +1,9 @@
 import { ClientConnection } from './client-connection';
 
-/** A connection that was refused or lost is tried again after this time, as `Retry-After` asks. */
+/** Delay before a refused or lost connection is reopened, as in `Retry-After`. */
 const RECONNECT_MS = 1000;
 
-/** Kept connections; those that are lost come back. */
+/** A pool of keep-alive connections that reopens lost connections. */
 export class ClientPool {
   private readonly idle: ClientConnection[] = [];
   private readonly all = new Set<ClientConnection>();
@@ -14,7 +14,7 @@ export class ClientPool {
     private readonly request: Buffer,
   ) {}
 
-  /** Opens or ends connections at once; the newest end first, which are those that the overload brought. */
+  /** Opens or closes connections immediately. Closes the newest first, which are those of the overload. */
   resize(wanted: number): void {
     this.wanted = wanted;
     for (const connection of [...this.all].reverse()) {

@@ -4,12 +4,12 @@ import { ClientPool } from './client-pool';
 import type { Order, PhaseResult } from './phases';
 import { PhaseRecord } from './phase-record';
 
-/** For the first connections to be there. */
+/** Time to open the first connections. */
 const SETTLE_MS = 500;
-/** For the last answers of a phase whose answers are all waited for. */
+/** Time to wait for the last responses of a phase. */
 const ANSWER_LIMIT_MS = 10_000;
 
-/** The load generator, a process of its own: an order on standard input, a line of results on standard output. */
+/** The load generator process: reads a job from standard input, writes a line of results to standard output. */
 async function main(): Promise<void> {
   const [line] = (await once(createInterface(process.stdin), 'line')) as [string];
   const { port, path, phases } = JSON.parse(line) as Order;
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   console.log(JSON.stringify(results));
 }
 
-/** Every connection asks again as soon as it is answered. */
+/** Closed loop: every connection sends the next request when it receives a response. */
 async function saturate(pool: ClientPool, seconds: number, record: PhaseRecord): Promise<void> {
   while (record.elapsedMs < seconds * 1000) {
     while (send(pool, record, record.elapsedMs));
@@ -38,8 +38,8 @@ async function saturate(pool: ClientPool, seconds: number, record: PhaseRecord):
 }
 
 /**
- * Requests fall due at a fixed rate, whatever becomes of those before. One that finds no connection free is not sent;
- * the latency of the others counts from the moment they were due.
+ * Open loop: requests are due at a fixed rate. Requests without a free connection are not sent; latency counts from the
+ * time at which a request was due.
  */
 async function offer(pool: ClientPool, perSecond: number, seconds: number, record: PhaseRecord): Promise<void> {
   const total = Math.floor(perSecond * seconds);
@@ -54,8 +54,8 @@ async function offer(pool: ClientPool, perSecond: number, seconds: number, recor
 }
 
 /**
- * As above, but every request is sent, once a connection is free, and every answer is waited for: a stall of the server
- * counts for each request that fell due during it.
+ * Like the function above, but sends every request when a connection is free and waits for every response, so that a
+ * stall of the server counts for each request due during it.
  */
 async function offerAll(pool: ClientPool, perSecond: number, seconds: number, record: PhaseRecord): Promise<void> {
   const total = Math.floor(perSecond * seconds);
@@ -70,10 +70,10 @@ async function offerAll(pool: ClientPool, perSecond: number, seconds: number, re
     record.hold(due - Math.max(before, record.offered));
     await turn();
   }
-  if (record.answered < total) throw new Error(`${total - record.answered} of ${total} requests were not answered.`);
+  if (record.answered < total) throw new Error(`${total - record.answered} of ${total} requests received no response.`);
 }
 
-/** Whether a connection was free. */
+/** Returns whether a connection was free. */
 function send(pool: ClientPool, record: PhaseRecord, dueAt: number): boolean {
   const connection = pool.take();
   if (connection === undefined) return false;

@@ -50,7 +50,7 @@ export function describeOverload(results: readonly OverloadResult[]): string {
   return [formatTable(header, rows), ...probes].join('\n');
 }
 
-/** How it held out, and how soon it was itself again. */
+/** Goodput and latency during the overload, and the recovery time. */
 export function overloadTargets(results: readonly OverloadResult[]): Target[] {
   return results.flatMap(({ name, peak, overload: { ok, seconds, p99Ms }, after }) => [
     atLeast(`${name}, goodput of the peak`, ok / seconds / peak, GOODPUT_SHARE, 'ratio'),

@@ -17,27 +17,27 @@ export interface OverloadResult {
   readonly name: string;
   readonly path: string;
   readonly connections: number;
-  /** Answers with 200 a second that the server can give. */
+  /** Maximum responses with 200 per second. */
   readonly peak: number;
   readonly overload: PhaseResult;
-  /** Half the peak, right after. */
+  /** Half the peak, immediately after the overload. */
   readonly after: PhaseResult;
-  /** Share of a core that the server used from the start of the overload to the end of the rest; undefined where unknown. */
+  /** CPU usage in cores during the overload and the phase after it; undefined without /proc. */
   readonly serverCpu: number | undefined;
   /** Resident memory, in MiB. */
   readonly memory: { readonly before: number; readonly highest: number; readonly after: number };
-  /** Probes of /health/ready during the overload, each on a connection of its own. */
+  /** Probes of /health/ready during the overload, each on a new connection. */
   readonly probes: { readonly made: number; readonly answered: number; readonly slowestMs: number };
 }
 
-/** How many times the peak is offered. */
+/** Overload as a multiple of the peak. */
 const FACTOR = 10;
-/** Enough for half the peak, and far from any limit. */
+/** Sufficient for half the peak, and far below any limit. */
 const CALM_CONNECTIONS = 400;
 const PROBE_MS = 250;
 const PROBE_LIMIT_MS = 5000;
 
-/** Finds the peak of a server, offers it ten times as much at a fixed rate, then half as much. */
+/** Measures the peak of a server, then sends ten times the peak at a fixed rate, then half the peak. */
 export async function runOverload(
   sandbox: Sandbox,
   cores: Cores,

@@ -1,22 +1,22 @@
 import { Latencies } from '../segment/latencies';
 import type { PhaseResult } from './phases';
 
-/** An admitted request that takes longer counts as trouble. */
+/** Admitted requests that take longer count as failing. */
 export const LATENCY_LIMIT_MS = 50;
-/** Until a first burst is taken in, an overload is not told from it; that long is left out of the percentiles. */
+/** Time until the server can distinguish an overload from a burst. The percentiles exclude it. */
 const RAMP_MS = 1000;
 
-/** A stretch of so many milliseconds is in trouble when more than this share of its requests is. */
+/** An interval is failing if more than this share of its requests is failing. */
 const WINDOW_MS = 100;
-const TROUBLED_SHARE = 0.01;
+const FAILING_SHARE = 0.01;
 const CALM_WINDOWS = 10;
 
 interface Window {
   asked: number;
-  troubled: number;
+  failing: number;
 }
 
-/** What became of the requests of one phase. */
+/** Results of the requests in one phase. */
 export class PhaseRecord {
   private readonly startedAt = performance.now();
   private readonly latencies = new Latencies();
@@ -42,12 +42,12 @@ export class PhaseRecord {
     return this.ok + this.refused + this.failed;
   }
 
-  /** The generator sees that a request is due. */
+  /** Records a request that is due. */
   notice(dueAt: number): void {
     if (dueAt >= this.rampMs) this.lateness.record(this.elapsedMs - dueAt);
   }
 
-  /** So many of those that are due find no connection free, and wait for one. */
+  /** Records due requests that wait for a free connection. */
   hold(count: number): void {
     this.waited += count;
   }
@@ -67,18 +67,18 @@ export class PhaseRecord {
     this.book(this.elapsedMs, count, true);
   }
 
-  private book(dueAt: number, count: number, troubled: boolean): void {
-    const window = (this.windows[Math.floor(dueAt / WINDOW_MS)] ??= { asked: 0, troubled: 0 });
+  private book(dueAt: number, count: number, failing: boolean): void {
+    const window = (this.windows[Math.floor(dueAt / WINDOW_MS)] ??= { asked: 0, failing: 0 });
     window.asked += count;
-    if (troubled) window.troubled += count;
+    if (failing) window.failing += count;
   }
 
-  /** The begin of the first calm second. */
+  /** Start of the first second without failures. */
   private get calmFromMs(): number {
     let calm = 0;
     for (let index = 0; index * WINDOW_MS < this.seconds * 1000; index++) {
-      const { asked = 0, troubled = 0 } = this.windows[index] ?? {};
-      calm = troubled > asked * TROUBLED_SHARE ? 0 : calm + 1;
+      const { asked = 0, failing = 0 } = this.windows[index] ?? {};
+      calm = failing > asked * FAILING_SHARE ? 0 : calm + 1;
       if (calm === CALM_WINDOWS) return (index + 1 - CALM_WINDOWS) * WINDOW_MS;
     }
     return Infinity;

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { Cores } from '../../http/cores';
 import type { Sandbox } from '../../http/sandbox';
 
-/** A stretch of load. */
+/** A load phase. */
 export interface Phase {
   readonly connections: number;
-  /** Undefined: as much as the connections can carry, each asking again when it is answered. */
+  /** Requests per second; undefined for a closed loop at the maximum rate. */
   readonly perSecond: number | undefined;
   readonly seconds: number;
-  /** A request that is due while no connection is free waits for one; otherwise it is left out, as its client gave up. */
+  /** Whether due requests wait for a free connection; otherwise they are dropped. */
   readonly waits?: boolean;
 }
 
@@ -20,30 +20,30 @@ export interface Order {
 
 export interface PhaseResult {
   readonly offered: number;
-  /** Found no connection free: not sent. */
+  /** Not sent, because no connection was free. */
   readonly unsent: number;
   readonly ok: number;
-  /** Answered 503. */
+  /** Responses with 503. */
   readonly refused: number;
-  /** Answered otherwise, or not at all. */
+  /** Other responses, and requests without a response. */
   readonly failed: number;
   readonly seconds: number;
-  /** Of answers with 200, from the moment the request was due. */
+  /** Latency of responses with 200, from the time at which the request was due. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
   readonly maxMs: number;
-  /** Sent later, since no connection was free when they were seen to be due. */
+  /** Sent late, because no connection was free. */
   readonly waited: number;
-  /** How long after its due moment a request was seen to be due: the generator's own error, and part of the latency. */
+  /** How late the generator noticed due requests: its own error, which is part of the latency. */
   readonly lateness: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
-  /** When a second begins in which hardly any request is refused, lost, not sent, or takes longer than the limit. */
+  /** Start of the first second in which hardly any requests fail, are not sent, or exceed the latency limit. */
   readonly calmFromMs: number;
 }
 
 const SLACK_MS = 20_000;
 
-/** Runs the generator; rejects when it fails. */
+/** Runs the generator; rejects if it fails. */
 export async function runPhases(sandbox: Sandbox, cores: Cores, order: Order): Promise<PhaseResult[]> {
   const seconds = order.phases.reduce((sum, phase) => sum + phase.seconds, 0);
   const command = cores.generator([process.execPath, join(__dirname, 'generator.js')]);

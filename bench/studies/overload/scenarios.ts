@@ -2,11 +2,11 @@ import { startMariadb } from '../../../test/support/servers/mariadb';
 import { TcpProxy } from '../../../test/support/http/tcp-proxy';
 import { insertTags, open } from '../segment/database';
 
-/** What is asked of the server, and what it stands on. */
+/** A request path and the settings of the server. */
 export interface Scenario {
   readonly name: string;
   readonly path: string;
-  /** Of the load that finds the peak; each asks again when it is answered. */
+  /** Connections of the closed loop that measures the peak. */
   readonly peakConnections: number;
   readonly manyConnections: number;
   readonly env: NodeJS.ProcessEnv;
@@ -15,9 +15,9 @@ export interface Scenario {
 
 const TAG = 'overload';
 const BATCH = 10_000;
-/** Each statement takes this much longer, in milliseconds. */
+/** Added latency of each statement, in milliseconds. */
 const STATEMENT_MS = 200;
-/** IDs of a segment of the slow database, whose loads are what sets its peak. */
+/** Segment size with the slow database, where loading segments is the bottleneck. */
 const SLOW_STEP = 400;
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -27,7 +27,7 @@ function singleIds(): Promise<Scenario> {
   return Promise.resolve({
     name: 'single IDs',
     path: '/api/snowflake/get/bench',
-    // As many as are served: each one makes the server a little slower, overload or not.
+    // As many connections as the server accepts, because each connection slows it down, even without overload.
     peakConnections: 1000,
     manyConnections: 1100,
     env: {},
@@ -62,7 +62,7 @@ async function slowDatabase(): Promise<Scenario> {
     env: {
       LEAF_DATABASE_URL: url.replace(`:${mariadb.port}/`, `:${proxy.port}/`),
       LEAF_SEGMENT_MAX_STEP: String(SLOW_STEP),
-      // Beside a shared database a server has to be told its worker ID.
+      // A server with a shared database needs an explicit worker ID.
       LEAF_LOCAL_WORKERS: '{"*":0}',
     },
     stop: async () => {

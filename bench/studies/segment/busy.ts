@@ -2,22 +2,22 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Busy {
-  /** From the begin of the act to its end, in milliseconds. */
+  /** Duration of the operation, in milliseconds. */
   readonly wallMs: number;
-  /** Of that and of what it left behind, the time in which the event loop did not wait. */
+  /** Active time of the event loop during the operation and its deferred work. */
   readonly busyMs: number;
-  /** The longest time between two looks at the timers, which are due every millisecond: that much too long at most. */
+  /** The longest interval between runs of a 1 ms timer; at most 1 ms too long. */
   readonly longestMs: number;
 }
 
-/** Several looks of the monitor. */
+/** Several samples of the monitor. */
 const SETTLE_MS = 5;
 
-/** What `act` costs the event loop of this process, while nothing else uses it. */
+/** Measures how long `act` occupies the event loop of this otherwise idle process. */
 export async function observeBusy(act: () => unknown): Promise<Busy> {
   const monitor = monitorEventLoopDelay({ resolution: 1 });
   monitor.enable();
-  // It counts from its second look on.
+  // The monitor counts from its second sample.
   await sleep(SETTLE_MS);
   const before = performance.eventLoopUtilization();
   const begunAt = performance.now();

@@ -14,7 +14,7 @@ import {
 } from '@leaf-ids/persistence';
 
 const clock = new SystemClock();
-/** Rows of one INSERT or DELETE. */
+/** Rows per INSERT or DELETE. */
 const CHUNK = 1000;
 
 export interface Database {
@@ -22,7 +22,7 @@ export interface Database {
   readonly store: SegmentStore;
 }
 
-/** A connection of this process, with the tables made. */
+/** A data source with all tables. */
 export async function open(url: string): Promise<Database> {
   const target = parseDatabaseUrl(url);
   const onCloseProblem = (step: string, problem: string): void => console.error(`${step}: ${problem}`);
@@ -31,7 +31,7 @@ export async function open(url: string): Promise<Database> {
   return { dataSource, store: createSegmentStore(dataSource, failover) };
 }
 
-/** A generator whose segments keep their size; what the store refuses in the background ends the benchmark. */
+/** A generator with a fixed segment size. Background errors of the store end the benchmark. */
 export function makeGenerator(
   store: SegmentStore,
   step: number,

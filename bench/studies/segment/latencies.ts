@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 
-/** Upper ends of the buckets, in milliseconds; one more follows for what is above the last. */
+/** Upper bounds of the buckets, in milliseconds, without the last bucket. */
 const BOUNDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500];
 const NS_PER_MS = 1e6;
 
@@ -10,7 +10,7 @@ export interface LatencyFigures {
   readonly p99: number;
   readonly p999: number;
   readonly max: number;
-  /** How many were above the bucket before and not above `upTo`, in milliseconds. */
+  /** Count of latencies above the previous bound and at most `upTo`, in milliseconds. */
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
 }
 

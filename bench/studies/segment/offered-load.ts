@@ -1,14 +1,14 @@
 import { turn } from '../../core/contender';
 import { Latencies } from './latencies';
 
-/** What was measured of one way to make IDs. */
+/** Results of one way to generate IDs. */
 export class Observed {
-  /** From a call to its answer. */
+  /** Latency from the call to its result. */
   readonly calls = new Latencies();
-  /** From the moment a call was due to its answer: what kept the event loop from calling counts, too. */
+  /** Latency from the time at which a call was due, including delays of the event loop. */
   readonly due = new Latencies();
   refused = 0;
-  /** Answers not above the one before; of one caller's tag, a duplicate is among them. */
+  /** IDs not greater than the previous one, which includes duplicates. */
   unordered = 0;
   private last = -1n;
 
@@ -22,8 +22,8 @@ export class Observed {
 }
 
 /**
- * Calls `next` at a fixed rate, for `ms` milliseconds, and waits for the answers. A call that waits does not keep the
- * following ones from being made, so that a stall counts for every call it meets.
+ * Calls `next` at a fixed rate for `ms` milliseconds and waits for the results. A waiting call does not delay the
+ * following calls, so that a stall counts for every call during it.
  */
 export async function offer(
   next: () => Promise<bigint>,
@@ -49,7 +49,7 @@ export async function offer(
     const elapsed = performance.now() - startedAt;
     for (; made < total && made * interval <= elapsed; made++) {
       void call(startedAt + made * interval);
-      // Many may be due at once: no answer that is there waits for the calls after it.
+      // Many calls can be due at the same time; results are processed between them.
       await Promise.resolve();
     }
     await turn();

@@ -8,13 +8,13 @@ import { insertTags, makeGenerator, open } from './database';
 import type { LatencyFigures } from './latencies';
 import { Observed, offer } from './offered-load';
 
-/** Calls a second. */
+/** Calls per second. */
 const RATE = 100_000;
-/** What the way to the database and back adds to each statement, in milliseconds. */
+/** Added round-trip time of each statement, in milliseconds. */
 const ROUND_TRIP_MS = 200;
-/** Half a second of IDs: what is left of it at its prefetch outlasts the statement twice over. */
+/** IDs for half a second. The IDs left at the prefetch last twice as long as the statement. */
 const STEP = 50_000;
-/** Calls that wait are dear: fewer of them, and segments that last as long. */
+/** Waiting calls are expensive: a lower rate, with segments that last as long. */
 const SLOWER = 10;
 const P999_LIMIT_MS = 1;
 
@@ -34,13 +34,13 @@ interface Row {
 
 export interface SwitchReport {
   readonly rows: readonly Row[];
-  /** How long loads took, one of each round, in milliseconds. */
+  /** Duration of one load per round, in milliseconds. */
   readonly loadMs: Summary;
 }
 
 /**
- * Latency of IDs while each segment comes from a slow database. Beside it a counter, to see the machine, and a generator
- * that fetches a segment only when the one before is used up, to see that a wait would show.
+ * Latency of IDs while each segment comes from a slow database. A counter shows the noise of the machine; a generator
+ * without prefetch shows that the benchmark detects waiting.
  */
 export async function measureSwitches(mariadb: MariadbServer, { rounds, roundMs }: SwitchPlan): Promise<SwitchReport> {
   const proxy = await TcpProxy.start(mariadb.port);
@@ -82,7 +82,7 @@ export async function measureSwitches(mariadb: MariadbServer, { rounds, roundMs 
     rows: [
       row('counter', 0, observed.counter),
       row('segments', switches.buffered, observed.buffered),
-      row('fetched too late', switches.late, observed.late),
+      row('without prefetch', switches.late, observed.late),
     ],
   };
 }
@@ -97,9 +97,9 @@ export function describeSwitches({ rows, loadMs }: SwitchReport): string {
     whole(refused),
   ]);
   return [
-    `${whole(RATE)} calls a second, segments of ${whole(STEP)}; a load took ${decimals(loadMs.min, 0)} to ${decimals(loadMs.max, 0)} ms`,
+    `${whole(RATE)} calls per second, segments of ${whole(STEP)}; a load took ${decimals(loadMs.min, 0)} to ${decimals(loadMs.max, 0)} ms`,
     formatTable(header, table),
-    'From call to answer, calls per bucket:',
+    'Latency from call to result, calls per bucket:',
     formatTable(['up to ms', ...rows.map(({ name }) => name)], bucketRows(rows)),
   ].join('\n');
 }
@@ -109,10 +109,10 @@ export function switchTarget({ rows }: SwitchReport): Target {
   return below(`${segments!.name}, p99.9 of a call`, segments!.calls.p999, P999_LIMIT_MS, 'ms');
 }
 
-/** What a correct generator never does, however slow the machine. */
+/** Errors that never occur with a correct generator, even on a slow machine. */
 export function switchFaults({ rows }: SwitchReport): string[] {
   return rows.flatMap(({ name, unordered, refused }) => [
-    ...(unordered > 0 ? [`${name}: ${unordered} IDs not above the one before`] : []),
+    ...(unordered > 0 ? [`${name}: ${unordered} IDs not greater than the previous one`] : []),
     ...(refused > 0 ? [`${name}: ${refused} calls refused`] : []),
   ]);
 }

@@ -18,14 +18,14 @@ const REFRESH_MS = 1000;
 const SETTLE_MS = 2500;
 const LIMIT_MIB = 200;
 
-/** Resident memory of a built server, in MiB; undefined where there is no /proc. */
+/** Resident memory of a built server, in MiB; undefined without /proc. */
 export interface MemoryReport {
-  /** With one tag, after as many requests as the others got: what the requests alone leave behind. */
+  /** With one tag, after the same number of requests: the memory that requests leave behind. */
   readonly oneTag: number | undefined;
   readonly started: number | undefined;
-  /** After each tag gave an ID: each has a segment in memory. */
+  /** After one ID per tag, so that each tag has a segment in memory. */
   readonly used: number | undefined;
-  /** After some tags were dropped and as many came. */
+  /** After some tags were removed and as many added. */
   readonly changed: number | undefined;
 }
 
@@ -62,12 +62,12 @@ export function describeMemory({ oneTag, started, used, changed }: MemoryReport)
     [`1 tag, ${whole(TAGS)} requests`, mebibytes(oneTag)],
     [`${whole(TAGS)} tags, no request`, mebibytes(started)],
     [`${whole(TAGS)} tags, one ID of each`, mebibytes(used)],
-    [`then ${whole(CHANGED)} new and ${whole(CHANGED)} dropped`, mebibytes(changed)],
+    [`then ${whole(CHANGED)} added and ${whole(CHANGED)} removed`, mebibytes(changed)],
   ];
   return formatTable(['built server', 'resident'], rows);
 }
 
-/** The largest of all, where memory can be read. */
+/** Target for the maximum of all states. */
 export function memoryTarget({ started, used, changed }: MemoryReport): Target {
   const most = Math.max(...[started, used, changed].map((value) => value ?? NaN));
   return below(`resident with ${whole(TAGS)} tags`, most, LIMIT_MIB, 'MiB');
@@ -98,7 +98,8 @@ async function takeOneOfEach(server: ServerProcess, tags: readonly string[]): Pr
   const caller = async (): Promise<void> => {
     for (const tag of queue) {
       const { status, text } = await request(server.port, `/api/segment/get/${tag}`, 10_000, agent);
-      if (status !== 200 || !/^[1-9]\d*$/.test(text)) throw new Error(`An ID of ${tag} came as ${status} ${text}`);
+      if (status !== 200 || !/^[1-9]\d*$/.test(text))
+        throw new Error(`Request for tag ${tag} returned ${status} ${text}, expected an ID`);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, caller));

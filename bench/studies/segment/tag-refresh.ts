@@ -16,17 +16,17 @@ const STAGES = ['idle', 'spin', 'first', 'list', 'same', 'changed'] as const;
 type Stage = (typeof STAGES)[number];
 
 const NAMES: Record<Stage, string> = {
-  idle: '(20 ms of nothing)',
-  spin: `(${SPIN_MS} ms of spinning)`,
-  first: `first refresh, before a server listens: ${whole(TAGS)} new tags`,
-  list: 'the list of tags alone, read from the database',
-  same: 'refresh without a change',
-  changed: `refresh: ${whole(CHANGED)} new, ${whole(CHANGED)} dropped`,
+  idle: '(idle for 20 ms)',
+  spin: `(busy loop for ${SPIN_MS} ms)`,
+  first: `first refresh, before the server listens: ${whole(TAGS)} new tags`,
+  list: 'only reading the list of tags from the database',
+  same: 'refresh without changes',
+  changed: `refresh: ${whole(CHANGED)} added, ${whole(CHANGED)} removed`,
 };
 
 export type RefreshReport = Record<Stage, readonly Busy[]>;
 
-/** What bringing the tags in line costs the event loop. The first round is cold, as a server that starts is. */
+/** Measures how long a tag refresh occupies the event loop. The first round is cold, as after a start. */
 export async function measureRefreshes(mariadb: MariadbServer, rounds: number): Promise<RefreshReport> {
   const database = await open(await mariadb.createDatabase());
   await database.dataSource.query('DELETE FROM leaf_alloc');

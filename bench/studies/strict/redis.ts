@@ -9,7 +9,7 @@ import type { Sandbox } from '../../http/sandbox';
 const START_LIMIT_MS = 10_000;
 const POLL_MS = 20;
 
-/** Redis that answers an INCR once it is on disk, as a database answers a commit. */
+/** Redis with appendfsync always: INCR returns after the write is on disk, like a database commit. */
 export class Redis {
   private constructor(
     private readonly port: number,
@@ -17,7 +17,7 @@ export class Redis {
     private readonly cores: Cores,
   ) {}
 
-  /** Undefined where it is not installed: `apt-get install redis-server`. */
+  /** Undefined if Redis is not installed. To install: `apt-get install redis-server`. */
   static async start(sandbox: Sandbox, cores: Cores): Promise<Redis | undefined> {
     if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;
     const port = await freePort();
@@ -26,7 +26,7 @@ export class Redis {
     sandbox.spawn(cores.server(['redis-server', ...settings, ...durable]), { stdio: 'ignore' });
     const startedAt = performance.now();
     while (!(await answers(port))) {
-      if (performance.now() - startedAt > START_LIMIT_MS) throw new Error('redis-server did not start');
+      if (performance.now() - startedAt > START_LIMIT_MS) throw new Error('redis-server failed to start');
       await sleep(POLL_MS);
     }
     return new Redis(port, sandbox, cores);
@@ -38,7 +38,7 @@ export class Redis {
     const command = ['redis-benchmark', '-p', String(this.port), ...load, '--csv', 'INCR', 'order'];
     const report = await this.sandbox.run(this.cores.generator(command), 120_000);
     const rate = /^"INCR order","([\d.]+)"/m.exec(report)?.[1];
-    if (rate === undefined) throw new Error(`No rate in the report of redis-benchmark:\n${report}`);
+    if (rate === undefined) throw new Error(`The report of redis-benchmark has no rate:\n${report}`);
     return Number(rate);
   }
 

@@ -11,7 +11,7 @@ export interface FakeRequest {
   readonly size: number;
 }
 
-/** Answers, or gives the sound answer back to be sent or spoiled. */
+/** Sends a response, or returns the correct response for a test to send or modify. */
 export type FakeAnswer = (response: ServerResponse, sound: unknown, request: FakeRequest) => void | Promise<void>;
 
 export function send(
@@ -35,15 +35,15 @@ export function problem(
 }
 
 /**
- * Speaks the ID routes of a Leaf server and behaves as badly as a test wants. Its IDs ascend from `first` on, those of all
- * tags together.
+ * Implements the ID routes of a Leaf server with configurable faults. All tags share one counter, which starts at
+ * `first`.
  */
 export class FakeLeaf {
   readonly requests: FakeRequest[] = [];
-  /** Requests that have no answer yet. */
+  /** Pending requests. */
   open = 0;
   peak = 0;
-  /** Whether it repeats the nonces of requests; servers of the previous version did not. */
+  /** Whether responses repeat the nonce; servers of the previous version do not. */
   repeatsNonces = true;
   answer: FakeAnswer = (response, sound) => send(response, 200, sound);
 

@@ -8,12 +8,12 @@ import {
   type SnowflakeParts,
 } from '@leaf-ids/core';
 
-/** IDs from counters, in ranges of 1000; remembers what it was asked for. */
+/** Issues IDs from counters in ranges of 1000, and records the requests. */
 export class InMemoryIdService extends IdService {
   readonly calls: { readonly tag: string | undefined; readonly count: number }[] = [];
   private readonly positions = new Map<string, bigint>();
 
-  /** @param first snowflake ID, above what a number can hold */
+  /** @param snowflakeId first snowflake ID; above Number.MAX_SAFE_INTEGER by default */
   constructor(private snowflakeId = 2n ** 60n + 1n) {
     super();
   }

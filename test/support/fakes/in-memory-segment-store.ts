@@ -32,15 +32,15 @@ export interface GrantedRange extends TaggedRange {
   readonly exact: boolean;
 }
 
-/** A call that waits at the gate for the test to decide how it ends. */
+/** A pending call whose outcome the test decides. */
 export interface HeldCall {
   readonly method: StoreMethod;
   readonly tag: string | undefined;
-  /** Carries it out and keeps the answer back. */
+  /** Executes the call without sending the result. */
   apply(): void;
-  /** Carries it out, unless that was done, and answers. */
+  /** Executes the call if it has not been executed, and sends the result. */
   answer(): void;
-  /** Fails it. Not carried out, unless that was done: then the answer is lost. */
+  /** Rejects the call. If it has been executed, its result is lost. */
   fail(error?: Error): void;
 }
 
@@ -52,25 +52,25 @@ interface PlannedFailure {
 type Outcome<T> = { readonly value: T } | { readonly error: Error };
 
 /**
- * A `SegmentStore` in memory. Stores that share `rows` and `deleted` are connections to one storage. The switches let a test hold
- * answers, fail calls before or after they are carried out, and set rows behind the store's back.
+ * A `SegmentStore` in memory. Stores with the same `rows` and `deleted` are connections to one storage. Tests can delay
+ * results, fail calls before or after their execution, and modify rows directly.
  */
 export class InMemorySegmentStore extends SegmentStore {
   readonly description = 'memory';
   /** Every call, in order. */
   readonly calls: { readonly method: StoreMethod; readonly tag: string | undefined }[] = [];
-  /** Calls at the gate, oldest first. */
+  /** Pending calls, oldest first. */
   readonly held: HeldCall[] = [];
-  /** Ranges taken through this connection, whether or not the answer arrived. */
+  /** Ranges allocated through this connection, including those whose result was lost. */
   readonly granted: GrantedRange[] = [];
-  /** Those of `granted` whose answer has arrived. */
+  /** Ranges of `granted` whose result has arrived. */
   readonly answered: GrantedRange[] = [];
-  /** Those of `granted` whose answer was lost. */
+  /** Ranges of `granted` whose result was lost. */
   readonly lost: GrantedRange[] = [];
   readonly givenBack: TaggedRange[] = [];
-  /** What was asked for together. */
+  /** Requests of each batch call. */
   readonly statements: (readonly AllocationRequest[])[] = [];
-  /** Most allocations of one tag that were under way at once. */
+  /** Maximum number of concurrent allocations of one tag. */
   peak = 0;
 
   private holding = false;
@@ -78,7 +78,7 @@ export class InMemorySegmentStore extends SegmentStore {
   private permanentFailure: PlannedFailure | undefined;
   private readonly allocating = new Map<string, number>();
 
-  /** @param deleted the first ID that a deleted tag had not given */
+  /** @param deleted next ID of each deleted tag */
   constructor(
     readonly rows = new Map<string, SegmentRow>(),
     readonly deleted = new Map<string, bigint>(),
@@ -98,23 +98,23 @@ export class InMemorySegmentStore extends SegmentStore {
     return this.calls.filter((call) => call.method === method).length;
   }
 
-  /** Calls from now on wait in `held`. */
+  /** Delays all new calls in `held`. */
   hold(): void {
     this.holding = true;
   }
 
-  /** Answers what is held and holds no more. */
+  /** Completes the delayed calls and stops delaying. */
   release(): void {
     this.holding = false;
     for (const call of [...this.held]) call.answer();
   }
 
-  /** The next `count` calls fail, without being carried out. */
+  /** The next `count` calls fail without being executed. */
   failNext(count: number, error: Error = unavailable()): void {
     for (let i = 0; i < count; i++) this.failures.push({ applied: false, error });
   }
 
-  /** The next `count` calls are carried out and fail all the same. */
+  /** The next `count` calls are executed but fail. */
   loseAnswers(count: number): void {
     for (let i = 0; i < count; i++) this.failures.push({ applied: true, error: unavailable() });
   }
@@ -129,7 +129,7 @@ export class InMemorySegmentStore extends SegmentStore {
     this.failures.length = 0;
   }
 
-  /** IDs that an allocation gives at most. */
+  /** Maximum number of IDs per allocation. */
   most = Infinity;
 
   listTags(): Promise<TagEntry[]> {

@@ -10,11 +10,11 @@ import {
   WorkerStore,
 } from '@leaf-ids/core';
 
-/** What outlives the processes: the server behind a registry, each operation whole. */
+/** The server of a registry, which outlives the processes. Operations are atomic. */
 export class InMemoryWorkers {
   readonly records = new Map<number, StoredWorker>();
   document: RegistryDocument | undefined;
-  /** Another one is another copy of the data, as after a failover. */
+  /** Identity of the data; changes with another copy of the data, as after a failover. */
   origin = 'a';
   private versions = 0;
   private next: number;
@@ -45,7 +45,7 @@ export class InMemoryWorkers {
     return this.records.get(workerId)?.version === version ? this.put(workerId, record) : undefined;
   }
 
-  /** As if the data had been removed. */
+  /** Simulates the loss of all data. */
   wipe(): void {
     this.records.clear();
     this.document = undefined;
@@ -62,7 +62,7 @@ export class InMemoryWorkers {
     return Object.assign(new Map(this.records), { document: this.document });
   }
 
-  /** A replica takes over that has no more than `copy`. */
+  /** Promotes a replica with the data of `copy`. */
   promote(copy: ReturnType<InMemoryWorkers['copy']>, origin: string): void {
     this.records.clear();
     for (const [workerId, stored] of copy)
@@ -83,10 +83,10 @@ export class InMemoryWorkers {
   }
 }
 
-/** How a line to the server can fail. */
+/** Connection faults. */
 export type Line = 'up' | 'down' | 'answers are lost' | 'writes come late';
 
-/** One process's way to {@link InMemoryWorkers}. */
+/** The connection of one process to {@link InMemoryWorkers}. */
 export class InMemoryWorkerStore extends WorkerStore {
   line: Line = 'up';
   description = 'memory';
@@ -134,7 +134,7 @@ export class InMemoryWorkerStore extends WorkerStore {
     return Promise.resolve(this.sources);
   }
 
-  /** Writes that were held back are applied, in the order in which they were sent. */
+  /** Applies the delayed writes in the order in which they were sent. */
   deliver(): void {
     for (const act of this.late.splice(0)) act();
   }

@@ -26,12 +26,12 @@ export interface LeaseRigOptions extends Partial<WorkerRegistryOptions> {
   readonly file?: WorkerFile;
 }
 
-/** Turns of the event loop in which nothing but the clock is waited for. */
+/** Iterations of the event loop in which only the clock is pending. */
 const IDLE_TURNS = 20;
 
 let servers = 0;
 
-/** One server: the shipped registry, lease and generator over a store, on a clock that a test moves. */
+/** One server: the real registry, lease and generator on a store, with a manual clock. */
 export class LeaseRig {
   readonly registry: WorkerRegistry;
   readonly lease: WorkerLease;
@@ -83,7 +83,7 @@ export class LeaseRig {
     return this.lease.tenure?.workerId;
   }
 
-  /** Acquires, and lets time pass for as long as that takes. */
+  /** Acquires a worker ID and advances the clock until that completes. */
   async start(): Promise<this> {
     await inTime(this.clock, this.lease.acquire());
     return this;

@@ -1,9 +1,9 @@
 import { LeafError, type WorkerStore } from '@leaf-ids/core';
 
-/** `before`: the write is not carried out; `after`: it is, but its answer is lost. */
+/** `before`: the write is not executed; `after`: it is executed, but its result is lost. */
 export type Moment = 'before' | 'after';
 
-/** Makes the next write of a record in `store` reject as if the line to it had failed. */
+/** Makes the next record write in `store` reject as if the connection had failed. */
 export function failNextWrite(store: WorkerStore, moment: Moment): void {
   const [create, replace] = [store.create.bind(store), store.replace.bind(store)];
   const restore = (): void => void Object.assign(store, { create, replace });

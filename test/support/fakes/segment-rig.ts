@@ -14,7 +14,7 @@ import { InMemorySegmentStore } from './in-memory-segment-store';
 
 export const TAG = 'order';
 
-/** What a segment test needs: a store in memory with the row (`TAG`, 1, step), a clock that stands still, no jitter. */
+/** Fixture for segment tests: an in-memory store with the row (`TAG`, 1, step), a manual clock and no jitter. */
 export class SegmentRig {
   readonly clock = new FakeClock();
   readonly store = new InMemorySegmentStore();
@@ -52,7 +52,7 @@ export class SegmentRig {
     });
   }
 
-  /** Lets everything run that needs no time. */
+  /** Waits until all work that does not need the clock is done. */
   settle(): Promise<void> {
     return this.clock.advance(0);
   }

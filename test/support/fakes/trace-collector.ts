@@ -18,7 +18,7 @@ interface Attribute {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** As much as is read of OTLP in JSON. */
+/** The part of OTLP/JSON that the tests read. */
 interface Delivery {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
@@ -31,7 +31,7 @@ interface Delivery {
   }[];
 }
 
-/** Takes traces by OTLP over HTTP, as a collector does. */
+/** Receives traces over OTLP/HTTP like a collector. */
 export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
@@ -65,7 +65,7 @@ export class TraceCollector {
     return this.spans.filter((span) => span.name === name);
   }
 
-  /** Nobody listens any more; the port stays free for now. */
+  /** Stops listening; the port stays free. */
   async stop(): Promise<void> {
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeAllConnections();

@@ -2,21 +2,21 @@ import { FakeClock, LeafError, type RandomSource } from '@leaf-ids/core';
 import type { PrefetchContext } from '../../../libs/client/src/prefetch/prefetch-context';
 import { CallerLimit } from '../../../libs/client/src/prefetch/caller-limit';
 
-/** What the buffers of a client stand on, with servers in memory and a clock that stands still. */
+/** Dependencies of the client buffers, with in-memory servers and a manual clock. */
 export class ClientRig {
   readonly clock = new FakeClock();
   readonly callerLimit: CallerLimit;
-  /** Sizes that were asked for. */
+  /** Requested sizes. */
   readonly asked: number[] = [];
   readonly log: string[] = [];
   readonly context: PrefetchContext;
-  /** The next ID, of whatever kind. */
+  /** The next ID of any kind. */
   next = 1n;
-  /** Into how many ranges, not next to each other, an answer is cut. */
+  /** Number of non-adjacent ranges in a response. */
   pieces = 1;
-  /** Answers say that the tag is strict. */
+  /** Whether responses mark the tag as strict. */
   strict = false;
-  /** Thrown in place of an answer. */
+  /** Thrown instead of a response. */
   failure: Error | undefined;
   private readonly closing = new AbortController();
   private held: (() => void)[] | undefined;
@@ -38,7 +38,7 @@ export class ClientRig {
     };
   }
 
-  /** Answers wait until {@link release}. */
+  /** Delays responses until {@link release}. */
   hold(): void {
     this.held ??= [];
   }
@@ -53,7 +53,7 @@ export class ClientRig {
     this.closing.abort();
   }
 
-  /** Lets everything run that needs no time. */
+  /** Waits until all work that does not need the clock is done. */
   settle(): Promise<void> {
     return this.clock.advance(0);
   }
@@ -77,7 +77,7 @@ export class ClientRig {
     return read({ key: name, ids: Array.from({ length: count }, (_, index) => String(from + BigInt(index))) });
   }
 
-  /** One ID is left out between two ranges. */
+  /** Skips one ID between two ranges. */
   private cut(from: bigint, count: number): { from: string; to: string }[] {
     const size = Math.floor(count / this.pieces);
     return Array.from({ length: this.pieces }, (_, piece) => {

@@ -9,7 +9,7 @@ export interface ServerEvent {
 /** Reads server-sent events as a browser does, and keeps them all. */
 export class EventReader {
   readonly events: ServerEvent[] = [];
-  /** Lines that are no event: comments, `retry`. */
+  /** Lines that do not belong to events: comments, `retry`. */
   readonly others: string[] = [];
   ended = false;
   private rest = '';
@@ -21,7 +21,7 @@ export class EventReader {
     response.on('close', () => (this.ended = true));
   }
 
-  /** @throws Error when something else than a stream is the answer */
+  /** @throws Error if the response is not an event stream */
   static open(port: number, path: string): Promise<EventReader> {
     return new Promise((resolve, reject) => {
       const outgoing = request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
@@ -37,7 +37,7 @@ export class EventReader {
     });
   }
 
-  /** What came under this name so far. */
+  /** Events with this name so far. */
   all<T>(name: string): T[] {
     return this.events.filter((event) => event.name === name).map(({ data }) => data as T);
   }

@@ -14,14 +14,14 @@ export interface Sample {
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*';
 const LABEL = '([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\\\\n]|\\\\[\\\\n"])*)"';
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{((?:${LABEL},)*${LABEL})\\})? (\\S+)$`);
-/** As Prometheus reads numbers; what is none, in any case. */
+/** Number syntax of Prometheus; special values in any case. */
 const VALUE = /^([nN]a[nN]|[+-]Inf|-?\d+(\.\d+)?(e[+-]?\d+)?)$/;
 const KINDS = ['counter', 'gauge', 'histogram', 'summary'];
 
 /**
- * Reads a scrape in the text format of Prometheus, version 0.0.4, and takes nothing on trust: HELP and TYPE come once and
- * first, all samples of a family together and each once, names and escapes are valid, counters end in `_total` and are
- * not negative, buckets ascend to `+Inf`, which is the count.
+ * Parses the text format of Prometheus, version 0.0.4, and validates it: HELP and TYPE come first and once, the samples
+ * of a family are adjacent and unique, names and escapes are valid, counters end in `_total` and are not negative, and
+ * buckets ascend to `+Inf`, which equals the count.
  *
  * @throws Error that says what is wrong
  */

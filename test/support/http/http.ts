@@ -11,14 +11,14 @@ export interface Call {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
-  /** Left out: a connection of its own. */
+  /** Default: a new connection. */
   readonly agent?: Agent;
 }
 
-/** An answer that takes longer counts as none. */
+/** Response timeout. */
 const LIMIT_MS = 60_000;
 
-/** Sends `path` as it is: unlike `fetch`, nothing is normalised on the way. */
+/** Sends `path` unchanged; unlike `fetch`, does not normalize it. */
 export function call(port: number, path: string, { method = 'GET', headers, body, agent }: Call = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -31,7 +31,7 @@ export function call(port: number, path: string, { method = 'GET', headers, body
         const answered = (): void =>
           resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
         response.on('end', answered);
-        // A stream of events has no end: what comes first is its answer.
+        // An event stream does not end, so its first chunk counts as the body.
         if (response.headers['content-type']?.startsWith('text/event-stream') === true) {
           response.once('data', () => {
             answered();
@@ -46,7 +46,7 @@ export function call(port: number, path: string, { method = 'GET', headers, body
   });
 }
 
-/** The body of a 200; anything else is an error that says what came instead. */
+/** Returns the body of a 200; throws an Error with any other response. */
 export async function text(port: number, path: string, options?: Call): Promise<string> {
   const answer = await call(port, path, options);
   if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.body}`);

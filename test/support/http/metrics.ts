@@ -1,12 +1,12 @@
 import { type Family, parseExposition } from './exposition';
 import { text } from './http';
 
-/** All families that a server tells, by name. */
+/** All metric families of a server, by name. */
 export async function scrape(port: number): Promise<Map<string, Family>> {
   return parseExposition(await text(port, '/metrics'));
 }
 
-/** What a server tells of a metric, of the sample with these labels among others; undefined when it says nothing. */
+/** Value of the first sample of a metric that has at least these labels; undefined if there is none. */
 export async function metric(
   port: number,
   name: string,

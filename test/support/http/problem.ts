@@ -1,7 +1,7 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf-ids/core';
 import type { Answer } from './http';
 
-/** Checks that an answer is a problem of the catalogue, whole and harmless, and returns its code. */
+/** Checks that a response is a problem document of the catalogue with no other properties, and returns its code. */
 export function problemCode({ status, headers, body }: Answer): LeafErrorCode {
   expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
   expect(headers['cache-control']).toBe('no-store');
@@ -21,7 +21,7 @@ export function problemCode({ status, headers, body }: Answer): LeafErrorCode {
   return code;
 }
 
-/** The same of a refusal that is the client's to mend. */
+/** Like the function above, for errors of the client. */
 export function refusalCode(answer: Answer): LeafErrorCode {
   expect(answer.status).toBeGreaterThanOrEqual(400);
   expect(answer.status).toBeLessThan(500);

@@ -14,8 +14,8 @@ interface Upstream {
 }
 
 /**
- * A load balancer at its plainest: asks each server's /health/ready again and again, sends requests to the healthy ones
- * in turn, on kept connections, and tries none a second time. What fails is answered 502 and noted.
+ * A minimal load balancer: polls /health/ready of each server, and forwards requests round robin to the healthy servers
+ * on keep-alive connections without retries. Failed requests get a 502 and are recorded.
  */
 export class RoundRobinProxy {
   readonly failures: string[] = [];
@@ -40,7 +40,7 @@ export class RoundRobinProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Resolves when requests go there, too. */
+  /** Resolves when the server receives requests. */
   async add(port: number): Promise<void> {
     const upstream: Upstream = { port, agent: new Agent({ keepAlive: true }), healthy: false, checking: false };
     this.upstreams.set(port, upstream);

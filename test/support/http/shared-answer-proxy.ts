@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { type Answer, call } from './http';
 
 export interface SharedAnswerOptions {
-  /** Which requests are taken for the same one. */
+  /** Cache key of a request. */
   readonly keyOf: (url: string) => string;
-  /** Whether an answer is kept; else it is shared by those that ask while it is under way. */
+  /** Whether responses are cached; otherwise only concurrent requests share a response. */
   readonly keeps: boolean;
 }
 
-/** A proxy that gives one answer to several requests, whatever headers say. */
+/** A proxy that returns one response to several requests and ignores cache headers. */
 export class SharedAnswerProxy {
-  /** Requests that it has passed on. */
+  /** Number of forwarded requests. */
   passed = 0;
-  /** Requests that were answered with another one's answer. */
+  /** Number of requests that got the response of another request. */
   shared = 0;
   private readonly answers = new Map<string, Promise<Answer>>();
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A wall that the chunks of one direction wait in front of. */
+/** A gate that delays the chunks of one direction. */
 class Gate {
   private opened: Promise<void> = Promise.resolve();
   private release: (() => void) | undefined;
@@ -23,11 +23,11 @@ class Gate {
 
 type Pair = readonly [Socket, Socket];
 
-/** Stands in front of a port of this machine and breaks its connections as a network does. */
+/** A TCP proxy for a local port that injects network faults. */
 export class TcpProxy {
-  /** Both ends of each connection, as long as one of them is open: `cut` has to reach half-open ones too. */
+  /** Both sockets of each connection while one of them is open, because `cut` also resets half-open connections. */
   private readonly pairs = new Set<Pair>();
-  /** Those that stay dead, until the proxy stops. */
+  /** Connections that stay blocked until the proxy stops. */
   private readonly dead = new Set<Pair>();
   private readonly requests = new Gate();
   private readonly answers = new Gate();
@@ -54,27 +54,27 @@ export class TcpProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Resets all connections; gives their number. New ones are not affected. */
+  /** Resets all connections and returns their number. New connections are not affected. */
   cut(): number {
     const pairs = [...this.pairs];
     for (const end of pairs.flat()) reset(end);
     return pairs.length;
   }
 
-  /** New connections go to that port; those that are open stay where they are. */
+  /** Forwards new connections to another port; open connections are not affected. */
   retarget(port: number): void {
     this.targetPort = port;
   }
 
-  /** Resets all connections, and each new one at once. */
+  /** Resets all connections, and new ones immediately. */
   refuse(): void {
     this.refusing = true;
     this.cut();
   }
 
   /**
-   * Nothing passes any more, the end of a connection included; new connections are accepted and hang. What was sent
-   * meanwhile arrives after `heal`, as with TCP. With `answers`, requests still reach the target.
+   * Blocks all data and FINs; new connections are accepted and hang. Data sent in the meantime arrives after `heal`, as
+   * with TCP. With `answers`, only responses are blocked.
    */
   blackhole(what: 'all' | 'answers' = 'all'): void {
     if (what === 'all') this.requests.close();
@@ -82,8 +82,8 @@ export class TcpProxy {
   }
 
   /**
-   * Nothing passes any more on the connections that are open now, for good: neither data nor their end, as when a
-   * firewall has forgotten them. New ones pass. Gives their number.
+   * Permanently blocks data and FINs of the open connections, as when a firewall drops their state, and returns their
+   * number. New connections are not affected.
    */
   loseConnections(): number {
     const lost = [...this.pairs];
@@ -92,12 +92,12 @@ export class TcpProxy {
     return lost.length;
   }
 
-  /** Each chunk arrives that much later, in order. */
+  /** Delays each chunk and preserves the order. */
   delay(ms: number): void {
     this.delayMs = ms;
   }
 
-  /** From now on all passes at once. */
+  /** Removes all faults and delays. */
   heal(): void {
     this.refusing = false;
     this.delayMs = 0;
@@ -115,7 +115,7 @@ export class TcpProxy {
   }
 
   private accept(client: Socket): void {
-    // Without a listener, a reset ends this process; `close` follows and tells the other end.
+    // Without a listener, a reset crashes this process; the `close` event then closes the other end.
     client.on('error', () => undefined);
     if (this.refusing) {
       reset(client);
@@ -135,7 +135,7 @@ export class TcpProxy {
     target.on('close', forget);
   }
 
-  /** Whatever happens to `from` happens to `to`, in order, once the delay is over and the gate is open. */
+  /** Forwards data and FIN from `from` to `to` in order, after the delay and when the gate is open. */
   private forward(from: Socket, to: Socket, gate: Gate, isDead: () => boolean): void {
     let line = Promise.resolve();
     const later = (act: () => void): void => {
@@ -153,7 +153,7 @@ export class TcpProxy {
   }
 }
 
-/** Node 20 loses a socket that is reset while its end is on the way: it stays open, and the process spins at its exit. */
+/** In Node 20, a socket that is reset during end() stays open, and the process spins at its exit. */
 function reset(socket: Socket): void {
   if (socket.writableEnded && !socket.writableFinished) socket.destroy();
   else socket.resetAndDestroy();

@@ -14,7 +14,7 @@ export function fetchApi(port: number): Promise<ApiDescription> {
   return json<ApiDescription>(port, '/openapi.json');
 }
 
-/** What the document promises, to be held against what the server does. */
+/** Validates responses of the server against the OpenAPI document. */
 export class ApiContract {
   readonly routes: readonly ApiRoute[];
   private readonly ajv = new Ajv({ strictTypes: false, allErrors: true });
@@ -35,7 +35,7 @@ export class ApiContract {
     return route;
   }
 
-  /** What of an answer is not as the document says, in words; undefined when all is. */
+  /** Describes how a response violates the document; undefined if it is valid. */
   faultOf({ operation }: ApiRoute, { status, headers, body }: Answer, head = false): string | undefined {
     const documented = operation.responses[status];
     if (documented === undefined) return `status ${status} is not documented: ${body.slice(0, 300)}`;
@@ -53,7 +53,7 @@ export class ApiContract {
     return fault === undefined ? undefined : `status ${status}: ${fault} in ${body.slice(0, 300)}`;
   }
 
-  /** What of `value` is not as `schema` says; undefined when all is. */
+  /** Describes how `value` violates `schema`; undefined if it is valid. */
   mismatch(schema: Schema, value: unknown): string | undefined {
     let validate = this.compiled.get(schema);
     if (validate === undefined) {
@@ -63,7 +63,7 @@ export class ApiContract {
     return validate(value) ? undefined : this.ajv.errorsText(validate.errors);
   }
 
-  /** References replaced by what they name, and objects closed: what is not described shall not be sent. */
+  /** Resolves references and closes objects, because responses must not have undocumented properties. */
   whole(schema: Schema): Schema {
     if (schema.$ref !== undefined) {
       const named = this.document.components.schemas[schema.$ref.replace('#/components/schemas/', '')];

@@ -12,7 +12,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A server in a process of its own: the files that are shipped, run by plain node from some other directory. */
+/** The built server as a child process, run by plain Node from another directory. */
 export class BuiltServer {
   stdout = '';
   stderr = '';
@@ -78,7 +78,7 @@ export class BuiltServer {
   }
 }
 
-/** The processes and directories of one test file. Whatever happens in a test, `end` leaves none behind. */
+/** The processes and directories of one test file. `end` removes all of them, even after failures. */
 export class BuiltServers {
   private readonly servers: BuiltServer[] = [];
   private readonly directories: string[] = [];
@@ -93,7 +93,7 @@ export class BuiltServers {
 
   /** Starts the process and does not wait for it. */
   spawn(directory: string, env: NodeJS.ProcessEnv = {}, args: readonly string[] = []): BuiltServer {
-    // A machine that stands still for a moment is no outage.
+    // A short pause of the machine must not count as an outage.
     const settings = { ...serverEnv(directory), LEAF_SEGMENT_WAIT_MS: '10000', ...env };
     const child = launch({ command: [...this.program, ...args], env: settings });
     const server = new BuiltServer(directory, child);

@@ -3,20 +3,20 @@ import type { PrivateServer } from './private-server';
 /** A connection of an administrator. */
 export interface AdminSession {
   query(sql: string): Promise<Record<string, unknown>[]>;
-  /** What it has not committed is rolled back. */
+  /** Rolls back uncommitted changes. */
   close(): Promise<void>;
 }
 
-/** What both kinds of database servers offer, each in its own SQL. */
+/** Operations of database servers in their SQL dialects. */
 export interface DatabaseServer extends PrivateServer {
-  /** SQL that gives the name by which Leaf tells this server from the others of its pair. */
+  /** SQL that returns the name by which Leaf distinguishes the servers of a pair. */
   readonly identity: string;
   /** Statements after which a session is the only one to use `table`, until it is closed. */
   lockTable(table: string): readonly string[];
   open(database: string): Promise<AdminSession>;
   /** Creates an empty database that belongs to the user `leaf`, who has no rights beyond it; gives the user's URL. */
   createOwnedDatabase(): Promise<string>;
-  /** Refuses the writes of ordinary users from now on; their connections stay open. */
+  /** Makes the server read-only for ordinary users; their connections stay open. */
   turnReadOnly(): Promise<void>;
 }
 
@@ -26,13 +26,13 @@ export interface DatabasePair {
   readonly replica: DatabaseServer;
   /** Starts the primary again after a kill, as it was. */
   restart(): Promise<void>;
-  /** Resolves when the replica has all that the primary has. */
+  /** Resolves when the replica has caught up with the primary. */
   waitForReplica(): Promise<void>;
-  /** From now on the replica gets no update, and nobody is told. */
+  /** Stops replication without notice. */
   stopReplication(): Promise<void>;
-  /** Makes the replica the primary, once it has applied all that it received. The old one takes no writes any more. */
+  /** Promotes the replica after it has applied all received updates. The old primary refuses writes. */
   promote(): Promise<void>;
-  /** Makes a new replica from the data of the primary, and ends the primary before it. */
+  /** Creates a new replica from the data of the primary, and stops the old primary. */
   rejoin(): Promise<void>;
   stop(): Promise<void>;
 }

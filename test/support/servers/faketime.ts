@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireTool } from '../tools';
 
-/** A wall clock that a test can step while the process that reads it runs. Timers and the monotonic clock go on. */
+/** A wall clock that a test can step while a process uses it. Timers and the monotonic clock are not affected. */
 export class SteppedClock {
   private constructor(
     private readonly file: string,

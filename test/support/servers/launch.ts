@@ -41,7 +41,7 @@ export function serverEnv(directory: string): NodeJS.ProcessEnv {
     LEAF_ADVERTISE_HOST: '127.0.0.1',
     LEAF_DATA_DIR: directory,
     LEAF_SHUTDOWN_DRAIN_MS: '0',
-    // A machine that stands still for a moment is no overload.
+    // A short pause of the machine must not count as an overload.
     LEAF_MAX_LAG_MS: '60000',
   };
 }

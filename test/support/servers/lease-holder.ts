@@ -21,7 +21,7 @@ interface Window {
   readonly floor: number;
 }
 
-/** A process that holds a worker ID and issues from it as fast as it can, and the books of what it issued. */
+/** A process that holds a worker ID and issues IDs as fast as possible, and a record of these IDs. */
 export class LeaseHolder {
   count = 0;
   /** Unix ms of its IDs. */
@@ -29,7 +29,7 @@ export class LeaseHolder {
   highest = -Infinity;
   /** IDs that do not come after those before them, or are of another worker. */
   readonly disorder: string[] = [];
-  /** Why it does not issue any more. */
+  /** Why it stopped issuing. */
   lost: string | undefined;
 
   private idle = false;

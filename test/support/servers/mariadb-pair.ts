@@ -3,7 +3,7 @@ import type { DatabasePair } from './database-pair';
 import { joined, ServerPair } from './server-pair';
 import { until } from '../until';
 
-/** Longer than any test: a primary that waits in vain must not go on alone. */
+/** Longer than any test, because a primary without replica must not fall back to asynchronous replication. */
 const SEMI_SYNC_LIMIT_MS = 600_000;
 const APPLY_LIMIT_S = 60;
 const JOIN_ATTEMPTS = 6;
@@ -13,8 +13,8 @@ const USER = 'replication';
 const JOINING_ID = 99;
 
 /**
- * A primary and a replica, by GTID. With `semiSync` the primary answers a client only once the replica has the update;
- * without, it does not wait, and what is under way at a kill is lost.
+ * A primary and a replica with GTIDs. With `semiSync` a commit returns only after the replica has received it; without,
+ * a kill loses commits in flight.
  */
 export async function startMariadbPair({ semiSync }: { semiSync: boolean }): Promise<MariadbPair> {
   const primary = await startReplicating(1);

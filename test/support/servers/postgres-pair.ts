@@ -10,8 +10,8 @@ interface PairOptions {
 }
 
 /**
- * A primary and a standby that streams from it. With `synchronous` a commit is answered only once the standby has it on
- * disk; without, what is under way at a kill is lost.
+ * A primary and a streaming standby. With `synchronous` a commit returns only after the standby has flushed it; without,
+ * a kill loses commits in flight.
  */
 export async function startPostgresPair({ synchronous, programs }: PairOptions): Promise<PostgresPair> {
   return joined(new PostgresPair(await startPostgres(programs), synchronous));

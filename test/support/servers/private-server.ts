@@ -17,7 +17,7 @@ function endAll(): void {
   for (const server of alive) server.endNow();
 }
 
-/** A database server of one test: a process, a port and a data directory that nobody else uses. */
+/** A database server for one test, with its own process, port and data directory. */
 export abstract class PrivateServer {
   port = 0;
   private child: ChildProcess | undefined;
@@ -87,7 +87,7 @@ export abstract class PrivateServer {
     await this.launch();
   }
 
-  /** The server freezes, with all its connections open. */
+  /** Suspends the server; its connections stay open. */
   async suspend(): Promise<void> {
     this.child?.kill('SIGSTOP');
     const workers = await this.workers();
@@ -102,7 +102,7 @@ export abstract class PrivateServer {
     this.child?.kill('SIGCONT');
   }
 
-  /** Ends the server, in whatever state it is, and removes its data. */
+  /** Stops the server in any state and removes its data. */
   async stop(): Promise<void> {
     await this.kill();
     await this.cleanUp();

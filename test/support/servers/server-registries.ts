@@ -12,9 +12,9 @@ import { startMariadb } from './mariadb';
 import { startZookeeper } from './zookeeper';
 import { requireZookeeperClient } from './zookeeper-client';
 
-/** A registry that is not young any more, with no record in it yet, for servers in processes of their own. */
+/** A registry past its grace period, without records, for servers in separate processes. */
 export interface ServerRegistry {
-  /** What a server has to be told to use it. */
+  /** Settings of a server that uses it. */
   readonly env: NodeJS.ProcessEnv;
   /** The highest ceiling that is recorded, in Unix ms. `directory` is the data directory of the server. */
   readonly ceiling: (directory: string) => Promise<number>;

@@ -22,7 +22,7 @@ export async function startTestServer(env: NodeJS.ProcessEnv = {}, options?: Ser
     LEAF_HOST: '127.0.0.1',
     LEAF_DATA_DIR: directory,
     LEAF_LOG_LEVEL: 'error',
-    // A machine that stands still for a moment is no overload, and no outage.
+    // A short pause of the machine must not count as an overload or an outage.
     LEAF_MAX_LAG_MS: '60000',
     LEAF_SEGMENT_WAIT_MS: '10000',
     ...env,

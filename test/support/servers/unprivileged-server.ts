@@ -6,7 +6,7 @@ import { BuiltServer } from './built-server';
 import { launch, serverEnv } from './launch';
 import { exists, run } from './services';
 
-/** In no file of users, as container platforms choose them, and of no other test. */
+/** A user ID without an account, as on container platforms, that no other test uses. */
 const USER_ID = 1_000_000 + (process.pid % 1_000_000);
 
 /**

@@ -12,7 +12,7 @@ import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
 const REPORT_MS = 3000;
 /** Stores that racers share: databases have few connections. */
 const SHARED = 4;
-/** What is assumed between two clocks that are not compared: those of databases are real, ours is not. */
+/** Assumed offset between uncompared clocks, because databases use the real clock and tests a manual one. */
 export const CLOCK_OFFSET_MS = 5000;
 let leases = 0;
 let numbers = 1;

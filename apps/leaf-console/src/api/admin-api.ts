@@ -6,7 +6,7 @@ export interface Interleave {
   readonly block: number;
 }
 
-/** What a tag may have besides, and never changes. */
+/** Optional settings that cannot change after the tag is created. */
 export interface TagKind {
   readonly order?: 'relaxed' | 'strict';
   readonly reset?: 'daily' | 'monthly' | 'yearly';
@@ -36,14 +36,14 @@ export interface NewTag extends TagKind {
 
 export interface TagChange {
   readonly step?: number;
-  /** Null takes it away. */
+  /** Null removes the setting. */
   readonly maxStep?: number | null;
   readonly max?: string | null;
   readonly maxId?: string;
   readonly description?: string;
 }
 
-/** The admin routes. Reading needs no token. */
+/** The admin routes. Reads require no token. */
 export class AdminApi {
   constructor(private readonly token: () => string) {}
 
@@ -52,26 +52,26 @@ export class AdminApi {
   }
 
   create(tag: NewTag): Promise<Outcome<TagRow>> {
-    return this.act('POST', 'api/tags', tag);
+    return this.send('POST', 'api/tags', tag);
   }
 
   change(tag: string, change: TagChange): Promise<Outcome<TagRow>> {
-    return this.act('PATCH', pathOf(tag), change);
+    return this.send('PATCH', pathOf(tag), change);
   }
 
   async remove(tag: string): Promise<Outcome<unknown>> {
-    return this.act('DELETE', pathOf(tag));
+    return this.send('DELETE', pathOf(tag));
   }
 
   setPaused(tag: string, paused: boolean): Promise<Outcome<unknown>> {
-    return this.act('POST', `${pathOf(tag)}/${paused ? 'pause' : 'resume'}`);
+    return this.send('POST', `${pathOf(tag)}/${paused ? 'pause' : 'resume'}`);
   }
 
   setDraining(draining: boolean): Promise<Outcome<unknown>> {
-    return this.act(draining ? 'POST' : 'DELETE', 'api/server/drain');
+    return this.send(draining ? 'POST' : 'DELETE', 'api/server/drain');
   }
 
-  private act<T>(method: string, path: string, body?: unknown): Promise<Outcome<T>> {
+  private send<T>(method: string, path: string, body?: unknown): Promise<Outcome<T>> {
     const token = this.token();
     const headers = new Headers();
     if (token !== '') headers.set('authorization', `Bearer ${token}`);

@@ -1,9 +1,9 @@
-/** What an act of the page came to: the answer, or why not, in words for the place of the act. */
+/** The result of a request: the response, or the problem to show next to the control. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
 export interface Problem {
   readonly status: number;
-  /** Of the error catalogue; empty when no answer came. */
+  /** Code of the error catalogue; empty if there was no response. */
   readonly code: string;
   readonly title: string;
   readonly detail: string;

@@ -10,7 +10,7 @@ const UNITS = [
   ['second', 1000],
 ] as const;
 
-/** Numbers and times in the words of one language. */
+/** Formats numbers and times for one language. */
 export class Format {
   private readonly whole: Intl.NumberFormat;
   private readonly compact: Intl.NumberFormat;
@@ -24,7 +24,7 @@ export class Format {
     this.relative = new Intl.RelativeTimeFormat(this.locale, { numeric: 'always', style: 'narrow' });
   }
 
-  /** Every digit, in groups. */
+  /** All digits, with group separators. */
   count(value: number | bigint): string {
     return this.whole.format(value);
   }
@@ -34,7 +34,7 @@ export class Format {
     return value < 10_000 ? this.count(value) : this.compact.format(value);
   }
 
-  /** Per second: whole from 10 on. */
+  /** A rate per second; no decimals from 10 on. */
   rate(value: number): string {
     if (value >= 1_000_000) return this.compact.format(value);
     if (value >= 9.95 || value === 0) return this.count(value);
@@ -52,14 +52,14 @@ export class Format {
     return `${(ratio * 100).toFixed(ratio < 0.1 && ratio > 0 ? 1 : 0)} %`;
   }
 
-  /** `22 s ago`, of a moment before or after `now`. */
+  /** `22 s ago`; `moment` can be before or after `now`. */
   ago(moment: number, now: number): string {
     const past = moment - now;
     const [unit, ms] = UNITS.find(([, size]) => Math.abs(past) >= size) ?? ['second', 1000];
     return this.relative.format(Math.trunc(past / ms), unit);
   }
 
-  /** How long something lasts: `0:41 min`, `1:02 h`, `3.5 d`. */
+  /** A duration: `0:41 min`, `1:02 h`, `3.5 d`. */
   span(ms: number): string {
     const seconds = Math.floor(ms / 1000);
     const two = (value: number): string => String(value).padStart(2, '0');
@@ -70,13 +70,13 @@ export class Format {
     return `${this.short(days / 365.25)} a`;
   }
 
-  /** Exact to the millisecond, in UTC. */
+  /** With milliseconds, in UTC. */
   utc(moment: number): string {
     const date = new Date(moment);
     return Number.isNaN(date.getTime()) ? '–' : date.toISOString().replace('T', ' ').replace('Z', ' UTC');
   }
 
-  /** Exact to the millisecond, where the browser is. */
+  /** With milliseconds, in the time zone of the browser. */
   local(moment: number): string {
     const date = new Date(moment);
     if (Number.isNaN(date.getTime())) return '–';
@@ -89,7 +89,7 @@ export class Format {
     return `${day} ${time}.${String(date.getMilliseconds()).padStart(3, '0')} ${zone?.value ?? ''}`.trim();
   }
 
-  /** Time of day where the browser is. */
+  /** Time of day in the time zone of the browser. */
   clock(moment: number): string {
     return this.local(moment).slice(11, 19);
   }

@@ -1,8 +1,8 @@
 import type { en } from './en';
 
-/** The words of the page: the English ones say which there are, and what each is told. */
+/** The messages of the page. The English messages define the keys and parameters. */
 export type Messages = {
-  readonly [Name in keyof typeof en]: (typeof en)[Name] extends (...told: infer Told) => string
-    ? (...told: Told) => string
+  readonly [Name in keyof typeof en]: (typeof en)[Name] extends (...parameters: infer Parameters) => string
+    ? (...parameters: Parameters) => string
     : string;
 };

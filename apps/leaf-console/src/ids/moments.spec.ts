@@ -19,7 +19,7 @@ describe('parseMoment', () => {
 });
 
 describe('spansOf', () => {
-  it('has the moment within each span', () => {
+  it('includes the moment in each span', () => {
     const moment = Date.UTC(2026, 10, 21, 12, 34, 56, 789);
     const spans = spansOf(moment);
     expect(spans.slice(0, 3)).toEqual([

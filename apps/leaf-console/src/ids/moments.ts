@@ -1,6 +1,6 @@
 export type SpanName = 'millisecond' | 'second' | 'utcDay' | 'localDay';
 
-/** Unix milliseconds, both ends included. */
+/** Unix milliseconds, inclusive. */
 export interface Span {
   readonly name: SpanName;
   readonly from: number;
@@ -10,13 +10,13 @@ export interface Span {
 const SECOND_MS = 1000;
 const DAY_MS = 86_400_000;
 
-/** The spans around a moment. The local day is left out where it is that of UTC. */
+/** The spans that contain a moment. Omits the local day if it equals the UTC day. */
 export function spansOf(moment: number): Span[] {
   const second = Math.floor(moment / SECOND_MS) * SECOND_MS;
   const utc = Math.floor(moment / DAY_MS) * DAY_MS;
   const date = new Date(moment);
   const local = new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
-  // A day of a changing clock has 23 or 25 hours.
+  // Days on which daylight saving time changes have 23 or 25 hours.
   const localEnd = new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime();
   const spans: Span[] = [
     { name: 'millisecond', from: moment, to: moment },
@@ -27,7 +27,7 @@ export function spansOf(moment: number): Span[] {
   return spans;
 }
 
-/** Reads Unix milliseconds, or a date and time as ISO 8601 has it: with Z or an offset, or local without. */
+/** Parses Unix milliseconds, or an ISO 8601 date and time; local time without Z or an offset. */
 export function parseMoment(text: string): number | undefined {
   const trimmed = text.trim();
   if (/^\d{11,15}$/.test(trimmed)) return Number(trimmed);

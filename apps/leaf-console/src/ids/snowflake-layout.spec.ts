@@ -1,4 +1,4 @@
-import { bitFields, decode, idsBetween, type Layout, parseId, USUAL_LAYOUT } from './snowflake-layout';
+import { bitFields, decode, idsBetween, type Layout, parseId, DEFAULT_LAYOUT } from './snowflake-layout';
 
 const ID = 1169786042799259000n;
 const SMALL: Layout = { epoch: 1_700_000_000_000, timeBits: 40, workerBits: 3, sequenceBits: 5 };
@@ -10,7 +10,7 @@ describe('parseId', () => {
     expect(parseId(' 1_169 786,042799259000\n')).toBe(ID);
   });
 
-  it('says what is wrong', () => {
+  it('names the error', () => {
     expect(parseId(' ')).toBe('empty');
     for (const text of ['-1', '1.5', '0x10', '1e3', '１２'])
       expect([text, parseId(text)]).toEqual([text, 'notDecimal']);
@@ -19,11 +19,11 @@ describe('parseId', () => {
 });
 
 describe('decode', () => {
-  it('takes an ID apart', () => {
-    expect(decode(ID, USUAL_LAYOUT)).toEqual({ id: ID, timestamp: 1567733700834, workerId: 39, sequence: 3448 });
+  it('decodes an ID', () => {
+    expect(decode(ID, DEFAULT_LAYOUT)).toEqual({ id: ID, timestamp: 1567733700834, workerId: 39, sequence: 3448 });
   });
 
-  it('knows other layouts, and what lies beyond them', () => {
+  it('supports other layouts, and rejects IDs beyond them', () => {
     expect(decode((5n << 8n) | (6n << 5n) | 7n, SMALL)).toMatchObject({
       timestamp: SMALL.epoch + 5,
       workerId: 6,
@@ -33,8 +33,8 @@ describe('decode', () => {
     expect(decode(1n << 48n, SMALL)).toBeUndefined();
   });
 
-  it('shows all of the 64 bits', () => {
-    const fields = bitFields(ID, USUAL_LAYOUT);
+  it('returns all 64 bits', () => {
+    const fields = bitFields(ID, DEFAULT_LAYOUT);
     expect(fields.map(({ name, bits }) => [name, bits.length])).toEqual([
       ['sign', 1],
       ['time', 41],
@@ -47,8 +47,8 @@ describe('decode', () => {
 });
 
 describe('idsBetween', () => {
-  it('has every ID of the time and no other', () => {
-    const range = idsBetween(1567733700834, 1567733700834, USUAL_LAYOUT);
+  it('contains exactly the IDs of the time', () => {
+    const range = idsBetween(1567733700834, 1567733700834, DEFAULT_LAYOUT);
     expect(range).toEqual({ lowest: 1169786042799095808n, highest: 1169786042803290111n });
     for (const [id, timestamp] of [
       [range!.lowest - 1n, 1567733700833],
@@ -56,7 +56,7 @@ describe('idsBetween', () => {
       [range!.highest, 1567733700834],
       [range!.highest + 1n, 1567733700835],
     ] as const) {
-      expect(decode(id, USUAL_LAYOUT)?.timestamp).toBe(timestamp);
+      expect(decode(id, DEFAULT_LAYOUT)?.timestamp).toBe(timestamp);
     }
   });
 

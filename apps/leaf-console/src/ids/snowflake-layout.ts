@@ -1,4 +1,4 @@
-/** How the bits of a snowflake ID are laid out: a sign bit that stays 0, then time, worker ID and sequence. */
+/** Bit layout of a snowflake ID: a sign bit that is always 0, then time, worker ID and sequence. */
 export interface Layout {
   /** Unix milliseconds at which the time field is 0. */
   readonly epoch: number;
@@ -7,8 +7,8 @@ export interface Layout {
   readonly sequenceBits: number;
 }
 
-/** What holds where a server does not say otherwise. */
-export const USUAL_LAYOUT: Layout = { epoch: 1_288_834_974_657, timeBits: 41, workerBits: 10, sequenceBits: 12 };
+/** The layout without settings. */
+export const DEFAULT_LAYOUT: Layout = { epoch: 1_288_834_974_657, timeBits: 41, workerBits: 10, sequenceBits: 12 };
 
 export interface Decoded {
   readonly id: bigint;
@@ -20,7 +20,7 @@ export interface Decoded {
 
 export type IdFault = 'empty' | 'notDecimal' | 'tooLarge';
 
-/** Reads digits of any length, without rounding; spaces and separators around or between them are left out. */
+/** Parses digits of any length without rounding; ignores spaces and separators. */
 export function parseId(text: string): bigint | IdFault {
   const digits = text.replace(/[\s,_'"]/g, '');
   if (digits === '') return 'empty';
@@ -29,7 +29,7 @@ export function parseId(text: string): bigint | IdFault {
   return id < 1n << 63n ? id : 'tooLarge';
 }
 
-/** The fields of an ID; undefined when it has more bits than the layout. */
+/** The fields of an ID; undefined if it has more bits than the layout. */
 export function decode(id: bigint, { epoch, timeBits, workerBits, sequenceBits }: Layout): Decoded | undefined {
   if (id >= 1n << BigInt(timeBits + workerBits + sequenceBits)) return undefined;
   const worker = BigInt.asUintN(workerBits, id >> BigInt(sequenceBits));
@@ -41,7 +41,7 @@ export function decode(id: bigint, { epoch, timeBits, workerBits, sequenceBits }
   };
 }
 
-/** The lowest and the highest ID whose time lies from `from` to `to`, both included; undefined outside of the layout. */
+/** The lowest and highest ID with a time from `from` to `to`, inclusive; undefined outside the range of the layout. */
 export function idsBetween(
   from: number,
   to: number,
@@ -60,7 +60,7 @@ export interface BitField {
   readonly bits: string;
 }
 
-/** The 64 bits of an ID in their four fields. Bits that the layout leaves out stand with the sign. */
+/** The 64 bits of an ID in four fields. Bits that the layout does not use belong to the sign field. */
 export function bitFields(id: bigint, { timeBits, workerBits, sequenceBits }: Layout): BitField[] {
   const bits = id.toString(2).padStart(64, '0');
   const time = 64 - timeBits - workerBits - sequenceBits;

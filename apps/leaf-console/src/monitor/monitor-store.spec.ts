@@ -15,7 +15,7 @@ function roundOf(now: number, ...tags: (readonly [string, number])[]): SegmentsV
 }
 
 describe('history', () => {
-  it('grows by what is new, and fills what was missed with nothing', () => {
+  it('appends new steps, and fills missed steps with 0', () => {
     const store = new MonitorStore();
     store.connected();
     store.takeOverview(overviewAt(NOW, [1, 2, 3]));
@@ -35,7 +35,7 @@ describe('history', () => {
     expect(store.overview?.history.segment).toEqual([...Array<number>(179).fill(1), 2]);
   });
 
-  it('begins anew with each connection', () => {
+  it('is replaced with each connection', () => {
     const store = new MonitorStore();
     store.takeOverview(overviewAt(NOW, [1, 2, 3]));
     store.connected();
@@ -45,7 +45,7 @@ describe('history', () => {
 });
 
 describe('tags', () => {
-  it('change, go, and are whole again with each connection', () => {
+  it('are updated, removed, and complete again with each connection', () => {
     const store = new MonitorStore();
     store.connected();
     store.takeSegments(roundOf(NOW, ['a', 0], ['b', 0], ['c', 0]));
@@ -65,7 +65,7 @@ describe('tags', () => {
     expect([...store.tags.keys()]).toEqual(['b', 'd']);
   });
 
-  it('have the rate of each second', () => {
+  it('keep the rate of each second', () => {
     const store = new MonitorStore();
     store.takeSegments(roundOf(NOW, ['a', 100]));
     store.takeSegments(roundOf(NOW + 1000, ['a', 110]));
@@ -82,7 +82,7 @@ describe('tags', () => {
 });
 
 describe('a lost connection', () => {
-  it('stops the clock until something is heard', async () => {
+  it('stops the clock until the next event', async () => {
     const store = new MonitorStore();
     store.takeOverview(overviewAt(NOW, []));
     store.lost();

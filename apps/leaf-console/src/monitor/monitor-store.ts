@@ -2,7 +2,7 @@ import { mergeHistory } from './history';
 import { RateHistory } from './rate-history';
 import type { OverviewView, RemovedView, SegmentsView, SnowflakeView, TagView } from './views';
 
-/** A tag as the server tells it, and its rate as this page has seen it. */
+/** The state of a tag on the server, and its rate as measured by this page. */
 export interface WatchedTag {
   readonly view: TagView;
   readonly rates: RateHistory;
@@ -13,22 +13,22 @@ export interface SegmentSettings {
   readonly prefetchRatio: number;
 }
 
-/** All that the page knows of the server, kept up by {@link MonitorStream}. Listeners hear of each round once. */
+/** State of the server, updated by {@link MonitorStream}. Listeners are called once per round. */
 export class MonitorStore {
   overview: OverviewView | undefined;
   snowflake: SnowflakeView | undefined;
   segments: SegmentSettings | undefined;
   readonly tags = new Map<string, WatchedTag>();
-  /** When the connection was lost, by the clock of this browser; undefined while it stands. */
+  /** Time at which the connection was lost, by the clock of this browser; undefined while connected. */
   staleSince: number | undefined;
 
   private readonly listeners = new Set<() => void>();
   private announced = false;
   private serverNow = 0;
   private heardAt = 0;
-  /** The next history is whole, and replaces what is known. */
+  /** Whether the next history is complete and replaces the current one. */
   private wholeHistory = true;
-  /** In the first round of a connection, which has every tag: those that it has not named so far. */
+  /** Tags not yet received in the first round of a connection, which contains every tag. */
   private unnamed: Set<string> | undefined;
 
   subscribe(listener: () => void): () => void {
@@ -36,7 +36,7 @@ export class MonitorStore {
     return () => this.listeners.delete(listener);
   }
 
-  /** Server time; it stands still while nothing is heard. */
+  /** Server time; it stops while disconnected. */
   now(): number {
     if (this.heardAt === 0) return Date.now();
     const sinceThen = this.staleSince === undefined ? performance.now() - this.heardAt : 0;
@@ -91,7 +91,7 @@ export class MonitorStore {
     this.announce();
   }
 
-  /** The events of one round arrive together: they are drawn together. */
+  /** Batches the events of one round, so that they are rendered together. */
   private announce(): void {
     if (this.announced) return;
     this.announced = true;

@@ -2,7 +2,7 @@ import type { MonitorStore } from './monitor-store';
 import type { OverviewView, RemovedView, SegmentsView, SnowflakeView } from './views';
 
 const STREAM = 'api/monitor/stream';
-/** The server speaks once a second; this long without a word means that nobody is there. */
+/** The server sends events once a second. After this time without an event, the connection counts as lost. */
 const SILENCE_MS = 4000;
 const RETRY_MS = 1000;
 
@@ -14,9 +14,9 @@ interface Events {
 }
 
 /**
- * Keeps a store up to date by server-sent events. A connection that ends, hangs or is refused is made anew, once a
- * second, for as long as the page is seen: the browser's own retry gives up on an error status and never sees silence.
- * A page in the background lets go of its connection: a browser has few of them for one server.
+ * Updates a store from server-sent events. While the page is visible, it reconnects one second after a connection ends,
+ * hangs or is refused: EventSource itself stops retrying after an error status and does not detect silence. Hidden
+ * pages close their connection, because browsers limit the connections to a server.
  */
 export class MonitorStream {
   private source: EventSource | undefined;

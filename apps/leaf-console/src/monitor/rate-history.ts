@@ -1,9 +1,9 @@
-/** Kept: a minute, and the second under way. */
+/** One minute, and the current second. */
 export const SECONDS = 61;
 
 /**
- * IDs per second of one tag over the last minute, made from its running count. Seconds without news count as 0; of those
- * before the first word nothing is known.
+ * IDs per second of one tag over the last minute, calculated from its counter. Seconds without an update count as 0;
+ * seconds before the first update are unknown.
  */
 export class RateHistory {
   private readonly rates = new Float32Array(SECONDS);
@@ -17,7 +17,7 @@ export class RateHistory {
     this.issued = issued;
   }
 
-  /** The count stands at `issued`. A lower one is that of a server which has started again. */
+  /** Adds a reading of the counter. The counter decreases when the server restarts. */
   add(now: number, issued: number): void {
     const second = Math.floor(now / 1000);
     if (second < this.second) return;
@@ -28,7 +28,7 @@ export class RateHistory {
     this.issued = issued;
   }
 
-  /** The seconds before `now`, oldest first; the one under way is left out. */
+  /** The seconds before `now`, oldest first, without the current one. */
   values(now: number): number[] {
     const end = Math.floor(now / 1000);
     const from = Math.max(this.first, end - SECONDS + 1);

@@ -1,4 +1,4 @@
-/** What the server's monitor answers: types only, nothing of the server is built into the page. */
+/** Responses of the monitor API. Types only, so that no server code is bundled into the page. */
 export type {
   HistoryView,
   LatencyView,

@@ -3,7 +3,7 @@ import { useConsole } from '../state/context';
 import { hrefOf, type ViewName, VIEWS } from '../state/route';
 import { Icon } from '../ui/icons';
 
-/** At the left; on a phone at the bottom. */
+/** The navigation: on the left, or at the bottom on phones. */
 export function Rail({ view }: { readonly view: ViewName }): JSX.Element {
   const { t } = useConsole();
   return (

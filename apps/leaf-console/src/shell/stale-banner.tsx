@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useConsole, useMonitor } from '../state/context';
 
-/** Says that nothing new comes, and since when. */
+/** Shows since when the page has no connection. */
 export function StaleBanner(): JSX.Element {
   const { t, format } = useConsole();
   const { staleSince } = useMonitor();

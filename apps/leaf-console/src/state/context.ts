@@ -7,7 +7,7 @@ import type { Language } from '../i18n/messages';
 import type { MonitorStore } from '../monitor/monitor-store';
 import type { Theme } from './preferences';
 
-/** What every part of the page may need. */
+/** State and services that all components share. */
 export interface Console {
   readonly store: MonitorStore;
   readonly admin: AdminApi;
@@ -25,11 +25,11 @@ export const ConsoleContext = createContext<Console | undefined>(undefined);
 
 export function useConsole(): Console {
   const console = useContext(ConsoleContext);
-  if (console === undefined) throw new Error('Outside of the console');
+  if (console === undefined) throw new Error('useConsole() must be called inside ConsoleContext.Provider.');
   return console;
 }
 
-/** The monitor's store; draws the component again with each round. */
+/** The monitor store; renders the component again after each round. */
 export function useMonitor(): MonitorStore {
   const { store } = useConsole();
   const [, setRound] = useState(0);

@@ -7,7 +7,7 @@ const THEME_KEY = 'leaf.theme';
 const LANGUAGE_KEY = 'leaf.language';
 const TOKEN_KEY = 'leaf.token';
 
-/** What this browser remembers. Storage may be forbidden: then nothing is remembered, and the page works all the same. */
+/** Preferences in the storage of the browser. Without access to the storage, they last until the page is reloaded. */
 export const preferences = {
   theme: (): Theme => THEMES.find((theme) => theme === read(() => localStorage, THEME_KEY)) ?? 'system',
   setTheme: (theme: Theme): void => write(() => localStorage, THEME_KEY, theme),
@@ -36,6 +36,6 @@ function write(storage: () => Storage, key: string, value: string): void {
     if (value === '') storage().removeItem(key);
     else storage().setItem(key, value);
   } catch {
-    // Not remembered.
+    // The browser denies access to its storage.
   }
 }

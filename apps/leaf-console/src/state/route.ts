@@ -5,7 +5,7 @@ export type ViewName = (typeof VIEWS)[number];
 
 export interface Route {
   readonly view: ViewName;
-  /** What follows the name: `#/decoder/123` has `123`. */
+  /** The part after the view name: `123` in `#/decoder/123`. */
   readonly rest: string;
 }
 
@@ -23,7 +23,7 @@ export function routeOf(hash: string): Route {
   }
 }
 
-/** The route in the address, as it changes. */
+/** The route in the URL; renders again when it changes. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {

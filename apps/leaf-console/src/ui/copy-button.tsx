@@ -7,7 +7,7 @@ const SHOWN_MS = 1500;
 
 interface CopyButtonProps {
   readonly text: string;
-  /** What it is, for screen readers. */
+  /** Name of the text for screen readers. */
   readonly what: string;
 }
 
@@ -30,7 +30,7 @@ export function CopyButton({ text, what }: CopyButtonProps): JSX.Element {
   );
 }
 
-/** Plain HTTP has no clipboard API: there a selection is copied, as a user would. */
+/** The clipboard API requires HTTPS. On plain HTTP, copies a selection. */
 async function copyText(text: string): Promise<boolean> {
   if (isSecureContext) {
     return navigator.clipboard.writeText(text).then(
@@ -44,7 +44,7 @@ async function copyText(text: string): Promise<boolean> {
   document.body.append(area);
   const focused = document.activeElement;
   area.select();
-  // Deprecated, and without a successor outside of secure contexts.
+  // Deprecated, but insecure contexts have no alternative.
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   const done = document.execCommand('copy');
   area.remove();

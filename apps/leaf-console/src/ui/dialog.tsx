@@ -7,7 +7,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** The browser's own modal dialog: keeps the focus inside, ends with Escape, gives the focus back. */
+/** A native modal dialog: it traps the focus, closes on Escape, and restores the focus. */
 export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();

@@ -7,7 +7,7 @@ interface ExactProps {
   readonly children: ComponentChildren;
 }
 
-/** A rounded value that tells the exact one on focus and hover. */
+/** A rounded value that shows the exact value on focus and hover. */
 export function Exact({ exact, children }: ExactProps): JSX.Element {
   return (
     <span class="exact" tabIndex={0} data-exact={exact}>
@@ -17,7 +17,7 @@ export function Exact({ exact, children }: ExactProps): JSX.Element {
   );
 }
 
-/** How long ago, by the server's clock. */
+/** Time since `at`, by the clock of the server. */
 export function Ago({ at }: { readonly at: number }): JSX.Element {
   const { format } = useConsole();
   const store = useMonitor();

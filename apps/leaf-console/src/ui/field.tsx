@@ -15,11 +15,11 @@ interface FieldProps {
   readonly class?: string;
 }
 
-/** One line to write into, with its label, a hint and what is wrong with it. */
+/** A text input with a label, and a hint or an error. */
 export function Field(props: FieldProps): JSX.Element {
   const { label, value, onValue, hint, fault, type = 'text', required, digits, maxLength, list } = props;
   const id = useId();
-  const told = fault ?? hint;
+  const message = fault ?? hint;
   const kind = type === 'password' ? { type } : list === undefined ? { type } : { type, list };
   return (
     <div class={`field ${props.class ?? ''}`}>
@@ -36,15 +36,15 @@ export function Field(props: FieldProps): JSX.Element {
         autoCapitalize="off"
         spellcheck={false}
         aria-invalid={fault !== undefined}
-        aria-describedby={told === undefined ? undefined : `${id}-told`}
+        aria-describedby={message === undefined ? undefined : `${id}-message`}
       />
-      {told !== undefined && (
+      {message !== undefined && (
         <p
-          id={`${id}-told`}
+          id={`${id}-message`}
           class={fault === undefined ? 'hint' : 'fault'}
           role={fault === undefined ? undefined : 'alert'}
         >
-          {told}
+          {message}
         </p>
       )}
     </div>
@@ -59,7 +59,7 @@ interface ChoiceProps<Value extends string> {
   readonly class?: string;
 }
 
-/** One of a few. */
+/** A select with a label. */
 export function Choice<Value extends string>(props: ChoiceProps<Value>): JSX.Element {
   const { label, value, options, onValue } = props;
   const id = useId();

@@ -15,7 +15,7 @@ const PATHS: Readonly<Record<ViewName | 'sun' | 'moon' | 'system' | 'copy' | 'ch
   check: 'M4 12.5 9.5 18 20 6.5',
 };
 
-/** A drawing beside words that say the same: nothing for screen readers. */
+/** A decorative icon next to a text label, hidden from screen readers. */
 export function Icon({ name }: { readonly name: keyof typeof PATHS }): JSX.Element {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Problem } from '../api/problem';
 import { useConsole } from '../state/context';
 
-/** Why an act failed, beside the act, and told to screen readers at once. */
+/** Shows why a request failed, next to its control, and announces it to screen readers. */
 export function ProblemNote({ problem }: { readonly problem: Problem | undefined }): JSX.Element {
   const { t } = useConsole();
   return (
@@ -18,7 +18,7 @@ export function ProblemNote({ problem }: { readonly problem: Problem | undefined
   );
 }
 
-/** What an act has come to. */
+/** Shows that a request succeeded. */
 export function DoneNote({ text }: { readonly text: string }): JSX.Element {
   return (
     <div role="status" class={text === '' ? 'unseen' : 'note note-up'}>

@@ -5,11 +5,11 @@ const HEIGHT = 20;
 
 interface SparkLineProps {
   readonly values: readonly number[];
-  /** How many fill the width; the newest value stands at the right in any case. */
+  /** Number of values that fill the width. The newest value is always at the right edge. */
   readonly capacity: number;
 }
 
-/** The shape of some values; the number beside it says how much. */
+/** A line chart without axes; a number next to it shows the current value. */
 export function SparkLine({ values, capacity }: SparkLineProps): JSX.Element {
   const highest = Math.max(...values, 0);
   const step = WIDTH / Math.max(1, capacity - 1);

@@ -12,17 +12,17 @@ export interface Layer {
 }
 
 interface StackedChartProps {
-  /** What it shows, for those who do not see it. */
+  /** Text alternative for screen readers. */
   readonly summary: string;
   /** Unix seconds. */
   readonly times: readonly number[];
-  /** From the left edge to the newest value. */
+  /** Time between the left edge and the newest value, in seconds. */
   readonly spanSeconds: number;
-  /** From the bottom up. */
+  /** From bottom to top. */
   readonly layers: readonly Layer[];
 }
 
-/** Layers over time, one upon the other; the legend tells the values under the pointer, or the newest. */
+/** A stacked area chart over time. The legend shows the values under the pointer, or the newest values. */
 export function StackedChart({ summary, times, spanSeconds, layers }: StackedChartProps): JSX.Element {
   const { format, theme } = useConsole();
   const frame = useRef<HTMLDivElement>(null);
@@ -67,7 +67,7 @@ export function StackedChart({ summary, times, spanSeconds, layers }: StackedCha
   );
 }
 
-/** The sums from the bottom up, the highest first: each is painted over the one before. */
+/** Cumulative sums, highest first, because each layer is painted over the previous one. */
 function stacked(times: readonly number[], layers: readonly Layer[]): Plot.AlignedData {
   let below: number[] = times.map(() => 0);
   const sums = layers.map(({ values }) => (below = below.map((sum, index) => sum + (values[index] ?? 0))));

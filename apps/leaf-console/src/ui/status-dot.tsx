@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { PartStatus } from '../monitor/views';
 
-/** Colour for the eye; the word stands beside it, or is read out. */
+/** A coloured dot. A text next to it, or a label for screen readers, repeats the status. */
 export function StatusDot({ status, label }: { readonly status: PartStatus; readonly label?: string }): JSX.Element {
   return (
     <>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useConsole } from '../state/context';
 import { Field } from './field';
 
-/** Takes the admin token and keeps it for this tab; it is never shown again. */
+/** Stores the admin token until the tab is closed, and never displays it. */
 export function TokenControl(): JSX.Element {
   const { t, token, setToken } = useConsole();
   const [typed, setTyped] = useState('');

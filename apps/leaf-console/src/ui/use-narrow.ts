@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** As in styles/frame.css: below this the rail is a bar at the bottom, and rows of tables are cards. */
+/** Same width as in styles/frame.css: narrower pages show the rail at the bottom and table rows as cards. */
 const NARROW = '(max-width: 760px)';
 
 export function useNarrow(): boolean {

@@ -1,4 +1,4 @@
-/** Rows beyond the edges, so that a quick scroll or a tab into the next row meets no gap. */
+/** Extra rows above and below the viewport, for fast scrolling and keyboard focus. */
 const SPARE = 8;
 
 export interface Window {

@@ -23,14 +23,14 @@ interface VirtualTableProps<Item, Name extends string> {
   readonly keyOf: (item: Item) => string;
   readonly columns: readonly Column<Item, Name>[];
   readonly rowHeight: number;
-  /** On a phone, where each row is a card. */
+  /** Row height on phones, where each row is a card. */
   readonly narrowRowHeight: number;
   readonly sorting: Sorting<Name>;
   readonly onSort: (sorting: Sorting<Name>) => void;
   readonly sortLabel: (column: string) => string;
 }
 
-/** A table of any length that draws the rows in sight. */
+/** A table of any length that renders only the visible rows. */
 export function VirtualTable<Item, Name extends string>(props: VirtualTableProps<Item, Name>): JSX.Element {
   const { items, keyOf, columns, sorting } = props;
   const table = useRef<HTMLDivElement>(null);
@@ -39,18 +39,18 @@ export function VirtualTable<Item, Name extends string>(props: VirtualTableProps
   useLayoutEffect(() => {
     const element = table.current;
     if (element === null) return undefined;
-    const look = (): void => {
+    const measure = (): void => {
       const top = Math.floor(element.scrollTop / rowHeight) * rowHeight;
       const height = element.clientHeight;
       setPlace((known) => (known.top === top && known.height === height ? known : { top, height }));
     };
-    const observer = new ResizeObserver(look);
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
-    element.addEventListener('scroll', look, { passive: true });
-    look();
+    element.addEventListener('scroll', measure, { passive: true });
+    measure();
     return () => {
       observer.disconnect();
-      element.removeEventListener('scroll', look);
+      element.removeEventListener('scroll', measure);
     };
   }, [rowHeight]);
   const { first, end } = windowOf(items.length, rowHeight, place.top, place.height);

@@ -56,22 +56,22 @@ describe('the bodies of tags', () => {
     '%s %j is refused',
     async (name, value) => {
       const body = { tag: 'order', step: 1, [name]: value };
-      expect(await fault(newTag, body)).toMatch(new RegExp(`refused: ${name} must be [^;]*\\.$`));
+      expect(await fault(newTag, body)).toMatch(new RegExp(`Invalid body: ${name} must be [^;]*\\.$`));
     },
   );
 
   it('are refused with every fault', async () => {
     const message = await fault(newTag, { step: 0, maxId: 7, description: 1, color: 'red' });
-    for (const part of ['tag must', 'step must', 'maxId must', 'description must', '"color" is no property']) {
+    for (const part of ['tag must', 'step must', 'maxId must', 'description must', '"color" is an unknown property']) {
       expect(message.split(part)).toHaveLength(2);
     }
   });
 
   it.each(['constructor', 'hasOwnProperty', 'toString', '__proto__', 'then', '', 'updatedAt'])(
-    'have no property %j',
+    'refuse the unknown property %j',
     async (name) => {
       const body: unknown = JSON.parse(`{"step":1,${JSON.stringify(name)}:1}`);
-      expect(await fault(change, body)).toContain(`${JSON.stringify(name)} is no property`);
+      expect(await fault(change, body)).toContain(`${JSON.stringify(name)} is an unknown property`);
     },
   );
 

@@ -51,7 +51,7 @@ export class TagAdminController {
     operationId: 'createTag',
     summary: 'Creates a tag',
     description:
-      'This server serves it at once, the others find it at its first request. A name that was deleted begins where the deleted tag had come to.',
+      'This server serves the tag immediately; other servers load it on its first request. A recreated tag continues after the last ID of the deleted one.',
   })
   @ApiJsonBody(newTag)
   @ApiResponse({ status: 201, description: 'The row.', type: TagResponse, headers: LOCATION })
@@ -70,7 +70,7 @@ export class TagAdminController {
   @ApiOperation({
     operationId: 'changeTag',
     summary: 'Changes a tag',
-    description: 'What is left out stays. IDs that are buffered are given out before a higher `maxId` is reached.',
+    description: 'Omitted properties keep their values. Buffered IDs are issued before IDs from a higher `maxId`.',
   })
   @ApiParam({ name: 'tag', ...ANY_TAG })
   @ApiJsonBody(tagChange)
@@ -88,7 +88,7 @@ export class TagAdminController {
   @ApiOperation({
     operationId: 'deleteTag',
     summary: 'Deletes a tag',
-    description: 'It gives no more IDs: at once on this server, within one refresh on the others.',
+    description: 'This server stops issuing its IDs immediately; other servers stop at their next refresh.',
   })
   @ApiParam({ name: 'tag', ...ANY_TAG })
   @ApiResponse({ status: 204, description: 'Done.' })
@@ -102,7 +102,8 @@ export class TagAdminController {
   @ApiOperation({
     operationId: 'pauseTag',
     summary: 'Pauses a tag on this server',
-    description: 'Its IDs are refused with `LEAF_TAG_PAUSED` and kept, until it is resumed or the server is restarted.',
+    description:
+      'Requests for its IDs fail with `LEAF_TAG_PAUSED` until the tag is resumed or the server restarts. No IDs are lost.',
   })
   @ApiParam({ name: 'tag', ...ANY_TAG })
   @ApiResponse({ status: 200, description: 'Done.', type: PauseResponse })

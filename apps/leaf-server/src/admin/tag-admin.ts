@@ -10,10 +10,10 @@ import { type TagResponse, toTagResponse } from './tag-rows';
 
 const TAG_ADDED = new BusRequest<TagEntry, void>('tag added');
 const TAG_REMOVED = new BusRequest<string, void>('tag removed');
-/** Answers whether that changed anything. */
+/** The response is true if the state changed. */
 const TAG_PAUSE = new BusRequest<{ readonly tag: string; readonly paused: boolean }, boolean>('tag pause');
 
-/** The tags in the database. What changes there is followed by this server at once, and told in the audit log. */
+/** Manages the tags in the database. This server applies each change immediately and records it in the audit log. */
 @Injectable()
 export class TagAdmin {
   private readonly logger = new Logger(TagAdmin.name);
@@ -47,20 +47,20 @@ export class TagAdmin {
     assertTag(tag);
     const { after } = await this.audit.record(by, 'create tag', tag, async () => {
       const row = await this.rows().create({ tag, maxId: toBigInt(maxId), max: toBigInt(max), ...settings });
-      await this.tell(TAG_ADDED, tag, { tag, kind: kindOf(row) });
+      await this.notify(TAG_ADDED, tag, { tag, kind: kindOf(row) });
       return { after: toTagResponse(row) };
     });
     return after;
   }
 
-  /** @throws LeafError see {@link TagStore.change}, and `LEAF_BODY_INVALID` when there is nothing to change */
+  /** @throws LeafError see {@link TagStore.change}, and `LEAF_BODY_INVALID` if the body changes nothing */
   async change(by: Actor, tag: string, body: TagChangeBody): Promise<TagResponse> {
     assertTag(tag);
     const { step, maxStep, max, maxId, description } = body;
     if ([step, maxStep, max, maxId, description].every((value) => value === undefined)) {
       throw new LeafError(
         'LEAF_BODY_INVALID',
-        'The body changes nothing: give step, maxStep, max, maxId or description.',
+        'The body changes nothing. Send step, maxStep, max, maxId or description.',
       );
     }
     const change = { step, maxStep, max: max === null ? null : toBigInt(max), maxId: toBigInt(maxId), description };
@@ -75,7 +75,7 @@ export class TagAdmin {
     assertTag(tag);
     await this.audit.record(by, 'delete tag', tag, async () => {
       const row = await this.rows().remove(tag);
-      await this.tell(TAG_REMOVED, tag, tag);
+      await this.notify(TAG_REMOVED, tag, tag);
       return { before: toTagResponse(row) };
     });
   }
@@ -89,11 +89,14 @@ export class TagAdmin {
     });
   }
 
-  /** The row is changed already: a process that does not hear of it finds out by its next refresh. */
-  private async tell<T>(topic: BusRequest<T, void>, tag: string, news: T): Promise<void> {
-    const { missing } = await this.bus.ask(topic, news);
+  /** Only logs failures: the row is already changed, and an unreachable process reads it at its next refresh. */
+  private async notify<T>(request: BusRequest<T, void>, tag: string, payload: T): Promise<void> {
+    const { missing } = await this.bus.ask(request, payload);
     for (const { process, reason, gone } of missing) {
-      if (!gone) this.logger.warn(`${topic.name}: process ${process} has not heard of "${tag}" yet: ${reason}`);
+      if (gone) continue;
+      this.logger.warn(
+        `${request.name}: process ${process} was not notified about tag "${tag}" and applies the change at its next refresh: ${reason}`,
+      );
     }
   }
 

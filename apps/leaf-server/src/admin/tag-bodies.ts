@@ -19,26 +19,26 @@ const INTERLEAVE = ['of', 'remainder', 'block'];
 const DECIMAL_ID = /^[1-9][0-9]{0,18}$/;
 
 const STEPS = { type: 'integer', minimum: 1, maximum: MAX_STEP } as const;
-const STEP = { ...STEPS, description: 'IDs of a segment, at least.', example: 1000 } as const;
+const STEP = { ...STEPS, description: 'Minimum size of a segment, in IDs.', example: 1000 } as const;
 const LARGEST_STEP = {
   ...STEPS,
-  description: 'IDs of a segment, at most; not less than `step`, and equal to it when the step shall be fixed.',
+  description: 'Maximum size of a segment, in IDs; at least `step`. Set it equal to `step` for a fixed size.',
   example: 100_000,
 } as const;
 const DECIMAL = { type: 'string', format: 'int64', pattern: DECIMAL_ID.source } as const;
 const LAST_ID = {
   ...DECIMAL,
-  description: `The last ID that may be given, at most ${MAX_ID - 1n}.`,
+  description: `The last ID that the tag can issue, at most ${MAX_ID - 1n}.`,
   example: '999999',
 } as const;
 
-/** Left out is allowed; null is not. */
-function MayBeLeftOut(): PropertyDecorator {
+/** The property can be omitted but not null. */
+function Omittable(): PropertyDecorator {
   return ValidateIf((_body, value) => value !== undefined);
 }
 
-/** Null takes it away. */
-function MayBeTakenAway(): PropertyDecorator {
+/** The property can be omitted; null removes the setting. */
+function Removable(): PropertyDecorator {
   return ValidateIf((_body, value) => value !== undefined && value !== null);
 }
 
@@ -61,30 +61,30 @@ function IsDescription(): PropertyDecorator {
   return ValidateBy({ name: 'isDescription', validator: { validate, defaultMessage: () => message } });
 }
 
-/** Its numbers are looked at where the tag is stored. */
+/** Checks the types only; the tag store checks the ranges. */
 function IsInterleave(): PropertyDecorator {
   const validate = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
     const entries = Object.entries(value);
     return entries.every(([name, number]) => INTERLEAVE.includes(name) && Number.isInteger(number));
   };
-  const message = 'interleave must be an object of the whole numbers of, remainder and block';
+  const message = 'interleave must be an object with the whole numbers "of", "remainder" and "block"';
   return ValidateBy({ name: 'isInterleave', validator: { validate, defaultMessage: () => message } });
 }
 
-/** IDs were given by it. */
+/** The IDs issued so far depend on the property. */
 function CannotChange(property: string): PropertyDecorator {
-  const message = `${property} cannot change after the creation of a tag; create another one`;
+  const message = `${property} cannot change after the tag is created; create another tag`;
   return ValidateBy({ name: 'cannotChange', validator: { validate: () => false, defaultMessage: () => message } });
 }
 
 class TagSettings {
   @ApiPropertyOptional({
     ...DECIMAL,
-    description: `The first ID to be given, at most ${MAX_ID}; it can only rise.`,
+    description: `The next ID to issue, at most ${MAX_ID}; can only increase.`,
     example: '1',
   })
-  @MayBeLeftOut()
+  @Omittable()
   @IsDecimalId('maxId')
   readonly maxId?: string;
 
@@ -94,7 +94,7 @@ class TagSettings {
     description: 'What the tag is for, without control characters.',
     example: 'order numbers',
   })
-  @MayBeLeftOut()
+  @Omittable()
   @IsDescription()
   readonly description?: string;
 }
@@ -103,33 +103,33 @@ class TagSettings {
 @ApiSchema({ name: 'TagChange', minProperties: 1, additionalProperties: false })
 export class TagChangeBody extends TagSettings {
   @ApiPropertyOptional(STEP)
-  @MayBeLeftOut()
+  @Omittable()
   @IsStep('step')
   readonly step?: number;
 
   @ApiPropertyOptional({ ...LARGEST_STEP, nullable: true })
-  @MayBeTakenAway()
+  @Removable()
   @IsStep('maxStep')
   readonly maxStep?: number | null;
 
   @ApiPropertyOptional({ ...LAST_ID, nullable: true })
-  @MayBeTakenAway()
+  @Removable()
   @IsDecimalId('max')
   readonly max?: string | null;
 
-  @MayBeLeftOut()
+  @Omittable()
   @CannotChange('order')
   readonly order?: never;
 
-  @MayBeLeftOut()
+  @Omittable()
   @CannotChange('reset')
   readonly reset?: never;
 
-  @MayBeLeftOut()
+  @Omittable()
   @CannotChange('zone')
   readonly zone?: never;
 
-  @MayBeLeftOut()
+  @Omittable()
   @CannotChange('interleave')
   readonly interleave?: never;
 }
@@ -146,32 +146,32 @@ export class NewTagBody extends TagSettings {
   readonly step!: number;
 
   @ApiPropertyOptional(LARGEST_STEP)
-  @MayBeLeftOut()
+  @Omittable()
   @IsStep('maxStep')
   readonly maxStep?: number;
 
   @ApiPropertyOptional(LAST_ID)
-  @MayBeLeftOut()
+  @Omittable()
   @IsDecimalId('max')
   readonly max?: string;
 
   @ApiPropertyOptional(KIND.order)
-  @MayBeLeftOut()
+  @Omittable()
   @IsIn(ORDERS, { message: `order must be one of ${ORDERS.join(', ')}` })
   readonly order?: TagOrder;
 
   @ApiPropertyOptional(KIND.reset)
-  @MayBeLeftOut()
+  @Omittable()
   @IsIn(RESETS, { message: `reset must be one of ${RESETS.join(', ')}` })
   readonly reset?: TagReset;
 
   @ApiPropertyOptional(KIND.zone)
-  @MayBeLeftOut()
-  @Matches(ZONE_PATTERN, { message: 'zone must be an IANA time zone, as Europe/Berlin' })
+  @Omittable()
+  @Matches(ZONE_PATTERN, { message: 'zone must be an IANA time zone such as Europe/Berlin' })
   readonly zone?: string;
 
   @ApiPropertyOptional(KIND.interleave)
-  @MayBeLeftOut()
+  @Omittable()
   @IsInterleave()
   readonly interleave?: Interleave;
 }

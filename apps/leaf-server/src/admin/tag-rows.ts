@@ -12,7 +12,7 @@ import {
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG, ID, MOMENT } from '../openapi/schemas';
 
-/** What the names of IANA zones are made of. */
+/** Syntax of IANA time zone names. */
 export const ZONE_PATTERN = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
 
 const STEPS = { type: 'integer', minimum: 1, maximum: MAX_STEP } as const;
@@ -20,14 +20,14 @@ const STEPS = { type: 'integer', minimum: 1, maximum: MAX_STEP } as const;
 @ApiSchema({
   name: 'Interleave',
   additionalProperties: false,
-  description: 'The share of this database in a tag that several give IDs of.',
+  description: 'The share of this database in a tag whose IDs several databases issue.',
 })
 export class InterleaveSettings implements Interleave {
   @ApiProperty({
     type: 'integer',
     minimum: 2,
     maximum: MAX_INTERLEAVE,
-    description: 'Databases that share the tag.',
+    description: 'Number of databases that share the tag.',
   })
   readonly of!: number;
 
@@ -35,46 +35,46 @@ export class InterleaveSettings implements Interleave {
     type: 'integer',
     minimum: 0,
     maximum: MAX_INTERLEAVE - 1,
-    description: 'Which of them this one is, below `of`.',
+    description: 'Index of this database, from 0 to `of` - 1.',
   })
   readonly remainder!: number;
 
-  @ApiProperty({ ...STEPS, description: 'IDs that one gives in a row.' })
+  @ApiProperty({ ...STEPS, description: 'Number of consecutive IDs that each database issues.' })
   readonly block!: number;
 }
 
-/** What is set when a tag is created, and never again. */
+/** Settings that cannot change after the tag is created. */
 export const KIND = {
   order: {
     enum: ORDERS,
-    description: '`strict`: IDs ascend over all servers. `relaxed`, the default: on each server.',
+    description: '`strict`: IDs ascend across all servers. `relaxed`, the default: IDs ascend on each server.',
   },
-  reset: { enum: RESETS, description: 'The tag begins anew with each day, month or year.' },
+  reset: { enum: RESETS, description: 'The numbers restart each day, month or year.' },
   zone: {
     type: 'string',
     pattern: ZONE_PATTERN.source,
-    description: 'IANA zone of the calendar that `reset` goes by; UTC when left out.',
+    description: 'IANA time zone of the calendar for `reset`; UTC by default.',
     example: 'Europe/Berlin',
   },
   interleave: { type: InterleaveSettings },
 } as const;
 
-/** A row as HTTP and the audit log show it. A setting that the row does not have is left out. */
+/** A row in HTTP responses and in the audit log, without the settings that the row does not have. */
 @ApiSchema({ name: 'Tag' })
 export class TagResponse {
   @ApiProperty(ANY_TAG)
   readonly tag!: string;
 
-  @ApiProperty({ ...ID, description: 'The first ID that is not taken yet.', example: '1' })
+  @ApiProperty({ ...ID, description: 'The first ID that no server has allocated.', example: '1' })
   readonly maxId!: string;
 
-  @ApiProperty({ ...STEPS, description: 'IDs of a segment, at least.', example: 2000 })
+  @ApiProperty({ ...STEPS, description: 'Minimum size of a segment, in IDs.', example: 2000 })
   readonly step!: number;
 
-  @ApiPropertyOptional({ ...STEPS, description: 'IDs of a segment, at most.' })
+  @ApiPropertyOptional({ ...STEPS, description: 'Maximum size of a segment, in IDs.' })
   readonly maxStep?: number;
 
-  @ApiPropertyOptional({ ...ID, description: 'The last ID that may be given.', example: '999999' })
+  @ApiPropertyOptional({ ...ID, description: 'The last ID that the tag can issue.', example: '999999' })
   readonly max?: string;
 
   @ApiPropertyOptional(KIND.order)
@@ -92,7 +92,7 @@ export class TagResponse {
   @ApiProperty({ maxLength: MAX_DESCRIPTION, description: 'What the tag is for.', example: '' })
   readonly description!: string;
 
-  @ApiProperty({ ...MOMENT, description: 'The last change of the row.' })
+  @ApiProperty({ ...MOMENT, description: 'Time of the last change of the row.' })
   readonly updatedAt!: string;
 }
 

@@ -1,12 +1,12 @@
 import type { DatabaseReport } from '@leaf-ids/persistence';
 
-/** A report for a terminal: two tables, and what to do. */
+/** Formats a report for a terminal: two tables, then the problems to fix. */
 export function reportText({ ok, databases, tags, problems }: DatabaseReport): string {
   const places = databases.map(({ name, state, tags: rows, deleted, database }) => {
     return [name, state, String(rows), String(deleted), database];
   });
   const rows = tags.map(({ tag, database, owner, maxId, state }) => [tag, database, owner, maxId, state]);
-  const verdict = ok ? ['Every tag is where it belongs.'] : problems.map((problem) => `- ${problem}`);
+  const verdict = ok ? ['Every tag is in the correct database.'] : problems.map((problem) => `- ${problem}`);
   return [
     ...table(['DATABASE', 'STATE', 'TAGS', 'DELETED', 'URL'], places),
     '',

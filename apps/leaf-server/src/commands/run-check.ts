@@ -4,20 +4,23 @@ import type { LeafConfig } from '../config/leaf-config';
 import { reportText } from './report-text';
 
 /**
- * `leaf-server check [--json]`: prints which tags are in which database, and what would begin anew with this
- * configuration. Nothing is changed.
+ * `leaf-server check [--json]`: prints which tags are in which database, and which tags would start over with this
+ * configuration. Changes nothing.
  *
- * @returns the exit code: 0 when servers may start, 1 when there is something to do first
+ * @returns the exit code: 0 if servers can start, 1 if there are problems to fix first
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export async function runCheck({ ids }: LeafConfig, args: readonly string[]): Promise<number> {
   const unknown = args.find((arg) => arg !== '--json');
   if (unknown !== undefined) {
-    throw new LeafError('LEAF_CONFIG_INVALID', `leaf-server check takes --json and nothing else, not ${unknown}.`);
+    throw new LeafError('LEAF_CONFIG_INVALID', `Unknown argument ${unknown}. Usage: leaf-server check [--json]`);
   }
   const { segment } = ids;
   if (segment === undefined || 'dataSource' in segment.database) {
-    throw new LeafError('LEAF_CONFIG_INVALID', 'There are no tags to check: LEAF_SEGMENT_ENABLED is false.');
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      'Segment mode is off, so there are no tags to check. Set LEAF_SEGMENT_ENABLED=true.',
+    );
   }
   const report = await checkDatabases(segment.database, new SystemClock(), systemRandom);
   const text = args.includes('--json') ? JSON.stringify(report, null, 2) : reportText(report);

@@ -14,16 +14,16 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
   vary: 'accept-encoding',
 };
-const ASK_EACH_TIME = 'no-cache';
-const KEEP = 'public, max-age=31536000, immutable';
-const UNCHANGED = { status: 304, description: 'It is as `If-None-Match` says.' };
+const REVALIDATE = 'no-cache';
+const CACHE_FOREVER = 'public, max-age=31536000, immutable';
+const UNCHANGED = { status: 304, description: 'Unchanged: `If-None-Match` matches.' };
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Leaf</title>
 <h1>Leaf</h1>
-<p>This server runs, and its web console has not been built. Build it with <code>npm run build</code>, then start the server again.
+<p>This server is running, but its web console is not built. Run <code>npm run build</code>, then restart the server.
 <p>IDs: <code>GET /api/segment/get/:tag</code>, <code>GET /api/snowflake/get/:key</code>. Health: <a href="health/ready">health/ready</a>.
 </html>
 `;
@@ -38,11 +38,11 @@ export class ConsoleController {
   @ApiOperation({ operationId: 'console', summary: 'The page of the console' })
   @ApiResponse({ status: 200, description: 'The page.', ...HTML })
   @ApiResponse(UNCHANGED)
-  @ApiResponse({ status: 404, description: 'The console was not built; the page says how.', ...HTML })
+  @ApiResponse({ status: 404, description: 'The console is not built; the page explains how to build it.', ...HTML })
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { page } = this.assets;
     if (page !== undefined) {
-      answer(page, ASK_EACH_TIME, request, reply);
+      answer(page, REVALIDATE, request, reply);
       return;
     }
     void reply.headers({ ...HEADERS, 'content-type': 'text/html; charset=utf-8' });
@@ -51,10 +51,10 @@ export class ConsoleController {
 
   /** @throws LeafError `LEAF_NOT_FOUND` */
   @Get('assets/:name')
-  @ApiOperation({ operationId: 'consoleAsset', summary: 'A file that this page loads' })
+  @ApiOperation({ operationId: 'consoleAsset', summary: 'A file of the console' })
   @ApiParam({
     name: 'name',
-    description: 'With a hash of the content in it.',
+    description: 'File name with a hash of its content.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$', example: 'index-Dk3xQ0aB.js' },
   })
   @ApiResponse({ status: 200, description: 'Script, style or image.', ...contentOf('*/*', 'The file.') })
@@ -65,10 +65,10 @@ export class ConsoleController {
     if (file === undefined) {
       throw new LeafError(
         'LEAF_NOT_FOUND',
-        'The web console has no such file. Load the page anew: it may be an old one.',
+        `The web console has no file "${name}". Reload the page: it may be from an older version.`,
       );
     }
-    answer(file, KEEP, request, reply);
+    answer(file, CACHE_FOREVER, request, reply);
   }
 }
 

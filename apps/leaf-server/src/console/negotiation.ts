@@ -1,6 +1,6 @@
 import type { Encoding } from './static-assets';
 
-/** The first of the encodings on offer that `Accept-Encoding` takes; undefined for none. */
+/** The first of the offered encodings that `Accept-Encoding` accepts; undefined if none. */
 export function acceptedEncoding(header: string | undefined, offered: readonly Encoding[]): Encoding | undefined {
   const taken = (header ?? '').split(',').map((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
@@ -9,7 +9,7 @@ export function acceptedEncoding(header: string | undefined, offered: readonly E
   return offered.find((encoding) => taken.some(({ name, refused }) => name === encoding && !refused));
 }
 
-/** Whether `If-None-Match` names what there is. */
+/** Whether `If-None-Match` matches the ETag. */
 export function isUnchanged(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const strong = etag.replace(/^W\//, '');

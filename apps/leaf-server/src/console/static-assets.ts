@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
-/** `site/` of the built console, beside the built server. Run from sources there is none. */
+/** `site/` of the built console, next to the built server. Missing when the server runs from sources. */
 export const SITE_DIRECTORY = join(__dirname, '../../../leaf-console/site');
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -19,13 +19,13 @@ export type Encoding = 'br' | 'gzip';
 export interface SiteFile {
   readonly type: string;
   readonly body: Buffer;
-  /** The same, compressed when it was built. */
+  /** The body, compressed by the build. */
   readonly compressed: Readonly<Record<Encoding, Buffer | undefined>>;
-  /** Weak: the same for each encoding. */
+  /** Weak, because all encodings share it. */
   readonly etag: string;
 }
 
-/** The files of the console, all in memory: what was not there at the start cannot be asked for. */
+/** The files of the console, read into memory at startup. No request reads the file system. */
 export class StaticAssets {
   private constructor(
     readonly page: SiteFile | undefined,
@@ -40,7 +40,7 @@ export class StaticAssets {
     return new StaticAssets(read(join(directory, PAGE)), new Map(assets));
   }
 
-  /** A file whose name has a hash of its content in it. */
+  /** A file whose name contains a hash of its content. */
   asset(name: string): SiteFile | undefined {
     return this.assets.get(name);
   }

@@ -4,12 +4,12 @@ import { JSON_TYPE } from '../http/fast-path';
 import { streamBody } from '../http/responses/stream-body';
 import { batchLength, BatchText, type Label } from '../http/responses/batch-text';
 
-/** Up to so many IDs an answer is one text of some 20 KB. */
+/** IDs in a response that is written as one string: about 20 KB. */
 const MAX_TEXT_SIZE = 1000;
 
 /**
- * Answers with a batch. Its IDs are taken before the first byte, so that no answer ends half way for want of them; the
- * text of a large one is made piece by piece.
+ * Sends a batch. All its IDs are allocated before the first byte, because an error cannot follow a partial body. Large
+ * batches are sent in chunks.
  */
 export class BatchAnswer {
   private readonly text = new BatchText();

@@ -1,7 +1,7 @@
 import { LeafError, MAX_ID } from '@leaf-ids/core';
 
 /**
- * An ID in decimal, as people paste it.
+ * Parses a decimal ID.
  *
  * @throws LeafError `LEAF_ID_INVALID`
  */
@@ -10,5 +10,5 @@ export function parseId(given: unknown): bigint {
     const id = BigInt(given);
     if (id <= MAX_ID) return id;
   }
-  throw new LeafError('LEAF_ID_INVALID', `An ID is one decimal number from 0 to ${MAX_ID}.`);
+  throw new LeafError('LEAF_ID_INVALID', `The ID must be one decimal number from 0 to ${MAX_ID}.`);
 }

@@ -4,7 +4,7 @@ import { invalidPeriod } from '@leaf-ids/core';
 const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
 /**
- * The `at` parameter; undefined when it is not given.
+ * Parses the `at` parameter; undefined if omitted.
  *
  * @throws LeafError `LEAF_PERIOD_INVALID`
  */
@@ -12,11 +12,13 @@ export function parseMoment(given: unknown): Date | undefined {
   if (given === undefined) return undefined;
   const text = typeof given === 'string' ? given : '';
   const day = MOMENT.exec(text)?.[1];
-  // A leap second belongs to the day that it ends.
+  // A leap second counts as the last second of its day; Date cannot parse it.
   const moment = new Date(day === undefined ? NaN : text.toUpperCase().replace(/:60(?=[.Z+-])/, ':59'));
-  // A day that the month does not have would count as one of the next month.
+  // Date would convert February 30 to March 2.
   if (Number.isNaN(moment.getTime()) || !new Date(`${day}T00:00Z`).toISOString().startsWith(String(day))) {
-    throw invalidPeriod('at must be one moment with Z or an offset, such as 2026-11-22T10:00:00Z; write + as %2B');
+    throw invalidPeriod(
+      '"at" must be one RFC 3339 time with Z or an offset, such as 2026-11-22T10:00:00Z; encode + as %2B',
+    );
   }
   return moment;
 }

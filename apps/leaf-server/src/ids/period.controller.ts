@@ -27,7 +27,7 @@ class PeriodRanges {
   readonly ranges!: readonly IdRange[];
 }
 
-/** Numbers of tags that begin anew with each period. */
+/** Numbers of tags that restart each period. */
 @Controller('api/segment')
 @ApiTags('Segment IDs')
 export class PeriodController {
@@ -38,8 +38,7 @@ export class PeriodController {
   @ApiOperation({
     operationId: 'takePeriodNumbers',
     summary: 'The next numbers of a tag in its day, month or year',
-    description:
-      'For tags that begin anew with each period. A number is unique together with its period only: keep both.',
+    description: 'For tags whose numbers restart each period. A number is unique only within its period: store both.',
   })
   @ApiParam({ name: 'tag', ...ANY_TAG })
   @ApiSizeAndNonce(MAX_RANGE_SIZE)
@@ -47,11 +46,11 @@ export class PeriodController {
     name: 'at',
     required: false,
     ...MOMENT,
-    description: 'A moment of the period, with `Z` or an offset; now when it is left out.',
+    description: 'A time in the period, with `Z` or an offset; the current time by default.',
   })
   @ApiResponse({
     status: 200,
-    description: 'The period, and ascending ranges whose sizes add up to the size that was asked for.',
+    description: 'The period, and ascending ranges whose sizes add up to the requested size.',
     type: PeriodRanges,
     headers: NONCE_ECHO,
   })

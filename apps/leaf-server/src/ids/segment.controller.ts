@@ -23,7 +23,7 @@ export class IdRange {
   @ApiProperty({ ...ID, description: 'The first ID.', example: '1' })
   readonly from!: string;
 
-  @ApiProperty({ ...ID, description: 'The last ID; it belongs to the range.', example: '1000' })
+  @ApiProperty({ ...ID, description: 'The last ID, inclusive.', example: '1000' })
   readonly to!: string;
 }
 
@@ -34,7 +34,7 @@ class SegmentRanges {
   @ApiPropertyOptional({
     enum: ['strict'],
     description:
-      'Only of a strict tag, whose IDs ascend over all servers: to keep that, give them only to those who were waiting when this request was sent, and drop the others.',
+      'Present for a strict tag, whose IDs ascend across all servers. To preserve the order, give the IDs only to callers that were waiting when this request was sent, and discard the rest.',
   })
   readonly order?: 'strict';
 
@@ -82,13 +82,13 @@ export class SegmentController {
   @ApiOperation({
     operationId: 'takeSegmentRanges',
     summary: 'The next IDs of a tag as ranges',
-    description: 'One call hands a client up to a million IDs: every number from `from` to `to` is its own.',
+    description: 'One request allocates up to a million IDs: every number from `from` to `to` belongs to the client.',
   })
   @ApiParam({ name: 'tag', ...TAG })
   @ApiSizeAndNonce(MAX_RANGE_SIZE)
   @ApiResponse({
     status: 200,
-    description: 'Ascending ranges; their sizes add up to the size that was asked for.',
+    description: 'Ascending ranges; their sizes add up to the requested size.',
     type: SegmentRanges,
     headers: NONCE_ECHO,
   })

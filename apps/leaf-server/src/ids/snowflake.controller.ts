@@ -23,16 +23,20 @@ class SnowflakeParts {
   @ApiProperty(ID)
   readonly id!: string;
 
-  @ApiProperty({ type: 'integer', description: 'When the ID was made, in Unix milliseconds.', example: 1567733700834 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Time at which the ID was generated, in Unix milliseconds.',
+    example: 1567733700834,
+  })
   readonly timestamp!: number;
 
-  @ApiProperty({ ...MOMENT, description: 'The same moment, in UTC.', example: '2019-09-06T01:35:00.834Z' })
+  @ApiProperty({ ...MOMENT, description: 'The same time in RFC 3339, in UTC.', example: '2019-09-06T01:35:00.834Z' })
   readonly time!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Of the server that made it.', example: 39 })
+  @ApiProperty({ type: 'integer', description: 'Worker ID of the process that generated the ID.', example: 39 })
   readonly workerId!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Of the ID within its millisecond.', example: 3448 })
+  @ApiProperty({ type: 'integer', description: 'Sequence number of the ID within its millisecond.', example: 3448 })
   readonly sequence!: number;
 }
 
@@ -76,7 +80,7 @@ export class SnowflakeController {
   @ApiOperation({
     operationId: 'decodeSnowflakeId',
     summary: 'The fields of a snowflake ID',
-    description: 'Told by the bit layout and the epoch of the server that is asked.',
+    description: 'Uses the bit layout and the epoch of this server.',
   })
   @ApiParam({ name: 'id', ...ID })
   @ApiResponse({ status: 200, description: 'The fields.', type: SnowflakeParts })

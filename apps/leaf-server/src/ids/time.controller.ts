@@ -7,7 +7,7 @@ class Time {
   readonly now!: number;
 }
 
-/** The clock of this server, for the start-up check of its peers. */
+/** The clock of this server, for the startup check of its peers. */
 @Controller('api/internal')
 @ApiTags('Watching')
 export class TimeController {
@@ -17,9 +17,9 @@ export class TimeController {
   @ApiOperation({
     operationId: 'time',
     summary: 'The clock of this server',
-    description: 'Its peers compare theirs with it when they start.',
+    description: 'Peers compare their clocks with it at startup.',
   })
-  @ApiResponse({ status: 200, description: 'The time.', type: Time })
+  @ApiResponse({ status: 200, description: 'The current time.', type: Time })
   time(): Time {
     return { now: this.clock.now() };
   }

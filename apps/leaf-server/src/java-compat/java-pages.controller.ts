@@ -9,12 +9,12 @@ import { type Cell, tablePage } from './table-page';
 import { AggregatedTags } from '../monitor/server/aggregated-tags';
 import type { TagView } from '../monitor/views/views';
 
-/** Rows of a page. Whoever has more tags looks at them in the console. */
-const MOST_ROWS = 1000;
+/** Maximum rows of a page. The console lists all tags. */
+const MAX_ROWS = 1000;
 const CACHE_COLUMNS = ['name', 'init', 'next', 'pos', 'value0', 'max0', 'step0', 'value1', 'max1', 'step1'];
 const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
 
-/** The two pages of the Java service, for those who look there first. */
+/** The two pages of the Java service, at the same paths. */
 @Controller()
 @ApiTags('Java service')
 export class JavaPagesController {
@@ -28,7 +28,7 @@ export class JavaPagesController {
   @ApiOperation({
     operationId: 'javaCachePage',
     summary: 'The double buffers as a page',
-    description: 'The first 1000 tags. `pos` is always 0: the segment in use stands first.',
+    description: 'The first 1000 tags. `pos` is always 0: the current segment comes first.',
   })
   @ApiResponse({ status: 200, description: 'The page.', ...HTML })
   @ApiProblems('LEAF_SEGMENT_DISABLED')
@@ -36,11 +36,11 @@ export class JavaPagesController {
     this.rows();
     await this.views.refresh();
     const names = this.views.names();
-    const rows = names.slice(0, MOST_ROWS).flatMap((tag) => {
+    const rows = names.slice(0, MAX_ROWS).flatMap((tag) => {
       const view = this.views.viewOf(tag);
       return view === undefined ? [] : [bufferCells(view)];
     });
-    return page(reply, 'cache', CACHE_COLUMNS, rows, names.length > MOST_ROWS);
+    return page(reply, 'cache', CACHE_COLUMNS, rows, names.length > MAX_ROWS);
   }
 
   /** The rows of `leaf_alloc`. */
@@ -53,14 +53,14 @@ export class JavaPagesController {
   @ApiResponse({ status: 200, description: 'The page.', ...HTML })
   @ApiProblems(...TAG_ROW_PROBLEMS)
   async db(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    const rows = await this.rows().list(MOST_ROWS + 1);
+    const rows = await this.rows().list(MAX_ROWS + 1);
     const cells = rows.map(({ tag, maxId, step, updatedAt }) => [
       tag,
       String(maxId),
       step,
       new Date(updatedAt).toISOString(),
     ]);
-    return page(reply, 'db', DB_COLUMNS, cells.slice(0, MOST_ROWS), cells.length > MOST_ROWS);
+    return page(reply, 'db', DB_COLUMNS, cells.slice(0, MAX_ROWS), cells.length > MAX_ROWS);
   }
 
   private rows(): TagStore {
@@ -69,7 +69,7 @@ export class JavaPagesController {
   }
 }
 
-/** The segment in use stands first: `pos` is always 0. What is not there is 0, as in the Java service. */
+/** The current segment comes first, so `pos` is always 0. Missing segments are 0, as in the Java service. */
 function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[] {
   const cells = segments.flatMap((segment): Cell[] =>
     segment === null ? [0, 0, 0] : [segment.value, segment.max, segment.step],
@@ -79,6 +79,6 @@ function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[]
 
 function page(reply: FastifyReply, title: string, columns: string[], rows: Cell[][], more: boolean): string {
   void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
-  const note = more ? `The first ${MOST_ROWS} tags; the console has all of them.` : undefined;
+  const note = more ? `The first ${MAX_ROWS} tags; the console lists all of them.` : undefined;
   return tablePage(title, columns, rows, note);
 }

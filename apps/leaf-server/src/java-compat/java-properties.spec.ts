@@ -19,7 +19,7 @@ function fault(...lines: string[]): string {
 const zookeeper = ['leaf.name=ids', 'leaf.segment.enable=false', 'leaf.snowflake.zk.address=zk1:2181,zk2:2181'];
 
 describe('readJavaProperties', () => {
-  it('reads what the original ships with', () => {
+  it('reads the file that the original ships', () => {
     const shipped = [
       'leaf.name=com.sankuai.leaf.opensource.test',
       'leaf.segment.enable=false',
@@ -68,7 +68,7 @@ describe('readJavaProperties', () => {
     expect(read(...zookeeper, `leaf.snowflake.mode=${mode}`).env.LEAF_SNOWFLAKE_REGISTRY).toBe(mode);
   });
 
-  it('makes settings that this server takes', () => {
+  it('produces settings that this server accepts', () => {
     const { env, warnings } = read(
       ...zookeeper,
       'leaf.snowflake.mode=local',
@@ -85,20 +85,20 @@ describe('readJavaProperties', () => {
     });
   });
 
-  it('misses nothing of a mode that is off', () => {
+  it('does not warn about a mode that is off', () => {
     const off = ['leaf.name=ids', 'leaf.segment.enable=false', 'leaf.snowflake.enable=false'];
     for (const mode of ['zk_normal', 'zk_recycle', 'mysql', 'local']) {
       expect(read(...off, `leaf.snowflake.mode=${mode}`).warnings).toEqual([]);
     }
   });
 
-  it('leaves out what is empty', () => {
+  it('omits empty values', () => {
     const { env } = read(...zookeeper, 'leaf.snowflake.port=', 'leaf.jdbc.url=', 'leaf.jdbc.password=x');
     expect(env).not.toHaveProperty('LEAF_ADVERTISE_PORT');
     expect(env).not.toHaveProperty('LEAF_DATABASE_URL');
   });
 
-  it('keeps the name that the Java service has when none is given', () => {
+  it('uses the default name of the Java service when none is set', () => {
     const { env, warnings } = read(...zookeeper.slice(1));
     expect(env.LEAF_NAME).toBe('null');
     expect(warnings).toEqual([expect.stringContaining('leaf.name is missing')]);
@@ -145,7 +145,7 @@ describe('readJavaProperties', () => {
     expect(fault('# comment', line)).toContain(`line 2: ${line.split('=')[0] ?? ''} `);
   });
 
-  it('lists every fault, and the file', () => {
+  it('lists every error with the file name', () => {
     const message = fault('leaf.snowflake.port=x', 'leaf.name=ids', 'leaf.snowflake.mode=y', 'leaf.x=\\u1');
     expect(message).toContain('conf/leaf.properties');
     expect(message.match(/line \d/g)?.sort()).toEqual(['line 1', 'line 3', 'line 4']);

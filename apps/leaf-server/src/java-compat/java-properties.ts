@@ -7,11 +7,11 @@ import { VARIABLES } from '../config/variables';
 
 interface Key {
   readonly variable: string;
-  /** Throws an Error whose message says what is allowed. */
+  /** Throws an Error whose message says which values are valid. */
   readonly convert: Parser<string>;
 }
 
-/** The value as it is, once the parser of the variable has agreed. */
+/** Validates the value with the parser of the variable and returns it unchanged. */
 function checked(parse: Parser<unknown>): Parser<string> {
   return (value) => {
     parse(value);
@@ -19,7 +19,7 @@ function checked(parse: Parser<unknown>): Parser<string> {
   };
 }
 
-/** The Java service reads whatever is not "true" as false; a slip of the pen must not switch a mode off. */
+/** Stricter than the Java service, which reads any value except "true" as false: a typo must not disable a mode. */
 const flag: Parser<string> = (value) => {
   if (/^(?:true|false)$/i.test(value)) return value.toLowerCase();
   throw new Error('must be true or false');
@@ -44,17 +44,17 @@ const KEYS: Readonly<Record<string, Key>> = {
   },
 };
 const JDBC = { url: 'leaf.jdbc.url', username: 'leaf.jdbc.username', password: 'leaf.jdbc.password' };
-/** Empty is something else than absent here: the Java service does not fall back to its default. */
+/** Keys for which the Java service does not replace an empty value by its default. */
 const NEVER_EMPTY = ['leaf.name', 'leaf.segment.enable', 'leaf.snowflake.enable', 'leaf.snowflake.mode'];
-/** Without a dotted name it may be the rest of a secret. */
+/** Keys that a warning can show. A key without a dot can be part of a secret. */
 const SHOWABLE = /^[a-z]\w*(?:\.[\w-]+)+$/i;
 
 /**
  * Reads a `leaf.properties` of the Java service or its fork.
  *
  * @param text the file, decoded as ISO-8859-1 as Java does
- * @param fileName for messages
- * @throws LeafError `LEAF_CONFIG_INVALID` listing every fault with its line
+ * @param fileName the file name for error messages
+ * @throws LeafError `LEAF_CONFIG_INVALID` listing every error with its line
  */
 export function readJavaProperties(text: string, fileName: string): FileSettings {
   const { entries, faults: syntaxFaults } = parseProperties(text);
@@ -69,7 +69,7 @@ export function readJavaProperties(text: string, fileName: string): FileSettings
   };
   for (const [key, { variable, convert: parse }] of Object.entries(KEYS)) {
     const entry = entries.get(key);
-    // White space at the end of the name is part of the ZooKeeper path.
+    // Trailing white space is part of the ZooKeeper path.
     const value = key === 'leaf.name' ? entry?.value : entry?.value.trim();
     if (entry === undefined || value === undefined || (value === '' && !NEVER_EMPTY.includes(key))) continue;
     convert(key, entry, variable, () => parse(value));
@@ -96,40 +96,40 @@ function unknownKeys(entries: ReadonlyMap<string, Property>): string[] {
   const known = new Set([...Object.keys(KEYS), ...Object.values(JDBC)]);
   const unknown = [...entries].filter(([key]) => !known.has(key));
   const names = unknown.map(([key, { line }]) => (SHOWABLE.test(key) ? `${key} (line ${line})` : `line ${line}`));
-  return names.length > 0 ? [`not known here and ignored: ${names.join(', ')}.`] : [];
+  return names.length > 0 ? [`Unknown properties, ignored: ${names.join(', ')}.`] : [];
 }
 
-/** The Java service keeps its records below /snowflake/null then: another name would give its worker IDs out again. */
+/** Without `leaf.name` the Java service uses /snowflake/null. Any other name would assign its worker IDs again. */
 function nameOf(env: Readonly<Record<string, string>>): Record<string, string> {
   return isOn(env, 'SNOWFLAKE') && usesZookeeper(env) ? { LEAF_NAME: 'null' } : {};
 }
 
-/** What the file leaves open although the Java service cannot do without it, or does otherwise. */
+/** Warnings about missing settings that the Java service requires, and about settings that behave differently here. */
 function gaps(env: Readonly<Record<string, string>>): string[] {
   const warnings: string[] = [];
   const snowflake = isOn(env, 'SNOWFLAKE');
   const registry = env.LEAF_SNOWFLAKE_REGISTRY;
   if (env.LEAF_DATABASE_URL === undefined && (isOn(env, 'SEGMENT') || (snowflake && registry === 'mysql'))) {
     warnings.push(
-      'leaf.jdbc.url is missing; without LEAF_DATABASE_URL the embedded database is used, where every tag begins anew.',
+      'leaf.jdbc.url is missing. Set it or LEAF_DATABASE_URL: otherwise Leaf uses the embedded database, where every tag starts over.',
     );
   }
   if (!snowflake) return warnings;
   if (usesZookeeper(env) && env.LEAF_NAME === undefined) {
-    warnings.push('leaf.name is missing; the Java service uses the name "null" then, and so does LEAF_NAME.');
+    warnings.push('leaf.name is missing. LEAF_NAME is set to "null", the name that the Java service uses.');
   }
   if (registry === 'local' && env.LEAF_LOCAL_WORKERS === undefined) {
-    warnings.push('leaf.snowflake.local.workIdMap is missing; give each server its worker ID in LEAF_LOCAL_WORKERS.');
+    warnings.push('leaf.snowflake.local.workIdMap is missing. Set LEAF_LOCAL_WORKERS to the worker ID of each server.');
   }
   if (registry === 'zk_recycle') {
     warnings.push(
-      'zk_recycle keeps its records elsewhere than the Java service, whose servers may have the same worker IDs: stop all of them first.',
+      'zk_recycle does not read the records of the Java service, so both can assign the same worker IDs. Stop all Java servers first.',
     );
   }
   return warnings;
 }
 
-/** Both modes are on unless switched off, here as in the Java service. */
+/** Both modes are on by default, as in the Java service. */
 function isOn(env: Readonly<Record<string, string>>, mode: 'SEGMENT' | 'SNOWFLAKE'): boolean {
   return env[`LEAF_${mode}_ENABLED`] !== 'false';
 }

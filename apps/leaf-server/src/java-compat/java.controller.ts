@@ -12,24 +12,24 @@ class JavaDecoded {
   })
   readonly timestamp!: string;
 
-  @ApiProperty({ description: 'Of the ID within its millisecond.', example: '3448' })
+  @ApiProperty({ description: 'Sequence number of the ID within its millisecond.', example: '3448' })
   readonly sequenceId!: string;
 
-  @ApiProperty({ description: 'Of the server that made it.', example: '39' })
+  @ApiProperty({ description: 'Worker ID of the process that generated the ID.', example: '39' })
   readonly workerId!: string;
 }
 
-/** Routes of the Java service that its users have bookmarked. */
+/** Decodes IDs at the path of the Java service. */
 @Controller()
 @ApiTags('Java service')
 export class JavaController {
   constructor(private readonly ids: IdService) {}
 
-  /** The time is told in the time zone of the process, as the Java service does. */
+  /** Formats the time in the time zone of the process, as the Java service does. */
   @Get('decodeSnowflakeId')
   @ApiOperation({
     operationId: 'decodeAsJava',
-    summary: 'The fields of a snowflake ID as the Java service tells them',
+    summary: 'The fields of a snowflake ID in the format of the Java service',
   })
   @ApiQuery({ name: 'snowflakeId', ...ID })
   @ApiResponse({ status: 200, description: 'The fields.', type: JavaDecoded })

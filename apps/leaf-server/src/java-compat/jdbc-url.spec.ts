@@ -47,17 +47,17 @@ describe('databaseUrlOf', () => {
     expect(() => parseDatabaseUrl(url)).not.toThrow();
   });
 
-  it.each(['requireSSL=false', 'verifyServerCertificate=false'])('takes nothing from %s', (query) => {
+  it.each(['requireSSL=false', 'verifyServerCertificate=false'])('ignores %s', (query) => {
     expect(databaseUrlOf(`jdbc:mysql://db/leaf?${query}`, nobody)).toBe('mysql://db/leaf');
   });
 
-  it('carries any user and password over', () => {
+  it('encodes any user and password', () => {
     const given = { username: 'l/e:f@', password: "p:/?#[]@!$&'()*+,;=% é中 " };
     expect(parseDatabaseUrl(databaseUrlOf('jdbc:mysql://db/leaf', given))).toMatchObject(given);
     expect(databaseUrlOf('jdbc:mysql://db/leaf', { ...nobody, username: 'leaf' })).toBe('mysql://leaf@db/leaf');
   });
 
-  it('takes user and password of the URL when none are given beside it', () => {
+  it('uses the user and password of the URL when none are given separately', () => {
     const jdbc = 'jdbc:postgresql://db/leaf?user=a&password=b%26c';
     expect(databaseUrlOf(jdbc, nobody)).toBe('postgresql://a:b%26c@db/leaf');
     expect(databaseUrlOf(jdbc, { username: 'x', password: 'y' })).toBe('postgresql://x:y@db/leaf');

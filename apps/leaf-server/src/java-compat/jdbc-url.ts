@@ -1,7 +1,7 @@
 const JDBC_URL = /^jdbc:(mysql|mariadb|postgresql):\/\/([^/?]*)\/([^/?]*)(?:\?(.*))?$/;
 const HOST = /^(?:\[[\dA-Fa-f:.]+\]|[\w.-]*)(?::\d{1,5})?$/;
 
-/** What the drivers call their TLS modes, in lower case, and the `sslmode` of ours that is as strict or stricter. */
+/** The TLS modes of the JDBC drivers in lower case, each with an `sslmode` of Leaf that is at least as strict. */
 const TLS_MODES: Readonly<Record<string, string>> = {
   disable: 'disable',
   disabled: 'disable',
@@ -23,10 +23,10 @@ export interface Credentials {
 }
 
 /**
- * The URL of our database settings for a JDBC URL. Of its parameters those about TLS are kept, and user and password
- * when they are not given beside it.
+ * Converts a JDBC URL to a database URL of Leaf. Of its parameters, only the TLS settings are kept, and the user and
+ * password unless `given` has them.
  *
- * @throws Error whose message says what the URL must be, without showing it
+ * @throws Error whose message names the expected form without showing the URL
  */
 export function databaseUrlOf(jdbcUrl: string, given: Credentials): string {
   const [, driver, authority, database, query = ''] = JDBC_URL.exec(jdbcUrl) ?? [];
@@ -34,12 +34,12 @@ export function databaseUrlOf(jdbcUrl: string, given: Credentials): string {
     throw new Error('must be jdbc:mysql://host:3306/database, or the same with mariadb or postgresql');
   }
   if (/[,()]/.test(authority)) {
-    throw new Error('names several hosts; name one: the primary, or the proxy in front of them');
+    throw new Error('has several hosts; keep one: the primary, or the proxy in front of them');
   }
   if (authority.includes('@')) {
-    throw new Error('has user and password before the host; give them in leaf.jdbc.username and leaf.jdbc.password');
+    throw new Error('has a user and password before the host; move them to leaf.jdbc.username and leaf.jdbc.password');
   }
-  if (!HOST.test(authority)) throw new Error('must name a host, or host:port');
+  if (!HOST.test(authority)) throw new Error('must contain host or host:port after //');
   const parameters = lowerCased(new URLSearchParams(query));
   const host = /^(?::|$)/.test(authority) ? `localhost${authority}` : authority;
   const username = given.username ?? parameters.get('user') ?? '';
@@ -51,7 +51,7 @@ export function databaseUrlOf(jdbcUrl: string, given: Credentials): string {
   return `${driver}://${user === '' ? '' : `${user}@`}${host}/${name}${tls === undefined ? '' : `?sslmode=${tls}`}`;
 }
 
-/** Never weaker than what the parameters ask of their driver. */
+/** At least as strict as the parameters require of the JDBC driver. */
 function tlsMode(parameters: ReadonlyMap<string, string>): string | undefined {
   const named = parameters.get('sslmode');
   if (named !== undefined) {

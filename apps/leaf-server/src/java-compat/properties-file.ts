@@ -4,19 +4,19 @@ import type { FileSettings } from '../config/environment';
 import { readJavaProperties } from './java-properties';
 
 /**
- * The settings in a `leaf.properties` of the Java service.
+ * Reads the settings in a `leaf.properties` file of the Java service.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export function readPropertiesFile(file: string): FileSettings {
   let text: string;
   try {
-    // As Java reads such files.
+    // Java reads .properties files as ISO-8859-1.
     text = readFileSync(file, 'latin1');
   } catch (error) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
-      `The file of LEAF_PROPERTIES_FILE cannot be read: ${messageOf(error)}. Name a leaf.properties that this user may read.`,
+      `Cannot read the file in LEAF_PROPERTIES_FILE: ${messageOf(error)}. Set it to a leaf.properties file that this user can read.`,
       { cause: error },
     );
   }

@@ -38,7 +38,7 @@ describe('parseProperties', () => {
     expect(read('a\\\\=1')).toEqual({ 'a\\': '1' });
   });
 
-  it('passes over comments and blank lines, whatever ends a line', () => {
+  it('skips comments and blank lines with any line ending', () => {
     expect(read('# x=1\\\n! y=2\r\n   \t# z=3\r\n\r\n\fa=1\rb=2\n')).toEqual({ a: '1', b: '2' });
   });
 
@@ -55,18 +55,18 @@ describe('parseProperties', () => {
     expect(read(text)).toEqual({ a: value });
   });
 
-  it('does not go on after an escaped backslash or a blank line', () => {
+  it('does not continue a line after an escaped backslash or a blank line', () => {
     expect(read('a=1\\\\\nb=2')).toEqual({ a: '1\\', b: '2' });
     expect(read('a=1\\\n\nb=2')).toEqual({ a: '1', b: '2' });
   });
 
-  it('says on which line an entry begins, and takes the last of one key', () => {
+  it('reports the line of each entry, and uses the last entry of a key', () => {
     const { entries } = parseProperties('# first\na=1\\\n2\n\nb=3\r\na=4');
     expect(entries.get('b')).toEqual({ value: '3', line: 5 });
     expect(entries.get('a')).toEqual({ value: '4', line: 6 });
   });
 
-  it.each(['a=\\u12', 'a=\\u12G4', 'a=\\u', '\\uxyz=1'])('finds the fault in %j and reads on', (text) => {
+  it.each(['a=\\u12', 'a=\\u12G4', 'a=\\u', '\\uxyz=1'])('reports the error in %j and continues', (text) => {
     const { entries, faults } = parseProperties(`\n${text}\nb=2`);
     expect(faults).toEqual([expect.stringMatching(/^line 2: /)]);
     expect(faults.join()).not.toContain('12');

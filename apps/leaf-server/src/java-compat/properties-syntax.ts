@@ -1,14 +1,14 @@
 /** One entry of a `.properties` file. */
 export interface Property {
   readonly value: string;
-  /** Where it begins, counted from 1. */
+  /** Line on which the entry starts, from 1. */
   readonly line: number;
 }
 
 export interface Properties {
-  /** Of several entries with one key the last counts, as in Java. */
+  /** If a key occurs more than once, the last entry wins, as in Java. */
   readonly entries: ReadonlyMap<string, Property>;
-  /** Each with its line, without the text that is at fault: it may be a secret. */
+  /** Each with its line but without the invalid text, which can be a secret. */
   readonly faults: readonly string[];
 }
 
@@ -17,12 +17,12 @@ interface LogicalLine {
   readonly line: number;
 }
 
-/** Key: up to the first `=`, `:` or white space that is not escaped. Then one separator, and the value. */
+/** The key ends at the first unescaped `=`, `:` or white space. One separator and the value follow. */
 const ENTRY = /^((?:\\[^]|[^\\=: \t\f])*)[ \t\f]*(?:[=:][ \t\f]*)?([^]*)$/;
 const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|([^]))/g;
 const CONTROLS: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f' };
 
-/** Reads the format of `java.util.Properties`. White space at the end of a value belongs to it. */
+/** Parses the format of `java.util.Properties`. Trailing white space is part of the value. */
 export function parseProperties(text: string): Properties {
   const entries = new Map<string, Property>();
   const faults: string[] = [];
@@ -37,19 +37,19 @@ export function parseProperties(text: string): Properties {
   return { entries, faults };
 }
 
-/** Without comments and blank lines; a line that ends in an unescaped backslash goes on in the next one. */
+/** Skips comments and blank lines. A line that ends in an unescaped backslash continues on the next line. */
 function* logicalLines(text: string): Generator<LogicalLine> {
   const lines = text.split(/\r\n|\r|\n/).map((line) => line.replace(/^[ \t\f]+/, ''));
   for (let index = 0; index < lines.length; index++) {
     const line = index + 1;
     let joined = lines[index] ?? '';
     if (joined === '' || joined.startsWith('#') || joined.startsWith('!')) continue;
-    while (goesOn(joined)) joined = joined.slice(0, -1) + (lines[++index] ?? '');
+    while (continues(joined)) joined = joined.slice(0, -1) + (lines[++index] ?? '');
     yield { text: joined, line };
   }
 }
 
-function goesOn(line: string): boolean {
+function continues(line: string): boolean {
   return /(?<!\\)(?:\\\\)*\\$/.test(line);
 }
 

@@ -1,7 +1,7 @@
 import { tablePage } from './table-page';
 
 describe('tablePage', () => {
-  it('escapes whatever stands in it', () => {
+  it('escapes every value', () => {
     const evil = `<script>alert("1")</script>&'`;
     const page = tablePage(evil, [evil], [[evil, 7]], evil);
     expect(page).not.toContain('<script');
@@ -9,7 +9,7 @@ describe('tablePage', () => {
     expect(page).toContain('<td>7</td>');
   });
 
-  it('leads to the console', () => {
+  it('links to the console', () => {
     expect(tablePage('db', [], [])).toContain('<a href="/">');
   });
 });

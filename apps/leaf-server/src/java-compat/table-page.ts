@@ -2,7 +2,7 @@ import { html } from '../http/responses/html';
 
 export type Cell = string | number;
 
-/** A page with one table, and the way to the console. */
+/** A page with one table and a link to the console. */
 export function tablePage(
   title: string,
   columns: readonly string[],

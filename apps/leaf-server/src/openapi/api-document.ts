@@ -5,28 +5,29 @@ import { serverVersion } from '../config/version';
 import { applyRecorded } from './decorators';
 import { describeProblems, ProblemDocument } from './problems';
 
-/** What belongs together, in the order of the documentation. */
+/** The tags of the OpenAPI document, in the order of the documentation. */
 const GROUPS = {
-  'Segment IDs': 'Numbers that the database counts for each tag: ascending within one server.',
-  'Snowflake IDs': 'Numbers made of clock, worker ID and sequence: roughly ascending by time, without a database.',
-  Tags: 'The rows of `leaf_alloc`. Reading needs no token, changing does.',
-  'This server': 'Orders to the server that is asked, not to those beside it.',
-  Watching: 'Probes, figures and clock.',
-  'Java service': 'Routes that users of the Java service have bookmarked.',
-  Console: 'The web console: a page that asks the routes above.',
-  Documentation: 'This description.',
+  'Segment IDs': 'Numbers that a database allocates for each tag. They ascend on each server.',
+  'Snowflake IDs':
+    'Numbers composed of time, worker ID and sequence. They are roughly ordered by time and need no database.',
+  Tags: 'The rows of `leaf_alloc`. Changes require a token; reads do not.',
+  'This server': 'Commands that affect only the server that receives them.',
+  Watching: 'Health probes, metrics, monitoring data and the clock.',
+  'Java service': 'Routes with the paths of the Java service.',
+  Console: 'The web console, which uses the routes above.',
+  Documentation: 'This document and its page.',
 };
 
-const ABOUT = `Unique 64-bit IDs over HTTP. IDs are decimal strings, in text and in JSON. Every route that answers GET
-answers HEAD likewise, without the body: on a route of IDs that takes an ID all the same. Any other path or verb is a 404.
-Every fault is a problem document (RFC 9457) with a code; programs look at the code.`;
+const ABOUT = `Unique 64-bit IDs over HTTP. IDs are decimal strings, in text and in JSON. Every GET route also accepts HEAD
+and omits the body; HEAD on an ID route consumes an ID. Any other path or method returns 404. Every error is a problem
+document (RFC 9457) with a code. Programs should test the code.`;
 
-/** The description of this server's API, made at the first request for it. */
+/** The OpenAPI document of this server, built on the first request. */
 export class ApiDocument {
   private application: INestApplication | undefined;
   private built: Promise<OpenAPIObject> | undefined;
 
-  /** To be called once, before the server listens. */
+  /** Call once, before the server listens. */
   describe(application: INestApplication): void {
     this.application = application;
   }
@@ -37,7 +38,7 @@ export class ApiDocument {
   }
 
   private async build(): Promise<OpenAPIObject> {
-    if (this.application === undefined) throw new Error('ApiDocument has no application to describe.');
+    if (this.application === undefined) throw new Error('ApiDocument has no application. Call describe() first.');
     const api = await import('@nestjs/swagger');
     for (const { controllers } of this.application.get(ModulesContainer).values()) {
       for (const { metatype } of controllers.values()) if (metatype !== null) await applyRecorded(metatype, api);

@@ -56,7 +56,7 @@ function documentOf(): api.OpenAPIObject {
   return api.SwaggerModule.createDocument(app, new api.DocumentBuilder().build());
 }
 
-it('records decorators, and applies them with those of the classes that they refer to', async () => {
+it('records decorators, and applies them with those of the referenced classes', async () => {
   expect(documentOf().components?.schemas).toEqual({});
   await applyRecorded(FruitController, api);
   const { paths, components } = documentOf();
@@ -79,7 +79,7 @@ it('records decorators, and applies them with those of the classes that they ref
   });
 });
 
-it('applies them once, however many documents are made', async () => {
+it('applies them once for several documents', async () => {
   await Promise.all([applyRecorded(FruitController, api), applyRecorded(FruitController, api)]);
   expect(documentOf().paths['/fruits']?.get?.responses[200]).toMatchObject({ description: 'One.' });
 });

@@ -2,8 +2,8 @@ import type { Type } from '@nestjs/common';
 import type * as Swagger from '@nestjs/swagger';
 
 /*
- * The decorators of @nestjs/swagger, with their names and options. They are recorded, and applied when the document is
- * first requested: loading the library with the controllers costs each process 20 MB and 0.3 s of CPU time at its start.
+ * The decorators of @nestjs/swagger, with the same names and options. They are recorded and only applied when the
+ * document is first requested: loading the library at startup costs each process 20 MB and 0.3 s of CPU time.
  */
 
 type Api = typeof Swagger;
@@ -13,7 +13,7 @@ type Application = (api: Api) => Promise<void>;
 const RECORDED = Symbol('recorded decorators');
 const APPLIED = Symbol('application of the recorded decorators');
 
-/** Applies what was recorded on a class and on its base classes, once. */
+/** Applies the decorators recorded on a class and its base classes, once. */
 export async function applyRecorded(target: object, api: Api): Promise<void> {
   if (!Reflect.hasMetadata(RECORDED, target)) return;
   await applyRecorded(Object.getPrototypeOf(target) as object, api);
@@ -33,7 +33,7 @@ function recordedOn(target: object): readonly Application[] {
   return (Reflect.getOwnMetadata(RECORDED, target) ?? []) as Application[];
 }
 
-/** Records the decorator that `make` returns. The class that it refers to by `type` is described before. */
+/** Records the decorator that `make` returns. When applied, the decorators of its `type` class are applied first. */
 function record<T>(make: (api: Api, type: T) => unknown, typeOf: () => T | Promise<T>): AnyDecorator {
   return (target, key, descriptor) => {
     const owner = typeof target === 'function' ? target : target.constructor;
@@ -77,7 +77,7 @@ export const ApiQuery = recorded('ApiQuery');
 export const ApiResponse = recorded('ApiResponse');
 export const ApiTags = recorded('ApiTags');
 
-/** Unlike that of @nestjs/swagger, it takes any keyword of a schema. */
+/** Unlike the decorator of @nestjs/swagger, accepts any schema keyword. */
 export function ApiSchema(options: Swagger.SchemaObject & { readonly name?: string }): ClassDecorator {
   return record(
     (api) => api.ApiSchema(options),
@@ -85,7 +85,7 @@ export function ApiSchema(options: Swagger.SchemaObject & { readonly name?: stri
   ) as ClassDecorator;
 }
 
-/** A JSON body. Its class is loaded with the document, or with the first body: class-validator takes memory, too. */
+/** A JSON body. Its class is loaded with the document or the first body, because class-validator also uses memory. */
 export function ApiJsonBody(load: () => Promise<Type>): MethodDecorator {
   return record((api, type) => api.ApiBody({ type }), load) as MethodDecorator;
 }

@@ -10,7 +10,7 @@ import { ApiOperation, ApiParam, ApiResponse, ApiTags } from './decorators';
 import { ApiProblems } from './problems';
 import { contentOf, HTML } from './schemas';
 
-/** Files of Swagger UI that the page loads, by their types. */
+/** Files of Swagger UI that the page loads, with their content types. */
 const SWAGGER_UI = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -19,7 +19,7 @@ const SWAGGER_UI = {
 const START = 'start.js';
 const FILES = [...Object.keys(SWAGGER_UI), START];
 
-/** The page of `SwaggerModule.setup` has inline styles, which the content security policy refuses. */
+/** Own page, because that of `SwaggerModule.setup` has inline styles, which the content security policy blocks. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -36,11 +36,11 @@ const PAGE = `<!doctype html>
   </body>
 </html>
 `;
-/** Without a validator: that would be a foreign host. */
+/** `validatorUrl: null` because the default validator is an external host. */
 const START_SCRIPT = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });
 `;
 
-/** The description of this API, for programs and for people. */
+/** The OpenAPI document and its Swagger UI page. */
 @Controller()
 @ApiTags('Documentation')
 export class OpenApiController {
@@ -48,7 +48,7 @@ export class OpenApiController {
 
   @Get('openapi.json')
   @Header('content-type', 'application/json; charset=utf-8')
-  @ApiOperation({ operationId: 'openapi', summary: 'This API in OpenAPI 3.0' })
+  @ApiOperation({ operationId: 'openapi', summary: 'The OpenAPI 3.0 document of this API' })
   @ApiResponse({
     status: 200,
     description: 'The document.',
@@ -61,7 +61,7 @@ export class OpenApiController {
   @Get('docs')
   @Header('content-type', 'text/html; charset=utf-8')
   @Header('content-security-policy', PAGE_CSP)
-  @ApiOperation({ operationId: 'docs', summary: 'This API for people: Swagger UI' })
+  @ApiOperation({ operationId: 'docs', summary: 'Swagger UI for this API' })
   @ApiResponse({ status: 200, description: 'The page.', ...HTML })
   docs(): string {
     return PAGE;
@@ -69,7 +69,7 @@ export class OpenApiController {
 
   /** @throws LeafError `LEAF_NOT_FOUND` */
   @Get('docs/:name')
-  @ApiOperation({ operationId: 'docsFile', summary: 'A file that this page loads' })
+  @ApiOperation({ operationId: 'docsFile', summary: 'A file of the Swagger UI page' })
   @ApiParam({ name: 'name', schema: { type: 'string', enum: FILES, example: FILES[0] } })
   @ApiResponse({ status: 200, description: 'Script, style or image.', ...contentOf('*/*', 'The file.') })
   @ApiProblems('LEAF_NOT_FOUND')
@@ -79,10 +79,10 @@ export class OpenApiController {
   }
 }
 
-/** A file of the package that @nestjs/swagger depends on. */
+/** A file of swagger-ui-dist, which is a dependency of @nestjs/swagger. */
 async function shippedFile(name: string): Promise<readonly [string, Buffer]> {
   const type = Object.hasOwn(SWAGGER_UI, name) ? SWAGGER_UI[name as keyof typeof SWAGGER_UI] : undefined;
-  if (type === undefined) throw new LeafError('LEAF_NOT_FOUND', 'The page of the API has no such file. See /docs.');
+  if (type === undefined) throw new LeafError('LEAF_NOT_FOUND', 'Unknown file of the Swagger UI page. Open /docs.');
   const nestjsSwagger = createRequire(__filename).resolve('@nestjs/swagger');
   const folder = dirname(createRequire(nestjsSwagger).resolve('swagger-ui-dist/package.json'));
   return [type, await readFile(join(folder, name))];

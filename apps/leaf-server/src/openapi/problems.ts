@@ -4,21 +4,21 @@ import type { Problem } from '../http/responses/problem';
 import { ApiExtension, ApiProperty, ApiSchema } from './decorators';
 import { RETRY_AFTER_HEADER } from './schemas';
 
-/** Faults of HTTP itself: any route may answer them. */
+/** HTTP errors that any route can return. */
 const HTTP_PROBLEMS = [
   'LEAF_REQUEST_INVALID',
   'LEAF_REQUEST_TIMEOUT',
   'LEAF_HEADERS_TOO_LARGE',
   'LEAF_INTERNAL',
 ] as const;
-/** A part of the path is a parameter. */
+/** Errors of routes with a path parameter. */
 const PATH_PROBLEMS = ['LEAF_URL_TOO_LONG'] as const;
-/** A verb other than GET: a body is read before anything else. */
+/** Errors of methods other than GET: the body is read first. */
 const BODY_PROBLEMS = ['LEAF_BODY_INVALID', 'LEAF_BODY_TOO_LARGE', 'LEAF_MEDIA_TYPE_UNSUPPORTED'] as const;
-/** A route that needs a token. */
+/** Errors of routes that require a token. */
 const ADMIN_PROBLEMS = ['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES'] as const;
 
-/** Why a segment ID may be refused. */
+/** Errors of requests for segment IDs. */
 export const SEGMENT_PROBLEMS = [
   'LEAF_TAG_INVALID',
   'LEAF_TAG_NOT_FOUND',
@@ -32,7 +32,7 @@ export const SEGMENT_PROBLEMS = [
   'LEAF_TAG_ROW_INVALID',
 ] as const satisfies readonly LeafErrorCode[];
 
-/** Why a snowflake ID may be refused. */
+/** Errors of requests for snowflake IDs. */
 export const SNOWFLAKE_PROBLEMS = [
   'LEAF_TAG_INVALID',
   'LEAF_SNOWFLAKE_DISABLED',
@@ -44,10 +44,10 @@ export const SNOWFLAKE_PROBLEMS = [
   'LEAF_EPOCH_EXHAUSTED',
 ] as const satisfies readonly LeafErrorCode[];
 
-/** Why the row of a tag may be out of reach. */
+/** Errors when reading or writing the row of a tag. */
 export const TAG_ROW_PROBLEMS = ['LEAF_SEGMENT_DISABLED', 'LEAF_STORE_UNAVAILABLE'] as const;
 
-/** The codes that a route may answer, besides those of all routes of its kind. */
+/** The error codes of a route, in addition to those common to all routes of its kind. */
 export function ApiProblems(...codes: readonly LeafErrorCode[]): MethodDecorator {
   return ApiExtension('x-problems', codes) as MethodDecorator;
 }
@@ -57,7 +57,7 @@ export class ProblemDocument implements Problem {
   @ApiProperty({ enum: ['about:blank'] })
   readonly type!: 'about:blank';
 
-  @ApiProperty({ description: 'The kind of fault, the same for every occurrence.', example: 'Unknown tag' })
+  @ApiProperty({ description: 'The kind of error; the same for every occurrence.', example: 'Unknown tag' })
   readonly title!: string;
 
   @ApiProperty({ type: 'integer', description: 'The HTTP status.', example: 404 })
@@ -65,7 +65,7 @@ export class ProblemDocument implements Problem {
 
   @ApiProperty({
     type: 'string',
-    description: 'What programs look at; docs/errors.md explains each.',
+    description: 'Stable error code for programs; see docs/errors.md.',
     example: 'LEAF_TAG_NOT_FOUND',
   })
   readonly code!: LeafErrorCode;
@@ -74,7 +74,7 @@ export class ProblemDocument implements Problem {
   readonly detail!: string;
 }
 
-/** Puts the responses in place of what {@link ApiProblems} left: each status with its codes and titles of the catalogue. */
+/** Replaces the marks of {@link ApiProblems} by responses: one for each status, with its codes and titles. */
 export function describeProblems({ paths }: OpenAPIObject): void {
   for (const item of Object.values(paths)) {
     for (const [method, operation] of Object.entries(item) as [string, OperationObject & Marked][]) {

@@ -11,9 +11,9 @@ export const TAG = { type: 'string', pattern: TAG_PATTERN.source, description: T
 /** A tag to create, change or delete. */
 export const ANY_TAG = { ...TAG, example: 'order' } as const;
 /** A key of snowflake IDs. */
-export const KEY = { ...ANY_TAG, description: `A label only. ${TAG_RULE}` } as const;
+export const KEY = { ...ANY_TAG, description: `A label without effect on the ID. ${TAG_RULE}` } as const;
 
-/** A decimal number of 63 bits as text: it does not fit into a JSON number. */
+/** A 63-bit decimal number as a string, because it exceeds the safe integers of JSON parsers. */
 export const ID = {
   type: 'string',
   format: 'int64',
@@ -34,32 +34,32 @@ type ContentOf = Record<string, { readonly schema: SchemaObject }>;
 
 export const HTML = contentOf('text/html', 'HTML.', '<!doctype html>…');
 
-/** A single ID, as text. */
+/** A single ID as plain text. */
 export const ID_TEXT = { description: 'The ID.', content: { 'text/plain': { schema: ID } } };
 
-/** The query of a route that gives several IDs. */
+/** The query parameters of routes that return several IDs. */
 export function ApiSizeAndNonce(maximum: number): MethodDecorator {
   return applyDecorators(
     ApiQuery({
       name: 'size',
       required: false,
-      description: 'How many IDs, as a decimal number without sign and leading zeros.',
+      description: 'Number of IDs, without a sign or leading zeros.',
       schema: { type: 'integer', minimum: 1, maximum, default: 1, example: 2 },
     }),
     ApiQuery({
       name: NONCE_PARAMETER,
       required: false,
-      description: 'Another one in each request; the header `leaf-nonce` of the answer repeats it.',
+      description: 'A different value for each request; the response header `leaf-nonce` repeats it.',
       schema: { type: 'string', pattern: NONCE_PATTERN.source, default: NO_NONCE, example: 'b9f04c1d' },
     }),
   );
 }
 
-/** The header of every answer with several IDs. */
+/** The header of every response with several IDs. */
 export const NONCE_ECHO: HeadersObject = {
   [NONCE_HEADER]: {
     description:
-      'The `nonce` of the request. With another one the answer was made for another request: do not use its IDs.',
+      'The `nonce` of the request. If it differs, the response belongs to another request: do not use its IDs.',
     required: true,
     schema: { type: 'string', pattern: NONCE_PATTERN.source },
   },
@@ -68,7 +68,7 @@ export const NONCE_ECHO: HeadersObject = {
 /** The header of every 503. */
 export const RETRY_AFTER_HEADER: HeadersObject = {
   'Retry-After': {
-    description: 'Seconds after which the same request may succeed.',
+    description: 'Number of seconds to wait before a retry.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
   },

@@ -6,13 +6,13 @@ import { requireTool } from '../../tools';
 
 const CACHE = join(ROOT, 'node_modules/.cache/leaf-engines');
 const PACKAGES = ['base-files', 'libgcc-s1', 'mysql-server-core', 'postgresql-18', 'pgbouncer'];
-/** What is started, or starts another one of them; folders end in a slash. */
+/** The executables of the engines; folders end in a slash. */
 const PROGRAMS = ['usr/sbin/mysqld', 'usr/sbin/pgbouncer', 'usr/lib/postgresql/18/bin/'];
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /**
- * A directory with programs of Debian's newest branch and all that they load, apart from the system, on which nothing is
- * installed; made once. `apt-get` fetches from the mirror that the system uses.
+ * Creates a directory with programs of Debian unstable and their libraries, once. Installs nothing on the system.
+ * `apt-get` downloads from the mirror of the system.
  *
  * @throws Error naming the command that failed
  */
@@ -81,7 +81,7 @@ async function unpack(packages: readonly string[], root: string): Promise<void> 
   for (const path of inOrder) await command('dpkg', ['-x', path, root]);
 }
 
-/** The programs load what lies beside them, and nothing of this system. */
+/** Patches the programs to load the libraries in `root` instead of those of the system. */
 async function makeIndependent(draft: string, root: string): Promise<void> {
   const patchelf = await requireTool('patchelf');
   const libraries = join(root, 'usr/lib/x86_64-linux-gnu');
@@ -105,6 +105,6 @@ async function command(program: string, words: readonly string[]): Promise<{ rea
   try {
     return await run(program, [...words], { maxBuffer: 64 * 1024 * 1024 });
   } catch (error) {
-    throw new Error(`An engine cannot be had: ${program} ${words.join(' ')} failed`, { cause: error });
+    throw new Error(`Cannot install an engine: ${program} ${words.join(' ')} failed`, { cause: error });
   }
 }

@@ -30,7 +30,7 @@ class GaleraNode extends MariadbServer {
   }
 }
 
-/** Galera: three nodes of MariaDB, every one of which takes writes. */
+/** A Galera cluster of three MariaDB nodes; every node accepts writes. */
 export class GaleraCluster {
   private constructor(readonly nodes: readonly GaleraNode[]) {}
 
@@ -53,7 +53,7 @@ export class GaleraCluster {
     }
   }
 
-  /** Resolves when every node is in the cluster and has all that the others have. */
+  /** Resolves when every node is in the cluster and synced. */
   async complete(): Promise<void> {
     for (const node of this.nodes) await until('nodes that are synced', () => node.isSynced());
   }

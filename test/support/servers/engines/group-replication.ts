@@ -9,7 +9,7 @@ const MEMBERS = 3;
 /** A member of a group, which joins it by itself when it is started again, if told to. */
 export class Member extends MysqlServer {
   startOnBoot = false;
-  /** Whether it has the plugin; without, its options mean nothing. */
+  /** Whether the plugin is installed; its options are ignored without it. */
   installed = false;
 
   protected override command(): string[] {

@@ -2,7 +2,7 @@ import { joined, ServerPair } from '../server-pair';
 import { until } from '../../until';
 import { type MysqlServer, startMysql } from './mysql';
 
-/** Longer than any test: a primary that waits in vain must not go on alone. */
+/** Longer than any test, because a primary without replica must not fall back to asynchronous replication. */
 const SEMI_SYNC_LIMIT_MS = 600_000;
 const APPLY_LIMIT_S = 60;
 

@@ -8,7 +8,7 @@ interface BitsRowProps {
   readonly layout: Layout;
 }
 
-/** The 64 bits in their four fields, each as wide as it is, with its value below. */
+/** The 64 bits in four fields with proportional widths, with the values below. */
 export function BitsRow({ id, decoded, layout }: BitsRowProps): JSX.Element {
   const { t } = useConsole();
   const labels = {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { decode, type Decoded, type IdFault, type Layout, parseId, USUAL_LAYOUT } from '../../ids/snowflake-layout';
+import { decode, type Decoded, type IdFault, type Layout, parseId, DEFAULT_LAYOUT } from '../../ids/snowflake-layout';
 import { useConsole, useMonitor } from '../../state/context';
 import { hrefOf } from '../../state/route';
 import { CopyButton } from '../../ui/copy-button';
@@ -8,7 +8,7 @@ import { Field } from '../../ui/field';
 import { BitsRow } from './bits-row';
 import { MomentRanges } from './moment-ranges';
 
-/** Takes any ID apart; the ID stands in the address, so that it can be passed on. */
+/** Decodes an ID. The URL contains the ID and can be shared. */
 export function DecoderPage({ given }: { readonly given: string }): JSX.Element {
   const { t } = useConsole();
   const { snowflake } = useMonitor();
@@ -19,7 +19,7 @@ export function DecoderPage({ given }: { readonly given: string }): JSX.Element 
     history.replaceState(null, '', hrefOf('decoder', value.trim()));
   };
   const worker = snowflake?.worker ?? null;
-  const layout = worker?.layout ?? USUAL_LAYOUT;
+  const layout = worker?.layout ?? DEFAULT_LAYOUT;
   const id = parseId(text);
   const decoded = typeof id === 'bigint' ? decode(id, layout) : undefined;
   return (
@@ -34,7 +34,7 @@ export function DecoderPage({ given }: { readonly given: string }): JSX.Element 
           fault={faultOf(id, decoded, t)}
           digits
         />
-        {worker === null && <p class="hint">{t.usualLayout}</p>}
+        {worker === null && <p class="hint">{t.defaultLayout}</p>}
         {typeof id === 'bigint' && decoded !== undefined && (
           <>
             <BitsRow id={id} decoded={decoded} layout={layout} />

@@ -8,11 +8,11 @@ import { Field } from '../../ui/field';
 
 interface MomentRangesProps {
   readonly layout: Layout;
-  /** Taken as long as nothing is written: the time of the ID above. */
+  /** Default: the time of the ID above. */
   readonly suggested: number | undefined;
 }
 
-/** Lowest and highest ID of a moment, for queries by time. */
+/** The lowest and highest ID of a time, for queries by time. */
 export function MomentRanges({ layout, suggested }: MomentRangesProps): JSX.Element {
   const { t, format } = useConsole();
   const store = useMonitor();

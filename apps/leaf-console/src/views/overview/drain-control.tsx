@@ -5,7 +5,7 @@ import { useConsole } from '../../state/context';
 import { DoneNote, ProblemNote } from '../../ui/note';
 import { TokenControl } from '../../ui/token-control';
 
-/** Takes this server out of the load balancers' sight, and back. */
+/** Starts and stops draining this server. */
 export function DrainControl({ draining }: { readonly draining: boolean }): JSX.Element {
   const { t, admin, token } = useConsole();
   const [problem, setProblem] = useState<Problem | undefined>(undefined);

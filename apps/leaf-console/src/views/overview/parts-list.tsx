@@ -3,7 +3,7 @@ import type { PartStatus, PartView } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { StatusDot } from '../../ui/status-dot';
 
-/** What the server stands on, each with its state in colour and word, and why it is not up. */
+/** Components and dependencies of the server, each with its status and reason. */
 export function PartsList({ parts }: { readonly parts: readonly PartView[] }): JSX.Element {
   const { t } = useConsole();
   const names: Readonly<Record<PartView['name'], string>> = {
@@ -30,7 +30,7 @@ export function PartsList({ parts }: { readonly parts: readonly PartView[] }): J
   );
 }
 
-/** A drain that is not under way is nothing to be glad of. */
+/** The inactive drain is shown as off, not as up. */
 function shown(name: PartView['name'], status: PartStatus): PartStatus {
   return name === 'drain' && status === 'up' ? 'off' : status;
 }

@@ -8,7 +8,7 @@ interface BufferBarProps {
   readonly prefetchRatio: number;
 }
 
-/** The double buffer to scale: the current segment stronger, used from the left; the next one beside it. */
+/** The double buffer to scale: the current segment, used from the left, and the next segment beside it. */
 export function BufferBar({ view, prefetchRatio }: BufferBarProps): JSX.Element {
   const { t, format } = useConsole();
   const { current, next } = shapeOf(view);
@@ -40,7 +40,7 @@ export function BufferBar({ view, prefetchRatio }: BufferBarProps): JSX.Element 
 interface NextWordsProps {
   readonly next: BufferShape['next'];
   readonly failure: string | undefined;
-  /** It is the first one of its tag. */
+  /** Whether it is the first segment of the tag. */
   readonly first: boolean;
 }
 

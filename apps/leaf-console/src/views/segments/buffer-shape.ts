@@ -2,14 +2,14 @@ import type { TagView } from '../../monitor/views';
 
 export type NextState = 'empty' | 'loading' | 'ready' | 'failed';
 
-/** The two segments of a tag as they are drawn. Sizes are numbers of IDs, ratios from 0 to 1. */
+/** Geometry of the two segments of a tag. Sizes are in IDs; ratios are from 0 to 1. */
 export interface BufferShape {
   readonly current: { readonly size: number; readonly left: number; readonly used: number } | undefined;
   readonly next: { readonly state: NextState; readonly size: number; readonly left: number };
 }
 
 export function shapeOf({ segments: [first, second], loading, lastLoad, step, databaseStep }: TagView): BufferShape {
-  // Where the next one is not there yet its size is that of the newest load.
+  // A next segment that is not loaded yet has the size of the latest load.
   const expected = Math.max(1, step, databaseStep);
   const state = second !== null ? 'ready' : loading ? 'loading' : lastLoad.error === null ? 'empty' : 'failed';
   const next = {
@@ -23,12 +23,12 @@ export function shapeOf({ segments: [first, second], loading, lastLoad, step, da
   return { current: { size, left, used: (size - left) / size }, next };
 }
 
-/** As a number, which is only drawn and rounded: a segment never has more than a billion IDs. */
+/** Exact as a number, because a segment has at most a billion IDs. */
 function leftOf({ value, max }: { readonly value: string; readonly max: string }): number {
   return Number(BigInt(max) - BigInt(value));
 }
 
-/** How urgent it is that `lasts` is short. */
+/** Severity of a low `lasts` value. */
 export function urgencyOf(lastsMs: number | null): 'calm' | 'amber' | 'red' {
   if (lastsMs === null || lastsMs >= 600_000) return 'calm';
   return lastsMs < 60_000 ? 'red' : 'amber';

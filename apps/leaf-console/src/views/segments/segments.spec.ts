@@ -14,13 +14,13 @@ const BIG = 9007199254740993000n;
 const HALF = { value: String(BIG + 500n), max: String(BIG + 1000n), step: 1000 };
 
 describe('shapeOf', () => {
-  it('tells how much of a segment is used, however large its IDs are', () => {
+  it('calculates the used share of a segment for IDs of any size', () => {
     const { current, next } = shapeOf(viewOf({ segments: [HALF, { ...HALF, value: String(BIG), step: 4000 }] }));
     expect(current).toEqual({ size: 1000, left: 500, used: 0.5 });
     expect(next).toEqual({ state: 'ready', size: 4000, left: 1000 });
   });
 
-  it('tells what becomes of the next one', () => {
+  it('returns the state of the next segment', () => {
     const failed = { at: 1, ms: 2, error: 'refused' };
     const next = (fields: Partial<TagView>): string =>
       shapeOf(viewOf({ segments: [HALF, null], step: 1000, ...fields })).next.state;
@@ -52,7 +52,7 @@ describe('selectTags', () => {
   const names = (...rest: [string, Parameters<typeof selectTags>[2], Parameters<typeof selectTags>[3]]): string[] =>
     selectTags(tags, ...rest).map(({ view }) => view.tag);
 
-  it('sorts, equal ones by name', () => {
+  it('sorts, with ties by name', () => {
     expect(names('', 'all', { by: 'tag', descending: false })).toEqual(['A', 'b', 'c']);
     expect(names('', 'all', { by: 'tag', descending: true })).toEqual(['c', 'b', 'A']);
     expect(names('', 'all', { by: 'rate', descending: true })).toEqual(['A', 'b', 'c']);
@@ -70,13 +70,13 @@ describe('selectTags', () => {
 });
 
 describe('windowOf', () => {
-  it('has what is in sight and a little more', () => {
+  it('contains the visible rows and some more', () => {
     expect(windowOf(10_000, 40, 0, 400)).toEqual({ first: 0, end: 19 });
     expect(windowOf(10_000, 40, 4000, 400)).toEqual({ first: 92, end: 119 });
     expect(windowOf(10_000, 40, 399_600, 400)).toEqual({ first: 9981, end: 10_000 });
   });
 
-  it('does not go beyond the rows, nor below none', () => {
+  it('stays within the rows', () => {
     expect(windowOf(3, 40, 9000, 400)).toEqual({ first: 0, end: 3 });
     expect(windowOf(30, 40, 9000, 400)).toEqual({ first: 11, end: 30 });
     expect(windowOf(0, 40, -30, 400)).toEqual({ first: 0, end: 0 });

@@ -7,7 +7,7 @@ export type Shown = 'all' | 'loaded' | 'busy' | 'trouble';
 
 type Measure = (tag: WatchedTag) => number;
 
-/** Tags that are not loaded, or never end, come last going up. */
+/** Tags that are not loaded or idle come last in ascending order. */
 const MEASURES: Readonly<Record<Exclude<SegmentColumn, 'tag'>, Measure>> = {
   rate: ({ view }) => view.rate,
   buffer: ({ view }) => view.buffered,
@@ -23,7 +23,7 @@ const FILTERS: Readonly<Record<Shown, (tag: WatchedTag) => boolean>> = {
   trouble: ({ view }) => view.paused || view.lastLoad.error !== null || urgencyOf(view.lastsMs) !== 'calm',
 };
 
-/** The tags whose name has `search` in it, in order; equal ones by name. */
+/** Tags whose name contains `search`, sorted; ties are sorted by name. */
 export function selectTags(
   tags: Iterable<WatchedTag>,
   search: string,

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { WorkerView } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 
-/** The reserved time as a bar: it fills as time passes, and is emptied again when the ceiling is raised. */
+/** The reserved time as a bar. It fills as time passes, and empties when the ceiling is raised. */
 export function LeaseBar({ worker }: { readonly worker: WorkerView }): JSX.Element {
   const { t, format } = useConsole();
   const store = useMonitor();

@@ -91,7 +91,7 @@ const KEYS: Readonly<Record<Exclude<TagColumn, 'actions' | 'state'>, (row: TagRo
   updated: ({ updatedAt }) => -Date.parse(updatedAt),
 };
 
-/** The rows with `search` in their name or description, in order. */
+/** Rows whose name or description contains `search`, sorted. */
 export function selectRows(rows: readonly TagRow[], search: string, { by, descending }: Sorting<TagColumn>): TagRow[] {
   const wanted = search.trim().toLowerCase();
   const key = KEYS[by === 'actions' || by === 'state' ? 'tag' : by];

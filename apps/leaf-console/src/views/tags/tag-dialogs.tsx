@@ -15,7 +15,7 @@ interface ActFormProps<T> {
   readonly title: string;
   readonly verb: string;
   readonly danger?: boolean;
-  /** False as long as something is missing. */
+  /** Whether the form is complete. */
   readonly complete: boolean;
   readonly act: () => Promise<Outcome<T>>;
   readonly onDone: (value: T) => void;
@@ -23,7 +23,7 @@ interface ActFormProps<T> {
   readonly children: ComponentChildren;
 }
 
-/** A dialog that does one thing, says why it failed, and closes when it is done. */
+/** A dialog with one action. It closes if the action succeeds, and otherwise shows the problem. */
 function ActForm<T>(props: ActFormProps<T>): JSX.Element {
   const { t, token } = useConsole();
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
@@ -134,7 +134,7 @@ export function EditDialog({ row, onDone, onClose }: RowDialogProps): JSX.Elemen
   );
 }
 
-/** An emptied field takes the setting away. */
+/** Clearing a field removes the setting. */
 function orNull<T>(text: string, read: (text: string) => T): T | null {
   return text.trim() === '' ? null : read(text.trim());
 }

@@ -3,7 +3,7 @@ import type { TagKind, TagRow } from '../../api/admin-api';
 import { useConsole } from '../../state/context';
 import { Choice, Field } from '../../ui/field';
 
-/** The settings of a new tag, as they are written into the form. */
+/** Form values for the settings of a new tag. */
 export interface SettingTexts {
   readonly order: 'relaxed' | 'strict';
   readonly reset: 'never' | 'daily' | 'monthly' | 'yearly';
@@ -22,7 +22,7 @@ export const NO_SETTINGS: SettingTexts = {
   block: '',
 };
 
-/** What is left empty is left out. */
+/** Omits empty fields. */
 export function kindOf({ order, reset, zone, of, remainder, block }: SettingTexts): TagKind {
   const isShared = of !== '' || remainder !== '' || block !== '';
   return {
@@ -38,7 +38,7 @@ interface KindFieldsProps {
   readonly onValue: (value: SettingTexts) => void;
 }
 
-/** Settings that cannot change later, folded away: most tags have none. */
+/** Settings that cannot change later. Collapsed, because most tags do not need them. */
 export function KindFields({ value, onValue }: KindFieldsProps): JSX.Element {
   const { t } = useConsole();
   const set = (change: Partial<SettingTexts>): void => onValue({ ...value, ...change });
@@ -80,7 +80,7 @@ export function KindFields({ value, onValue }: KindFieldsProps): JSX.Element {
   );
 }
 
-/** What is set of a tag, in a few words each. */
+/** A short label for each setting of a tag. */
 export function SettingBadges({ row }: { readonly row: TagRow }): JSX.Element {
   const { t, format } = useConsole();
   const { order, reset, zone, interleave, maxStep, max } = row;

@@ -4,15 +4,15 @@ import type { Problem } from '../../api/problem';
 import { useConsole } from '../../state/context';
 
 export interface TagRows {
-  /** By name; undefined until they have come. */
+  /** Sorted by name; undefined until loaded. */
   readonly rows: readonly TagRow[] | undefined;
   readonly problem: Problem | undefined;
   readonly reload: () => void;
-  /** Writes the answer to a change into what is shown; null takes the row away. */
+  /** Applies the response of a change to the rows; null removes the row. */
   readonly put: (tag: string, row: TagRow | null) => void;
 }
 
-/** The rows of `leaf_alloc`, read once and then kept up by the changes made here. */
+/** The rows of `leaf_alloc`, loaded once and then updated by changes on this page. */
 export function useTagRows(): TagRows {
   const { admin } = useConsole();
   const [rows, setRows] = useState<readonly TagRow[] | undefined>(undefined);

@@ -6,7 +6,7 @@ import { CopyButton } from '../../ui/copy-button';
 
 const SHOWN = 100;
 
-/** What one request brought. */
+/** The result of one request. */
 export interface Round {
   readonly number: number;
   readonly mode: Mode;
@@ -15,7 +15,7 @@ export interface Round {
   readonly ms: number;
 }
 
-/** The newest first. */
+/** Newest first. */
 export function DrawnList({ rounds }: { readonly rounds: readonly Round[] }): JSX.Element {
   const { t } = useConsole();
   return (

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { draw, type Manner, type Mode } from '../../api/ids-api';
+import { draw, type RequestType, type Mode } from '../../api/ids-api';
 import type { Problem } from '../../api/problem';
 import { useConsole, useMonitor } from '../../state/context';
 import { Choice, Field } from '../../ui/field';
@@ -9,19 +9,19 @@ import { DrawnList, type Round } from './drawn-list';
 
 const KEPT_ROUNDS = 50;
 
-/** Draws IDs as a client does, and shows them as they come. */
+/** Requests IDs as a client does and shows the responses. */
 export function TryPage(): JSX.Element {
   const { t } = useConsole();
   const { tags, segments } = useMonitor();
   const [mode, setMode] = useState<Mode>(segments?.enabled === false ? 'snowflake' : 'segment');
-  const [manner, setManner] = useState<Manner>('single');
+  const [requestType, setRequestType] = useState<RequestType>('single');
   const [tag, setTag] = useState<string | undefined>(undefined);
   const [key, setKey] = useState('test');
   const [size, setSize] = useState('10');
   const [rounds, setRounds] = useState<readonly Round[]>([]);
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
   const name = mode === 'segment' ? (tag ?? tags.keys().next().value ?? '') : key;
-  const manners: readonly (readonly [Manner, string])[] = [
+  const requestTypes: readonly (readonly [RequestType, string])[] = [
     ['single', t.single],
     ['batch', t.batch],
     ...(mode === 'segment' ? [['range', t.range] as const] : []),
@@ -29,7 +29,7 @@ export function TryPage(): JSX.Element {
   const go = async (): Promise<void> => {
     setProblem(undefined);
     const begun = performance.now();
-    const outcome = await draw(mode, manner, name, Number(size));
+    const outcome = await draw(mode, requestType, name, Number(size));
     if (!outcome.ok) {
       setProblem(outcome.problem);
       return;
@@ -51,7 +51,7 @@ export function TryPage(): JSX.Element {
           value={mode}
           onValue={(chosen) => {
             setMode(chosen);
-            if (chosen === 'snowflake' && manner === 'range') setManner('batch');
+            if (chosen === 'snowflake' && requestType === 'range') setRequestType('batch');
           }}
           options={[
             ['segment', t.segmentMode],
@@ -68,8 +68,10 @@ export function TryPage(): JSX.Element {
         <datalist id="try-tags">
           {mode === 'segment' && firstOf(tags.keys()).map((known) => <option value={known} />)}
         </datalist>
-        <Choice label={t.manner} value={manner} onValue={setManner} options={manners} />
-        {manner !== 'single' && <Field class="short" label={t.size} value={size} onValue={setSize} digits required />}
+        <Choice label={t.requestType} value={requestType} onValue={setRequestType} options={requestTypes} />
+        {requestType !== 'single' && (
+          <Field class="short" label={t.size} value={size} onValue={setSize} digits required />
+        )}
         <button type="submit" class="main">
           {t.draw}
         </button>
@@ -84,7 +86,7 @@ export function TryPage(): JSX.Element {
   );
 }
 
-/** Ten thousand suggestions would help nobody. */
+/** Limits the suggestions for tag names. */
 function firstOf(names: Iterable<string>): string[] {
   const suggested: string[] = [];
   for (const name of names) {

@@ -1,11 +1,11 @@
-/** For answers that are data: whoever opens one in a browser gets nothing that loads, runs, or can be framed. */
+/** For data responses: in a browser they load nothing, run nothing and cannot be framed. */
 export const DATA_CSP = "default-src 'none'; frame-ancestors 'none'";
 
-/** For pages that run nothing, in place of {@link DATA_CSP}: what they load comes from here. */
+/** Replaces {@link DATA_CSP} for pages without scripts: they load resources from this server only. */
 export const PLAIN_PAGE_CSP =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** For pages of this server, in place of {@link DATA_CSP}: what they load and ask comes from here, in files of its own. */
+/** Replaces {@link DATA_CSP} for pages with scripts: same origin only, and no inline scripts or styles. */
 export const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self'",

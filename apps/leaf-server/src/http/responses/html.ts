@@ -1,11 +1,11 @@
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Part = string | number | Html | readonly Part[];
 
-/** HTML in which everything that is put in is escaped, unless it is {@link Html} itself. */
+/** Template tag that escapes every inserted value, except {@link Html}. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
     literals.map((literal, index) => literal + (index < parts.length ? written(parts[index]) : '')).join(''),
@@ -27,7 +27,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Characters that HTML does not have, and terminals obey, are shown as such. */
+/** Replaces control characters by U+FFFD: they are invalid in HTML, and terminals interpret them. */
 function escaped(text: string): string {
   return text.replace(/(?![\t\n])\p{Cc}/gu, '\ufffd').replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 }

@@ -8,13 +8,13 @@ describe('jsonPages', () => {
     expect(JSON.parse(text)).toEqual({ items: numbers(count).map((item) => ({ item })) });
   });
 
-  it('leaves out what is not there any more', () => {
+  it('skips removed items', () => {
     const even = (item: number): number | undefined => (item % 2 === 0 ? item : undefined);
     expect([...jsonPages('[', numbers(5), even, ']')].join('')).toBe('[0,2,4]');
     expect([...jsonPages('[', [1], even, ']')].join('')).toBe('[]');
   });
 
-  it('makes a page when it is asked for one, and no more', () => {
+  it('creates each page on demand', () => {
     let seen = 0;
     const pages = jsonPages('[', numbers(1000), () => ++seen, ']');
     pages.next();

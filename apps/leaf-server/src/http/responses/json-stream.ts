@@ -1,7 +1,7 @@
-/** Items that are made without a pause: about a tenth of a megabyte of tags. */
+/** Items per page: about 100 KB of tags. */
 const PAGE = 250;
 
-/** `head`, the items in JSON with commas in between, and `tail`, page by page. What is undefined is left out. */
+/** Yields `head`, the comma-separated items in JSON, and `tail`, page by page. Skips items whose view is undefined. */
 export function* jsonPages<Item>(
   head: string,
   items: Iterable<Item>,

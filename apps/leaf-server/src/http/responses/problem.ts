@@ -12,11 +12,11 @@ export interface Problem {
   readonly detail: string;
 }
 
-/** What every answer carries: IDs must not come from a cache, nor be taken for anything but what they are. */
+/** Headers of every response: no cache can repeat an ID, and no browser sniffs another content type. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /**
- * What every answer carries but a single ID: digits as text/plain with nosniff are a page to no browser,
- * and the two headers would make that answer two fifths larger. A page replaces the policy by its own.
+ * Headers of every response except a single ID. Browsers do not render digits in text/plain with nosniff as a page, and
+ * the two headers would make that response 40 % larger. Pages replace the policy with their own.
  */
 export const API_HEADERS = {
   ...COMMON_HEADERS,
@@ -29,10 +29,10 @@ export function problemOf(error: LeafError): Problem {
   return { type: 'about:blank', title: error.title, status: error.status, code: error.code, detail: error.message };
 }
 
-/** For `Retry-After` where nothing is known of the end of the trouble. */
+/** `Retry-After` if the error does not specify a delay, in seconds. */
 export const RETRY_AFTER_S = 1;
 
-/** Whole seconds for `Retry-After`; undefined where a repetition makes no sense. */
+/** Whole seconds for `Retry-After`; undefined if a retry cannot succeed. */
 function retryAfterOf(error: LeafError): number | undefined {
   if (error.status !== 503 && error.status !== 429) return undefined;
   return error.retryAfterMs === undefined ? RETRY_AFTER_S : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
@@ -45,14 +45,14 @@ export function sendProblem(error: LeafError, reply: FastifyReply): void {
   void reply.send(JSON.stringify(problemOf(error)));
 }
 
-/** Faults that the HTTP framework finds before a handler runs, by its code. */
+/** Errors that Fastify detects before a handler runs, by their Fastify code. */
 const FRAMEWORK_FAULTS: Readonly<Record<string, readonly [LeafErrorCode, string]>> = {
-  FST_ERR_BAD_URL: ['LEAF_REQUEST_INVALID', 'The path has a malformed percent-encoding. Encode it as UTF-8.'],
-  FST_ERR_MAX_PARAM_LENGTH: ['LEAF_URL_TOO_LONG', 'A part of the path is too long: a tag has at most 128 characters.'],
+  FST_ERR_BAD_URL: ['LEAF_REQUEST_INVALID', 'The path has an invalid percent-encoding. Encode it as UTF-8.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['LEAF_URL_TOO_LONG', 'A path segment is too long: a tag has at most 128 characters.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['LEAF_MEDIA_TYPE_UNSUPPORTED', 'Send the body as application/json.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['LEAF_BODY_TOO_LARGE', 'The body is larger than 64 KiB.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['LEAF_BODY_INVALID', 'The body is not as long as Content-Length says.'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['LEAF_BODY_INVALID', 'The body is empty: send a JSON value, or no Content-Type.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['LEAF_BODY_INVALID', 'The length of the body does not match Content-Length.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['LEAF_BODY_INVALID', 'The body is empty. Send a JSON value, or omit Content-Type.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['LEAF_BODY_INVALID', 'The body is not valid JSON.'],
 };
 
@@ -65,10 +65,10 @@ const BY_STATUS: Readonly<Record<number, LeafErrorCode>> = {
   431: 'LEAF_HEADERS_TOO_LARGE',
 };
 
-/** Whatever was thrown while a request was answered, as an error of the catalogue. */
+/** Converts anything thrown during a request to an error of the catalogue. */
 export function toLeafError(thrown: unknown, method: string): LeafError {
   if (thrown instanceof LeafError) return thrown;
-  // Nest wraps what the parser of a body throws.
+  // Nest wraps the errors of the body parser.
   const known = FRAMEWORK_FAULTS[codeOf(thrown instanceof HttpException ? thrown.cause : thrown) ?? ''];
   if (known !== undefined) return new LeafError(known[0], known[1], { cause: thrown });
   const status =
@@ -76,20 +76,18 @@ export function toLeafError(thrown: unknown, method: string): LeafError {
   if (status === 404) {
     return new LeafError(
       'LEAF_NOT_FOUND',
-      `There is no such route for ${method}. IDs: GET /api/segment/get/:tag and GET /api/snowflake/get/:key.`,
+      `Unknown route for ${method}. Request IDs with GET /api/segment/get/:tag or GET /api/snowflake/get/:key.`,
     );
   }
   if (status === 400 && method !== 'GET' && method !== 'HEAD') {
     return new LeafError('LEAF_BODY_INVALID', 'The body is not valid JSON.', { cause: thrown });
   }
   if (typeof status === 'number' && status >= 400 && status < 500) {
-    return new LeafError(
-      BY_STATUS[status] ?? 'LEAF_REQUEST_INVALID',
-      `The request was refused: ${messageOf(thrown)}.`,
-      { cause: thrown },
-    );
+    return new LeafError(BY_STATUS[status] ?? 'LEAF_REQUEST_INVALID', `Invalid request: ${messageOf(thrown)}.`, {
+      cause: thrown,
+    });
   }
-  return new LeafError('LEAF_INTERNAL', 'The server met a fault of its own; its log has the details.', {
+  return new LeafError('LEAF_INTERNAL', 'Internal server error. See the log of the server.', {
     cause: thrown,
   });
 }

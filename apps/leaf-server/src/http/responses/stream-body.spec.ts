@@ -6,7 +6,7 @@ import { until } from '../../../../../test/support/until';
 import { writePieces } from './stream-body';
 
 const PIECE = 'x'.repeat(20_000);
-/** More than the kernel holds for a connection, by far. */
+/** Far more than the kernel buffers for a connection. */
 const PIECES = 5000;
 
 describe('writePieces', () => {
@@ -45,7 +45,7 @@ describe('writePieces', () => {
 
   afterEach(() => close());
 
-  /** Until the pipe is full and nothing moves any more. */
+  /** Waits until the buffers are full and no more data is written. */
   async function standstill(): Promise<number> {
     let before = -1;
     return until('a standstill', async () => {
@@ -56,7 +56,7 @@ describe('writePieces', () => {
     });
   }
 
-  it('makes no more than whoever reads takes, holds one piece for it and goes on when it reads on', async () => {
+  it('holds one chunk for a slow reader and continues when it reads on', async () => {
     const first = await standstill();
     expect(first).toBeLessThan(PIECES);
     expect(response.writableLength).toBeLessThan(response.writableHighWaterMark + PIECE.length);
@@ -67,7 +67,7 @@ describe('writePieces', () => {
     expect(made).toBe(PIECES);
   });
 
-  it('makes none for a client that is gone', async () => {
+  it('creates no chunk for a disconnected client', async () => {
     await standstill();
     const closed = once(response, 'close');
     client.destroy();
@@ -80,7 +80,7 @@ describe('writePieces', () => {
     expect(response.writableFinished).toBe(false);
   });
 
-  it('ends the answer where a piece cannot be made, and says why', async () => {
+  it('closes the connection when a chunk throws, and logs the reason', async () => {
     const said = jest.spyOn(Logger.prototype, 'error').mockImplementation();
     client.resume();
     const closed = once(client, 'close');

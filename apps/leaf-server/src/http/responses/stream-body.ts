@@ -4,10 +4,10 @@ import type { FastifyReply } from 'fastify';
 import { reasonOf } from '@leaf-ids/core';
 
 /**
- * Answers with a text that is made piece by piece, at the pace of whoever reads it: no answer holds more than a piece,
- * and requests have their turn in between.
+ * Streams a response body chunk by chunk with backpressure: at most one chunk is buffered, and the event loop serves
+ * other requests between chunks.
  *
- * @param pieces of ASCII when `encoding` is `latin1`, which is quicker
+ * @param pieces ASCII text if `encoding` is `latin1`, which is faster
  */
 export function streamBody(reply: FastifyReply, pieces: Iterator<string, void>, encoding: 'utf8' | 'latin1'): void {
   void reply.hijack();
@@ -16,8 +16,8 @@ export function streamBody(reply: FastifyReply, pieces: Iterator<string, void>, 
 }
 
 /**
- * Makes the next piece when the one before is on its way, and none once the client is gone. Nobody above could catch what
- * a later piece throws: the answer ends there, unfinished.
+ * Requests each chunk after the previous one is written, and stops when the client disconnects. If a chunk throws, the
+ * connection is closed: the status and part of the body are already sent.
  */
 export function writePieces(
   pieces: Iterator<string, void>,
@@ -29,7 +29,7 @@ export function writePieces(
   try {
     piece = pieces.next();
   } catch (error) {
-    new Logger('Http').error(`An answer ends half way: ${reasonOf(error)}`);
+    new Logger('Http').error(`A response was aborted: ${reasonOf(error)}`);
     response.destroy();
     return;
   }
@@ -37,8 +37,8 @@ export function writePieces(
     response.end();
     return;
   }
-  // A socket that takes a piece at once says so before the event loop turns.
-  const goOn = (): unknown => setImmediate(writePieces, pieces, response, encoding);
-  if (response.write(piece.value, encoding)) goOn();
-  else response.once('drain', goOn);
+  // Not called directly: a socket with buffer space would otherwise keep the event loop busy.
+  const next = (): unknown => setImmediate(writePieces, pieces, response, encoding);
+  if (response.write(piece.value, encoding)) next();
+  else response.once('drain', next);
 }

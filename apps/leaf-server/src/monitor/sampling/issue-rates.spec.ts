@@ -16,12 +16,12 @@ describe('IssueRates', () => {
   });
 
   const sample = (): Promise<void> =>
-    rates.sample((see) => {
-      for (const [tag, count] of issued) see(tag, count);
+    rates.sample((visit) => {
+      for (const [tag, count] of issued) visit(tag, count);
       return Promise.resolve();
     });
 
-  /** Samples that many times, while `tag` issues `perStep` IDs before each. */
+  /** Samples `steps` times; `tag` issues `perStep` IDs before each sample. */
   async function run(steps: number, tag: string, perStep: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
       await clock.advance(STEP_MS);
@@ -30,14 +30,14 @@ describe('IssueRates', () => {
     }
   }
 
-  it('knows nothing before two samples', async () => {
+  it('is 0 before the second sample', async () => {
     issued.set('order', 5);
     expect(rates.rateOf('order')).toBe(0);
     await sample();
     expect(rates.rateOf('order')).toBe(0);
   });
 
-  it('is the mean since the first sample, and from a minute on that of the last minute', async () => {
+  it('is the mean since the first sample, and of the last minute after that', async () => {
     issued.set('order', 0);
     await sample();
     await run(2, 'order', 50);
@@ -58,7 +58,7 @@ describe('IssueRates', () => {
     expect(rates.rateOf('order')).toBe(0);
   });
 
-  it('spreads the first IDs of a new tag over the minute that it was not there', async () => {
+  it('spreads the first IDs of a new tag over the whole minute', async () => {
     await sample();
     await run(MINUTE, 'old', 5);
     issued.set('new', 60);
@@ -67,7 +67,7 @@ describe('IssueRates', () => {
     expect(rates.rateOf('old')).toBe(1);
   });
 
-  it('forgets a tag that is gone, and begins anew with one that was made again', async () => {
+  it('forgets a removed tag, and starts over when it is recreated', async () => {
     issued.set('order', 0);
     await sample();
     await run(2, 'order', 500);
@@ -81,14 +81,14 @@ describe('IssueRates', () => {
     expect(rates.rateOf('order')).toBeCloseTo(1);
   });
 
-  it('still tells of the samples before while one is taken', async () => {
+  it('uses the previous samples while one is in progress', async () => {
     issued.set('order', 0).set('resting', 5);
     await sample();
     await run(MINUTE + 2, 'order', 50);
     await clock.advance(STEP_MS);
     const during: number[] = [];
-    await rates.sample((see) => {
-      for (const tag of issued.keys()) see(tag, 1_000_000);
+    await rates.sample((visit) => {
+      for (const tag of issued.keys()) visit(tag, 1_000_000);
       during.push(rates.rateOf('order'), rates.rateOf('resting'));
       return Promise.resolve();
     });
@@ -96,7 +96,7 @@ describe('IssueRates', () => {
     expect(rates.rateOf('resting')).toBeCloseTo((1_000_000 - 5) / 60);
   });
 
-  it('takes the time that passed, not the time that should have passed', async () => {
+  it('uses the measured time, not the nominal interval', async () => {
     issued.set('order', 0);
     await sample();
     await clock.advance(20_000);

@@ -1,31 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 
-/** Twelve intervals of five seconds: a minute. */
+/** Twelve intervals of five seconds: one minute. */
 const SAMPLES = 13;
-/** Rates are told while one more sample is taken. */
+/** One more slot, because rates are read while a sample is in progress. */
 const SLOTS = SAMPLES + 1;
 
-/** What a tag had issued at each sample, by slot; of one that rests for so long, what it had at all of them. */
+/** Issued IDs of a tag at each sample, by slot; a single number if all samples are equal. */
 type Samples = number[] | number;
 
-/** How many IDs per second each tag has issued in the last minute. A tag that is idle for so long has exactly 0. */
+/** IDs per second of each tag over the last minute; exactly 0 if idle for that time. */
 @Injectable()
 export class IssueRates {
-  /** The tags that have issued anything. */
+  /** Tags that have issued at least one ID. */
   private tags = new Map<string, Samples>();
-  /** When each slot was filled, in monotonic milliseconds. */
+  /** Time of each slot, in monotonic milliseconds. */
   private readonly times: number[] = [];
   private count = 0;
 
   constructor(private readonly clock: Clock) {}
 
   /**
-   * To be called every five seconds, one call at a time.
+   * Call every five seconds; calls must not overlap.
    *
-   * @param survey calls its argument with each tag and the IDs that it has issued since it is known
+   * @param survey calls its argument with each tag and the number of IDs issued since this server loaded the tag
    */
-  async sample(survey: (see: (tag: string, issued: number) => void) => Promise<void>): Promise<void> {
+  async sample(survey: (visit: (tag: string, issued: number) => void) => Promise<void>): Promise<void> {
     const slot = this.count % SLOTS;
     const tags = new Map<string, Samples>();
     this.times[slot] = this.clock.monotonic();
@@ -51,7 +51,7 @@ export class IssueRates {
 function added(before: Samples | undefined, issued: number, slot: number): Samples {
   if (before === issued) return before;
   const last = typeof before === 'object' ? before[(slot + SLOTS - 1) % SLOTS] : before;
-  // A tag that was deleted and made again begins to count anew.
+  // The counter of a tag that is deleted and recreated restarts from 0.
   const known = last !== undefined && issued >= last;
   const samples = known && typeof before === 'object' ? before : new Array<number>(SLOTS).fill(known ? last : 0);
   samples[slot] = issued;

@@ -17,23 +17,23 @@ describe('LatencyWindow', () => {
     for (let i = 0; i < times; i++) histogram.record(ms);
   }
 
-  it('is null when nothing came', () => {
+  it('is null without requests', () => {
     expect(toLatencyView(window.counts(histogram.snapshot()))).toBeNull();
   });
 
-  it('finds percentiles inside of their buckets', () => {
+  it('interpolates percentiles within their buckets', () => {
     record(500, 0.4);
     record(490, 5);
     record(10, 50);
     expect(toLatencyView(window.counts(histogram.snapshot()))).toEqual({ p50: 1, p99: 10, p999: 91 });
   });
 
-  it('puts what is beyond the last bucket at its bound', () => {
+  it('reports values above the last bucket as its bound', () => {
     record(2, 5000);
     expect(toLatencyView(window.counts(histogram.snapshot()))).toEqual({ p50: 100, p99: 100, p999: 100 });
   });
 
-  it('forgets what is older than a minute', () => {
+  it('forgets samples older than a minute', () => {
     record(1000, 50);
     for (let i = 0; i < MINUTE; i++) window.sample(histogram.snapshot());
     expect(toLatencyView(window.counts(histogram.snapshot()))?.p50).toBe(55);

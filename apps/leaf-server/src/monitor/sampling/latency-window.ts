@@ -2,26 +2,26 @@ import type { HistogramSnapshot } from '@leaf-ids/core';
 import type { LatencyView } from '../views/views';
 import { hundredths } from './round-off';
 
-/** Twelve intervals of five seconds: a minute. */
+/** Twelve intervals of five seconds: one minute. */
 const SAMPLES = 13;
 
-/** How many latencies were at or below each bound, and how many there were. */
+/** Cumulative count of latencies for each upper bound, and their total. */
 export interface LatencyCounts {
   readonly buckets: HistogramSnapshot['buckets'];
   readonly total: number;
 }
 
-/** Percentiles of what a histogram, which only grows, has taken up in the last minute. */
+/** Counts of the last minute of a cumulative histogram. */
 export class LatencyWindow {
   private readonly samples: HistogramSnapshot[] = [];
 
-  /** To be called every five seconds. */
+  /** Call every five seconds. */
   sample(snapshot: HistogramSnapshot): void {
     this.samples.push(snapshot);
     if (this.samples.length > SAMPLES) this.samples.shift();
   }
 
-  /** From the oldest sample to `now`. */
+  /** Counts between the oldest sample and `now`. */
   counts(now: HistogramSnapshot): LatencyCounts {
     const [oldest] = this.samples;
     const buckets = now.buckets.map(({ bound, count }, index) => ({
@@ -32,14 +32,14 @@ export class LatencyWindow {
   }
 }
 
-/** Null when nothing came. */
+/** Null if there were no requests. */
 export function toLatencyView({ buckets, total }: LatencyCounts): LatencyView | null {
   if (total === 0) return null;
   const at = (share: number): number => hundredths(quantile(buckets, share * total));
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
 }
 
-/** Within its bucket the value is taken to lie as far as its rank does; beyond the last bound, at that bound. */
+/** Interpolates linearly within the bucket; values above the last bound are reported as that bound. */
 function quantile(buckets: HistogramSnapshot['buckets'], rank: number): number {
   let below = { bound: 0, count: 0 };
   for (const bucket of buckets) {

@@ -2,12 +2,12 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { Clock, type Peer, PeriodicTask, reasonOf, withinDeadline } from '@leaf-ids/core';
 import { SnowflakeService } from '@leaf-ids/snowflake';
 
-/** The registry is asked again after this time, in milliseconds. */
+/** Maximum age of the list, in milliseconds. */
 const KEPT_MS = 5000;
-/** Who asks waits no longer for the registry, in milliseconds. */
+/** How long refresh() waits for the registry, in milliseconds. */
 const WAIT_MS = 1000;
 
-/** The other servers, as the registry listed them a few seconds ago. It is asked only while somebody wants to know. */
+/** Caches the servers in the registry for a few seconds. The registry is only queried on demand. */
 @Injectable()
 export class PeerWatch {
   private readonly logger = new Logger(PeerWatch.name);
@@ -23,16 +23,19 @@ export class PeerWatch {
       'peers',
       () => this.read(),
       clock,
-      (error) => this.logger.debug(`The list of servers stays as it was: ${reasonOf(error)}`),
+      (error) =>
+        this.logger.debug(
+          `Cannot read the list of servers from the registry; the previous list is kept: ${reasonOf(error)}`,
+        ),
     );
   }
 
-  /** Those of the last answer. */
+  /** The servers of the last successful query. */
   get list(): readonly Peer[] {
     return this.known;
   }
 
-  /** Brings the list up to date, unless it is; goes on in the background when the registry takes its time. */
+  /** Updates the list if it is older than 5 s. A query that takes longer than 1 s continues in the background. */
   async refresh(): Promise<void> {
     if (this.snowflake === undefined || this.clock.monotonic() - this.readAt < KEPT_MS) return;
     await withinDeadline(this.reading.run(), this.clock.monotonic() + WAIT_MS, this.clock);

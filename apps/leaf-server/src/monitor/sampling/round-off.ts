@@ -1,4 +1,4 @@
-/** To hundredths: more digits of a rate or a time say nothing. */
+/** Rounds to two decimal places, which is enough for rates and times. */
 export function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -9,10 +9,10 @@ import { type LatencyCounts, LatencyWindow } from './latency-window';
 import { Traffic, type TrafficCounts } from './traffic';
 
 const EVERY_MS = 1000;
-/** Samples of the whole server for one of each tag. */
+/** Tags are sampled every fifth time. */
 const TAG_EVERY = 5;
 
-/** Looks at the counters once a second, from outside: whoever takes an ID pays nothing for it. */
+/** Samples the counters once a second, without any cost for requests. */
 @Injectable()
 export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Sampler.name);
@@ -27,7 +27,8 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly rates: IssueRates,
     private readonly leaf: Leaf,
   ) {
-    const onError = (error: unknown): void => this.logger.error(`Counters could not be read: ${reasonOf(error)}`);
+    const onError = (error: unknown): void =>
+      this.logger.error(`Cannot sample the counters for the monitor: ${reasonOf(error)}`);
     this.ticker = new Ticker(new PeriodicTask('sampler', () => this.sample(), clock, onError), EVERY_MS, clock);
   }
 
@@ -35,12 +36,12 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     this.ticker.start();
   }
 
-  /** Only now: a server that drains is watched, too. */
+  /** Stops last, because a draining server is also monitored. */
   onApplicationShutdown(): Promise<void> {
     return this.ticker.stop();
   }
 
-  /** IDs handed out and requests refused since the start. */
+  /** IDs issued and error responses since the start. */
   private counts(): TrafficCounts {
     const { segments, snowflake } = this.leaf;
     return {
@@ -50,7 +51,7 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     };
   }
 
-  /** Of the requests of the last minute. Nobody waits for the end of a stream. */
+  /** Latencies of the requests in the last minute, without event streams. */
   latencyCounts(): LatencyCounts {
     return this.latencies.counts(this.requests.latencies(STREAM_ROUTE));
   }
@@ -60,7 +61,7 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     this.traffic.sample(this.counts());
     if (this.samples++ % TAG_EVERY === 0) {
       this.latencies.sample(this.requests.latencies(STREAM_ROUTE));
-      await this.rates.sample(async (see) => this.leaf.segments?.survey(see));
+      await this.rates.sample(async (visit) => this.leaf.segments?.survey(visit));
     }
   }
 }

@@ -1,2 +1,2 @@
-/** An answer that lasts as long as its reader wants. */
+/** The route of the event stream, whose responses last until the client disconnects. */
 export const STREAM_ROUTE = '/api/monitor/stream';

@@ -1,11 +1,11 @@
 import type { Clock, PeriodicTask } from '@leaf-ids/core';
 
-/** Runs a task at once and then again and again, until stopped. A run that comes late is not made up for. */
+/** Runs a task immediately and then periodically until stopped. Missed runs are skipped. */
 export class Ticker {
   private readonly stopping = new AbortController();
-  private turning: Promise<void> | undefined;
+  private running: Promise<void> | undefined;
 
-  /** @param everyMs from the start of one run to that of the next, in milliseconds */
+  /** @param everyMs interval between the starts of two runs, in milliseconds */
   constructor(
     private readonly task: PeriodicTask,
     private readonly everyMs: number,
@@ -13,16 +13,16 @@ export class Ticker {
   ) {}
 
   start(): void {
-    this.turning ??= this.turn();
+    this.running ??= this.run();
   }
 
-  /** Resolves when the run under way has ended. */
+  /** Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.turning;
+    await this.running;
   }
 
-  private async turn(): Promise<void> {
+  private async run(): Promise<void> {
     const { signal } = this.stopping;
     for (let due = this.clock.monotonic(); !signal.aborted;) {
       await this.task.run();

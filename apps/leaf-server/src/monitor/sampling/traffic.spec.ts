@@ -13,7 +13,7 @@ describe('Traffic', () => {
     traffic.sample(counts);
   });
 
-  /** A second of `segment` and twice as many snowflake IDs, and one error. */
+  /** Samples after one second with `segment` segment IDs, twice as many snowflake IDs, and one error. */
   async function second(segment: number): Promise<void> {
     await clock.advance(1000);
     counts = {
@@ -50,7 +50,7 @@ describe('Traffic', () => {
     });
   });
 
-  it('tells what is new after a number of steps', async () => {
+  it('returns the steps after a given number of steps', async () => {
     await seconds(5, 1);
     await seconds(5, 2);
     await seconds(5, 3);
@@ -60,7 +60,7 @@ describe('Traffic', () => {
     expect(traffic.history(3).segment).toEqual([]);
   });
 
-  it('keeps a quarter of an hour', async () => {
+  it('keeps 15 minutes', async () => {
     const start = clock.now();
     await seconds(5, 77);
     await seconds(900, 1);
@@ -70,7 +70,7 @@ describe('Traffic', () => {
     expect(traffic.history(100).segment).toHaveLength(81);
   });
 
-  it('spreads what was counted in a gap, and stays on its grid', async () => {
+  it('spreads the counts of a gap evenly, and keeps the step boundaries', async () => {
     const start = clock.now();
     await seconds(5, 10);
     await clock.advance(15_500);

@@ -3,7 +3,7 @@ import { Clock } from '@leaf-ids/core';
 import type { HistoryView } from '../views/views';
 import { hundredths } from './round-off';
 
-/** What was counted since the start. */
+/** Counts since the start. */
 export interface TrafficCounts {
   readonly segment: number;
   readonly snowflake: number;
@@ -16,17 +16,17 @@ interface Sample extends TrafficCounts {
 }
 
 const STEP_MS = 5000;
-/** A quarter of an hour. */
+/** 15 minutes. */
 const STEPS = 180;
-/** Samples between which the rate of now is measured. */
+/** Number of samples for the current rate. */
 const RECENT = 5;
 
-/** Rates per second of the whole server: of now, and of the last quarter of an hour in steps. */
+/** Rates per second of the whole server: the current rate, and the history of the last 15 minutes in steps. */
 @Injectable()
 export class Traffic {
   private readonly recent: Sample[] = [];
   private readonly steps: TrafficCounts[] = [];
-  /** The sample with which the step under way began; undefined before the first. */
+  /** The sample at the start of the current step; undefined before the first sample. */
   private stepStart: Sample | undefined;
   private startedAt = 0;
   private ended = 0;
@@ -34,7 +34,7 @@ export class Traffic {
 
   constructor(private readonly clock: Clock) {}
 
-  /** To be called about once a second. */
+  /** Call about once a second. */
   sample(counts: TrafficCounts): void {
     const sample = { ...counts, at: this.clock.monotonic() };
     if (this.stepStart === undefined) {
@@ -47,7 +47,7 @@ export class Traffic {
     this.endSteps(this.stepStart, sample);
   }
 
-  /** Of the last seconds. */
+  /** Rates over the last few seconds. */
   get rates(): TrafficCounts {
     const [oldest] = this.recent;
     const newest = this.recent.at(-1);
@@ -56,12 +56,12 @@ export class Traffic {
       : between(oldest, newest);
   }
 
-  /** Steps that have ended since the start. */
+  /** Number of completed steps since the start. */
   get stepsEnded(): number {
     return this.ended;
   }
 
-  /** What is kept of the steps after the first `after` ones. */
+  /** The retained steps after the first `after` steps. */
   history(after = 0): HistoryView {
     const steps = after >= this.ended ? [] : this.steps.slice(-(this.ended - after));
     return {
@@ -73,7 +73,7 @@ export class Traffic {
     };
   }
 
-  /** Several at once when samples failed to come: what was counted meanwhile is spread over them. */
+  /** Completes several steps if samples were missed, and spreads their counts evenly. */
   private endSteps(start: Sample, sample: Sample): void {
     const elapsed = sample.at - this.startedAt;
     const due = Math.floor(elapsed / STEP_MS);

@@ -5,7 +5,7 @@ export type PartStatus = 'up' | 'degraded' | 'down' | 'off';
 const MILLISECONDS = { type: 'integer', example: 1_795_258_800_000 } as const;
 const RATES = { type: 'array', items: { type: 'number', example: 1250.4 } } as const;
 
-/** One thing that the server stands on, or is made of. */
+/** A component or dependency of the server. */
 @ApiSchema({ name: 'MonitorPart' })
 export class PartView {
   @ApiProperty({ enum: ['segment', 'snowflake', 'database', 'registry', 'clock', 'drain'] })
@@ -15,48 +15,48 @@ export class PartView {
   readonly status!: PartStatus;
 
   /** `mysql://db:3306/leaf`, `zk_recycle (…), worker 39`. */
-  @ApiProperty({ description: 'What it is, without secrets.', example: '1 tag' })
+  @ApiProperty({ description: 'Description without secrets.', example: '1 tag' })
   readonly description!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'Why it is not up.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'Why the status is not `up`.' })
   readonly reason!: string | null;
 }
 
 @ApiSchema({ name: 'MonitorHistory', description: 'The last 15 minutes.' })
 export class HistoryView {
-  @ApiProperty({ type: 'integer', description: 'How long a step is.', example: 5000 })
+  @ApiProperty({ type: 'integer', description: 'Length of a step, in milliseconds.', example: 5000 })
   readonly stepMs!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'When the last step ended, in Unix milliseconds.',
+    description: 'End of the last step, in Unix milliseconds.',
     example: 1_795_262_400_000,
   })
   readonly endsAt!: number;
 
-  @ApiProperty({ ...RATES, description: 'Segment IDs per second, a step each, the oldest first.' })
+  @ApiProperty({ ...RATES, description: 'Segment IDs per second for each step, oldest first.' })
   readonly segment!: readonly number[];
 
   @ApiProperty({ ...RATES, description: 'Snowflake IDs per second.' })
   readonly snowflake!: readonly number[];
 
-  @ApiProperty({ ...RATES, description: 'Answers with a status of 400 or above, per second.' })
+  @ApiProperty({ ...RATES, description: 'Responses with a status of 400 or above, per second.' })
   readonly errors!: readonly number[];
 }
 
 @ApiSchema({
   name: 'MonitorLatency',
   nullable: true,
-  description: 'Of the last minute, in milliseconds; null without a request.',
+  description: 'Request latency in the last minute, in milliseconds; null if there were no requests.',
 })
 export class LatencyView {
-  @ApiProperty({ description: 'Half of the requests took no longer.', example: 0.08 })
+  @ApiProperty({ description: 'Median.', example: 0.08 })
   readonly p50!: number;
 
-  @ApiProperty({ description: 'Of 100 requests 99 took no longer.', example: 0.9 })
+  @ApiProperty({ description: '99th percentile.', example: 0.9 })
   readonly p99!: number;
 
-  @ApiProperty({ description: 'Of 1000 requests 999 took no longer.', example: 4.2 })
+  @ApiProperty({ description: '99.9th percentile.', example: 4.2 })
   readonly p999!: number;
 }
 
@@ -71,36 +71,45 @@ export class IssuedView {
 
 @ApiSchema({ name: 'MonitorRate' })
 export class RateView {
-  @ApiProperty({ description: 'Segment IDs per second, of the last seconds.', example: 1250.4 })
+  @ApiProperty({ description: 'Segment IDs per second over the last few seconds.', example: 1250.4 })
   readonly segment!: number;
 
-  @ApiProperty({ description: 'Snowflake IDs per second, of the last seconds.', example: 310.2 })
+  @ApiProperty({ description: 'Snowflake IDs per second over the last few seconds.', example: 310.2 })
   readonly snowflake!: number;
 }
 
-// A reference has no room for "or null": what may be null is so wherever it is used, and has a name of its own.
+// OpenAPI 3.0 cannot mark a $ref as nullable, so each nullable object is a schema of its own.
 @ApiSchema({ name: 'MonitorProcessIssued', nullable: true })
 class ProcessIssuedView extends IssuedView {}
 
 @ApiSchema({ name: 'MonitorProcessRate', nullable: true })
 class ProcessRateView extends RateView {}
 
-/** One of the processes that are the server. What follows `reason` is null for one that does not answer. */
+/** One process of the server. The properties after `reason` are null if the process does not respond. */
 @ApiSchema({ name: 'MonitorProcess' })
 export class ProcessView {
-  @ApiProperty({ type: 'integer', description: 'From 0.', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Index of the process, from 0.', example: 0 })
   readonly process!: number;
 
-  @ApiProperty({ description: 'Whether it takes requests.' })
+  @ApiProperty({ description: 'Whether the process accepts requests.' })
   readonly ready!: boolean;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'Why nothing, or not all, is known of it.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'Why some or all of its data is missing.' })
   readonly reason!: string | null;
 
-  @ApiProperty({ ...MILLISECONDS, nullable: true, description: 'Unix milliseconds; null when it does not answer.' })
+  @ApiProperty({
+    ...MILLISECONDS,
+    nullable: true,
+    description: 'Start time in Unix milliseconds; null if the process does not respond.',
+  })
   readonly startedAt!: number | null;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Null with snowflake mode off, too.', example: 1 })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Null if the process does not respond or snowflake mode is off.',
+    example: 1,
+  })
   readonly workerId!: number | null;
 
   @ApiProperty({ type: ProcessIssuedView })
@@ -116,29 +125,29 @@ export class OverviewView {
   @ApiProperty({ description: '`LEAF_NAME`.', example: 'leaf' })
   readonly name!: string;
 
-  @ApiProperty({ description: 'Of this server.', example: '0.1.0' })
+  @ApiProperty({ description: 'Version of this server.', example: '0.1.0' })
   readonly version!: string;
 
   @ApiProperty({
-    description: '`ip:port` by which the other servers know this one.',
+    description: 'Advertised `ip:port` of this server.',
     example: '10.0.0.7:8080',
   })
   readonly instance!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'When this was seen, in Unix milliseconds.',
+    description: 'Time of this snapshot, in Unix milliseconds.',
     example: 1_795_262_400_000,
   })
   readonly now!: number;
 
-  @ApiProperty({ ...MILLISECONDS, description: 'Unix milliseconds.' })
+  @ApiProperty({ ...MILLISECONDS, description: 'Start time of the server, in Unix milliseconds.' })
   readonly startedAt!: number;
 
-  @ApiProperty({ description: 'What `/health/ready` says.' })
+  @ApiProperty({ description: 'Whether `/health/ready` returns 200.' })
   readonly ready!: boolean;
 
-  @ApiProperty({ type: [PartView], description: 'What this server stands on and is made of.' })
+  @ApiProperty({ type: [PartView], description: 'Components and dependencies of this server.' })
   readonly parts!: readonly PartView[];
 
   @ApiProperty()
@@ -148,7 +157,7 @@ export class OverviewView {
   readonly rate!: RateView;
 
   @ApiProperty({
-    description: 'Answers with a status of 400 or above per second, of the last seconds.',
+    description: 'Responses with a status of 400 or above per second over the last few seconds.',
     example: 0,
   })
   readonly errorRate!: number;
@@ -161,7 +170,7 @@ export class OverviewView {
 
   @ApiProperty({
     type: [ProcessView],
-    description: 'The processes of this server; all above is of them together.',
+    description: 'The processes of this server. All other properties are totals of the processes.',
   })
   readonly processes!: readonly ProcessView[];
 }

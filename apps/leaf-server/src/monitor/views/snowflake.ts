@@ -5,7 +5,12 @@ export class PeerView {
   @ApiProperty({ description: '`ip:port`.', example: '10.0.0.8:8080' })
   readonly instance!: string;
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Null when the registry does not tell.', example: 2 })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Null if the registry does not provide it.',
+    example: 2,
+  })
   readonly workerId!: number | null;
 }
 
@@ -14,15 +19,15 @@ class ReportView {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'When the registry last recorded a ceiling, in Unix milliseconds.',
+    description: 'Time at which the registry last recorded a ceiling, in Unix milliseconds.',
     example: 1_795_262_398_000,
   })
   readonly at!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'Reports that failed.', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Number of failed reports.', example: 0 })
   readonly failures!: number;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'Why the newest report failed.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'Why the latest report failed.' })
   readonly error!: string | null;
 }
 
@@ -31,12 +36,12 @@ class ClockView {
   @ApiProperty({
     type: 'number',
     nullable: true,
-    description: 'Against those of the others, at the start; null when there were none.',
+    description: 'Offset from the clocks of the peers at startup, in milliseconds; null if there were no peers.',
     example: 3.2,
   })
   readonly offsetMs!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'Steps backwards since the start.', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Number of backward clock steps since the start.', example: 0 })
   readonly backwardsSteps!: number;
 }
 
@@ -44,23 +49,23 @@ class ClockView {
 class LayoutView {
   @ApiProperty({
     type: 'integer',
-    description: 'Where its time begins, in Unix milliseconds.',
+    description: 'Start of the time field, in Unix milliseconds.',
     example: 1_288_834_974_657,
   })
   readonly epoch!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Bits of the time.', example: 41 })
+  @ApiProperty({ type: 'integer', description: 'Number of bits for the time.', example: 41 })
   readonly timeBits!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Bits of the worker ID.', example: 10 })
+  @ApiProperty({ type: 'integer', description: 'Number of bits for the worker ID.', example: 10 })
   readonly workerBits!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Bits of the sequence.', example: 12 })
+  @ApiProperty({ type: 'integer', description: 'Number of bits for the sequence.', example: 12 })
   readonly sequenceBits!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'The last millisecond that it can express.',
+    description: 'The last representable time, in Unix milliseconds.',
     example: 3_487_858_230_208,
   })
   readonly endsAt!: number;
@@ -68,50 +73,54 @@ class LayoutView {
 
 @ApiSchema({ name: 'MonitorProcessWorker' })
 export class WorkerView {
-  @ApiProperty({ description: 'Who gave the worker ID.', example: 'mysql' })
+  @ApiProperty({ description: 'Registry that assigned the worker ID.', example: 'mysql' })
   readonly registry!: string;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Part of every ID of this server; null while it has none.',
+    description: 'Worker ID in every ID of this server; null if none is assigned.',
     example: 1,
   })
   readonly workerId!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'The highest that there is.', example: 1023 })
+  @ApiProperty({ type: 'integer', description: 'The highest possible worker ID.', example: 1023 })
   readonly maxWorkerId!: number;
 
   @ApiProperty({
-    description: '`ip:port` by which the other servers know this one.',
+    description: 'Advertised `ip:port` of this server.',
     example: '10.0.0.7:8080',
   })
   readonly instance!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'No ID carries a time at or below it.',
+    description: 'All IDs have a later time, in Unix milliseconds.',
     example: 1_795_258_799_000,
   })
   readonly floor!: number;
 
-  @ApiProperty({ type: 'integer', description: 'No ID carries a time above it.', example: 1_795_262_408_000 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'No ID has a later time, in Unix milliseconds.',
+    example: 1_795_262_408_000,
+  })
   readonly ceiling!: number;
 
-  @ApiProperty({ type: 'integer', description: 'How far ahead time is reserved.', example: 10_000 })
+  @ApiProperty({ type: 'integer', description: 'How far ahead time is reserved, in milliseconds.', example: 10_000 })
   readonly horizonMs!: number;
 
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'Why the worker ID is not this server’s any more.',
+    description: 'Why the server no longer owns the worker ID.',
   })
   readonly lost!: string | null;
 
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'Why the server runs from its worker file; null while the registry is reached.',
+    description: 'Why the server uses its worker file; null while the registry is reachable.',
   })
   readonly trouble!: string | null;
 
@@ -121,27 +130,27 @@ export class WorkerView {
   @ApiProperty()
   readonly clock!: ClockView;
 
-  @ApiProperty({ type: 'integer', description: 'IDs since the start.', example: 45_000 })
+  @ApiProperty({ type: 'integer', description: 'IDs issued since the start.', example: 45_000 })
   readonly issued!: number;
 
   @ApiProperty()
   readonly layout!: LayoutView;
 
-  @ApiProperty({ type: [PeerView], description: 'All servers of the registry.' })
+  @ApiProperty({ type: [PeerView], description: 'All servers in the registry.' })
   readonly peers!: readonly PeerView[];
 }
 
-// A reference has no room for "or null".
-@ApiSchema({ name: 'MonitorWorker', nullable: true, description: 'Null while the mode is off.' })
+// OpenAPI 3.0 cannot mark a $ref as nullable.
+@ApiSchema({ name: 'MonitorWorker', nullable: true, description: 'Null if snowflake mode is off.' })
 class WorkerOrNullView extends WorkerView {}
 
 @ApiSchema({
   name: 'MonitorRefusal',
   nullable: true,
-  description: 'Why no ID can be issued now; null when one can.',
+  description: 'Why no ID can be issued; null if IDs can be issued.',
 })
 class RefusalView {
-  @ApiProperty({ description: 'As of a problem.', example: 'LEAF_CLOCK_BACKWARDS' })
+  @ApiProperty({ description: 'Error code, as in a problem document.', example: 'LEAF_CLOCK_BACKWARDS' })
   readonly code!: string;
 
   @ApiProperty({ description: 'What happened, and what to do.' })
@@ -156,7 +165,7 @@ export class SnowflakeView {
 
   @ApiProperty({
     type: 'integer',
-    description: 'When this was seen, in Unix milliseconds.',
+    description: 'Time of this snapshot, in Unix milliseconds.',
     example: 1_795_262_400_000,
   })
   readonly now!: number;
@@ -164,7 +173,7 @@ export class SnowflakeView {
   @ApiProperty({ type: WorkerOrNullView })
   readonly worker!: WorkerView | null;
 
-  @ApiProperty({ type: [WorkerView], description: 'That of each process; the first of them is `worker`.' })
+  @ApiProperty({ type: [WorkerView], description: 'One for each process; `worker` is the first of them.' })
   readonly workers!: readonly WorkerView[];
 
   @ApiProperty({ type: RefusalView })

@@ -2,12 +2,12 @@ import type * as overview from './overview';
 import type * as segments from './segments';
 import type * as snowflake from './snowflake';
 
-/** The data of a class that describes it for OpenAPI. */
+/** The plain data of a class with OpenAPI decorators. */
 type Data<T> = T extends object ? { [Key in keyof T]: Data<T[Key]> } : T;
 
 /*
- * What `/api/monitor` answers. IDs are decimal strings, times Unix milliseconds, rates per second; null is "not known" or
- * "none".
+ * Responses of `/api/monitor`. IDs are decimal strings, times are Unix milliseconds, rates are per second. Null means
+ * unknown or none.
  */
 export type HistoryView = Data<overview.HistoryView>;
 export type LatencyView = Data<overview.LatencyView>;
@@ -24,12 +24,12 @@ export type SnowflakeView = Data<snowflake.SnowflakeView>;
 export type WorkerView = Data<snowflake.WorkerView>;
 
 /**
- * Events of `GET /api/monitor/stream`, one round a second: `overview` (an {@link OverviewView} whose history is only what is
- * new since the last round), `segments` (a {@link SegmentsView}: every tag in the first round, then those that changed),
- * `removed` (names of tags that are gone), `snowflake` (a {@link SnowflakeView}).
+ * Events of `GET /api/monitor/stream`, one round a second: `overview` (an {@link OverviewView} with only the history
+ * since the previous round), `segments` (a {@link SegmentsView}: every tag in the first round, then changed tags only),
+ * `removed` (names of removed tags), `snowflake` (a {@link SnowflakeView}).
  *
- * A round has as many `segments` events as it needs, up to 250 tags in each, none when nothing changed: tags are put in
- * place by name. `snowflake` ends it. A reader that is slow misses rounds and gets what changed meanwhile with its next one.
+ * Each `segments` event has up to 250 tags; a round has as many of them as needed, or none if no tag changed. Clients
+ * merge tags by name. `snowflake` ends the round. A slow client misses rounds; its next round has the missed changes.
  */
 export interface RemovedView {
   readonly tags: readonly string[];
