@@ -1,14 +1,16 @@
 import { join, resolve } from 'node:path';
-import { BitLayout, firstAddress, formatInstance, type Instance, LeafError, messageOf } from '@leaf-ids/core';
+import { firstAddress, formatInstance, type Instance, LeafError, messageOf } from '@leaf-ids/core';
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { AdminToken } from './admin-token';
 import type { HttpLimits } from './http-limits';
-import { localWorkerFaults } from './local-workers';
+import { contradictions } from './contradictions';
+import { horizonOf, type Resolved } from './resolved';
 import { type TracingConfig, tracingOf } from './tracing';
-import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
+import type { Variable } from './variable';
+import { VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
@@ -37,22 +39,6 @@ export interface LeafConfig {
   readonly warnings: readonly string[];
 }
 
-/** Without a default, derived or not. */
-type Optional =
-  | 'LEAF_ADMIN_TOKEN'
-  | 'LEAF_DATABASE_URLS'
-  | 'LEAF_DATABASE_TAGS'
-  | 'LEAF_ZOOKEEPER'
-  | 'LEAF_ZOOKEEPER_AUTH'
-  | 'LEAF_PROPERTIES_FILE'
-  | 'OTEL_EXPORTER_OTLP_ENDPOINT'
-  | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
-  | 'OTEL_EXPORTER_OTLP_HEADERS';
-/** The values of everything that has a default. */
-type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
-  readonly [Name in Optional]?: NonNullable<Environment[Name]>;
-};
-
 /**
  * Reads the settings from environment variables; an empty one counts as not set.
  *
@@ -73,8 +59,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
     }
   }
   values.LEAF_SNOWFLAKE_REGISTRY ??= defaultRegistry(values, env);
-  if (faults.length === 0)
-    faults.push(...contradictions(values as Resolved), ...sharedWorkers(values, env), ...movedFaults(values, env));
+  if (faults.length === 0) faults.push(...contradictions(values as Resolved, env));
   if (faults.length > 0) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
@@ -185,89 +170,6 @@ function registryOf(values: Resolved): RegistryOptions {
     zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
     url: `http://${formatInstance(instance)}`,
   });
-}
-
-function horizonOf(values: Resolved): number {
-  return policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool'
-    ? values.LEAF_SNOWFLAKE_LEASE_TTL_MS
-    : values.LEAF_SNOWFLAKE_HORIZON_MS;
-}
-
-/** Faults that show only when settings are seen together. */
-function contradictions(values: Resolved): string[] {
-  const faults: string[] = [];
-  if (!values.LEAF_SEGMENT_ENABLED && !values.LEAF_SNOWFLAKE_ENABLED) {
-    faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
-  }
-  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > horizonOf(values)) {
-    const isPool = policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool';
-    const horizon = isPool ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
-    faults.push(`${horizon} must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm`);
-  }
-  if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
-    faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
-  }
-  faults.push(...shardFaults(values));
-  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
-  try {
-    const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
-    if (values.LEAF_SNOWFLAKE_REGISTRY === 'local') {
-      faults.push(...localWorkerFaults(values.LEAF_LOCAL_WORKERS, values.LEAF_PROCESSES, layout.maxWorkerId));
-    }
-  } catch (error) {
-    faults.push(`LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH: ${messageOf(error)}`);
-  }
-  return faults;
-}
-
-function shardFaults(values: Partial<Resolved>): string[] {
-  const { LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags = {}, LEAF_SNOWFLAKE_REGISTRY: registry } = values;
-  if (databases === undefined) {
-    return Object.keys(tags).length > 0 ? ['LEAF_DATABASE_TAGS needs LEAF_DATABASE_URLS, which is not set'] : [];
-  }
-  const faults: string[] = [];
-  const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
-  if (unknown !== undefined)
-    faults.push(`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS does not list`);
-  const inDatabase = registry === 'database' || registry === 'mysql';
-  if (values.LEAF_SNOWFLAKE_ENABLED === true && inDatabase && values.LEAF_DATABASE_URL === undefined) {
-    faults.push(
-      `LEAF_DATABASE_URL must name the one database of the registry ${registry} beside LEAF_DATABASE_URLS: without it, each server would have a registry of its own`,
-    );
-  }
-  return faults;
-}
-
-/** Servers on one database that were never told their worker IDs would all be worker 0. */
-function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
-  if (values.LEAF_SNOWFLAKE_ENABLED !== true || values.LEAF_SEGMENT_ENABLED !== true) return [];
-  if (values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
-  const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
-  const urls = several === undefined ? [url].filter((text) => text !== undefined) : Object.values(several);
-  if (urls.every((text) => 'file' in parseDatabaseUrl(text)) || env.LEAF_LOCAL_WORKERS) return [];
-  return [
-    'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server; or choose a registry that servers share in LEAF_SNOWFLAKE_REGISTRY',
-  ];
-}
-
-/**
- * Settings that the Java service requires have no default beside its properties file: tags and worker IDs would begin
- * anew.
- */
-function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
-  if (values.LEAF_PROPERTIES_FILE === undefined) return [];
-  const registry = values.LEAF_SNOWFLAKE_ENABLED === true ? values.LEAF_SNOWFLAKE_REGISTRY : undefined;
-  const faults: string[] = [];
-  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || registry === 'mysql' || registry === 'database';
-  if (withDatabase && !env.LEAF_DATABASE_URL && !env.LEAF_DATABASE_URLS) {
-    faults.push('LEAF_PROPERTIES_FILE names no database: set leaf.jdbc.url in it, or LEAF_DATABASE_URL');
-  }
-  if (registry === 'local' && !env.LEAF_LOCAL_WORKERS) {
-    faults.push(
-      'LEAF_PROPERTIES_FILE names no worker ID: set leaf.snowflake.local.workIdMap in it, or LEAF_LOCAL_WORKERS',
-    );
-  }
-  return faults;
 }
 
 /** Kubernetes sets LEAF_PORT=tcp://… in every pod beside a Service that is called "leaf". */

@@ -1,48 +1,9 @@
-import { DEFAULT_LAYOUT } from '@leaf-ids/core';
-import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf-ids/persistence';
-import { DEFAULT_HORIZON_MS } from '@leaf-ids/registry';
-import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf-ids/segment';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf-ids/snowflake';
 import { adminTokens } from './admin-token';
-import {
-  bits,
-  databaseUrl,
-  databaseUrls,
-  durabilitySettings,
-  flag,
-  integer,
-  oneOf,
-  type Parser,
-  processes,
-  ratio,
-  tagMap,
-  text,
-  workers,
-  zookeeperAddress,
-  zookeeperAuth,
-} from './parsers';
-import { registry } from './registry';
-import { otlpEndpoint, otlpHeaders, SAMPLERS, share } from './tracing';
+import { ID_VARIABLES } from './id-variables';
+import { flag, integer, oneOf, processes, text } from './parsers';
+import { TRACING_VARIABLES } from './tracing-variables';
+import { variable } from './variable';
 
-export interface Variable<T> {
-  /** Undefined: the default depends on other settings, `meaning` says how. */
-  readonly default: string | undefined;
-  readonly meaning: string;
-  readonly parse: Parser<T>;
-  /** The value is never shown. */
-  readonly secret: boolean;
-}
-
-function variable<T>(
-  fallback: string | number | boolean | undefined,
-  parse: Parser<T>,
-  meaning: string,
-  secret = false,
-): Variable<T> {
-  return { default: fallback === undefined ? undefined : String(fallback), meaning, parse, secret };
-}
-
-const DAY_MS = 86_400_000;
 const host = text(/^[A-Za-z0-9._:-]{1,253}$/, 'an IP address or a host name');
 
 /** Every environment variable of leaf-server. `.env.example` lists the same; a test keeps the two equal. */
@@ -72,107 +33,7 @@ export const VARIABLES = {
   LEAF_DATA_DIR: variable('./data', text(/^[^\0]+$/, 'a path'), 'embedded database and worker files'),
   LEAF_SEGMENT_ENABLED: variable(true, flag, 'segment mode on or off'),
   LEAF_SNOWFLAKE_ENABLED: variable(true, flag, 'snowflake mode on or off'),
-  LEAF_DATABASE_URL: variable(
-    undefined,
-    databaseUrl,
-    'database of the segments: sqlite:<file>, or mysql, mariadb or postgres://user:password@host:port/database, TLS by sslmode=require or verify-full; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
-    true,
-  ),
-  LEAF_DATABASE_URLS: variable(
-    undefined,
-    databaseUrls,
-    'several databases, each tag on one of them, in place of LEAF_DATABASE_URL: name to URL as JSON',
-    true,
-  ),
-  LEAF_DATABASE_TAGS: variable(
-    undefined,
-    tagMap,
-    'with LEAF_DATABASE_URLS: tag to name as JSON; other tags are spread by a hash of the names',
-  ),
-  LEAF_DATABASE_MIGRATE: variable(true, flag, 'make and update the tables at start'),
-  LEAF_DATABASE_ACCEPT: variable(
-    undefined,
-    durabilitySettings,
-    'settings under which the database can lose a commit, accepted by name: `innodb_flush_log_at_trx_commit`, `sync_binlog`, `fsync`, `synchronous_commit`, separated by commas',
-  ),
-  LEAF_SEGMENT_WAIT_MS: variable(
-    SEGMENT.waitMs,
-    integer(1, 60_000),
-    'how long a request waits for a segment before 503, in ms',
-  ),
-  LEAF_SEGMENT_REFRESH_MS: variable(SEGMENT.refreshMs, integer(100, DAY_MS), 'time between two tag refreshes, in ms'),
-  LEAF_SEGMENT_PREFETCH_RATIO: variable(
-    SEGMENT.prefetchRatio,
-    ratio,
-    'share of a segment that is used when the next one is fetched',
-  ),
-  LEAF_SEGMENT_DURATION_MS: variable(
-    SEGMENT.durationMs,
-    integer(1, DAY_MS),
-    'dynamic step: a segment that lasts less doubles the next one, twice as long halves it, in ms',
-  ),
-  LEAF_SEGMENT_MAX_STEP: variable(
-    SEGMENT.maxStep,
-    integer(1, 1_000_000_000),
-    'the dynamic step does not grow above this',
-  ),
-  LEAF_SEGMENT_FAILOVER_GAP_STEPS: variable(
-    DEFAULT_FAILOVER_GAP_STEPS,
-    integer(0, 1_000_000),
-    'lost allocations of a tag that a failover of the database is proof against, by moving every tag forward; 0 is off',
-  ),
-  LEAF_SNOWFLAKE_REGISTRY: variable(
-    undefined,
-    registry,
-    'where worker IDs come from: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle or local; default: database beside a database server, else local',
-  ),
-  LEAF_SNOWFLAKE_OFFLINE: variable(
-    'local_file',
-    oneOf('local_file', 'refuse'),
-    'zk_normal, mysql while the registry is away: local_file goes on from a file, refuse stops at the recorded ceiling',
-  ),
-  LEAF_SNOWFLAKE_BITS: variable(
-    [DEFAULT_LAYOUT.timeBits, DEFAULT_LAYOUT.workerBits, DEFAULT_LAYOUT.sequenceBits].join(','),
-    bits,
-    'bits of time, worker ID and sequence, at most 63 in all',
-  ),
-  LEAF_SNOWFLAKE_EPOCH: variable(
-    DEFAULT_LAYOUT.epoch,
-    integer(0, Number.MAX_SAFE_INTEGER),
-    'time zero of snowflake IDs, in Unix ms; the default is 2010-11-04T01:42:54.657Z',
-  ),
-  LEAF_SNOWFLAKE_REPORT_MS: variable(
-    SNOWFLAKE.reportMs,
-    integer(100, 3_600_000),
-    'time between two reports to the worker registry, in ms',
-  ),
-  LEAF_SNOWFLAKE_HORIZON_MS: variable(
-    DEFAULT_HORIZON_MS.fixed,
-    integer(1000, 3_600_000),
-    'local, mysql, zk_normal: how far ahead time is reserved, in ms; a start after a crash waits for it',
-  ),
-  LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
-    DEFAULT_HORIZON_MS.pool,
-    integer(10_000, DAY_MS),
-    'database, zk_recycle: how far ahead time is reserved, and after how long a worker ID is taken back, in ms',
-  ),
-  LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
-    SNOWFLAKE.maxClockOffsetMs,
-    integer(0, DAY_MS),
-    'how far the clock may be from those of the other servers at the start, in ms; 0: any',
-  ),
-  LEAF_SNOWFLAKE_MAX_BACKWARDS_MS: variable(
-    SNOWFLAKE.maxBackwardsMs,
-    integer(0, 1000),
-    'clock step backwards that is absorbed, in ms',
-  ),
-  LEAF_LOCAL_WORKERS: variable(
-    '{"*":0}',
-    workers,
-    'registry local: "ip:port" to worker ID as JSON; * is any, for a single server',
-  ),
-  LEAF_ZOOKEEPER: variable(undefined, zookeeperAddress, 'registry zk_normal, zk_recycle: host:port,host:port[/chroot]'),
-  LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', true),
+  ...ID_VARIABLES,
   LEAF_PROPERTIES_FILE: variable(
     undefined,
     text(/^[^\0]+$/, 'a path'),
@@ -210,26 +71,7 @@ export const VARIABLES = {
     oneOf('pretty', 'json'),
     'pretty or json; default: pretty on a terminal, json elsewhere',
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: variable(
-    undefined,
-    otlpEndpoint,
-    'where OpenTelemetry traces go, by OTLP over HTTP, as http://collector:4318; default: there are no traces',
-    true,
-  ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: variable(
-    undefined,
-    otlpEndpoint,
-    'the same as a whole URL, path included; it wins',
-    true,
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: variable(undefined, otlpHeaders, 'headers for it: key=value,key2=value2', true),
-  OTEL_SERVICE_NAME: variable('leaf', text(/^[^\0]+$/, 'a name'), 'service name in the traces'),
-  OTEL_TRACES_SAMPLER: variable(
-    'parentbased_always_on',
-    oneOf(...SAMPLERS),
-    'which traces: always_on, always_off, traceidratio, or one of these with parentbased_ before it, which asks the caller first',
-  ),
-  OTEL_TRACES_SAMPLER_ARG: variable(1, share, 'share of the traces for the samplers by ratio, 0 to 1'),
+  ...TRACING_VARIABLES,
 } as const;
 
 type Variables = typeof VARIABLES;
