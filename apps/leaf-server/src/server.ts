@@ -64,7 +64,7 @@ export async function startServer(
     { logger: new LeafLogger(config.log, config.process), abortOnError: false, bodyParser: false },
   );
   app.get(ApiDocument).describe(app);
-  for (const warning of config.warnings) new Logger('Configuration').warn(warning);
+  logSettings(config);
   let closed: Promise<void> | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();
@@ -85,6 +85,12 @@ export async function startServer(
   const url = urlOf(config, port);
   new Logger('Server').log(greeting(app.get(Leaf).status(), config, url));
   return { port, url, close };
+}
+
+function logSettings({ files, warnings }: LeafConfig): void {
+  const logger = new Logger('Configuration');
+  if (files.length > 0) logger.log(`Settings were read from the environment and from ${files.join(', ')}.`);
+  for (const warning of warnings) logger.warn(warning);
 }
 
 async function listen(app: NestFastifyApplication, { host, port }: LeafConfig): Promise<void> {

@@ -6,7 +6,12 @@ import { horizonOf, type Resolved } from './resolved';
 
 /** Faults that show only when settings are seen together. */
 export function contradictions(values: Resolved, env: NodeJS.ProcessEnv): string[] {
-  return [...modeFaults(values), ...sharedWorkers(values, env), ...movedFaults(values, env)];
+  return [
+    ...modeFaults(values),
+    ...sharedWorkers(values, env),
+    ...unsharedDatabases(values),
+    ...movedFaults(values, env),
+  ];
 }
 
 function modeFaults(values: Resolved): string[] {
@@ -62,6 +67,35 @@ function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): strin
   if (urls.every((text) => 'file' in parseDatabaseUrl(text)) || env.LEAF_LOCAL_WORKERS) return [];
   return [
     'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server; or choose a registry that servers share in LEAF_SNOWFLAKE_REGISTRY',
+  ];
+}
+
+/**
+ * Servers that share worker IDs share tags, and the other way round. An embedded database belongs to one host: a registry
+ * that other hosts reach must not stand beside one, or each host would issue the segment IDs 1, 2, 3.
+ */
+function unsharedDatabases(values: Partial<Resolved>): string[] {
+  const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
+  if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return [];
+  const inDatabase = registry === 'database' || registry === 'mysql';
+  if (values.LEAF_SEGMENT_ENABLED !== true && !inDatabase) return [];
+  if (url === undefined && several === undefined) {
+    // `movedFaults` reports it.
+    if (values.LEAF_PROPERTIES_FILE !== undefined) return [];
+    return [
+      `LEAF_DATABASE_URL must be set beside the registry ${registry}, which servers share: without it, each server would use an embedded database of its own and issue the same IDs. Name a database server, or use LEAF_SNOWFLAKE_REGISTRY=local for a single server`,
+    ];
+  }
+  const isFile = (text: string): boolean => 'file' in parseDatabaseUrl(text);
+  const registryIsFile = inDatabase && url !== undefined && isFile(url);
+  const segments =
+    values.LEAF_SEGMENT_ENABLED !== true ? [] : several === undefined ? [url ?? ''] : Object.values(several);
+  if (segments.every((text) => isFile(text) === registryIsFile)) return [];
+  const name = several === undefined ? 'LEAF_DATABASE_URL' : 'LEAF_DATABASE_URLS';
+  return [
+    registryIsFile
+      ? `LEAF_DATABASE_URL must name a database server beside LEAF_DATABASE_URLS: a registry in an SQLite file belongs to one host, and the databases are shared`
+      : `${name} must name database servers beside the registry ${registry}: an SQLite file belongs to one host, and the registry is shared. Use LEAF_SNOWFLAKE_REGISTRY=local for a single server`,
   ];
 }
 

@@ -18,28 +18,34 @@ import {
   zookeeperAuth,
 } from './parsers';
 import { registry } from './registry';
-import { variable } from './variable';
+import { neverEmpty, variable } from './variable';
 
 const DAY_MS = 86_400_000;
 
 /** Of the databases, segment mode, snowflake mode and the worker registries. */
 export const ID_VARIABLES = {
-  LEAF_DATABASE_URL: variable(
-    undefined,
-    databaseUrl,
-    'database of the segments: sqlite:<file>, or mysql, mariadb or postgres://user:password@host:port/database, TLS by sslmode=require or verify-full; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
-    true,
+  LEAF_DATABASE_URL: neverEmpty(
+    variable(
+      undefined,
+      databaseUrl,
+      'database of the segments: sqlite:<file>, or mysql, mariadb or postgres://user:password@host:port/database, TLS by sslmode=require or verify-full; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
+      true,
+    ),
   ),
-  LEAF_DATABASE_URLS: variable(
-    undefined,
-    databaseUrls,
-    'several databases, each tag on one of them, in place of LEAF_DATABASE_URL: name to URL as JSON',
-    true,
+  LEAF_DATABASE_URLS: neverEmpty(
+    variable(
+      undefined,
+      databaseUrls,
+      'several databases, each tag on one of them, in place of LEAF_DATABASE_URL: name to URL as JSON',
+      true,
+    ),
   ),
-  LEAF_DATABASE_TAGS: variable(
-    undefined,
-    tagMap,
-    'with LEAF_DATABASE_URLS: tag to name as JSON; other tags are spread by a hash of the names',
+  LEAF_DATABASE_TAGS: neverEmpty(
+    variable(
+      undefined,
+      tagMap,
+      'with LEAF_DATABASE_URLS: tag to name as JSON; other tags are spread by a hash of the names',
+    ),
   ),
   LEAF_DATABASE_MIGRATE: variable(true, flag, 'make and update the tables at start'),
   LEAF_DATABASE_ACCEPT: variable(
@@ -73,25 +79,31 @@ export const ID_VARIABLES = {
     integer(0, 1_000_000),
     'lost allocations of a tag that a failover of the database is proof against, by moving every tag forward; 0 is off',
   ),
-  LEAF_SNOWFLAKE_REGISTRY: variable(
-    undefined,
-    registry,
-    'where worker IDs come from: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle or local; default: database beside a database server, else local',
+  LEAF_SNOWFLAKE_REGISTRY: neverEmpty(
+    variable(
+      undefined,
+      registry,
+      'where worker IDs come from: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle or local; default: database beside a database server, else local',
+    ),
   ),
   LEAF_SNOWFLAKE_OFFLINE: variable(
     'local_file',
     oneOf('local_file', 'refuse'),
     'zk_normal, mysql while the registry is away: local_file goes on from a file, refuse stops at the recorded ceiling',
   ),
-  LEAF_SNOWFLAKE_BITS: variable(
-    [DEFAULT_LAYOUT.timeBits, DEFAULT_LAYOUT.workerBits, DEFAULT_LAYOUT.sequenceBits].join(','),
-    bits,
-    'bits of time, worker ID and sequence, at most 63 in all',
+  LEAF_SNOWFLAKE_BITS: neverEmpty(
+    variable(
+      [DEFAULT_LAYOUT.timeBits, DEFAULT_LAYOUT.workerBits, DEFAULT_LAYOUT.sequenceBits].join(','),
+      bits,
+      'bits of time, worker ID and sequence, at most 63 in all',
+    ),
   ),
-  LEAF_SNOWFLAKE_EPOCH: variable(
-    DEFAULT_LAYOUT.epoch,
-    integer(0, Number.MAX_SAFE_INTEGER),
-    'time zero of snowflake IDs, in Unix ms; the default is 2010-11-04T01:42:54.657Z',
+  LEAF_SNOWFLAKE_EPOCH: neverEmpty(
+    variable(
+      DEFAULT_LAYOUT.epoch,
+      integer(0, Number.MAX_SAFE_INTEGER),
+      'time zero of snowflake IDs, in Unix ms; the default is 2010-11-04T01:42:54.657Z',
+    ),
   ),
   LEAF_SNOWFLAKE_REPORT_MS: variable(
     SNOWFLAKE.reportMs,
@@ -118,11 +130,11 @@ export const ID_VARIABLES = {
     integer(0, 1000),
     'clock step backwards that is absorbed, in ms',
   ),
-  LEAF_LOCAL_WORKERS: variable(
-    '{"*":0}',
-    workers,
-    'registry local: "ip:port" to worker ID as JSON; * is any, for a single server',
+  LEAF_LOCAL_WORKERS: neverEmpty(
+    variable('{"*":0}', workers, 'registry local: "ip:port" to worker ID as JSON; * is any, for a single server'),
   ),
-  LEAF_ZOOKEEPER: variable(undefined, zookeeperAddress, 'registry zk_normal, zk_recycle: host:port,host:port[/chroot]'),
+  LEAF_ZOOKEEPER: neverEmpty(
+    variable(undefined, zookeeperAddress, 'registry zk_normal, zk_recycle: host:port,host:port[/chroot]'),
+  ),
   LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', true),
 } as const;

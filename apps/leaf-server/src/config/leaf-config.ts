@@ -37,18 +37,25 @@ export interface LeafConfig {
   readonly ids: { readonly segment?: SegmentModuleOptions; readonly snowflake?: SnowflakeModuleOptions };
   /** What an operator should know, though it stops nothing. */
   readonly warnings: readonly string[];
+  /** The files from which settings were read, for the log. */
+  readonly files: readonly string[];
 }
 
 /**
- * Reads the settings from environment variables; an empty one counts as not set.
+ * Reads the settings from environment variables. An empty variable counts as not set, or is a fault: see
+ * {@link Variable.neverEmpty}.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID` listing every fault
  */
 export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isTTY): LeafConfig {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const [name, { default: fallback, parse, secret }] of Object.entries<Variable<unknown>>(VARIABLES)) {
+  for (const [name, { default: fallback, parse, secret, neverEmpty }] of Object.entries<Variable<unknown>>(VARIABLES)) {
     const given = env[name];
+    if (given === '' && neverEmpty) {
+      faults.push(`${name} is empty: set a value, or remove the variable to use its default`);
+      continue;
+    }
     const text = given === undefined || given === '' ? fallback : given;
     if (text === undefined) continue;
     try {
@@ -140,6 +147,7 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
       ...(values.LEAF_SNOWFLAKE_ENABLED ? { snowflake } : {}),
     },
     warnings,
+    files: [],
   };
 }
 

@@ -7,6 +7,11 @@ export interface Variable<T> {
   readonly parse: Parser<T>;
   /** The value is never shown. */
   readonly secret: boolean;
+  /**
+   * An empty value is refused: the default would use another database, registry, address or layout, where IDs can be
+   * issued twice.
+   */
+  readonly neverEmpty: boolean;
 }
 
 export function variable<T>(
@@ -15,5 +20,9 @@ export function variable<T>(
   meaning: string,
   secret = false,
 ): Variable<T> {
-  return { default: fallback === undefined ? undefined : String(fallback), meaning, parse, secret };
+  return { default: fallback === undefined ? undefined : String(fallback), meaning, parse, secret, neverEmpty: false };
+}
+
+export function neverEmpty<T>(given: Variable<T>): Variable<T> {
+  return { ...given, neverEmpty: true };
 }

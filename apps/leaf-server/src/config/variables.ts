@@ -2,16 +2,18 @@ import { adminTokens } from './admin-token';
 import { ID_VARIABLES } from './id-variables';
 import { flag, integer, oneOf, processes, text } from './parsers';
 import { TRACING_VARIABLES } from './tracing-variables';
-import { variable } from './variable';
+import { neverEmpty, variable } from './variable';
 
 const host = text(/^[A-Za-z0-9._:-]{1,253}$/, 'an IP address or a host name');
 
 /** Every environment variable of leaf-server. `.env.example` lists the same; a test keeps the two equal. */
 export const VARIABLES = {
-  LEAF_NAME: variable(
-    'leaf',
-    text(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-"'),
-    'service name, part of the path of the worker files and of the ZooKeeper root',
+  LEAF_NAME: neverEmpty(
+    variable(
+      'leaf',
+      text(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-"'),
+      'service name, part of the path of the worker files and of the ZooKeeper root',
+    ),
   ),
   LEAF_HOST: variable('0.0.0.0', host, 'address on which HTTP listens'),
   LEAF_PORT: variable(8080, integer(0, 65_535), 'port on which HTTP listens; 0 takes a free one'),
@@ -20,24 +22,26 @@ export const VARIABLES = {
     processes,
     'processes that serve the port together, each with a worker ID of its own; auto is one per core',
   ),
-  LEAF_ADVERTISE_HOST: variable(
-    undefined,
-    host,
-    'how the worker registry knows this server; default: the first IPv4 address that is not internal',
+  LEAF_ADVERTISE_HOST: neverEmpty(
+    variable(
+      undefined,
+      host,
+      'how the worker registry knows this server; default: the first IPv4 address that is not internal',
+    ),
   ),
-  LEAF_ADVERTISE_PORT: variable(
-    undefined,
-    integer(1, 65_535),
-    'how the worker registry knows this server; default: LEAF_PORT',
+  LEAF_ADVERTISE_PORT: neverEmpty(
+    variable(undefined, integer(1, 65_535), 'how the worker registry knows this server; default: LEAF_PORT'),
   ),
-  LEAF_DATA_DIR: variable('./data', text(/^[^\0]+$/, 'a path'), 'embedded database and worker files'),
+  LEAF_DATA_DIR: neverEmpty(variable('./data', text(/^[^\0]+$/, 'a path'), 'embedded database and worker files')),
   LEAF_SEGMENT_ENABLED: variable(true, flag, 'segment mode on or off'),
   LEAF_SNOWFLAKE_ENABLED: variable(true, flag, 'snowflake mode on or off'),
   ...ID_VARIABLES,
-  LEAF_PROPERTIES_FILE: variable(
-    undefined,
-    text(/^[^\0]+$/, 'a path'),
-    'a leaf.properties of the Java service, read first; environment variables win',
+  LEAF_PROPERTIES_FILE: neverEmpty(
+    variable(
+      undefined,
+      text(/^[^\0]+$/, 'a path'),
+      'a leaf.properties of the Java service, read first; environment variables win',
+    ),
   ),
   LEAF_ADMIN_TOKEN: variable(
     undefined,

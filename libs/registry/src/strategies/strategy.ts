@@ -6,6 +6,8 @@ export interface StrategyContext {
   readonly random: RandomSource;
   /** Called for each fault while closing. */
   readonly onCloseProblem: (step: string, problem: string) => void;
+  /** Called when the tables of a database were made: it has no record of any worker ID. */
+  readonly onCreated?: (database: string) => void;
 }
 
 /** A policy over a store. */
