@@ -1,7 +1,7 @@
 export { Clock } from './clock/clock';
 export { FakeClock } from './clock/fake-clock';
 export { SystemClock } from './clock/system-clock';
-export { withinDeadline } from './deadline';
+export { unlessAborted, withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';

@@ -34,6 +34,8 @@ export interface CommonOptions<Database> {
   readonly segment?: Partial<SegmentModuleOptions> | false;
   /** Left out: snowflake mode is off. */
   readonly snowflake?: EmbeddedSnowflakeOptions;
+  /** Aborts a start under way: it rejects with the reason of the signal, and everything that was opened is closed. */
+  readonly signal?: AbortSignal;
 }
 
 /** What a runtime is made of. */

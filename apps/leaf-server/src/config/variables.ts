@@ -67,7 +67,7 @@ export const VARIABLES = {
   LEAF_SHUTDOWN_DRAIN_MS: variable(
     5000,
     integer(0, 600_000),
-    'time between SIGTERM, when ready turns 503, and the close of HTTP, in ms; Ctrl-C does not wait',
+    'time between SIGTERM or SIGHUP, when ready turns 503, and the close of HTTP, in ms; Ctrl-C does not wait',
   ),
   LEAF_LOG_LEVEL: variable('info', oneOf('error', 'warn', 'info', 'debug'), 'error, warn, info or debug'),
   LEAF_LOG_FORMAT: variable(

@@ -126,6 +126,14 @@ export abstract class WorkerStore {
     return Promise.resolve([]);
   }
 
+  /**
+   * Ends the connections, also those that are being made: what waits for one is rejected. Locks stay until
+   * {@link close}.
+   */
+  abort(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Closes connections and releases locks; records stay as they are. The last call. */
   close(): Promise<void> {
     return Promise.resolve();

@@ -14,6 +14,8 @@ export interface CommonOptions {
   readonly failoverGapSteps?: number;
   /** The largest dynamic step of the servers, by which that gap is measured; that of `DEFAULT_SEGMENT_OPTIONS` when left out. */
   readonly maxStep?: number;
+  /** Aborts a start under way: connections that are being made are closed. */
+  readonly signal?: AbortSignal;
 }
 
 export interface UrlPersistenceOptions extends CommonOptions {
