@@ -13,6 +13,7 @@ import {
   oneOf,
   ratio,
   tagMap,
+  text,
   workers,
   zookeeperAddress,
   zookeeperAuth,
@@ -30,6 +31,13 @@ export const ID_VARIABLES = {
       databaseUrl,
       'database of the segments: sqlite:<file>, or mysql, mariadb or postgres://user:password@host:port/database, TLS by sslmode=require or verify-full; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
       true,
+    ),
+  ),
+  LEAF_DATABASE_URL_FILE: neverEmpty(
+    variable(
+      undefined,
+      text(/^[^\0]+$/, 'a path'),
+      'a file with the same, in place of LEAF_DATABASE_URL; read at the start',
     ),
   ),
   LEAF_DATABASE_URLS: neverEmpty(

@@ -8,6 +8,7 @@ import type { AdminToken } from './admin-token';
 import type { HttpLimits } from './http-limits';
 import { contradictions } from './contradictions';
 import { horizonOf, type Resolved } from './resolved';
+import { withSecretFiles } from './secret-files';
 import { type TracingConfig, tracingOf } from './tracing';
 import type { Variable } from './variable';
 import { VARIABLES } from './variables';
@@ -30,6 +31,8 @@ export interface LeafConfig {
   readonly http: HttpLimits;
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly AdminToken[] | undefined;
+  /** Read again when it changes. */
+  readonly adminTokenFile: string | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
@@ -47,16 +50,17 @@ export interface LeafConfig {
  *
  * @throws LeafError `LEAF_CONFIG_INVALID` listing every fault
  */
-export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isTTY): LeafConfig {
-  const faults: string[] = [];
+export function loadConfig(given: NodeJS.ProcessEnv, terminal = process.stdout.isTTY): LeafConfig {
+  const { env, files, faults: secretFaults } = withSecretFiles(given);
+  const faults = [...secretFaults];
   const values: Record<string, unknown> = {};
   for (const [name, { default: fallback, parse, secret, neverEmpty }] of Object.entries<Variable<unknown>>(VARIABLES)) {
-    const given = env[name];
-    if (given === '' && neverEmpty) {
+    const set = env[name];
+    if (set === '' && neverEmpty) {
       faults.push(`${name} is empty: set a value, or remove the variable to use its default`);
       continue;
     }
-    const text = given === undefined || given === '' ? fallback : given;
+    const text = set === undefined || set === '' ? fallback : set;
     if (text === undefined) continue;
     try {
       values[name] = parse(text);
@@ -73,7 +77,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
       `The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     );
   }
-  return resolveConfig(withDerivedDefaults(values, terminal), unknownVariables(env));
+  return { ...resolveConfig(withDerivedDefaults(values, terminal), unknownVariables(env)), files };
 }
 
 /** Servers on one database server share its pool of workers; an embedded database has one server. */
@@ -94,7 +98,7 @@ function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Reso
   } as Resolved;
 }
 
-function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
+function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, 'files'> {
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   const segment = {
     database: databaseOf(values),
@@ -140,6 +144,7 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
       waitMs: values.LEAF_SEGMENT_WAIT_MS,
     },
     adminTokens: values.LEAF_ADMIN_TOKEN,
+    adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
     tracing: tracingOf(values),
     ids: {
@@ -147,7 +152,6 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
       ...(values.LEAF_SNOWFLAKE_ENABLED ? { snowflake } : {}),
     },
     warnings,
-    files: [],
   };
 }
 

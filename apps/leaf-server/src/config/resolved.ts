@@ -4,6 +4,8 @@ import type { Environment, VariableName } from './variables';
 /** Without a default, derived or not. */
 type Optional =
   | 'LEAF_ADMIN_TOKEN'
+  | 'LEAF_ADMIN_TOKEN_FILE'
+  | 'LEAF_DATABASE_URL_FILE'
   | 'LEAF_DATABASE_URLS'
   | 'LEAF_DATABASE_TAGS'
   | 'LEAF_ZOOKEEPER'

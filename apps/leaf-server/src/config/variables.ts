@@ -46,8 +46,13 @@ export const VARIABLES = {
   LEAF_ADMIN_TOKEN: variable(
     undefined,
     adminTokens,
-    'bearer token of the admin API, 16 characters or more; several as name:token,name2:token2@2030-01-31, the date ending one; default: made and logged at each start',
+    'bearer token of the admin API, made by openssl rand -hex 32; several as name:token,name2:token2@2030-01-31, the date ending one; default: made and logged at each start',
     true,
+  ),
+  LEAF_ADMIN_TOKEN_FILE: variable(
+    undefined,
+    text(/^[^\0]+$/, 'a path'),
+    'a file with the same, in place of LEAF_ADMIN_TOKEN; read again when it changes',
   ),
   LEAF_MAX_CONNECTIONS: variable(
     1000,
