@@ -99,7 +99,14 @@ export {
   type SnowflakeSnapshot,
 } from './snowflake/snowflake-options';
 export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/clock-check';
-export { firstAddress, formatInstance, type Instance, processInstance } from './worker/instance';
+export {
+  firstAddress,
+  formatInstance,
+  type HostAddresses,
+  type Instance,
+  isLoopback,
+  processInstance,
+} from './worker/instance';
 export { LeaseHolder, type Wait } from './worker/lease-holder';
 export { parseRegistryDocument, type RegistryDocument } from './worker/registry-document';
 export { WorkerFile, type FileRecord } from './worker/worker-file';

@@ -1,15 +1,16 @@
-import { BitLayout, messageOf } from '@leaf-ids/core';
+import { BitLayout, isLoopback, messageOf } from '@leaf-ids/core';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { policyOf } from '@leaf-ids/registry';
 import { localWorkerFaults } from './local-workers';
 import { horizonOf, type Resolved } from './resolved';
 
 /** Faults that show only when settings are seen together. */
-export function contradictions(values: Resolved, env: NodeJS.ProcessEnv): string[] {
+export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address: string): string[] {
   return [
     ...modeFaults(values),
     ...sharedWorkers(values, env),
     ...unsharedDatabases(values),
+    ...loopbackFaults(values, address),
     ...movedFaults(values, env),
   ];
 }
@@ -70,6 +71,25 @@ function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): strin
   ];
 }
 
+function isFile(url: string): boolean {
+  return 'file' in parseDatabaseUrl(url);
+}
+
+/** Whether servers on other hosts can use the same worker registry. */
+export function sharesRegistry(values: Partial<Resolved>): boolean {
+  const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url } = values;
+  if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return false;
+  return registry.startsWith('zk_') || (url !== undefined && !isFile(url));
+}
+
+/** @param address the one that is advertised by default */
+function loopbackFaults(values: Partial<Resolved>, address: string): string[] {
+  if (values.LEAF_ADVERTISE_HOST !== undefined || !isLoopback(address) || !sharesRegistry(values)) return [];
+  return [
+    `LEAF_ADVERTISE_HOST must be set beside the registry ${values.LEAF_SNOWFLAKE_REGISTRY}, which servers share: this host has no address that others reach, and two servers that advertise ${address} are one server to the registry. Set the address of this server, or ${address} if all servers run on this host`,
+  ];
+}
+
 /**
  * Servers that share worker IDs share tags, and the other way round. An embedded database belongs to one host: a registry
  * that other hosts reach must not stand beside one, or each host would issue the segment IDs 1, 2, 3.
@@ -86,8 +106,7 @@ function unsharedDatabases(values: Partial<Resolved>): string[] {
       `LEAF_DATABASE_URL must be set beside the registry ${registry}, which servers share: without it, each server would use an embedded database of its own and issue the same IDs. Name a database server, or use LEAF_SNOWFLAKE_REGISTRY=local for a single server`,
     ];
   }
-  const isFile = (text: string): boolean => 'file' in parseDatabaseUrl(text);
-  const registryIsFile = inDatabase && url !== undefined && isFile(url);
+  const registryIsFile = !sharesRegistry(values);
   const segments =
     values.LEAF_SEGMENT_ENABLED !== true ? [] : several === undefined ? [url ?? ''] : Object.values(several);
   if (segments.every((text) => isFile(text) === registryIsFile)) return [];

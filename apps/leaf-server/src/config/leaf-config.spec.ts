@@ -16,7 +16,7 @@ function fault(env: Record<string, string>): string {
 describe('loadConfig', () => {
   it('works without any variable', () => {
     const config = loadConfig({}, false);
-    expect(config).toMatchObject({ host: '0.0.0.0', port: 8080, drainMs: 5000, warnings: [] });
+    expect(config).toMatchObject({ port: 8080, drainMs: 5000, warnings: [] });
     expect(config.log).toEqual({ level: 'info', format: 'json' });
     expect(config.ids.segment).toEqual({
       database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, accept: [], failoverGapSteps: 10 },

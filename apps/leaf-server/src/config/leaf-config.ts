@@ -1,11 +1,13 @@
+import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { firstAddress, formatInstance, type Instance, LeafError, messageOf } from '@leaf-ids/core';
+import { firstAddress, formatInstance, type HostAddresses, type Instance, LeafError, messageOf } from '@leaf-ids/core';
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { AdminToken } from './admin-token';
 import type { HttpLimits } from './http-limits';
+import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';
 import { horizonOf, type Resolved } from './resolved';
 import { withSecretFiles } from './secret-files';
@@ -50,7 +52,11 @@ export interface LeafConfig {
  *
  * @throws LeafError `LEAF_CONFIG_INVALID` listing every fault
  */
-export function loadConfig(given: NodeJS.ProcessEnv, terminal = process.stdout.isTTY): LeafConfig {
+export function loadConfig(
+  given: NodeJS.ProcessEnv,
+  terminal = process.stdout.isTTY,
+  addresses: HostAddresses = networkInterfaces(),
+): LeafConfig {
   const { env, files, faults: secretFaults } = withSecretFiles(given);
   const faults = [...secretFaults];
   const values: Record<string, unknown> = {};
@@ -70,14 +76,20 @@ export function loadConfig(given: NodeJS.ProcessEnv, terminal = process.stdout.i
     }
   }
   values.LEAF_SNOWFLAKE_REGISTRY ??= defaultRegistry(values, env);
-  if (faults.length === 0) faults.push(...contradictions(values as Resolved, env));
+  if (faults.length === 0) faults.push(...contradictions(values as Resolved, env, firstAddress(addresses)));
   if (faults.length > 0) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
       `The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     );
   }
-  return { ...resolveConfig(withDerivedDefaults(values, terminal), unknownVariables(env)), files };
+  return {
+    ...resolveConfig(withDerivedDefaults(values, terminal, addresses), [
+      ...unreachableHost(values, addresses),
+      ...unknownVariables(env),
+    ]),
+    files,
+  };
 }
 
 /** Servers on one database server share its pool of workers; an embedded database has one server. */
@@ -86,10 +98,11 @@ function defaultRegistry({ LEAF_DATABASE_URL: url }: Partial<Resolved>, env: Nod
   return isShared && !env.LEAF_LOCAL_WORKERS ? 'database' : 'local';
 }
 
-function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Resolved {
+function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean, addresses: HostAddresses): Resolved {
   const { LEAF_PORT = 0, LEAF_DATA_DIR = '' } = values;
   return {
-    LEAF_ADVERTISE_HOST: firstAddress(),
+    LEAF_HOST: anyAddress(addresses),
+    LEAF_ADVERTISE_HOST: firstAddress(addresses),
     LEAF_ADVERTISE_PORT: LEAF_PORT,
     LEAF_DATABASE_ACCEPT: [],
     LEAF_DATABASE_URL: `sqlite:${join(resolve(LEAF_DATA_DIR), 'leaf.sqlite')}`,

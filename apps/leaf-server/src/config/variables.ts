@@ -15,7 +15,11 @@ export const VARIABLES = {
       'service name, part of the path of the worker files and of the ZooKeeper root',
     ),
   ),
-  LEAF_HOST: variable('0.0.0.0', host, 'address on which HTTP listens'),
+  LEAF_HOST: variable(
+    undefined,
+    host,
+    'address on which HTTP listens; default: :: where the host has IPv6, which takes IPv4 as well, else 0.0.0.0',
+  ),
   LEAF_PORT: variable(8080, integer(0, 65_535), 'port on which HTTP listens; 0 takes a free one'),
   LEAF_PROCESSES: variable(
     1,
@@ -26,7 +30,7 @@ export const VARIABLES = {
     variable(
       undefined,
       host,
-      'how the worker registry knows this server; default: the first IPv4 address that is not internal',
+      'how the worker registry knows this server; default: the first IPv4 address that is not internal, or IPv6 address where there is none; a loopback address has to be set by hand beside a registry that servers share',
     ),
   ),
   LEAF_ADVERTISE_PORT: neverEmpty(
