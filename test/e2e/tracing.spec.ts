@@ -31,8 +31,15 @@ describe('OpenTelemetry traces', () => {
 
   /** The spans of a server that did `act` and was stopped. */
   async function spansOf(act: (server: TestServer) => Promise<unknown>, env: NodeJS.ProcessEnv = {}): Promise<void> {
-    const server = await startTestServer({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
-    await act(server).finally(() => server.stop());
+    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env };
+    // Where the SDK reads them.
+    Object.assign(process.env, settings);
+    try {
+      const server = await startTestServer(settings);
+      await act(server).finally(() => server.stop());
+    } finally {
+      for (const name of Object.keys(settings)) delete process.env[name];
+    }
   }
 
   function one(name: string): CollectedSpan {
@@ -143,7 +150,10 @@ describe('OpenTelemetry traces', () => {
     const silent = createServer((socket) => sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port: deaf } = silent.address() as { port: number };
-    const server = await startTestServer({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${deaf}` });
+    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${deaf}` };
+    Object.assign(process.env, settings);
+    const server = await startTestServer(settings);
+    delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
     for (let i = 0; i < 100; i++) await text(server.port, `/api/segment/get/${TAG}`);
     const begunAt = performance.now();
     await server.stop();

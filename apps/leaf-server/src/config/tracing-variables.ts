@@ -1,9 +1,11 @@
-import { oneOf, text } from './parsers';
-import { otlpEndpoint, otlpHeaders, SAMPLERS, share } from './tracing';
+import { flag, oneOf, text } from './parsers';
+import { DEFAULT_SERVICE_NAME, otlpEndpoint, otlpHeaders, SAMPLERS, share } from './tracing';
 import { variable } from './variable';
 
-/** Of OpenTelemetry. */
+/** Of OpenTelemetry: checked here, and read by its SDK, as its other standard variables are. */
 export const TRACING_VARIABLES = {
+  OTEL_SDK_DISABLED: variable(false, flag, 'true: there are no traces'),
+  OTEL_TRACES_EXPORTER: variable('otlp', oneOf('otlp', 'none'), 'otlp, or none: there are no traces'),
   OTEL_EXPORTER_OTLP_ENDPOINT: variable(
     undefined,
     otlpEndpoint,
@@ -17,7 +19,7 @@ export const TRACING_VARIABLES = {
     true,
   ),
   OTEL_EXPORTER_OTLP_HEADERS: variable(undefined, otlpHeaders, 'headers for it: key=value,key2=value2', true),
-  OTEL_SERVICE_NAME: variable('leaf', text(/^[^\0]+$/, 'a name'), 'service name in the traces'),
+  OTEL_SERVICE_NAME: variable(DEFAULT_SERVICE_NAME, text(/^[^\0]+$/, 'a name'), 'service name in the traces'),
   OTEL_TRACES_SAMPLER: variable(
     'parentbased_always_on',
     oneOf(...SAMPLERS),
