@@ -32,14 +32,18 @@ describe('OpenTelemetry traces', () => {
   /** The spans of a server that did `act` and was stopped. */
   async function spansOf(act: (server: TestServer) => Promise<unknown>, env: NodeJS.ProcessEnv = {}): Promise<void> {
     const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env };
-    // Where the SDK reads them.
-    Object.assign(process.env, settings);
+    const environment = asEnvironment(settings);
     try {
       const server = await startTestServer(settings);
       await act(server).finally(() => server.stop());
     } finally {
-      for (const name of Object.keys(settings)) delete process.env[name];
+      environment.restore();
     }
+  }
+
+  /** Where the SDK reads them. */
+  function asEnvironment(settings: NodeJS.ProcessEnv): { restore(): void } {
+    return jest.replaceProperty(process, 'env', { ...process.env, ...settings });
   }
 
   function one(name: string): CollectedSpan {
@@ -151,9 +155,8 @@ describe('OpenTelemetry traces', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port: deaf } = silent.address() as { port: number };
     const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${deaf}` };
-    Object.assign(process.env, settings);
-    const server = await startTestServer(settings);
-    delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+    const environment = asEnvironment(settings);
+    const server = await startTestServer(settings).finally(() => environment.restore());
     for (let i = 0; i < 100; i++) await text(server.port, `/api/segment/get/${TAG}`);
     const begunAt = performance.now();
     await server.stop();
