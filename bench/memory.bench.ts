@@ -29,7 +29,11 @@ async function main(): Promise<void> {
   const connections: ConnectionReport[][] = [];
   const [mariadb, ensemble] = await Promise.all([startMariadb(), startZookeeper()]);
   try {
-    const zk = { LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle', LEAF_ZOOKEEPER: await ensemble.createDatabase() };
+    const zk = {
+      LEAF_SEGMENT_ENABLED: 'false',
+      LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle',
+      LEAF_ZOOKEEPER: await ensemble.createDatabase(),
+    };
     const sql = { LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: await mariadb.createDatabase() };
     for (let round = 1; round <= plan.rounds; round++) {
       console.error(`round ${round} of ${plan.rounds} …`);

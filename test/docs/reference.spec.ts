@@ -40,6 +40,13 @@ describe('the reference pages', () => {
     }
   });
 
+  it('docs/configuration.md names the variables that may not be empty, and no other', () => {
+    const [, list = ''] = /It is refused where ([^:]+: [^\n]*?)\. If values/.exec(read('docs/configuration.md')) ?? [];
+    const named = [...list.matchAll(/`(LEAF_[A-Z_]+)`/g)].map(([, name]) => name);
+    const expected = Object.entries(VARIABLES).flatMap(([name, { neverEmpty }]) => (neverEmpty ? [name] : []));
+    expect([...named].sort()).toEqual(expected.sort());
+  });
+
   it('docs/errors.md has every code with its status, and no other', () => {
     const rows = [...read('docs/errors.md').matchAll(/^\| `(LEAF_[A-Z_]+)` \| (\d+) \|/gm)];
     const listed = rows.map(([, code, status]) => [code, Number(status)]);

@@ -159,7 +159,11 @@ describe('a server that does not start', () => {
   });
 
   it('while ZooKeeper is away names it without the credentials', async () => {
-    const server = await spawn({ LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle', LEAF_ZOOKEEPER: '127.0.0.1:9' });
+    const server = await spawn({
+      LEAF_SEGMENT_ENABLED: 'false',
+      LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle',
+      LEAF_ZOOKEEPER: '127.0.0.1:9',
+    });
     await until('warning', () => server.stdout.includes('127.0.0.1:9'), LIMIT_MS);
     expectNoSecret(server.stdout + server.stderr);
   });

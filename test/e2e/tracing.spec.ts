@@ -31,8 +31,19 @@ describe('OpenTelemetry traces', () => {
 
   /** The spans of a server that did `act` and was stopped. */
   async function spansOf(act: (server: TestServer) => Promise<unknown>, env: NodeJS.ProcessEnv = {}): Promise<void> {
-    const server = await startTestServer({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
-    await act(server).finally(() => server.stop());
+    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env };
+    const environment = asEnvironment(settings);
+    try {
+      const server = await startTestServer(settings);
+      await act(server).finally(() => server.stop());
+    } finally {
+      environment.restore();
+    }
+  }
+
+  /** Where the SDK reads them. */
+  function asEnvironment(settings: NodeJS.ProcessEnv): { restore(): void } {
+    return jest.replaceProperty(process, 'env', { ...process.env, ...settings });
   }
 
   function one(name: string): CollectedSpan {
@@ -143,7 +154,9 @@ describe('OpenTelemetry traces', () => {
     const silent = createServer((socket) => sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port: deaf } = silent.address() as { port: number };
-    const server = await startTestServer({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${deaf}` });
+    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${deaf}` };
+    const environment = asEnvironment(settings);
+    const server = await startTestServer(settings).finally(() => environment.restore());
     for (let i = 0; i < 100; i++) await text(server.port, `/api/segment/get/${TAG}`);
     const begunAt = performance.now();
     await server.stop();

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -103,6 +104,64 @@ describe('Leaf', () => {
     await expect(invalid).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
     expect(closeDatabase).toHaveBeenCalledTimes(2);
     await first.stop();
+  });
+
+  it('ends a start when its signal aborts, whatever the database does', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const connections = new Set<Socket>();
+    silent.on('connection', (socket) => connections.add(socket.on('error', () => undefined)));
+    try {
+      const [abort, reason] = [new AbortController(), new Error('enough')];
+      const database = `mysql://leaf@127.0.0.1:${port}/leaf?timeout=300`;
+      const starting = Leaf.start({ database, snowflake: snowflake(), signal: abort.signal });
+      await until('a connection', () => connections.size > 0);
+      abort.abort(reason);
+      await expect(starting).rejects.toBe(reason);
+      await until('the end of the connection', () => [...connections].every(({ closed }) => closed));
+      expect(records()).toEqual([]);
+    } finally {
+      for (const socket of connections) socket.destroy();
+      silent.close();
+    }
+  });
+
+  it.each(['stop', 'signal'])('releases a worker ID that it acquires after a %s during the start', async (how) => {
+    const abort = new AbortController();
+    const options = snowflake();
+    const { store } = options.registry;
+    const create = store.create.bind(store);
+    let begun = false;
+    jest.spyOn(store, 'create').mockImplementation(async (...given) => {
+      begun = true;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return create(...given);
+    });
+    const leaf = new Leaf({ snowflake: options, signal: abort.signal });
+    const starting = leaf.init();
+    starting.catch(() => undefined);
+    await until('the acquisition', () => begun);
+    if (how === 'stop') await leaf.stop();
+    else abort.abort();
+    await expect(starting).rejects.toThrow();
+    expect(records()).toMatchObject([{ free: true }]);
+    expect(leaf.jobs.timers.size).toBe(0);
+  });
+
+  it('does not wait for a registry that never answers', async () => {
+    const options = snowflake();
+    let fail: (() => void) | undefined;
+    jest
+      .spyOn(options.registry.store, 'readRegistry')
+      .mockImplementation(() => new Promise((_, reject) => (fail = () => reject(new Error('closed')))));
+    jest.spyOn(options.registry.store, 'abort').mockImplementation(() => Promise.resolve(fail?.()));
+    const leaf = new Leaf({ snowflake: options });
+    const starting = leaf.init();
+    starting.catch(() => undefined);
+    await until('a question', () => fail);
+    await leaf.stop();
+    await expect(starting).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
   });
 
   it('counts on when a tag goes', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import parse from 'parse-prometheus-text-format';
@@ -181,8 +182,13 @@ describe('/metrics', () => {
   });
 
   it('tells of the lease, and how far worker IDs are used up', async () => {
-    const env = { LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_SNOWFLAKE_REPORT_MS: '100' };
-    const other = await startTestServer(env);
+    const directory = await makeDataDirectory();
+    const other = await startTestServer({
+      LEAF_DATA_DIR: directory,
+      LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite`,
+      LEAF_SNOWFLAKE_REGISTRY: 'mysql',
+      LEAF_SNOWFLAKE_REPORT_MS: '100',
+    });
     try {
       await until('count of worker IDs', async () => {
         const found = await scrape(other.port);
@@ -197,6 +203,7 @@ describe('/metrics', () => {
       expect(of('leaf_epoch_left_seconds')[0]).toBeGreaterThan(0);
     } finally {
       await other.stop();
+      await removeDataDirectory(directory);
     }
     const local = await scrape(server.port);
     expect(values(local, 'leaf_registry_workers_used')).toEqual([]);

@@ -27,6 +27,8 @@ export interface AppParts {
   readonly requests: RequestCounts;
   readonly overload: OverloadCounts;
   readonly bus: WorkerBus;
+  /** Aborts a start under way. */
+  readonly signal?: AbortSignal;
 }
 
 @Module({})
@@ -38,12 +40,12 @@ export class AppModule implements BeforeApplicationShutdown {
     return this.drain.beforeStop();
   }
 
-  static forRoot(config: LeafConfig, { clock, drain, requests, overload, bus }: AppParts): DynamicModule {
+  static forRoot(config: LeafConfig, { clock, drain, requests, overload, bus, signal }: AppParts): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
-        LifecycleModule.forRoot(clock, drain, IdModule.forRoot(config.ids)),
+        LifecycleModule.forRoot(clock, drain, IdModule.forRoot({ ...config.ids, ...(signal && { signal }) })),
         ClusterModule.forRoot(bus),
         HttpModule.forRoot(requests, overload),
         ScheduleModule.forRoot(),

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 import './compile-cache';
 import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
+import { SystemClock } from '@leaf-ids/core';
 import { readConfig } from './config/environment';
 import type { LeafConfig } from './config/leaf-config';
+import { LeafLogger } from './config/logging';
 import { PROCESS_FLAG } from './cluster/process-flag';
 import { readPropertiesFile } from './java-compat/properties-file';
 import { sayStartFault, startFault } from './lifecycle/start-fault';
@@ -33,13 +36,12 @@ async function main(): Promise<void> {
 
 /** A server of one process. */
 async function serve(config: LeafConfig): Promise<void> {
-  const [{ startServer }, { ShutdownController }] = await Promise.all([
-    import('./server.js'),
-    import('./lifecycle/shutdown-controller.js'),
-  ]);
-  const starting = startServer(config);
-  new ShutdownController(starting).onSignals({ interrupt: true });
-  await starting;
+  const { ShutdownController } = await import('./lifecycle/shutdown-controller.js');
+  Logger.overrideLogger(new LeafLogger(config.log));
+  const stop = new ShutdownController(new SystemClock());
+  stop.onSignals({ direct: true });
+  const { startServer } = await import('./server.js');
+  await stop.watch(startServer(config, { signal: stop.signal }));
 }
 
 main().catch((error: unknown) => {

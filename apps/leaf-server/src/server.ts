@@ -36,6 +36,8 @@ export interface ServerOptions {
   readonly countRequests?: boolean;
   /** The processes that are one server with this one; left out: there are none. */
   readonly bus?: WorkerBus;
+  /** Aborts a start under way: it rejects with the reason of the signal, and everything that was opened is closed. */
+  readonly signal?: AbortSignal;
   /** When all is done but to listen. */
   readonly beforeListening?: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
 }
@@ -47,7 +49,7 @@ export interface ServerOptions {
  */
 export async function startServer(
   config: LeafConfig,
-  { fastPath = true, countRequests = true, bus = new SingleProcess(), beforeListening }: ServerOptions = {},
+  { fastPath = true, countRequests = true, bus = new SingleProcess(), beforeListening, signal }: ServerOptions = {},
 ): Promise<LeafServer> {
   const clock = new SystemClock();
   const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
@@ -59,12 +61,15 @@ export async function startServer(
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...config, ids }, { clock, drain, requests, overload, bus }),
+    AppModule.forRoot({ ...config, ids }, { clock, drain, requests, overload, bus, ...(signal && { signal }) }),
     adapter,
     { logger: new LeafLogger(config.log, config.process), abortOnError: false, bodyParser: false },
-  );
+  ).catch(async (error: unknown) => {
+    await tracing?.close();
+    throw error;
+  });
   app.get(ApiDocument).describe(app);
-  for (const warning of config.warnings) new Logger('Configuration').warn(warning);
+  logSettings(config);
   let closed: Promise<void> | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();
@@ -74,6 +79,7 @@ export async function startServer(
   try {
     await app.init();
     await beforeListening?.({ readiness: app.get(Readiness), state: app.get(SharedState) });
+    signal?.throwIfAborted();
     await listen(app, config);
   } catch (error) {
     await close({ drain: false });
@@ -85,6 +91,12 @@ export async function startServer(
   const url = urlOf(config, port);
   new Logger('Server').log(greeting(app.get(Leaf).status(), config, url));
   return { port, url, close };
+}
+
+function logSettings({ files, warnings }: LeafConfig): void {
+  const logger = new Logger('Configuration');
+  if (files.length > 0) logger.log(`Settings were read from the environment and from ${files.join(', ')}.`);
+  for (const warning of warnings) logger.warn(warning);
 }
 
 async function listen(app: NestFastifyApplication, { host, port }: LeafConfig): Promise<void> {

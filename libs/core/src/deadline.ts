@@ -19,3 +19,24 @@ export async function withinDeadline(promise: Promise<unknown>, deadline: number
     alarm.abort(null);
   }
 }
+
+/**
+ * Waits for `promise` until `signal` aborts; how it settles later is ignored.
+ *
+ * @throws the reason of the signal, or what the promise was rejected with
+ */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  promise.catch(() => undefined);
+  signal.throwIfAborted();
+  const ended = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true, signal: ended.signal });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    ended.abort();
+  }
+}

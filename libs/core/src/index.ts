@@ -1,7 +1,7 @@
 export { Clock } from './clock/clock';
 export { FakeClock } from './clock/fake-clock';
 export { SystemClock } from './clock/system-clock';
-export { withinDeadline } from './deadline';
+export { unlessAborted, withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
@@ -99,7 +99,14 @@ export {
   type SnowflakeSnapshot,
 } from './snowflake/snowflake-options';
 export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/clock-check';
-export { firstAddress, formatInstance, type Instance, processInstance } from './worker/instance';
+export {
+  firstAddress,
+  formatInstance,
+  type HostAddresses,
+  type Instance,
+  isLoopback,
+  processInstance,
+} from './worker/instance';
 export { LeaseHolder, type Wait } from './worker/lease-holder';
 export { parseRegistryDocument, type RegistryDocument } from './worker/registry-document';
 export { WorkerFile, type FileRecord } from './worker/worker-file';

@@ -36,6 +36,8 @@ export interface CommonOptions<Database> {
   readonly segment?: Partial<SegmentModuleOptions> | false;
   /** Settings of snowflake mode, which is disabled by default. */
   readonly snowflake?: EmbeddedSnowflakeOptions;
+  /** Aborts a start under way: it rejects with the reason of the signal, and everything that was opened is closed. */
+  readonly signal?: AbortSignal;
 }
 
 /** The options of a {@link Leaf}. */

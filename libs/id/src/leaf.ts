@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { LeafError, type SegmentStore, ShutdownStack, SystemClock, type TagStore } from '@leaf-ids/core';
+import { LeafError, type SegmentStore, ShutdownStack, SystemClock, type TagStore, unlessAborted } from '@leaf-ids/core';
 import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf-ids/segment';
@@ -43,6 +43,9 @@ export class Leaf {
 
   private readonly clock = new SystemClock();
   private readonly opened: ShutdownStack;
+  private readonly stopping = new AbortController();
+  /** Aborts a start under way. */
+  private readonly aborting: AbortSignal;
   private started: Promise<void> | undefined;
   private stopped: Promise<void> | undefined;
 
@@ -83,6 +86,8 @@ export class Leaf {
     private readonly stores?: LeafStores,
   ) {
     const logger = new Logger(Leaf.name);
+    const { signal } = options;
+    this.aborting = signal === undefined ? this.stopping.signal : AbortSignal.any([this.stopping.signal, signal]);
     this.opened = new ShutdownStack(this.clock, (step, problem) => logger.error(`Stop: ${step}: ${problem}`));
     const jobs: Job[] = [];
     const segment = segmentOptions(options);
@@ -117,8 +122,9 @@ export class Leaf {
   }
 
   /**
-   * Stops the jobs, returns unused IDs, releases the worker ID, and closes the database if {@link Leaf.start} opened
-   * it. A failed step is logged, and the next step still runs. Later calls join the first; never rejects.
+   * Aborts a start under way. Stops the jobs, returns unused IDs, releases the worker ID, and closes the database if
+   * {@link Leaf.start} opened it. A failed step is logged, and the next step still runs. Later calls join the first;
+   * never rejects.
    */
   stop(): Promise<void> {
     this.stopped ??= this.shutDown();
@@ -126,31 +132,41 @@ export class Leaf {
   }
 
   private async run(): Promise<void> {
-    const { opened, segments, snowflake } = this;
     try {
-      await this.createTags();
-      if (snowflake !== undefined) opened.add('release the worker ID', STOP_LIMIT_MS, () => snowflake.stop());
-      if (segments !== undefined) {
-        opened.add('give unused IDs back', SEGMENT_STOP_LIMIT_MS, () => segments.stop());
-        await segments.start();
-      }
-      await snowflake?.start();
-      this.jobs.start();
+      await unlessAborted(this.begin(), this.aborting);
     } catch (error) {
-      await opened.close();
+      await this.opened.close();
       throw error;
     }
+  }
+
+  /** Stops before the next step once the start is aborted. */
+  private async begin(): Promise<void> {
+    const { opened, segments, snowflake, aborting } = this;
+    await this.createTags();
+    aborting.throwIfAborted();
+    if (snowflake !== undefined) opened.add('release the worker ID', STOP_LIMIT_MS, () => snowflake.stop());
+    if (segments !== undefined) {
+      opened.add('give unused IDs back', SEGMENT_STOP_LIMIT_MS, () => segments.stop());
+      await segments.start();
+      aborting.throwIfAborted();
+    }
+    await snowflake?.start();
+    aborting.throwIfAborted();
+    this.jobs.start();
   }
 
   /** Existing tags remain unchanged. */
   private async createTags(): Promise<void> {
     for (const declared of this.options.tags ?? []) {
       const tag = typeof declared === 'string' ? { tag: declared, step: STEP } : declared;
+      this.aborting.throwIfAborted();
       await this.stores?.tags.create(tag).catch(ignoreExisting);
     }
   }
 
   private async shutDown(): Promise<void> {
+    this.stopping.abort(new LeafError('LEAF_NOT_READY', 'The start was ended by a stop.'));
     await this.started?.catch(() => undefined);
     this.jobs.stop();
     await this.opened.close();

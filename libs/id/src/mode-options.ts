@@ -42,7 +42,8 @@ export function persistenceOptions(options: LeafOptions): PersistenceModuleOptio
   const segment = segmentOptions(options);
   if (segment === undefined) return undefined;
   const { database, maxStep } = segment;
-  return maxStep === undefined ? database : { ...database, maxStep };
+  const { signal } = options;
+  return { ...database, ...(maxStep === undefined ? {} : { maxStep }), ...(signal && { signal }) };
 }
 
 /** The options of the registry, derived from those of snowflake mode. */

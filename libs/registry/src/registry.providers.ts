@@ -7,9 +7,14 @@ import { strategyOf } from './strategies/strategies';
 
 /** Creates a registry, which connects when it is first used. */
 export function createRegistry({ registry, ...options }: RegistryModuleOptions): WorkerRegistry {
-  const onCloseProblem = closeProblem(new Logger('Registry'));
+  const logger = new Logger('Registry');
   const surroundings = { clock: new SystemClock(), random: systemRandom };
-  const { remembers, ...parts } = strategyOf(registry).create({ ...surroundings, onCloseProblem });
+  const { remembers, ...parts } = strategyOf(registry).create({
+    ...surroundings,
+    onCloseProblem: closeProblem(logger),
+    onCreated: (database) =>
+      logger.log(`The tables of the worker registry were made in ${database}: no worker ID was held there before.`),
+  });
   const newId = (): string => randomBytes(8).toString('hex');
   return new WorkerRegistry({ ...parts, ...surroundings, newId }, { ...options, name: registry.strategy, remembers });
 }

@@ -15,6 +15,7 @@ import {
   SnowflakeGenerator,
   type SnowflakeSnapshot,
   systemRandom,
+  withinDeadline,
   WorkerLease,
   type WorkerLeaseEvents,
   type WorkerLeaseSnapshot,
@@ -25,6 +26,8 @@ import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '.
 
 /** How long a start retries while the registry cannot be reached, in milliseconds. */
 const REGISTRY_WAIT_MS = 30_000;
+/** How long a stop waits for an acquisition under way, in milliseconds. */
+const ACQUISITION_LIMIT_MS = 300;
 
 export interface SnowflakeServiceSnapshot {
   readonly generator: SnowflakeSnapshot;
@@ -53,6 +56,7 @@ export class SnowflakeService {
   private stopped: Promise<void> | undefined;
   private loggedReason: string | undefined;
   private starting = true;
+  private readonly stopping = new AbortController();
   private firstWait = (): void => undefined;
 
   /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all invalid options */
@@ -155,7 +159,8 @@ export class SnowflakeService {
   private acquire(): Promise<void> {
     const deadline = this.clock.monotonic() + REGISTRY_WAIT_MS;
     const isRetryable = (error: unknown): boolean => isUnreachable(error) && this.clock.monotonic() < deadline;
-    const options = { attempts: Infinity, firstMs: 100, maxMs: 1000, isRetryable };
+    const { signal } = this.stopping;
+    const options = { attempts: Infinity, firstMs: 100, maxMs: 1000, isRetryable, signal };
     return retry(() => this.lease.acquire(), options, this.clock, systemRandom);
   }
 
@@ -203,14 +208,18 @@ export class SnowflakeService {
   }
 
   private async release(): Promise<void> {
+    this.stopping.abort();
+    const isHeld = this.lease.tenure !== undefined;
     await this.maintenance.stop();
-    try {
-      await this.lease.release();
-    } catch (error) {
+    const released = this.lease.release().catch((error: unknown) => {
       this.logger.warn(
         `Cannot release the worker ID; the next start waits until the reserved time has passed: ${reasonOf(error)}`,
       );
-    }
+    });
+    // An acquisition under way is released as soon as it succeeds, unless the registry does not answer.
+    const deadline = this.clock.monotonic() + ACQUISITION_LIMIT_MS;
+    if (!isHeld && !(await withinDeadline(released, deadline, this.clock))) await this.registry.abort();
+    await released;
     await this.registry.close();
   }
 }

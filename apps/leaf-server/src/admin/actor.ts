@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { unmapped } from './client-network';
 
 /** Who makes a change, and from where. */
 export interface Actor {
@@ -15,7 +16,7 @@ export interface AdminRequest extends FastifyRequest {
 
 export function addressOf(request: FastifyRequest): string {
   // Undefined once the client has gone.
-  return request.socket.remoteAddress ?? 'unknown';
+  return unmapped(request.socket.remoteAddress ?? 'unknown');
 }
 
 /** The {@link Actor} of the request. Only behind the `AdminGuard`. */

@@ -10,18 +10,19 @@ interface KnownToken {
 
 /** The tokens of the admin API, as digests: nothing that is printed of this object opens anything. */
 export class AdminTokens {
-  private readonly known: readonly KnownToken[];
+  private known: readonly KnownToken[] = [];
 
   /** @param tokens undefined: one is made */
   constructor(
     tokens: readonly AdminToken[] | undefined,
     private readonly clock: Clock,
   ) {
-    this.known = (tokens ?? [makeToken()]).map(({ name, token, expiresAt = Infinity }) => ({
-      name,
-      digest: digestOf(token),
-      expiresAt,
-    }));
+    this.replace(tokens ?? [makeToken()]);
+  }
+
+  /** From now on these are valid, and no other. */
+  replace(tokens: readonly AdminToken[]): void {
+    this.known = tokens.map(({ name, token, expiresAt = Infinity }) => ({ name, digest: digestOf(token), expiresAt }));
   }
 
   /**

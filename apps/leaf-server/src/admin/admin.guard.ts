@@ -8,8 +8,8 @@ import { FailureLimit } from './failure-limit';
 const CHALLENGE = 'Bearer realm="leaf"';
 
 /**
- * Lets requests pass that carry a valid token. Failures are counted by address, and a valid token passes all the same:
- * an operator is not locked out by whoever else sits behind the same proxy.
+ * Lets requests pass that carry a valid token. A client with too many failures has to wait: until then none of its
+ * tokens is compared, so that the limit bounds how many a client can guess.
  */
 @Injectable()
 export class AdminGuard implements CanActivate {
@@ -24,24 +24,25 @@ export class AdminGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
     const request = http.getRequest<AdminRequest>();
-    const { authorization } = request.headers;
-    const name = this.tokens.nameOf(authorization);
+    const address = addressOf(request);
+    const waitMs = this.failures.waitMs(address);
+    if (waitMs > 0) {
+      throw new LeafError(
+        'LEAF_TOO_MANY_FAILURES',
+        'Too many requests without a valid token came from this address. Wait for the rest of the minute; until then no token is checked.',
+        { retryAfterMs: waitMs },
+      );
+    }
+    const name = this.tokens.nameOf(request.headers.authorization);
     if (name !== undefined) {
-      request.actor = { name, address: addressOf(request) };
+      request.actor = { name, address };
       return true;
     }
+    this.failures.count(address);
     throw this.refusal(request, http.getResponse<FastifyReply>());
   }
 
   private refusal(request: AdminRequest, reply: FastifyReply): LeafError {
-    const waitMs = this.failures.count(addressOf(request));
-    if (waitMs > 0) {
-      return new LeafError(
-        'LEAF_TOO_MANY_FAILURES',
-        'Too many requests without a valid token came from this address. Wait for the rest of the minute; a valid token passes at any time.',
-        { retryAfterMs: waitMs },
-      );
-    }
     const { url = 'unknown route' } = request.routeOptions;
     this.logger.warn(`Refused: ${request.method} ${url} from ${addressOf(request)} without a valid token.`);
     const invalid = request.headers.authorization === undefined ? '' : ', error="invalid_token"';

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
+import { AdminTokenFile } from './admin-token-file';
 import { AdminTokens } from './admin-tokens';
 import { AdminGuard } from './admin.guard';
 import { Audit } from './audit';
@@ -18,6 +19,12 @@ import { TagsController } from './tags.controller';
       provide: AdminTokens,
       useFactory: ({ adminTokens }: LeafConfig, clock: Clock) => new AdminTokens(adminTokens, clock),
       inject: [LEAF_CONFIG, Clock],
+    },
+    {
+      provide: AdminTokenFile,
+      useFactory: ({ adminTokenFile }: LeafConfig, tokens: AdminTokens, clock: Clock) =>
+        new AdminTokenFile(adminTokenFile, tokens, clock),
+      inject: [LEAF_CONFIG, AdminTokens, Clock],
     },
     FailureLimit,
     AdminGuard,

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
+import { networkOf } from './client-network';
 
-/** Failures of one address within a window before it is told to wait. */
+/** Failures of one client within a window before it is told to wait. */
 const MOST_FAILURES = 10;
 const WINDOW_MS = 60_000;
-/** Addresses kept in mind; beyond that the oldest is forgotten. */
-const MOST_ADDRESSES = 10_000;
+/** Client networks in memory; beyond that the oldest is dropped. */
+const MOST_NETWORKS = 10_000;
 
 interface Window {
   failures: number;
@@ -13,7 +14,7 @@ interface Window {
   readonly endsAt: number;
 }
 
-/** Counts failures by address, each in a window of a minute from its first failure. */
+/** Counts failures by client network, each in a window of a minute from its first failure. */
 @Injectable()
 export class FailureLimit {
   /** Oldest first: all windows are of one length. */
@@ -21,24 +22,27 @@ export class FailureLimit {
 
   constructor(private readonly clock: Clock) {}
 
-  /** @returns how many milliseconds the address has to wait; 0 when this failure is within the limit */
-  count(address: string): number {
-    const now = this.clock.monotonic();
-    const window = this.current(address, now);
-    window.failures++;
-    return window.failures > MOST_FAILURES ? window.endsAt - now : 0;
+  /** How many milliseconds the client has to wait before its next attempt; 0 when it may try now. */
+  waitMs(address: string): number {
+    const window = this.windows.get(networkOf(address));
+    if (window === undefined || window.failures < MOST_FAILURES) return 0;
+    return Math.max(0, window.endsAt - this.clock.monotonic());
   }
 
-  private current(address: string, now: number): Window {
-    const running = this.windows.get(address);
+  count(address: string): void {
+    this.current(networkOf(address), this.clock.monotonic()).failures++;
+  }
+
+  private current(network: string, now: number): Window {
+    const running = this.windows.get(network);
     if (running !== undefined && now < running.endsAt) return running;
-    this.windows.delete(address);
+    this.windows.delete(network);
     for (const [oldest, { endsAt }] of this.windows) {
-      if (now < endsAt && this.windows.size < MOST_ADDRESSES) break;
+      if (now < endsAt && this.windows.size < MOST_NETWORKS) break;
       this.windows.delete(oldest);
     }
     const window = { failures: 0, endsAt: now + WINDOW_MS };
-    this.windows.set(address, window);
+    this.windows.set(network, window);
     return window;
   }
 }

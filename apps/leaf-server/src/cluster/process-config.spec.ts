@@ -2,6 +2,7 @@ import { formatInstance } from '@leaf-ids/core';
 import { loadConfig } from '../config/leaf-config';
 import { configOfProcess } from './process-config';
 
+const LEAF_DATABASE_URL = 'mysql://leaf@db/leaf';
 const ENV = {
   LEAF_PROCESSES: '3',
   LEAF_ADVERTISE_HOST: '10.0.0.7',
@@ -32,7 +33,9 @@ describe('The processes of a server', () => {
   });
 
   it('stay reachable at the address of the server', () => {
-    const registries = processes({ LEAF_SNOWFLAKE_REGISTRY: 'zk_normal' }).map(({ ids }) => ids.snowflake!.registry);
+    const registries = processes({ LEAF_DATABASE_URL, LEAF_SNOWFLAKE_REGISTRY: 'zk_normal' }).map(
+      ({ ids }) => ids.snowflake!.registry,
+    );
     expect(registries).toHaveLength(3);
     for (const registry of registries) expect(registry).toMatchObject({ url: 'http://10.0.0.7:8080' });
   });
@@ -40,7 +43,7 @@ describe('The processes of a server', () => {
   it.each(['zk_normal', 'mysql'])(
     'have a worker file each with the registry %s, the first one where it was',
     (name) => {
-      const directories = processes({ LEAF_SNOWFLAKE_REGISTRY: name }).map(
+      const directories = processes({ LEAF_DATABASE_URL, LEAF_SNOWFLAKE_REGISTRY: name }).map(
         ({ ids }) => (ids.snowflake!.registry as { fileDirectory?: string }).fileDirectory,
       );
       expect(directories).toEqual([
@@ -48,7 +51,11 @@ describe('The processes of a server', () => {
         '/var/lib/leaf/leaf/process-1',
         '/var/lib/leaf/leaf/process-2',
       ]);
-      const refusing = processes({ LEAF_SNOWFLAKE_REGISTRY: name, LEAF_SNOWFLAKE_OFFLINE: 'refuse' });
+      const refusing = processes({
+        LEAF_DATABASE_URL,
+        LEAF_SNOWFLAKE_REGISTRY: name,
+        LEAF_SNOWFLAKE_OFFLINE: 'refuse',
+      });
       for (const { ids } of refusing) expect(ids.snowflake!.registry).not.toHaveProperty('fileDirectory');
     },
   );

@@ -20,6 +20,7 @@ export function configOfProcess(config: LeafConfig, process: number): LeafConfig
     instance,
     // One of them says it.
     warnings: process === 0 ? config.warnings : [],
+    files: process === 0 ? config.files : [],
     http: { ...http, maxConnections: share(http.maxConnections), maxInFlight: share(http.maxInFlight), dealt: true },
     ids: {
       ...(segment === undefined ? {} : { segment: { ...segment, ...hotTagsOf(segment, process) } }),

@@ -20,6 +20,8 @@ type StartServer = (
   config: LeafConfig,
   options: {
     readonly bus: WorkerBus;
+    /** Aborts the start. */
+    readonly signal: AbortSignal;
     /** When all is done but to listen. */
     readonly beforeListening: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
   },
@@ -43,21 +45,22 @@ async function begin(
   const clock = new SystemClock();
   const bus = new ClusterBus(number, config.processes, channel, clock);
   const gate = new ListenGate(clock);
+  const stop = new ShutdownController(clock);
   const starting = startServer(configOfProcess(config, number), {
     bus,
+    signal: stop.signal,
     beforeListening: async ({ readiness, state }) => {
       channel.send({ kind: 'prepared' });
       await state.adopt();
       await gate.opens(readiness);
     },
   });
-  const stop = new ShutdownController(starting);
   const end = (drain: boolean): void => {
     stop.now(drain);
     gate.close();
   };
-  // Ctrl-C reaches all processes of a terminal; the one that supervises them says what it means.
-  stop.onSignals({ interrupt: false });
+  // Ctrl-C and the end of a terminal reach all of its processes; the supervisor decides what they mean.
+  stop.onSignals({ direct: false });
   channel.onOrder((order) => {
     if (order.kind === 'listen') gate.open(order.whenReady);
     if (order.kind === 'stop') end(order.drain);
@@ -70,11 +73,10 @@ async function begin(
     void clock.sleep(ORPHAN_LIMIT_MS).then(() => process.exit(1));
   });
   try {
-    const { url } = await starting;
+    const { url } = await stop.watch(starting);
     started = true;
     channel.send({ kind: 'listening', url });
   } catch (error) {
-    if (stop.asked) process.exit();
     await channel.sendLast({ kind: 'failed', reason: startFault(error) });
     process.exit(1);
   }

@@ -31,8 +31,7 @@ export async function supervise(given: LeafConfig): Promise<void> {
     }
     void supervisor.stop({ drain: signal !== 'SIGINT' });
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   const { code, fault } = await supervisor.run();
   if (fault !== undefined) sayStartFault(fault);
   process.exit(code);

@@ -1,7 +1,7 @@
 import { adminTokens } from './admin-token';
 
 const ONE = '0123456789abcdef';
-const TWO = 'abcdefghijklmnop';
+const TWO = 'ABCDEFGHIJKLMNOP';
 
 describe('adminTokens', () => {
   it('reads one token', () => {
@@ -22,6 +22,10 @@ describe('adminTokens', () => {
     [ONE.slice(1), 'token of 16'],
     [`${ONE} x`, 'token of 16'],
     [`ops:${'x'.repeat(257)}`, 'token of 16'],
+    ['aaaaaaaaaaaaaaaa', 'hard to guess'],
+    ['abcabcabcabcabcabcabcabcabcabcabc', 'hard to guess'],
+    ['change-me-change-me', 'openssl rand -hex 32'],
+    ['passwordpassword', 'hard to guess'],
     [`:${ONE}`, 'name of 1'],
     [`o ps:${ONE}`, 'name of 1'],
     [`ops:${ONE}:x`, 'token of 16'],

@@ -19,6 +19,8 @@ const TOKEN_BYTES = 24;
 const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 /** What an `Authorization` header can carry (RFC 6750). It has no ":", "," or "@". */
 const TOKEN = /^[A-Za-z0-9._~+/-]{16,256}={0,2}$/;
+/** Least number of different characters, and least estimate of the entropy. */
+const LEAST = { characters: 8, bits: 64 };
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z)?$/;
 
 /**
@@ -53,7 +55,19 @@ function parse(entry: string, where: string): AdminToken {
   if (!TOKEN.test(token)) {
     throw new Error(`${where}must have a token of 16 to 256 letters, digits, "-", "_", ".", "~", "+" or "/"`);
   }
+  if (new Set(token).size < LEAST.characters || entropyBits(token) < LEAST.bits) {
+    throw new Error(
+      `${where}must have a token that is hard to guess, with at least ${LEAST.characters} different characters and an estimated entropy of ${LEAST.bits} bits: openssl rand -hex 32 makes one`,
+    );
+  }
   return { name, token, ...(at < 0 ? {} : { expiresAt: parseTime(entry.slice(at + 1), where) }) };
+}
+
+/** Shannon's estimate, by how often each character occurs: an upper bound, since it does not know words or sequences. */
+function entropyBits(token: string): number {
+  const counts = new Map<string, number>();
+  for (const character of token) counts.set(character, (counts.get(character) ?? 0) + 1);
+  return [...counts.values()].reduce((bits, count) => bits + count * Math.log2(token.length / count), 0);
 }
 
 function parseTime(text: string, where: string): number {

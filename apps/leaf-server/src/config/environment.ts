@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { loadConfig, type LeafConfig } from './leaf-config';
 
 /** Settings from a file in the format of another service. */
@@ -10,17 +12,28 @@ export interface FileSettings {
 }
 
 /**
- * The settings of this process: its environment, and for what is not set there a file `.env` in the working directory,
- * and the file that `LEAF_PROPERTIES_FILE` names.
+ * The settings of this process: its environment, and for what is not set or empty there a file `.env` in the working
+ * directory, and the file that `LEAF_PROPERTIES_FILE` names.
  *
  * @param readProperties reads that file
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
-export function readConfig(readProperties: (file: string) => FileSettings): LeafConfig {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  const file = process.env.LEAF_PROPERTIES_FILE ?? '';
-  const { env, warnings } = file === '' ? { env: {}, warnings: [] } : readProperties(file);
-  const given = Object.entries(process.env).filter(([, value]) => value !== '');
-  const config = loadConfig({ ...env, ...Object.fromEntries(given) });
-  return { ...config, warnings: [...warnings, ...config.warnings] };
+export function readConfig(
+  readProperties: (file: string) => FileSettings,
+  { env = process.env, directory = '.' }: { readonly env?: NodeJS.ProcessEnv; readonly directory?: string } = {},
+): LeafConfig {
+  const files = readEnvFile(resolve(directory, '.env'), env);
+  const file = env.LEAF_PROPERTIES_FILE ?? '';
+  const { env: properties, warnings } = file === '' ? { env: {}, warnings: [] } : readProperties(file);
+  if (file !== '') files.push(resolve(file));
+  const given = Object.entries(env).filter(([, value]) => value !== '');
+  const config = loadConfig({ ...env, ...properties, ...Object.fromEntries(given) });
+  return { ...config, warnings: [...warnings, ...config.warnings], files: [...files, ...config.files] };
+}
+
+/** Sets what is not set or empty, for child processes and libraries as well. */
+function readEnvFile(file: string, env: NodeJS.ProcessEnv): string[] {
+  if (!existsSync(file)) return [];
+  for (const [name, value] of Object.entries(parseEnv(readFileSync(file, 'utf8')))) env[name] ||= value;
+  return [file];
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { LeafError } from '@leaf-ids/core';
 import { loadConfig } from './leaf-config';
+import { VARIABLES } from './variables';
 
 function fault(env: Record<string, string>): string {
   try {
@@ -15,7 +16,7 @@ function fault(env: Record<string, string>): string {
 describe('loadConfig', () => {
   it('works without any variable', () => {
     const config = loadConfig({}, false);
-    expect(config).toMatchObject({ host: '0.0.0.0', port: 8080, drainMs: 5000, warnings: [] });
+    expect(config).toMatchObject({ port: 8080, drainMs: 5000, warnings: [] });
     expect(config.log).toEqual({ level: 'info', format: 'json' });
     expect(config.ids.segment).toEqual({
       database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, accept: [], failoverGapSteps: 10 },
@@ -38,6 +39,40 @@ describe('loadConfig', () => {
 
   it('takes an empty variable for one that is not set', () => {
     expect(loadConfig({ LEAF_PORT: '' }).port).toBe(8080);
+  });
+
+  it.each(Object.entries(VARIABLES).flatMap(([name, { neverEmpty }]) => (neverEmpty ? [name] : [])))(
+    'refuses an empty %s: its default can make IDs that exist already',
+    (name) => {
+      expect(fault({ [name]: '' })).toContain(`${name} is empty`);
+    },
+  );
+
+  it('refuses a registry that servers share beside an embedded database', () => {
+    const shared = ['database', 'mysql', 'zk_normal', 'zk_recycle'];
+    const zookeeper = { LEAF_ZOOKEEPER: 'zk1' };
+    for (const LEAF_SNOWFLAKE_REGISTRY of shared) {
+      const message = fault({ ...zookeeper, LEAF_SNOWFLAKE_REGISTRY });
+      expect(message).toContain(`LEAF_DATABASE_URL must be set beside the registry ${LEAF_SNOWFLAKE_REGISTRY}`);
+      const server = { ...zookeeper, LEAF_SNOWFLAKE_REGISTRY, LEAF_DATABASE_URL: 'mysql://leaf@db/leaf' };
+      expect(loadConfig(server).ids.segment).toBeDefined();
+    }
+    const embedded = { ...zookeeper, LEAF_DATABASE_URL: 'sqlite:/a' };
+    expect(fault({ ...embedded, LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' })).toContain('LEAF_DATABASE_URL must name');
+    const several = { ...zookeeper, LEAF_DATABASE_URLS: '{"a":"mysql://leaf@db/leaf","b":"sqlite:/b"}' };
+    expect(fault({ ...several, LEAF_SNOWFLAKE_REGISTRY: 'zk_normal' })).toContain('LEAF_DATABASE_URLS must name');
+    const mixed = { LEAF_DATABASE_URLS: '{"a":"mysql://leaf@db/leaf"}', LEAF_DATABASE_URL: 'sqlite:/a' };
+    expect(fault({ ...mixed, LEAF_SNOWFLAKE_REGISTRY: 'database' })).toContain('LEAF_DATABASE_URL must name');
+  });
+
+  it('accepts both in one SQLite file, and a shared registry without segments', () => {
+    for (const LEAF_SNOWFLAKE_REGISTRY of ['database', 'mysql', 'local']) {
+      expect(loadConfig({ LEAF_SNOWFLAKE_REGISTRY, LEAF_DATABASE_URL: 'sqlite:/a' }).ids.segment).toBeDefined();
+    }
+    const zookeeper = { LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle', LEAF_ZOOKEEPER: 'zk1', LEAF_SEGMENT_ENABLED: 'false' };
+    expect(loadConfig(zookeeper).ids.snowflake).toBeDefined();
+    const database = { LEAF_SNOWFLAKE_REGISTRY: 'database', LEAF_SEGMENT_ENABLED: 'false' };
+    expect(fault(database)).toContain('LEAF_DATABASE_URL must be set');
   });
 
   it('logs for people on a terminal only', () => {
@@ -69,6 +104,7 @@ describe('loadConfig', () => {
     });
     expect(registry({ ...shared, LEAF_SNOWFLAKE_OFFLINE: 'refuse' })).not.toHaveProperty('fileDirectory');
     const zookeeper = {
+      LEAF_SEGMENT_ENABLED: 'false',
       LEAF_ZOOKEEPER: 'zk1,zk2:2182/prod',
       LEAF_ZOOKEEPER_AUTH: 'digest:leaf:secret',
       LEAF_ADVERTISE_HOST: '10.0.0.7',
@@ -221,7 +257,7 @@ describe('loadConfig', () => {
   });
 
   it('warns of a server that others cannot be told from', () => {
-    const port = { LEAF_PORT: '0', LEAF_SNOWFLAKE_REGISTRY: 'mysql' };
+    const port = { LEAF_PORT: '0', LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: 'sqlite:/a' };
     expect(loadConfig(port).warnings).toEqual([expect.stringContaining('LEAF_ADVERTISE_PORT')]);
     expect(loadConfig({ ...port, LEAF_ADVERTISE_PORT: '9001' }).warnings).toEqual([]);
     expect(loadConfig({ ...port, LEAF_SNOWFLAKE_REGISTRY: 'local' }).warnings).toEqual([]);

@@ -1,14 +1,19 @@
+import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { BitLayout, firstAddress, formatInstance, type Instance, LeafError, messageOf } from '@leaf-ids/core';
+import { firstAddress, formatInstance, type HostAddresses, type Instance, LeafError, messageOf } from '@leaf-ids/core';
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { AdminToken } from './admin-token';
 import type { HttpLimits } from './http-limits';
-import { localWorkerFaults } from './local-workers';
+import { anyAddress, unreachableHost } from './addresses';
+import { contradictions } from './contradictions';
+import { horizonOf, type Resolved } from './resolved';
+import { withSecretFiles } from './secret-files';
 import { type TracingConfig, tracingOf } from './tracing';
-import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
+import type { Variable } from './variable';
+import { VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
@@ -28,6 +33,8 @@ export interface LeafConfig {
   readonly http: HttpLimits;
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly AdminToken[] | undefined;
+  /** Read again when it changes. */
+  readonly adminTokenFile: string | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
@@ -35,35 +42,31 @@ export interface LeafConfig {
   readonly ids: { readonly segment?: SegmentModuleOptions; readonly snowflake?: SnowflakeModuleOptions };
   /** What an operator should know, though it stops nothing. */
   readonly warnings: readonly string[];
+  /** The files from which settings were read, for the log. */
+  readonly files: readonly string[];
 }
 
-/** Without a default, derived or not. */
-type Optional =
-  | 'LEAF_ADMIN_TOKEN'
-  | 'LEAF_DATABASE_URLS'
-  | 'LEAF_DATABASE_TAGS'
-  | 'LEAF_ZOOKEEPER'
-  | 'LEAF_ZOOKEEPER_AUTH'
-  | 'LEAF_PROPERTIES_FILE'
-  | 'OTEL_EXPORTER_OTLP_ENDPOINT'
-  | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
-  | 'OTEL_EXPORTER_OTLP_HEADERS';
-/** The values of everything that has a default. */
-type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
-  readonly [Name in Optional]?: NonNullable<Environment[Name]>;
-};
-
 /**
- * Reads the settings from environment variables; an empty one counts as not set.
+ * Reads the settings from environment variables. An empty variable counts as not set, or is a fault: see
+ * {@link Variable.neverEmpty}.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID` listing every fault
  */
-export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isTTY): LeafConfig {
-  const faults: string[] = [];
+export function loadConfig(
+  given: NodeJS.ProcessEnv,
+  terminal = process.stdout.isTTY,
+  addresses: HostAddresses = networkInterfaces(),
+): LeafConfig {
+  const { env, files, faults: secretFaults } = withSecretFiles(given);
+  const faults = [...secretFaults];
   const values: Record<string, unknown> = {};
-  for (const [name, { default: fallback, parse, secret }] of Object.entries<Variable<unknown>>(VARIABLES)) {
-    const given = env[name];
-    const text = given === undefined || given === '' ? fallback : given;
+  for (const [name, { default: fallback, parse, secret, neverEmpty }] of Object.entries<Variable<unknown>>(VARIABLES)) {
+    const set = env[name];
+    if (set === '' && neverEmpty) {
+      faults.push(`${name} is empty: set a value, or remove the variable to use its default`);
+      continue;
+    }
+    const text = set === undefined || set === '' ? fallback : set;
     if (text === undefined) continue;
     try {
       values[name] = parse(text);
@@ -73,15 +76,20 @@ export function loadConfig(env: NodeJS.ProcessEnv, terminal = process.stdout.isT
     }
   }
   values.LEAF_SNOWFLAKE_REGISTRY ??= defaultRegistry(values, env);
-  if (faults.length === 0)
-    faults.push(...contradictions(values as Resolved), ...sharedWorkers(values, env), ...movedFaults(values, env));
+  if (faults.length === 0) faults.push(...contradictions(values as Resolved, env, firstAddress(addresses)));
   if (faults.length > 0) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
       `The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     );
   }
-  return resolveConfig(withDerivedDefaults(values, terminal), unknownVariables(env));
+  return {
+    ...resolveConfig(withDerivedDefaults(values, terminal, addresses), [
+      ...unreachableHost(values, addresses),
+      ...unknownVariables(env),
+    ]),
+    files,
+  };
 }
 
 /** Servers on one database server share its pool of workers; an embedded database has one server. */
@@ -90,10 +98,11 @@ function defaultRegistry({ LEAF_DATABASE_URL: url }: Partial<Resolved>, env: Nod
   return isShared && !env.LEAF_LOCAL_WORKERS ? 'database' : 'local';
 }
 
-function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Resolved {
+function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean, addresses: HostAddresses): Resolved {
   const { LEAF_PORT = 0, LEAF_DATA_DIR = '' } = values;
   return {
-    LEAF_ADVERTISE_HOST: firstAddress(),
+    LEAF_HOST: anyAddress(addresses),
+    LEAF_ADVERTISE_HOST: firstAddress(addresses),
     LEAF_ADVERTISE_PORT: LEAF_PORT,
     LEAF_DATABASE_ACCEPT: [],
     LEAF_DATABASE_URL: `sqlite:${join(resolve(LEAF_DATA_DIR), 'leaf.sqlite')}`,
@@ -102,7 +111,7 @@ function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean): Reso
   } as Resolved;
 }
 
-function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
+function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, 'files'> {
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   const segment = {
     database: databaseOf(values),
@@ -148,6 +157,7 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
       waitMs: values.LEAF_SEGMENT_WAIT_MS,
     },
     adminTokens: values.LEAF_ADMIN_TOKEN,
+    adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
     tracing: tracingOf(values),
     ids: {
@@ -185,89 +195,6 @@ function registryOf(values: Resolved): RegistryOptions {
     zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
     url: `http://${formatInstance(instance)}`,
   });
-}
-
-function horizonOf(values: Resolved): number {
-  return policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool'
-    ? values.LEAF_SNOWFLAKE_LEASE_TTL_MS
-    : values.LEAF_SNOWFLAKE_HORIZON_MS;
-}
-
-/** Faults that show only when settings are seen together. */
-function contradictions(values: Resolved): string[] {
-  const faults: string[] = [];
-  if (!values.LEAF_SEGMENT_ENABLED && !values.LEAF_SNOWFLAKE_ENABLED) {
-    faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
-  }
-  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > horizonOf(values)) {
-    const isPool = policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool';
-    const horizon = isPool ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
-    faults.push(`${horizon} must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm`);
-  }
-  if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
-    faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
-  }
-  faults.push(...shardFaults(values));
-  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
-  try {
-    const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
-    if (values.LEAF_SNOWFLAKE_REGISTRY === 'local') {
-      faults.push(...localWorkerFaults(values.LEAF_LOCAL_WORKERS, values.LEAF_PROCESSES, layout.maxWorkerId));
-    }
-  } catch (error) {
-    faults.push(`LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH: ${messageOf(error)}`);
-  }
-  return faults;
-}
-
-function shardFaults(values: Partial<Resolved>): string[] {
-  const { LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags = {}, LEAF_SNOWFLAKE_REGISTRY: registry } = values;
-  if (databases === undefined) {
-    return Object.keys(tags).length > 0 ? ['LEAF_DATABASE_TAGS needs LEAF_DATABASE_URLS, which is not set'] : [];
-  }
-  const faults: string[] = [];
-  const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
-  if (unknown !== undefined)
-    faults.push(`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS does not list`);
-  const inDatabase = registry === 'database' || registry === 'mysql';
-  if (values.LEAF_SNOWFLAKE_ENABLED === true && inDatabase && values.LEAF_DATABASE_URL === undefined) {
-    faults.push(
-      `LEAF_DATABASE_URL must name the one database of the registry ${registry} beside LEAF_DATABASE_URLS: without it, each server would have a registry of its own`,
-    );
-  }
-  return faults;
-}
-
-/** Servers on one database that were never told their worker IDs would all be worker 0. */
-function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
-  if (values.LEAF_SNOWFLAKE_ENABLED !== true || values.LEAF_SEGMENT_ENABLED !== true) return [];
-  if (values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
-  const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
-  const urls = several === undefined ? [url].filter((text) => text !== undefined) : Object.values(several);
-  if (urls.every((text) => 'file' in parseDatabaseUrl(text)) || env.LEAF_LOCAL_WORKERS) return [];
-  return [
-    'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server; or choose a registry that servers share in LEAF_SNOWFLAKE_REGISTRY',
-  ];
-}
-
-/**
- * Settings that the Java service requires have no default beside its properties file: tags and worker IDs would begin
- * anew.
- */
-function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
-  if (values.LEAF_PROPERTIES_FILE === undefined) return [];
-  const registry = values.LEAF_SNOWFLAKE_ENABLED === true ? values.LEAF_SNOWFLAKE_REGISTRY : undefined;
-  const faults: string[] = [];
-  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || registry === 'mysql' || registry === 'database';
-  if (withDatabase && !env.LEAF_DATABASE_URL && !env.LEAF_DATABASE_URLS) {
-    faults.push('LEAF_PROPERTIES_FILE names no database: set leaf.jdbc.url in it, or LEAF_DATABASE_URL');
-  }
-  if (registry === 'local' && !env.LEAF_LOCAL_WORKERS) {
-    faults.push(
-      'LEAF_PROPERTIES_FILE names no worker ID: set leaf.snowflake.local.workIdMap in it, or LEAF_LOCAL_WORKERS',
-    );
-  }
-  return faults;
 }
 
 /** Kubernetes sets LEAF_PORT=tcp://… in every pod beside a Service that is called "leaf". */

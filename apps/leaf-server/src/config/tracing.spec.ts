@@ -1,4 +1,5 @@
 import { loadConfig, type LeafConfig } from './leaf-config';
+import { otlpHeaders } from './tracing';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
@@ -16,28 +17,20 @@ function fault(env: NodeJS.ProcessEnv): string {
 }
 
 describe('the settings of traces', () => {
-  it('have the defaults of OpenTelemetry', () => {
-    expect(tracing({})).toEqual({
-      url: 'http://collector:4318/v1/traces',
-      headers: {},
-      serviceName: 'leaf',
-      sampler: 'parentbased_always_on',
-      ratio: 1,
-    });
+  it('name the collector, by the endpoint of traces before the other one', () => {
+    expect(tracing({})).toEqual({ collector: 'collector:4318' });
+    expect(tracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://own/v2?key=1' })).toEqual({ collector: 'own' });
     expect(loadConfig({}).tracing).toBeUndefined();
   });
 
-  it('take the endpoint of traces as it is, and the other as what is before the path', () => {
-    const own = 'https://collector/v2/all?key=1';
-    expect(tracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own })?.url).toBe(own);
-    expect(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector/otlp/' })?.url).toBe(
-      'http://collector/otlp/v1/traces',
-    );
+  it('switch traces off', () => {
+    expect(tracing({ OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
+    expect(tracing({ OTEL_TRACES_EXPORTER: 'none' })).toBeUndefined();
   });
 
   it('decode headers', () => {
     const headers = { authorization: 'Bearer a=b,c', 'x-org': '' };
-    expect(tracing({ OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20a=b%2Cc, x-org=' })?.headers).toEqual(headers);
+    expect(otlpHeaders('Authorization=Bearer%20a=b%2Cc, x-org=')).toEqual(headers);
   });
 
   it.each([

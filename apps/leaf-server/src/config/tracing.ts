@@ -10,38 +10,27 @@ export const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Where traces go, and which. */
+export const DEFAULT_SERVICE_NAME = 'leaf';
+
+/** That there are traces. All else the OpenTelemetry SDK reads from its standard variables. */
 export interface TracingConfig {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly serviceName: string;
-  readonly sampler: (typeof SAMPLERS)[number];
-  /** Share of the traces, for the samplers that choose. */
-  readonly ratio: number;
+  /** Host and port of the collector, for the log. */
+  readonly collector: string;
 }
 
-/** The values of the variables of OpenTelemetry. */
+/** The values that decide whether there are traces. */
 interface TracingValues {
+  readonly OTEL_SDK_DISABLED: boolean;
+  readonly OTEL_TRACES_EXPORTER: 'otlp' | 'none';
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
   readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
-  readonly OTEL_EXPORTER_OTLP_HEADERS?: Readonly<Record<string, string>>;
-  readonly OTEL_SERVICE_NAME: string;
-  readonly OTEL_TRACES_SAMPLER: TracingConfig['sampler'];
-  readonly OTEL_TRACES_SAMPLER_ARG: number;
 }
 
-/** Undefined when no endpoint is named: there are no traces then. */
+/** Undefined when no endpoint is named, or traces are switched off. */
 export function tracingOf(values: TracingValues): TracingConfig | undefined {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = values;
-  const url = own ?? (base === undefined ? undefined : `${base.replace(/\/$/, '')}/v1/traces`);
-  if (url === undefined) return undefined;
-  return {
-    url,
-    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
-    serviceName: values.OTEL_SERVICE_NAME,
-    sampler: values.OTEL_TRACES_SAMPLER,
-    ratio: values.OTEL_TRACES_SAMPLER_ARG,
-  };
+  const url = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (url === undefined || values.OTEL_SDK_DISABLED || values.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  return { collector: new URL(url).host };
 }
 
 export const otlpEndpoint: Parser<string> = (value) => {

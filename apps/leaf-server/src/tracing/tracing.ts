@@ -23,8 +23,8 @@ export class Tracing {
 
   /** @throws LeafError `LEAF_CONFIG_INVALID` when a package is not installed */
   static async start(config: TracingConfig, clock: Clock): Promise<Tracing> {
-    const deliveries = new Deliveries(new URL(config.url).host);
-    const sdk = await loadSdk(config, (error) => deliveries.report(error));
+    const deliveries = new Deliveries(config.collector);
+    const sdk = await loadSdk((error) => deliveries.report(error));
     return new Tracing(sdk, clock);
   }
 

@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
-import { firstAddress, formatInstance } from './instance';
+import type { NetworkInterfaceInfo } from 'node:os';
+import { firstAddress, formatInstance, isLoopback } from './instance';
 
 describe('formatInstance', () => {
   it.each([
@@ -12,6 +13,37 @@ describe('formatInstance', () => {
   });
 });
 
-it('firstAddress is an IPv4 address', () => {
-  expect(isIPv4(firstAddress())).toBe(true);
+describe('firstAddress', () => {
+  const at = (family: 'IPv4' | 'IPv6', address: string, internal = false): NetworkInterfaceInfo => {
+    const common = { address, netmask: '', mac: '', internal, cidr: null };
+    return family === 'IPv4' ? { ...common, family } : { ...common, family, scopeid: 0 };
+  };
+  const lo = [at('IPv4', '127.0.0.1', true), at('IPv6', '::1', true)];
+
+  it('is an IPv4 address where there is one', () => {
+    expect(isIPv4(firstAddress())).toBe(true);
+    expect(firstAddress({ lo, eth0: [at('IPv6', 'fd00::2'), at('IPv4', '10.0.0.7')] })).toBe('10.0.0.7');
+  });
+
+  it('is an IPv6 address that other hosts reach where there is no other', () => {
+    expect(firstAddress({ lo, eth0: [at('IPv6', 'fe80::1'), at('IPv6', 'fd00::2')] })).toBe('fd00::2');
+  });
+
+  it('is the loopback address where others reach none', () => {
+    expect(firstAddress({ lo, eth0: [at('IPv6', 'fe80::1')] })).toBe('127.0.0.1');
+    expect(isLoopback(firstAddress({ lo }))).toBe(true);
+  });
+});
+
+it.each([
+  ['127.0.0.1', true],
+  ['127.1.2.3', true],
+  ['::1', true],
+  ['localhost', true],
+  ['::ffff:127.0.0.1', true],
+  ['10.0.0.127', false],
+  ['fd00::1', false],
+  ['leaf-0.leaf', false],
+])('%s as loopback address: %s', (address, expected) => {
+  expect(isLoopback(address)).toBe(expected);
 });

@@ -16,8 +16,22 @@ export function processInstance({ ip, port }: Instance, process: number): Instan
   return { ip: `${ip}#${process}`, port };
 }
 
-/** The first external IPv4 address of this host; `127.0.0.1` if there is none. */
-export function firstAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+/** The addresses of a host by network interface, as `networkInterfaces()` of Node lists them. */
+export type HostAddresses = ReturnType<typeof networkInterfaces>;
+
+/**
+ * The first address of this host that others can reach: an IPv4 address, or an IPv6 address that is not link-local where
+ * there is none; `127.0.0.1` where there is neither.
+ */
+export function firstAddress(addresses: HostAddresses = networkInterfaces()): string {
+  const external = Object.values(addresses).flatMap((list) => (list ?? []).filter(({ internal }) => !internal));
+  const found =
+    external.find(({ family }) => family === 'IPv4') ??
+    external.find(({ family, address }) => family === 'IPv6' && !/^fe[89ab]/i.test(address));
+  return found?.address ?? '127.0.0.1';
+}
+
+/** Whether an address or a name reaches only servers on the same host. */
+export function isLoopback(address: string): boolean {
+  return address === '::1' || address === 'localhost' || /^(?:::ffff:)?127\./i.test(address);
 }

@@ -99,6 +99,11 @@ export class WorkerRegistry {
     return this.parts.store.peers(this.parts.clock.now());
   }
 
+  /** Rejects an acquisition that waits for the store to answer. Only {@link close} may follow. */
+  abort(): Promise<void> {
+    return this.parts.store.abort();
+  }
+
   async close(): Promise<void> {
     this.parts.file?.close();
     await this.parts.store.close();

@@ -124,6 +124,11 @@ export abstract class WorkerStore {
     return Promise.resolve([]);
   }
 
+  /** Aborts the connections, including those under way: waits for them reject. Locks stay until {@link close}. */
+  abort(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Closes connections and releases locks; does not change records. Must be the last call. */
   close(): Promise<void> {
     return Promise.resolve();

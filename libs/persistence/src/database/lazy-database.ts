@@ -34,15 +34,15 @@ export class LazyDatabase {
    *   `LEAF_DATABASE_UNUSABLE`
    */
   open(): Promise<LeafDataSource> {
-    if (this.closing.signal.aborted)
-      return Promise.reject(new LeafError('LEAF_STORE_UNAVAILABLE', 'This server is stopping.'));
+    const { signal } = this.closing;
+    if (signal.aborted) return Promise.reject(signal.reason as LeafError);
     this.opening ??= this.tryOpen();
     return this.opening;
   }
 
   /** Aborts opening, or closes the open database within its time limit. */
   async close(): Promise<void> {
-    this.closing.abort();
+    this.closing.abort(new LeafError('LEAF_STORE_UNAVAILABLE', 'This server is stopping.'));
     const dataSource = await this.opening?.catch(() => undefined);
     await dataSource?.destroy();
   }

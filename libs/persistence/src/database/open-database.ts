@@ -1,4 +1,12 @@
-import { type Clock, LeafError, type LeafErrorCode, messageOf, type RandomSource, retry } from '@leaf-ids/core';
+import {
+  type Clock,
+  LeafError,
+  type LeafErrorCode,
+  messageOf,
+  type RandomSource,
+  retry,
+  unlessAborted,
+} from '@leaf-ids/core';
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../connections/connection-limits';
 import type { Dialect } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';
@@ -32,7 +40,7 @@ export interface OpenDatabaseOptions {
   readonly attempts?: number;
   /** {@link DEFAULT_LIMITS} by default; parameters of the database URL take precedence. */
   readonly limits?: ConnectionLimits;
-  /** Aborts the wait for a database that is not up yet. */
+  /** Aborts: connections under way are closed, and the call rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
@@ -55,7 +63,7 @@ export async function openDatabase(
   clock: Clock,
   random: RandomSource,
 ): Promise<LeafDataSource> {
-  const { target } = options;
+  const { target, signal } = options;
   const dialect = DIALECTS[target.dialect];
   const { driver, schema } = dialect;
   const limits = limitsOf(target, options.limits ?? DEFAULT_LIMITS);
@@ -78,17 +86,27 @@ export async function openDatabase(
     const onRetry = (error: unknown, _: number, waitMs: number): void => {
       if (!(error instanceof MigrationsLocked)) options.onRetry?.(messageOf(error), waitMs);
     };
-    const { signal, attempts = OPEN_RETRY.attempts } = options;
+    const { attempts = OPEN_RETRY.attempts } = options;
     const isRetryable = (error: unknown): boolean => isNotUpYet(error, dialect);
-    await retry(attempt, { ...OPEN_RETRY, attempts, isRetryable, onRetry, ...(signal && { signal }) }, clock, random);
+    const how = { ...OPEN_RETRY, attempts, isRetryable, onRetry, ...(signal && { signal }) };
+    const opened = retry(attempt, how, clock, random);
+    closeWhenAborted(dataSource, opened, signal);
+    await unlessAborted(opened, signal);
     return dataSource;
   } catch (error) {
+    if (signal?.aborted) throw error;
     if (dataSource.isInitialized) await dataSource.destroy();
     if (error instanceof LeafError && FINAL.includes(error.code)) throw error;
     const advice = driver.advice(error, 'schema' in target ? target.schema : undefined);
     const message = `The database ${target.description} cannot be used: ${messageOf(error)}. ${advice}`;
     throw new LeafError('LEAF_DATABASE_UNUSABLE', message, { cause: error });
   }
+}
+
+/** A connection under way can be closed only after it was made or has failed. */
+function closeWhenAborted(dataSource: LeafDataSource, opened: Promise<void>, signal: AbortSignal | undefined): void {
+  const close = (): void => void (signal?.aborted && dataSource.destroy());
+  opened.then(close, close);
 }
 
 /** Whether a retry may succeed without a change of configuration. */

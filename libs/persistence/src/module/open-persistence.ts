@@ -21,7 +21,7 @@ import { openSharded } from './open-sharded';
  */
 export async function openDataSource(options: PersistenceModuleOptions | undefined): Promise<DataSource> {
   if (options === undefined || 'shards' in options) return unopened();
-  const { migrate, accept = [] } = options;
+  const { migrate, accept = [], signal } = options;
   const logger = new Logger('Persistence');
   // The database of an application gets no test tag.
   const source =
@@ -30,7 +30,7 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
       : { target: parseDatabaseUrl(options.url), firstTag: FIRST_TAG };
   return openDatabase(
     {
-      ...{ ...source, migrate, accept, onCloseProblem: closeProblem(logger) },
+      ...{ ...source, migrate, accept, onCloseProblem: closeProblem(logger), ...(signal && { signal }) },
       onAccepted: (problem) => logger.warn(`Accepted: ${problem}`),
       onCreated: () => logger.log(newDatabase(source.target.description)),
       onRetry: (problem, waitMs) => {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { reasonOf, SystemClock, systemRandom } from '@leaf-ids/core';
+import { reasonOf, SystemClock, systemRandom, unlessAborted } from '@leaf-ids/core';
 import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
@@ -61,7 +61,7 @@ async function openShards(options: ShardedPersistenceOptions, logger: Logger, cl
   );
   const shards = new Shards(all, router, clock, (fault) => logger.error(fault));
   try {
-    await shards.start();
+    await unlessAborted(shards.start(), options.signal);
   } catch (error) {
     await shards.close();
     throw error;

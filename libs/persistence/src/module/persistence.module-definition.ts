@@ -16,6 +16,8 @@ export interface CommonOptions {
    * `DEFAULT_SEGMENT_OPTIONS`.
    */
   readonly maxStep?: number;
+  /** Aborts a start under way: connections that are being made are closed. */
+  readonly signal?: AbortSignal;
 }
 
 export interface UrlPersistenceOptions extends CommonOptions {

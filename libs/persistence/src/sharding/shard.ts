@@ -113,7 +113,7 @@ export class Shard {
       this.held = { dataSource, segments, tags: createTagStore(dataSource), names };
     } catch (error) {
       this.problem = error;
-      this.options.onOpenFailed(error);
+      if (!signal.aborted) this.options.onOpenFailed(error);
       throw error;
     }
   }

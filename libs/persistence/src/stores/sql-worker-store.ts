@@ -180,6 +180,10 @@ export class SqlWorkerStore extends WorkerStore {
     return Promise.resolve([{ name: 'the database', ask }]);
   }
 
+  override abort(): Promise<void> {
+    return this.database.close();
+  }
+
   override close(): Promise<void> {
     return this.database.close();
   }

@@ -70,10 +70,14 @@ function storeOf(
   return { store: new SqlWorkerStore(opened, table), remembers: opened.target.file !== undefined };
 }
 
-function databaseOf(options: SqlOptions & Source, { clock, random, onCloseProblem }: StrategyContext): WorkerDatabase {
+function databaseOf(
+  options: SqlOptions & Source,
+  { clock, random, onCloseProblem, onCreated }: StrategyContext,
+): WorkerDatabase {
   const { migrate, accept = [] } = options;
   const target = 'dataSource' in options ? lentTarget(options.dataSource) : workersOf(parseDatabaseUrl(options.url));
-  return new LazyDatabase({ target, migrate, accept, onCloseProblem }, clock, random);
+  const created = (): void => onCreated?.(target.description);
+  return new LazyDatabase({ target, migrate, accept, onCloseProblem, onCreated: created }, clock, random);
 }
 
 /** SQLite allows one writer at a time. Leases use a separate file, so that they do not wait for writes of tags. */

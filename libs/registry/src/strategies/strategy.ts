@@ -6,6 +6,8 @@ export interface StrategyContext {
   readonly random: RandomSource;
   /** Called for each failure during close. */
   readonly onCloseProblem: (step: string, problem: string) => void;
+  /** Called when the tables of a database were made: it has no record of any worker ID. */
+  readonly onCreated?: (database: string) => void;
 }
 
 /** The components that a strategy provides. */

@@ -167,6 +167,10 @@ export class ZookeeperWorkerStore extends WorkerStore {
     return this.translated(() => this.directory.timeSources());
   }
 
+  override abort(): Promise<void> {
+    return this.session.close();
+  }
+
   override async close(): Promise<void> {
     await this.session.close();
     await this.directory.settled();

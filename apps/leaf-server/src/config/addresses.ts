@@ -1,0 +1,23 @@
+import { isIP } from 'node:net';
+import { firstAddress, type HostAddresses } from '@leaf-ids/core';
+import { sharesRegistry } from './contradictions';
+import type { Resolved } from './resolved';
+
+const WILDCARDS = ['::', '0.0.0.0'];
+
+/** `::` takes IPv4 connections as well. */
+export function anyAddress(addresses: HostAddresses): string {
+  const families = Object.values(addresses).flatMap((list) => (list ?? []).map(({ family }) => family));
+  return families.includes('IPv6') ? '::' : '0.0.0.0';
+}
+
+/** A warning when the registry sends other servers to an address on which HTTP does not listen. */
+export function unreachableHost(values: Partial<Resolved>, addresses: HostAddresses): string[] {
+  const { LEAF_HOST: host, LEAF_ADVERTISE_HOST: advertised } = values;
+  const first = firstAddress(addresses);
+  if (advertised !== undefined || host === undefined || isIP(host) === 0 || WILDCARDS.includes(host)) return [];
+  if (host === first || !sharesRegistry(values)) return [];
+  return [
+    `The worker registry knows this server as ${first}, but HTTP listens on ${host} only: set LEAF_ADVERTISE_HOST to an address at which other servers reach this one.`,
+  ];
+}

@@ -1,0 +1,139 @@
+import { BitLayout, isLoopback, messageOf } from '@leaf-ids/core';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
+import { policyOf } from '@leaf-ids/registry';
+import { localWorkerFaults } from './local-workers';
+import { horizonOf, type Resolved } from './resolved';
+
+/** Faults that show only when settings are seen together. */
+export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address: string): string[] {
+  return [
+    ...modeFaults(values),
+    ...sharedWorkers(values, env),
+    ...unsharedDatabases(values),
+    ...loopbackFaults(values, address),
+    ...movedFaults(values, env),
+  ];
+}
+
+function modeFaults(values: Resolved): string[] {
+  const faults: string[] = [];
+  if (!values.LEAF_SEGMENT_ENABLED && !values.LEAF_SNOWFLAKE_ENABLED) {
+    faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
+  }
+  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > horizonOf(values)) {
+    const isPool = policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool';
+    const horizon = isPool ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
+    faults.push(`${horizon} must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm`);
+  }
+  if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
+    faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
+  }
+  faults.push(...shardFaults(values));
+  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
+  try {
+    const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
+    if (values.LEAF_SNOWFLAKE_REGISTRY === 'local') {
+      faults.push(...localWorkerFaults(values.LEAF_LOCAL_WORKERS, values.LEAF_PROCESSES, layout.maxWorkerId));
+    }
+  } catch (error) {
+    faults.push(`LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH: ${messageOf(error)}`);
+  }
+  return faults;
+}
+
+function shardFaults(values: Partial<Resolved>): string[] {
+  const { LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags = {}, LEAF_SNOWFLAKE_REGISTRY: registry } = values;
+  if (databases === undefined) {
+    return Object.keys(tags).length > 0 ? ['LEAF_DATABASE_TAGS needs LEAF_DATABASE_URLS, which is not set'] : [];
+  }
+  const faults: string[] = [];
+  const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
+  if (unknown !== undefined)
+    faults.push(`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS does not list`);
+  const inDatabase = registry === 'database' || registry === 'mysql';
+  if (values.LEAF_SNOWFLAKE_ENABLED === true && inDatabase && values.LEAF_DATABASE_URL === undefined) {
+    faults.push(
+      `LEAF_DATABASE_URL must name the one database of the registry ${registry} beside LEAF_DATABASE_URLS: without it, each server would have a registry of its own`,
+    );
+  }
+  return faults;
+}
+
+/** Servers on one database that were never told their worker IDs would all be worker 0. */
+function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
+  if (values.LEAF_SNOWFLAKE_ENABLED !== true || values.LEAF_SEGMENT_ENABLED !== true) return [];
+  if (values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
+  const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
+  const urls = several === undefined ? [url].filter((text) => text !== undefined) : Object.values(several);
+  if (urls.every((text) => 'file' in parseDatabaseUrl(text)) || env.LEAF_LOCAL_WORKERS) return [];
+  return [
+    'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server; or choose a registry that servers share in LEAF_SNOWFLAKE_REGISTRY',
+  ];
+}
+
+function isFile(url: string): boolean {
+  return 'file' in parseDatabaseUrl(url);
+}
+
+/** Whether servers on other hosts can use the same worker registry. */
+export function sharesRegistry(values: Partial<Resolved>): boolean {
+  const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url } = values;
+  if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return false;
+  return registry.startsWith('zk_') || (url !== undefined && !isFile(url));
+}
+
+/** @param address the one that is advertised by default */
+function loopbackFaults(values: Partial<Resolved>, address: string): string[] {
+  if (values.LEAF_ADVERTISE_HOST !== undefined || !isLoopback(address) || !sharesRegistry(values)) return [];
+  return [
+    `LEAF_ADVERTISE_HOST must be set beside the registry ${values.LEAF_SNOWFLAKE_REGISTRY}, which servers share: this host has no address that others reach, and two servers that advertise ${address} are one server to the registry. Set the address of this server, or ${address} if all servers run on this host`,
+  ];
+}
+
+/**
+ * Servers that share worker IDs share tags, and the other way round. An embedded database belongs to one host: a registry
+ * that other hosts reach must not stand beside one, or each host would issue the segment IDs 1, 2, 3.
+ */
+function unsharedDatabases(values: Partial<Resolved>): string[] {
+  const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
+  if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return [];
+  const inDatabase = registry === 'database' || registry === 'mysql';
+  if (values.LEAF_SEGMENT_ENABLED !== true && !inDatabase) return [];
+  if (url === undefined && several === undefined) {
+    // `movedFaults` reports it.
+    if (values.LEAF_PROPERTIES_FILE !== undefined) return [];
+    return [
+      `LEAF_DATABASE_URL must be set beside the registry ${registry}, which servers share: without it, each server would use an embedded database of its own and issue the same IDs. Name a database server, or use LEAF_SNOWFLAKE_REGISTRY=local for a single server`,
+    ];
+  }
+  const registryIsFile = !sharesRegistry(values);
+  const segments =
+    values.LEAF_SEGMENT_ENABLED !== true ? [] : several === undefined ? [url ?? ''] : Object.values(several);
+  if (segments.every((text) => isFile(text) === registryIsFile)) return [];
+  const name = several === undefined ? 'LEAF_DATABASE_URL' : 'LEAF_DATABASE_URLS';
+  return [
+    registryIsFile
+      ? `LEAF_DATABASE_URL must name a database server beside LEAF_DATABASE_URLS: a registry in an SQLite file belongs to one host, and the databases are shared`
+      : `${name} must name database servers beside the registry ${registry}: an SQLite file belongs to one host, and the registry is shared. Use LEAF_SNOWFLAKE_REGISTRY=local for a single server`,
+  ];
+}
+
+/**
+ * Settings that the Java service requires have no default beside its properties file: tags and worker IDs would begin
+ * anew.
+ */
+function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
+  if (values.LEAF_PROPERTIES_FILE === undefined) return [];
+  const registry = values.LEAF_SNOWFLAKE_ENABLED === true ? values.LEAF_SNOWFLAKE_REGISTRY : undefined;
+  const faults: string[] = [];
+  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || registry === 'mysql' || registry === 'database';
+  if (withDatabase && !env.LEAF_DATABASE_URL && !env.LEAF_DATABASE_URLS) {
+    faults.push('LEAF_PROPERTIES_FILE names no database: set leaf.jdbc.url in it, or LEAF_DATABASE_URL');
+  }
+  if (registry === 'local' && !env.LEAF_LOCAL_WORKERS) {
+    faults.push(
+      'LEAF_PROPERTIES_FILE names no worker ID: set leaf.snowflake.local.workIdMap in it, or LEAF_LOCAL_WORKERS',
+    );
+  }
+  return faults;
+}

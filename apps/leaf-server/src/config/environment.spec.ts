@@ -1,0 +1,41 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FileSettings, readConfig } from './environment';
+import type { LeafConfig } from './leaf-config';
+
+let directory: string;
+beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), 'leaf-env-'))));
+afterEach(() => rm(directory, { recursive: true }));
+
+const PROPERTIES: FileSettings = { env: { LEAF_NAME: 'java', LEAF_LOCAL_WORKERS: '{"*":7}' }, warnings: [] };
+
+function read(env: NodeJS.ProcessEnv): LeafConfig {
+  return readConfig(() => PROPERTIES, { env, directory });
+}
+
+describe('readConfig', () => {
+  it('fills what is not set or empty from .env, and names the file', async () => {
+    const file = join(directory, '.env');
+    await writeFile(file, 'LEAF_PORT=9001\nLEAF_DATABASE_URL="sqlite:/a"\nLEAF_NAME=file\n');
+    const env = { LEAF_PORT: '', LEAF_DATABASE_URL: '', LEAF_NAME: 'own' };
+    const config = read(env);
+    expect(config).toMatchObject({ port: 9001, name: 'own', files: [file] });
+    expect(config.ids.segment?.database).toMatchObject({ url: 'sqlite:/a' });
+    expect(env.LEAF_PORT).toBe('9001');
+  });
+
+  it('names no file when there is none', () => {
+    expect(read({}).files).toEqual([]);
+  });
+
+  it('refuses a setting that is empty everywhere where its default changes who is unique', async () => {
+    await writeFile(join(directory, '.env'), 'LEAF_DATABASE_URL=\n');
+    expect(() => read({})).toThrow('LEAF_DATABASE_URL is empty');
+  });
+
+  it('lets an empty variable not hide the properties file', () => {
+    const env = { LEAF_PROPERTIES_FILE: '/leaf.properties', LEAF_NAME: '', LEAF_DATABASE_URL: 'sqlite:/a' };
+    expect(read(env)).toMatchObject({ name: 'java', files: ['/leaf.properties'] });
+  });
+});

@@ -1,0 +1,26 @@
+import { policyOf } from '@leaf-ids/registry';
+import type { Environment, VariableName } from './variables';
+
+/** Without a default, derived or not. */
+type Optional =
+  | 'LEAF_ADMIN_TOKEN'
+  | 'LEAF_ADMIN_TOKEN_FILE'
+  | 'LEAF_DATABASE_URL_FILE'
+  | 'LEAF_DATABASE_URLS'
+  | 'LEAF_DATABASE_TAGS'
+  | 'LEAF_ZOOKEEPER'
+  | 'LEAF_ZOOKEEPER_AUTH'
+  | 'LEAF_PROPERTIES_FILE'
+  | 'OTEL_EXPORTER_OTLP_ENDPOINT'
+  | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
+  | 'OTEL_EXPORTER_OTLP_HEADERS';
+/** The values of everything that has a default. */
+export type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
+  readonly [Name in Optional]?: NonNullable<Environment[Name]>;
+};
+
+export function horizonOf(values: Resolved): number {
+  return policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool'
+    ? values.LEAF_SNOWFLAKE_LEASE_TTL_MS
+    : values.LEAF_SNOWFLAKE_HORIZON_MS;
+}
