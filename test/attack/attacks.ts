@@ -16,6 +16,8 @@ export interface Attack {
   readonly stdout?: 'closed' | 'full';
   /** Statuses that the attacker may see; any when left out. */
   readonly allowed?: readonly string[];
+  /** Ends before the window begins; for what lasts, such as connections that stay open. */
+  readonly prepare?: (crowd: Crowd) => Promise<unknown>;
   /** Repeated until the window is over. */
   readonly run: (crowd: Crowd) => Promise<unknown>;
 }
@@ -28,6 +30,7 @@ export const ORDINARY_LOAD: Attack = {
 
 const request = (path: string, head = ''): string => `GET ${path} HTTP/1.1\r\nHost: leaf\r\n${head}\r\n`;
 const TAG = 'leaf-segment-test';
+const PACKET_PAUSE_MS = 100;
 const MALFORMED = [
   'GET / HTTP/9.9\r\nHost: leaf\r\n\r\n',
   'GET /metrics HTTP/1.1\r\nHost: leaf\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
@@ -36,9 +39,10 @@ const MALFORMED = [
   `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: leaf\r\n\r\n`,
 ];
 
-/** So many requests in one packet, on one connection. */
+/** So many requests in one packet, on one connection; the next packet follows after a pause, on another one. */
 async function pipeline(crowd: Crowd, path: string, count: number): Promise<void> {
   await crowd.open(request(path).repeat(count)).responded(count);
+  await Promise.race([sleep(PACKET_PAUSE_MS), crowd.over]);
 }
 
 async function guess(crowd: Crowd): Promise<unknown> {
@@ -85,10 +89,11 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: '1100 idle connections',
     fresh: true,
-    run: async (crowd: Crowd): Promise<void> => {
-      for (let opened = 0; opened < 1100; opened++) crowd.open(request('/health/live'));
-      await crowd.over;
+    prepare: async (crowd: Crowd): Promise<void> => {
+      const sockets = Array.from({ length: 1100 }, () => crowd.open(request('/health/live')));
+      await Promise.all(sockets.map((socket) => socket.responded(1)));
     },
+    run: (crowd) => crowd.over,
   },
   {
     name: '500 connections that send a header byte by byte',

@@ -80,8 +80,9 @@ interface Window {
   readonly probe: number;
 }
 
-async function beside({ run }: Attack, { port }: LimitedServer, meter: IdMeter): Promise<Window> {
+async function beside({ prepare, run }: Attack, { port }: LimitedServer, meter: IdMeter): Promise<Window> {
   const crowd = new Crowd(port);
+  await prepare?.(crowd);
   const attacking = crowd.loop(1, () => run(crowd));
   try {
     const latency = await meter.measure(WINDOW_MS);
