@@ -1,6 +1,8 @@
 import { Agent } from 'node:http';
 import { ensureBuilt } from '../support/build';
+import { freePort } from '../support/free-port';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
+import { LoadBalancer } from '../support/servers/load-balancer';
 import { call } from '../support/http/http';
 import { RoundRobinProxy } from '../support/http/round-robin-proxy';
 
@@ -8,51 +10,72 @@ import { RoundRobinProxy } from '../support/http/round-robin-proxy';
 const ROUNDS = Number(process.env['ROLLING_RESTARTS'] ?? 1);
 const SERVERS = 3;
 const CALLERS = 8;
-/** Many times the interval in which the proxy looks, however busy the machine. */
+/** Many times the interval in which the proxies check, however busy the machine. */
 const DRAIN = { LEAF_SHUTDOWN_DRAIN_MS: '5000' };
 const PATHS = ['/api/segment/get/leaf-segment-test', '/api/snowflake/get/order'];
 const LIMIT_MS = 60_000 + ROUNDS * 60_000;
 
+/** What the test needs of a proxy; those with a configuration file know all servers from the start. */
+interface Proxy {
+  readonly port: number;
+  readonly failures?: readonly string[];
+  /** Resolves when requests go there, too. */
+  add?(port: number): Promise<void>;
+  remove?(port: number): void;
+  stop(): Promise<void>;
+}
+
+const PROXIES: Readonly<Record<string, (ports: readonly number[]) => Promise<Proxy>>> = {
+  'a proxy that tries nothing twice': () => RoundRobinProxy.start(),
+  haproxy: (ports) => LoadBalancer.start('haproxy', ports),
+  nginx: (ports) => LoadBalancer.start('nginx', ports),
+};
+
 const servers = new BuiltServers();
-let proxy: RoundRobinProxy;
+let proxy: Proxy | undefined;
 
 beforeAll(ensureBuilt);
-beforeEach(async () => (proxy = await RoundRobinProxy.start()));
 afterEach(async () => {
-  await proxy.stop();
+  await proxy?.stop();
+  proxy = undefined;
   await servers.end();
 });
 
-it(
-  'servers restarted one by one under load fail no request and give no ID twice',
-  async () => {
+it.each(Object.keys(PROXIES))(
+  'behind %s, servers restarted one by one under load fail no request and give no ID twice',
+  async (name) => {
     const directory = await servers.makeDirectory();
+    const ports: number[] = [];
+    for (let worker = 0; worker < SERVERS; worker++) ports.push(await freePort());
     const start = async (worker: number): Promise<BuiltServer> => {
-      const server = await servers.start(directory, { ...DRAIN, LEAF_LOCAL_WORKERS: `{"*":${worker}}` });
-      await proxy.add(server.port);
+      const env = { ...DRAIN, LEAF_PORT: String(ports[worker]), LEAF_LOCAL_WORKERS: `{"*":${worker}}` };
+      const server = await servers.start(directory, env);
+      await proxy?.add?.(server.port);
       return server;
     };
+    const fleet: BuiltServer[] = [];
+    for (let worker = 0; worker < SERVERS; worker++) fleet.push(await start(worker));
+    proxy = await PROXIES[name]!(ports);
+    for (const port of ports) await proxy.add?.(port);
+    const { port: target } = proxy;
+
     const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
     const ids: [string[], string[]] = [[], []];
     const failures: string[] = [];
     let stopped = false;
     const caller = async (kind: 0 | 1): Promise<void> => {
       while (!stopped) {
-        const { status, body } = await call(proxy.port, PATHS[kind]!, { agent });
+        const { status, body } = await call(target, PATHS[kind]!, { agent });
         if (status === 200) ids[kind].push(body);
         else failures.push(`${status} ${body}`);
       }
     };
-
-    const first = await start(0);
     const callers = Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index % 2 === 0 ? 0 : 1)));
-    const fleet = [first];
-    for (let worker = 1; worker < SERVERS; worker++) fleet.push(await start(worker));
     for (let round = 0; round < ROUNDS; round++) {
       for (const [worker, server] of fleet.entries()) {
         server.signal('SIGTERM');
         expect(await server.exit()).toEqual({ code: 0, signal: null });
-        proxy.remove(server.port);
+        proxy.remove?.(server.port);
         fleet[worker] = await start(worker);
       }
     }
@@ -60,10 +83,10 @@ it(
     await callers;
     agent.destroy();
 
-    expect([...failures, ...proxy.failures]).toEqual([]);
+    expect([...failures, ...(proxy.failures ?? [])]).toEqual([]);
     for (const [index, some] of ids.entries()) {
       expect(new Set(some).size).toBe(some.length);
-      console.info(`${PATHS[index]}: ${some.length} IDs, ${ROUNDS * SERVERS} restarts`);
+      console.info(`${name}, ${PATHS[index]}: ${some.length} IDs, ${ROUNDS * SERVERS} restarts`);
     }
     expect(ids[0].length).toBeGreaterThan(100 * SERVERS);
     expect(ids[1].length).toBeGreaterThan(100 * SERVERS);

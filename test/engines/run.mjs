@@ -1,12 +1,11 @@
 // npm run test:engines [-- --write-docs] [options of jest]: runs the tests on engines that the ordinary tests do not have.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeSection } from '../../scripts/write-section.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'node_modules/.cache/leaf-engines/results');
-const document = join(root, 'docs/operations/databases.md');
-const [begin, end] = ['<!-- engines: begin -->', '<!-- engines: end -->'];
 
 const words = process.argv.slice(2);
 const options = words.filter((word) => word !== '--write-docs');
@@ -34,10 +33,7 @@ function writeTable() {
         `| ${[engine, version, date, passed, ...numbers(load), load.disturbances.join('; ')].join(' | ')} |`,
     ),
   ];
-  const text = readFileSync(document, 'utf8');
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${document} has no ${begin} … ${end}`);
-  writeFileSync(document, `${text.slice(0, from + begin.length)}\n\n${lines.join('\n')}\n\n${text.slice(to)}`);
+  writeSection('docs/operations/databases.md', 'engines', lines);
 }
 
 function numbers({ ids, duplicates, refused }) {

@@ -22,6 +22,8 @@ const TOOLS = {
   'libfaketime.so.1': library('faketime', '/usr/lib/*/faketime', '/usr/lib/faketime', '/usr/local/lib/faketime'),
   chromium: program('chromium', '/usr/bin', '/usr/local/bin', '/snap/bin'),
   curl: program('curl', '/usr/bin'),
+  haproxy: program('haproxy', '/usr/sbin', '/usr/local/sbin'),
+  nginx: program('nginx-light', '/usr/sbin', '/usr/local/sbin'),
   openssl: program('openssl', '/usr/bin'),
   flock: program('util-linux', '/usr/bin'),
   setpriv: program('util-linux', '/usr/bin'),

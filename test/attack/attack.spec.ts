@@ -1,0 +1,58 @@
+import { ensureBuilt } from '../support/build';
+import { call } from '../support/http/http';
+import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
+import { ATTACKS } from './attacks';
+import { ADMIN_TOKEN, LIMITED_BY, LimitedServer, MEMORY_MIB } from './limited-server';
+import { type AttackResult, measure, MOST_RATIO } from './measure';
+import { describeResults, keepResults } from './results';
+
+const FAILURES_BEFORE_429 = 10;
+
+let mariadb: MariadbServer;
+let server: LimitedServer | undefined;
+const results: AttackResult[] = [];
+
+beforeAll(async () => {
+  await ensureBuilt();
+  mariadb = await startMariadb();
+});
+
+afterEach(async () => {
+  await server?.end();
+  server = undefined;
+});
+
+afterAll(async () => {
+  await mariadb.stop();
+  keepResults(results, ATTACKS.length);
+  console.info(`The server runs with ${LIMITED_BY}.\n${describeResults(results)}`);
+});
+
+it.each(ATTACKS)('holds against: $name', async (attack) => {
+  const url = attack.database === undefined ? undefined : await mariadb.createDatabase();
+  server = await LimitedServer.start(attack, url);
+  const result = await measure(attack, server);
+  results.push(result);
+
+  expect(result.alive).toBe(true);
+  expect(result.duplicates).toBe(0);
+  expect(Object.keys(result.ids)).toEqual(['200']);
+  expect(new Set(result.probes)).toEqual(new Set([200]));
+  expect(result.ratio).toBeLessThanOrEqual(MOST_RATIO);
+  expect(result.peakMib).toBeLessThan(MEMORY_MIB);
+  if (attack.allowed !== undefined)
+    expect(attack.allowed).toEqual(expect.arrayContaining(Object.keys(result.attacker)));
+});
+
+it('an address that guessed too often is refused even with a valid token', async () => {
+  server = await LimitedServer.start({ name: 'guessing', run: () => Promise.resolve() });
+  const change = async (token: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const path = '/api/tags/leaf-segment-test';
+    return (await call(server!.port, path, { method: 'PATCH', headers, body: '{"step":1000}' })).status;
+  };
+  expect(await change(ADMIN_TOKEN)).toBe(200);
+  for (let guess = 0; guess < FAILURES_BEFORE_429; guess++) expect(await change(`guess-${guess}`)).toBe(401);
+  expect(await change('guess')).toBe(429);
+  expect(await change(ADMIN_TOKEN)).toBe(429);
+});

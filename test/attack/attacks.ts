@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Crowd } from './crowd';
+
+export interface Attack {
+  readonly name: string;
+  /** Rows in `leaf_alloc`; the one of the first migration when left out. */
+  readonly tags?: number;
+  readonly database?: 'mariadb';
+  readonly env?: NodeJS.ProcessEnv;
+  /** What the measured callers request; single IDs of both modes when left out. */
+  readonly paths?: readonly string[];
+  /** The measured callers open a new connection for each request. */
+  readonly fresh?: boolean;
+  /** Where the standard output of the server goes; a pipe that is read when left out. */
+  readonly stdout?: 'closed' | 'full';
+  /** Statuses that the attacker may see; any when left out. */
+  readonly allowed?: readonly string[];
+  /** Ends before the window begins; for what lasts, such as connections that stay open. */
+  readonly prepare?: (crowd: Crowd) => Promise<unknown>;
+  /** Repeated until the window is over. */
+  readonly run: (crowd: Crowd) => Promise<unknown>;
+}
+
+/** The load that the attacks are compared with: as many callers as a scrape attack has, who take IDs without a pause. */
+export const ORDINARY_LOAD: Attack = {
+  name: 'ordinary callers',
+  run: (crowd) => crowd.loop(20, () => crowd.ask('/api/snowflake/get/order')),
+};
+
+const request = (path: string, head = ''): string => `GET ${path} HTTP/1.1\r\nHost: leaf\r\n${head}\r\n`;
+const TAG = 'leaf-segment-test';
+const PACKET_PAUSE_MS = 100;
+const MALFORMED = [
+  'GET / HTTP/9.9\r\nHost: leaf\r\n\r\n',
+  'GET /metrics HTTP/1.1\r\nHost: leaf\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+  'GET /metrics HTTP/1.1\r\nHost: leaf\r\nbroken\r\n\r\n',
+  '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: leaf\r\n\r\n`,
+];
+
+/** So many requests in one packet, on one connection; the next packet follows after a pause, on another one. */
+async function pipeline(crowd: Crowd, path: string, count: number): Promise<void> {
+  await crowd.open(request(path).repeat(count)).responded(count);
+  await Promise.race([sleep(PACKET_PAUSE_MS), crowd.over]);
+}
+
+async function guess(crowd: Crowd): Promise<unknown> {
+  const headers = { authorization: `Bearer ${randomBytes(16).toString('hex')}`, 'content-type': 'application/json' };
+  return crowd.ask(`/api/tags/${TAG}`, { method: 'PATCH', headers, body: '{"step":1000}' });
+}
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    name: '1800 × `GET /metrics` in one packet, 1000 tags',
+    tags: 1000,
+    run: (crowd) => pipeline(crowd, '/metrics', 1800),
+  },
+  {
+    name: '1800 × `GET /metrics` in one packet, two processes',
+    env: { LEAF_PROCESSES: '2' },
+    run: (crowd) => pipeline(crowd, '/metrics', 1800),
+  },
+  {
+    name: '1800 × `GET /metricsfoo` in one packet',
+    allowed: ['404', '503', 'closed'],
+    run: (crowd) => pipeline(crowd, '/metricsfoo', 1800),
+  },
+  {
+    name: '20 callers of `/metrics` without a pause, 1000 tags',
+    tags: 1000,
+    run: (crowd) => crowd.loop(20, () => crowd.ask('/metrics')),
+  },
+  {
+    name: '40 callers of `GET /api/tags` without a pause, 100,000 tags',
+    tags: 100_000,
+    run: (crowd) => crowd.loop(40, () => crowd.ask('/api/tags')),
+  },
+  {
+    name: '900 connections on `GET /api/tags/:tag`, MariaDB, beside ranges',
+    database: 'mariadb',
+    paths: [`/api/segment/range/${TAG}?size=1000`],
+    run: (crowd) => crowd.loop(900, () => crowd.ask(`/api/tags/${TAG}`)),
+  },
+  {
+    name: '300 × a batch of 1424 IDs in one packet',
+    run: (crowd) => pipeline(crowd, '/api/snowflake/batch/order?size=1424', 300),
+  },
+  {
+    name: '1100 idle connections',
+    fresh: true,
+    prepare: async (crowd: Crowd): Promise<void> => {
+      const sockets = Array.from({ length: 1100 }, () => crowd.open(request('/health/live')));
+      await Promise.all(sockets.map((socket) => socket.responded(1)));
+    },
+    run: (crowd) => crowd.over,
+  },
+  {
+    name: '500 connections that send a header byte by byte',
+    run: async (crowd: Crowd): Promise<void> => {
+      const sockets = Array.from({ length: 500 }, () => crowd.open('GET /health/live HTTP/1.1\r\nHost: leaf\r\nx: '));
+      while (!crowd.isOver) {
+        for (const socket of sockets) socket.write('x');
+        await Promise.race([sleep(50), crowd.over]);
+      }
+    },
+  },
+  {
+    name: '100 connections that request 20 batches of 10,000 IDs each and read nothing',
+    run: async (crowd: Crowd): Promise<void> => {
+      const packet = request('/api/snowflake/batch/order?size=10000').repeat(20);
+      for (let opened = 0; opened < 100; opened++) crowd.open(packet).pause();
+      await crowd.over;
+    },
+  },
+  {
+    name: '50 requests, then random bytes, on 20 connections',
+    run: (crowd) =>
+      crowd.loop(20, async () => {
+        const packet = Buffer.concat([Buffer.from(request('/api/snowflake/get/order').repeat(50)), randomBytes(4096)]);
+        await crowd.open(packet).closed;
+      }),
+  },
+  {
+    name: 'malformed requests on 20 connections',
+    allowed: ['400', '431', '505'],
+    run: (crowd) =>
+      crowd.loop(20, async (caller) => {
+        await crowd.open(MALFORMED[caller % MALFORMED.length]!).closed;
+      }),
+  },
+  {
+    name: '8 callers that guess admin tokens',
+    allowed: ['401', '429'],
+    run: (crowd) => crowd.loop(8, () => guess(crowd)),
+  },
+  { name: 'standard output closed (`| head -1`)', stdout: 'closed', run: (crowd) => crowd.loop(1, () => guess(crowd)) },
+  { name: 'standard output full (`/dev/full`)', stdout: 'full', run: (crowd) => crowd.loop(1, () => guess(crowd)) },
+];

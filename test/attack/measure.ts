@@ -1,0 +1,103 @@
+import { Crowd } from './crowd';
+import { type Attack, ORDINARY_LOAD } from './attacks';
+import { IdMeter, type Latency } from './id-meter';
+import { LimitedServer } from './limited-server';
+import { call } from '../support/http/http';
+
+const SINGLE_IDS = ['/api/segment/get/leaf-segment-test', '/api/snowflake/get/measured'];
+const PER_SECOND = 400;
+const WINDOW_MS = 800;
+/** The best of several windows counts: a machine that stands still for a moment is not the attack. */
+const MOST_ROUNDS = 6;
+/** No further round begins after this time: an attack that succeeds may stop the server for seconds in each. */
+const ROUNDS_MS = 20_000;
+/** How much later an ID may come beside an attack. */
+export const MOST_RATIO = 2;
+
+export interface AttackResult {
+  readonly name: string;
+  readonly rest: Latency;
+  readonly ordinary: Latency;
+  readonly during: Latency;
+  /** How much longer than at rest, or beside ordinary callers, the slowest hundredth of the IDs took. */
+  readonly ratio: number;
+  readonly peakMib: number;
+  /** Of the attacker's requests, and of the measured ones, over all windows. */
+  readonly attacker: Readonly<Record<string, number>>;
+  readonly ids: Readonly<Record<string, number>>;
+  readonly duplicates: number;
+  /** Of the probe, on a new connection while the attack runs; 0 when there was no response. */
+  readonly probes: readonly number[];
+  readonly alive: boolean;
+}
+
+/** Attacks a server of its own in several windows, each beside one at rest and one with ordinary callers. */
+export async function measure(attack: Attack, server: LimitedServer): Promise<AttackResult> {
+  const { paths = SINGLE_IDS, fresh = false } = attack;
+  const meter = new IdMeter({ port: server.port, paths, perSecond: PER_SECOND, fresh });
+  const seen: Record<'rest' | 'ordinary' | 'during', Latency[]> = { rest: [], ordinary: [], during: [] };
+  const attacker: Record<string, number> = {};
+  const probes: number[] = [];
+  const begin = performance.now();
+  const hasTime = (): boolean => performance.now() - begin < ROUNDS_MS;
+  let ratio = Infinity;
+  try {
+    await beside(ORDINARY_LOAD, server, meter);
+    for (let round = 0; round < MOST_ROUNDS && ratio > MOST_RATIO && server.running && hasTime(); round++) {
+      seen.rest.push(await meter.measure(WINDOW_MS));
+      seen.ordinary.push((await beside(ORDINARY_LOAD, server, meter)).latency);
+      const { latency, statuses, probe } = await beside(attack, server, meter);
+      seen.during.push(latency);
+      addTo(attacker, statuses);
+      probes.push(probe);
+      ratio = best(seen.during).p99 / Math.max(best(seen.rest).p99, best(seen.ordinary).p99);
+    }
+  } finally {
+    await meter.end();
+  }
+  const ids: Record<string, number> = {};
+  for (const { statuses } of seen.during) addTo(ids, statuses);
+  return {
+    name: attack.name,
+    rest: best(seen.rest),
+    ordinary: best(seen.ordinary),
+    during: best(seen.during),
+    ratio,
+    peakMib: server.peakMib,
+    attacker,
+    ids,
+    duplicates: Object.values(seen)
+      .flat()
+      .reduce((sum, { duplicates }) => sum + duplicates, 0),
+    probes,
+    alive: server.running,
+  };
+}
+
+interface Window {
+  readonly latency: Latency;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly probe: number;
+}
+
+async function beside({ prepare, run }: Attack, { port }: LimitedServer, meter: IdMeter): Promise<Window> {
+  const crowd = new Crowd(port);
+  await prepare?.(crowd);
+  const attacking = crowd.loop(1, () => run(crowd));
+  try {
+    const latency = await meter.measure(WINDOW_MS);
+    const probe = await call(port, '/health/ready').catch(() => ({ status: 0 }));
+    return { latency, statuses: crowd.statuses, probe: probe.status };
+  } finally {
+    crowd.end();
+    await attacking;
+  }
+}
+
+function best(windows: readonly Latency[]): Latency {
+  return windows.reduce((least, window) => (window.p99 < least.p99 ? window : least));
+}
+
+function addTo(sums: Record<string, number>, counts: Readonly<Record<string, number>>): void {
+  for (const [status, count] of Object.entries(counts)) sums[status] = (sums[status] ?? 0) + count;
+}
