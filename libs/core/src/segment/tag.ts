@@ -3,7 +3,8 @@ import { LeafError } from '../errors/leaf-error';
 /** The most characters of a tag, and of a row. */
 export const MAX_TAG = 128;
 /** `.` and `..` are not tags: clients and proxies take them for steps in a path. */
-export const TAG_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
+export const TAG_PATTERN =
+  /^(?:[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,127}|\.[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,126}|\.\.[A-Za-z0-9._:-]{1,126})$/;
 
 export function isTag(text: string): boolean {
   return TAG_PATTERN.test(text);
