@@ -96,9 +96,9 @@ function admitRequests(fastify: FastifyInstance, admission: Admission, fastPath:
 function refuseUnknownRoutes(fastify: FastifyInstance): void {
   const routes = new RouteMethods();
   fastify.addHook('onRoute', ({ url, method }) => routes.add(url, [method].flat()));
-  fastify.addHook('onRequest', ({ method, url, routeOptions }, reply, done) => {
+  fastify.addHook('preParsing', ({ method, url, routeOptions }, reply, body, done) => {
     if (routeOptions.url !== undefined) {
-      done();
+      done(null, body);
       return;
     }
     const allowed = routes.allowed(url.split('?', 1)[0] ?? '');
