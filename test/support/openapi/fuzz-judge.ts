@@ -5,7 +5,7 @@ import type { FuzzedRequest } from './requests';
 
 export const BODY_LIMIT = 65_536;
 /** What a path or a verb that the document does not have is answered with. */
-const OUTSIDE = [400, 404, 413, 414, 415];
+const OUTSIDE = [400, 404, 405, 413, 414, 415];
 /** What is said of a request that is not as the document asks. */
 const REFUSALS = [400, 401, 413, 414, 415, 429];
 

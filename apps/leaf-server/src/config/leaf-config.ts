@@ -155,6 +155,8 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
       maxInFlight: values.LEAF_MAX_IN_FLIGHT,
       maxLagMs: values.LEAF_MAX_LAG_MS,
       waitMs: values.LEAF_SEGMENT_WAIT_MS,
+      keepAliveMs: values.LEAF_KEEP_ALIVE_MS,
+      trustedProxies: values.LEAF_TRUSTED_PROXIES ?? [],
     },
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { isTag, messageOf } from '@leaf-ids/core';
 import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
@@ -54,6 +55,19 @@ export function oneOf<const T extends string>(...values: T[]): Parser<T> {
   };
 }
 
+/** IP addresses and CIDR blocks, separated by commas. */
+export function addresses(value: string): readonly string[] {
+  return value.split(',').map((item) => {
+    const [address = '', bits, ...rest] = item.trim().split('/');
+    const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    const isBlock = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+    if (most < 0 || !isBlock || rest.length > 0) {
+      throw new Error('must be IP addresses or CIDR blocks, separated by commas, for example 10.0.0.0/8,::1');
+    }
+    return item.trim();
+  });
+}
+
 const durabilitySetting = oneOf(...DURABILITY_SETTINGS);
 
 /** Settings of a database, separated by commas. */
@@ -86,7 +100,7 @@ export function databaseUrls(value: string): Record<string, string> {
 export function tagMap(value: string): Record<string, string> {
   const map = jsonMap(value, 'must be a JSON object of tag: name of a database, for example {"order":"a"}');
   const bad = Object.keys(map).find((tag) => !isTag(tag));
-  if (bad !== undefined) throw new Error(`has ${JSON.stringify(bad)}, which is no tag`);
+  if (bad !== undefined) throw new Error(`has ${JSON.stringify(bad)}, which is not a valid tag`);
   return map;
 }
 

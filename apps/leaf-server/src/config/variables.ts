@@ -1,6 +1,6 @@
 import { adminTokens } from './admin-token';
 import { ID_VARIABLES } from './id-variables';
-import { flag, integer, oneOf, processes, text } from './parsers';
+import { addresses, flag, integer, oneOf, processes, text } from './parsers';
 import { TRACING_VARIABLES } from './tracing-variables';
 import { neverEmpty, variable } from './variable';
 
@@ -63,7 +63,17 @@ export const VARIABLES = {
   LEAF_MAX_CONNECTIONS: variable(
     1000,
     integer(1, 1_000_000),
-    'maximum number of connections; others are refused with LEAF_OVERLOADED, except probes and the admin API',
+    'maximum number of connections; a new one replaces an idle one, and if none is idle, its ID requests are refused with LEAF_OVERLOADED',
+  ),
+  LEAF_KEEP_ALIVE_MS: variable(
+    65_000,
+    integer(1000, 3_600_000),
+    'an idle connection is closed after this time, in ms; set it above the idle timeout of load balancers',
+  ),
+  LEAF_TRUSTED_PROXIES: variable(
+    undefined,
+    addresses,
+    'proxies whose X-Forwarded-For names the client, for the audit, the failure limit and streams: addresses or CIDR blocks, separated by commas; default: none',
   ),
   LEAF_MAX_IN_FLIGHT: variable(
     1000,

@@ -19,8 +19,8 @@ const GROUPS = {
 };
 
 const ABOUT = `Unique 64-bit IDs over HTTP. IDs are decimal strings, in text and in JSON. Every GET route also accepts HEAD
-and omits the body; HEAD on an ID route consumes an ID. Any other path or method returns 404. Every error is a problem
-document (RFC 9457) with a code. Programs should test the code.`;
+and omits the body; HEAD on an ID route consumes an ID. Any other path returns 404, any other method 405. Every error is a
+problem document (RFC 9457) with a code. Programs should test the code.`;
 
 /** The OpenAPI document of this server, built on the first request. */
 export class ApiDocument {

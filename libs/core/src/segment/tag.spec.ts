@@ -2,7 +2,7 @@ import { LeafError } from '../errors/leaf-error';
 import { assertTag, isTag } from './tag';
 
 describe('tag', () => {
-  it.each(['a', 'Z', '0', 'order', 'leaf-segment-test', 'a.b_c:d-e', '-', '...', 'x'.repeat(128)])(
+  it.each(['a', 'Z', '0', 'order', 'leaf-segment-test', 'a.b_c:d-e', '-', '...', '.a', '..a', 'x'.repeat(128)])(
     'takes %j',
     (text) => {
       expect(isTag(text)).toBe(true);
@@ -12,6 +12,8 @@ describe('tag', () => {
 
   it.each([
     '',
+    '.',
+    '..',
     ' ',
     'a b',
     ' order',

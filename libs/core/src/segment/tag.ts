@@ -2,7 +2,9 @@ import { LeafError } from '../errors/leaf-error';
 
 /** Maximum length of a tag and of a row name, in characters. */
 export const MAX_TAG = 128;
-export const TAG_PATTERN = /^[A-Za-z0-9._:-]{1,128}$/;
+/** `.` and `..` are not tags: clients and proxies resolve them as path segments. */
+export const TAG_PATTERN =
+  /^(?:[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,127}|\.[A-Za-z0-9_:-][A-Za-z0-9._:-]{0,126}|\.\.[A-Za-z0-9._:-]{1,126})$/;
 
 export function isTag(text: string): boolean {
   return TAG_PATTERN.test(text);
@@ -14,6 +16,6 @@ export function assertTag(text: string): void {
   const shown = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
   throw new LeafError(
     'LEAF_TAG_INVALID',
-    `${shown} is not a valid tag; use 1 to 128 letters, digits, "-", "_", "." or ":".`,
+    `${shown} is not a valid tag; use 1 to 128 letters, digits, "-", "_", "." or ":", but not "." or "..".`,
   );
 }

@@ -65,6 +65,14 @@ const BY_STATUS: Readonly<Record<number, LeafErrorCode>> = {
   431: 'LEAF_HEADERS_TOO_LARGE',
 };
 
+/** The error for a path that no route has. */
+export function noRoute(): LeafError {
+  return new LeafError(
+    'LEAF_NOT_FOUND',
+    'Unknown route. Request IDs with GET /api/segment/get/:tag or GET /api/snowflake/get/:key.',
+  );
+}
+
 /** Converts anything thrown during a request to an error of the catalogue. */
 export function toLeafError(thrown: unknown, method: string): LeafError {
   if (thrown instanceof LeafError) return thrown;
@@ -73,12 +81,7 @@ export function toLeafError(thrown: unknown, method: string): LeafError {
   if (known !== undefined) return new LeafError(known[0], known[1], { cause: thrown });
   const status =
     thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | undefined)?.statusCode;
-  if (status === 404) {
-    return new LeafError(
-      'LEAF_NOT_FOUND',
-      `Unknown route for ${method}. Request IDs with GET /api/segment/get/:tag or GET /api/snowflake/get/:key.`,
-    );
-  }
+  if (status === 404) return noRoute();
   if (status === 400 && method !== 'GET' && method !== 'HEAD') {
     return new LeafError('LEAF_BODY_INVALID', 'The body is not valid JSON.', { cause: thrown });
   }

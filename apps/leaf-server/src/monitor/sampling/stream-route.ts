@@ -1,2 +1,0 @@
-/** The route of the event stream, whose responses last until the client disconnects. */
-export const STREAM_ROUTE = '/api/monitor/stream';
