@@ -23,6 +23,7 @@ const TOOLS = {
   chromium: program('chromium', '/usr/bin', '/usr/local/bin', '/snap/bin'),
   curl: program('curl', '/usr/bin'),
   openssl: program('openssl', '/usr/bin'),
+  promtool: program('prometheus', '/usr/bin', '/usr/local/bin'),
   flock: program('util-linux', '/usr/bin'),
   setpriv: program('util-linux', '/usr/bin'),
   unshare: program('util-linux', '/usr/bin'),
