@@ -15,6 +15,9 @@ interface Selector {
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
 }
 
 interface Variable {
@@ -196,6 +199,16 @@ describe.each([
   it('gives a stop more time than the drain takes', () => {
     const drainMs = Number(env.get('LEAF_SHUTDOWN_DRAIN_MS')?.value ?? VARIABLES.LEAF_SHUTDOWN_DRAIN_MS.default);
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(drainMs + 20_000);
+  });
+
+  it('tolerates one slow answer to each probe, and notices a drain before it ends', () => {
+    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
+      expect(probe.failureThreshold).toBeGreaterThanOrEqual(2);
+      expect(probe.timeoutSeconds).toBeGreaterThanOrEqual(2);
+    }
+    const { periodSeconds, timeoutSeconds, failureThreshold } = container.readinessProbe;
+    const drainMs = Number(env.get('LEAF_SHUTDOWN_DRAIN_MS')?.value);
+    expect((periodSeconds * failureThreshold + timeoutSeconds) * 1000).toBeLessThan(drainMs);
   });
 
   it('may do nothing but serve', () => {
