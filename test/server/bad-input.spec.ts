@@ -40,6 +40,8 @@ describe('tags', () => {
     ['a script', '%3Cscript%3Ealert(1)%3C%2Fscript%3E'],
     ['a wildcard', '%25'],
     ['an asterisk', '*'],
+    ['a dot', '%2E'],
+    ['two dots', '%2e.'],
   ] as const;
   const routes = ['segment/get', 'segment/batch', 'segment/range', 'snowflake/get', 'snowflake/batch'];
 
@@ -93,6 +95,8 @@ describe('sizes', () => {
       'size=%zz',
     ],
     ...['size=1000001', 'size=%F0%9F%98%80', 'size=1,2', 'size=null'],
+    // Names that a client may take for it.
+    ...['Size=2', 'SIZE=1', 'size[]=2', 'size[0]=2', 'Size[a]=2', 'size=2&Size=2', 'size=2&size[]=2', 'size%5B%5D=2'],
   ];
 
   it.each(sizes)('%s is refused by every route', async (query) => {
@@ -106,7 +110,7 @@ describe('sizes', () => {
   });
 
   it('other names than size are no concern', async () => {
-    const answer = await text(port, `/api/segment/batch/${TAG}?Size=0&__proto__=1&size[]=5&%zz=%zz&=&&`);
+    const answer = await text(port, `/api/segment/batch/${TAG}?sizes=0&__proto__=1&asize=5&sizeof=2&%zz=%zz&=&&`);
     expect((JSON.parse(answer) as { ids: string[] }).ids).toHaveLength(1);
   });
 });

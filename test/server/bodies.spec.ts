@@ -154,20 +154,21 @@ describe('a body', () => {
   it('of 70 KiB that does not say its length is too large', async () => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
     const body = JSON.stringify('x'.repeat(70 * 1024));
-    for (const path of ['/api/tags', GET]) {
-      expect(refusalCode(await call(server.port, path, { method: 'POST', headers, body }))).toBe('LEAF_BODY_TOO_LARGE');
-    }
+    const answer = await call(server.port, '/api/tags', { method: 'POST', headers, body });
+    expect(refusalCode(answer)).toBe('LEAF_BODY_TOO_LARGE');
   });
 
   it.each([
-    ['no JSON', 'application/json', '{', ['LEAF_BODY_INVALID']],
-    ['empty', 'application/json', '', ['LEAF_BODY_INVALID', 'LEAF_NOT_FOUND']],
-    ['too large', 'application/json', 'x'.repeat(70 * 1024), ['LEAF_BODY_TOO_LARGE']],
-    ['of another type', 'text/weird', '{}', ['LEAF_NOT_FOUND', 'LEAF_MEDIA_TYPE_UNSUPPORTED']],
-    ['harmful', 'application/json', '{"__proto__":{"polluted":true}}', ['LEAF_NOT_FOUND', 'LEAF_BODY_INVALID']],
-  ])('that is %s is refused where none is read', async (_what, type, body, codes) => {
+    ['no JSON', 'application/json', '{'],
+    ['empty', 'application/json', ''],
+    ['too large', 'application/json', 'x'.repeat(70 * 1024)],
+    ['of another type', 'text/weird', '{}'],
+    ['harmful', 'application/json', '{"__proto__":{"polluted":true}}'],
+  ])('that is %s is left unread where no route takes it', async (_what, type, body) => {
     const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
-    expect(codes).toContain(refusalCode(await call(server.port, GET, { method: 'POST', headers, body })));
+    const post = (path: string): Promise<Answer> => call(server.port, path, { method: 'POST', headers, body });
+    expect(refusalCode(await post(GET))).toBe('LEAF_METHOD_NOT_ALLOWED');
+    expect(refusalCode(await post('/nothing'))).toBe('LEAF_NOT_FOUND');
   });
 
   it('of a GET is left unread', async () => {

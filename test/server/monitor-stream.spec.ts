@@ -13,7 +13,8 @@ import { until } from '../support/until';
 
 const STREAM = '/api/monitor/stream';
 const TAG = 'leaf-segment-test';
-const MOST_STREAMS = 32;
+const MAX_STREAMS = 32;
+const MAX_STREAMS_OF_ADDRESS = 16;
 
 /** A server of its own, one that reads from the beginning and one that comes after the first step. */
 class History {
@@ -70,8 +71,8 @@ afterEach(async () => {
   await server.stop();
 });
 
-async function open(at = port): Promise<EventReader> {
-  const reader = await EventReader.open(at, STREAM);
+async function open(at = port, address?: string): Promise<EventReader> {
+  const reader = await EventReader.open(at, STREAM, address);
   readers.push(reader);
   return reader;
 }
@@ -151,14 +152,21 @@ describe('the stream', () => {
     expect(tagsIn(third)[0]).toEqual([TAG, 'meanwhile']);
   });
 
-  it('is given to so many, and then to those who come when one has left', async () => {
-    const all = await Promise.all(Array.from({ length: MOST_STREAMS }, () => open()));
+  it('is given to 32 clients, and to the next when one has left', async () => {
+    const addresses = Array.from({ length: MAX_STREAMS }, (_, index) => `127.0.0.${1 + (index % 2)}`);
+    const all = await Promise.all(addresses.map((address) => open(port, address)));
     const refused = await call(port, STREAM);
     expect(problemCode(refused)).toBe('LEAF_OVERLOADED');
     expect(refused.headers['retry-after']).toBe('10');
     await Promise.all(all.map((reader) => reader.next('snowflake')));
     all[0]?.close();
     await until('room', () => open().catch(() => undefined));
+  });
+
+  it('is given to half as many at one address', async () => {
+    await Promise.all(Array.from({ length: MAX_STREAMS_OF_ADDRESS }, () => open()));
+    await expect(open()).rejects.toThrow('503');
+    await open(port, '127.0.0.2');
   });
 
   it('is no stream for HEAD', async () => {

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { call, rawCall } from '../support/http/http';
@@ -47,6 +48,9 @@ const ADMIN = [
   'POST /api/tags/:tag/pause',
   'POST /api/tags/:tag/resume',
 ];
+/** QUERY is known to the parsers of newer releases of Node.js. */
+const QUERY = METHODS.filter((method) => method === 'QUERY');
+const VERBS = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK', ...QUERY];
 const TAG = 'leaf-segment-test';
 const EVIL_HOST = 'evil.example"><script>alert(1)</script>';
 
@@ -84,8 +88,8 @@ describe('the routes of the server', () => {
       }
     }
     for (const method of ['GET', 'HEAD']) {
-      const { status } = await call(server.port, '/api/server/drain', { method });
-      expect(status).toBe(404);
+      const { status, headers } = await call(server.port, '/api/server/drain', { method });
+      expect([status, headers.allow]).toEqual([405, 'DELETE, POST']);
     }
   });
 
@@ -123,7 +127,7 @@ describe('the routes of the server', () => {
     for (const [method, path] of [...PUBLIC, ...ADMIN].map(split)) {
       const { headers } = await call(server.port, path, { method, headers: origin });
       const preflight = await call(server.port, path, { method: 'OPTIONS', headers: asking });
-      expect([path, preflight.status]).toEqual([path, 404]);
+      expect([path, preflight.status]).toEqual([path, 405]);
       const allowed = [...Object.keys(headers), ...Object.keys(preflight.headers)].filter((name) =>
         name.startsWith('access-control'),
       );
@@ -183,16 +187,26 @@ describe('what is no route', () => {
     expect(refusalCode(await call(server.port, path))).toBe('LEAF_NOT_FOUND');
   });
 
-  const verbs = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK'];
+  it.each(VERBS)('%s of nothing leads nowhere', async (method) => {
+    expect(refusalCode(await call(server.port, '/nothing', { method }))).toBe('LEAF_NOT_FOUND');
+  });
+});
 
-  it.each(verbs)('%s gets no ID', async (method) => {
-    for (const path of [
-      `/api/segment/get/${TAG}`,
-      '/api/snowflake/get/order',
-      `/api/segment/batch/${TAG}`,
-      '/nothing',
-    ]) {
-      expect(refusalCode(await call(server.port, path, { method }))).toBe('LEAF_NOT_FOUND');
+describe('a method that a route does not have', () => {
+  it.each(VERBS)('%s gets no ID, and the methods that it may use', async (method) => {
+    for (const path of [`/api/segment/get/${TAG}`, '/api/snowflake/get/order', `/api/segment/batch/${TAG}?size=2`]) {
+      const answer = await call(server.port, path, { method });
+      expect([refusalCode(answer), answer.status]).toEqual(['LEAF_METHOD_NOT_ALLOWED', 405]);
+      expect(answer.headers.allow).toBe('GET, HEAD');
+    }
+  });
+
+  it('is refused by every route, which names those that it has', async () => {
+    for (const path of new Set([...PUBLIC, ...ADMIN].map((route) => route.split(' ')[1] ?? ''))) {
+      const own = routes.flatMap((route) => (route.endsWith(` ${path}`) ? [route.split(' ')[0] ?? ''] : []));
+      const { status, headers } = await call(server.port, split(`TRACE ${path}`)[1], { method: 'TRACE' });
+      const allowed = (headers.allow ?? '').split(', ').filter((method) => method !== 'HEAD');
+      expect([path, status, allowed]).toEqual([path, 405, own]);
     }
   });
 });

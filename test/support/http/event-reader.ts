@@ -21,10 +21,13 @@ export class EventReader {
     response.on('close', () => (this.ended = true));
   }
 
-  /** @throws Error when something else than a stream is the answer */
-  static open(port: number, path: string): Promise<EventReader> {
+  /**
+   * @param localAddress of the client
+   * @throws Error if the response is not a stream
+   */
+  static open(port: number, path: string, localAddress = '127.0.0.1'): Promise<EventReader> {
     return new Promise((resolve, reject) => {
-      const outgoing = request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
+      const outgoing = request({ host: '127.0.0.1', port, path, localAddress, agent: false }, (response) => {
         if (response.statusCode === 200) {
           resolve(new EventReader(response));
         } else {

@@ -13,9 +13,11 @@ export interface AdminRequest extends FastifyRequest {
   actor: Actor;
 }
 
+/** The client's address: of the connection, or as a trusted proxy names it. */
 export function addressOf(request: FastifyRequest): string {
-  // Undefined once the client has gone.
-  return request.socket.remoteAddress ?? 'unknown';
+  // Undefined once the connection is closed.
+  const address = request.ip as string | undefined;
+  return address ?? 'unknown';
 }
 
 /** The {@link Actor} of the request. Only behind the `AdminGuard`. */

@@ -1,14 +1,18 @@
-/** What HTTP takes in, and how long it may take. */
+/** What HTTP accepts, and how long it may take. */
 export interface HttpLimits extends AdmissionLimits {
   readonly maxConnections: number;
-  /** Whether another process accepts the connections and deals them out to several. */
+  /** Whether another process accepts the connections and deals them out to several processes. */
   readonly dealt: boolean;
-  /** How long a request may wait for what it asks for. */
+  /** How long a request may wait for its IDs. */
   readonly waitMs: number;
+  /** An idle connection is closed after this time. */
+  readonly keepAliveMs: number;
+  /** Addresses of proxies whose `X-Forwarded-For` is believed, each with or without a prefix length. */
+  readonly trustedProxies: readonly string[];
 }
 
 export interface AdmissionLimits {
-  /** Most requests that wait or are being answered at once. */
+  /** ID requests that wait or are being answered at once. */
   readonly maxInFlight: number;
   /** Under overload, a request that waited longer for its turn is refused. */
   readonly maxLagMs: number;

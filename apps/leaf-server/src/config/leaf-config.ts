@@ -45,6 +45,7 @@ type Optional =
   | 'LEAF_ZOOKEEPER'
   | 'LEAF_ZOOKEEPER_AUTH'
   | 'LEAF_PROPERTIES_FILE'
+  | 'LEAF_TRUSTED_PROXIES'
   | 'OTEL_EXPORTER_OTLP_ENDPOINT'
   | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
   | 'OTEL_EXPORTER_OTLP_HEADERS';
@@ -146,6 +147,8 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
       maxInFlight: values.LEAF_MAX_IN_FLIGHT,
       maxLagMs: values.LEAF_MAX_LAG_MS,
       waitMs: values.LEAF_SEGMENT_WAIT_MS,
+      keepAliveMs: values.LEAF_KEEP_ALIVE_MS,
+      trustedProxies: values.LEAF_TRUSTED_PROXIES ?? [],
     },
     adminTokens: values.LEAF_ADMIN_TOKEN,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },

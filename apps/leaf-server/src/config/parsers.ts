@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { isTag, messageOf } from '@leaf-ids/core';
 import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
@@ -52,6 +53,19 @@ export function oneOf<const T extends string>(...values: T[]): Parser<T> {
     if (found === undefined) throw new Error(`must be ${values.join(' or ')}`);
     return found;
   };
+}
+
+/** IP addresses and CIDR blocks, separated by commas. */
+export function addresses(value: string): readonly string[] {
+  return value.split(',').map((item) => {
+    const [address = '', bits, ...rest] = item.trim().split('/');
+    const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    const isBlock = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+    if (most < 0 || !isBlock || rest.length > 0) {
+      throw new Error('must be IP addresses or CIDR blocks, separated by commas, for example 10.0.0.0/8,::1');
+    }
+    return item.trim();
+  });
 }
 
 const durabilitySetting = oneOf(...DURABILITY_SETTINGS);

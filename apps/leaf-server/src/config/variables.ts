@@ -5,6 +5,7 @@ import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf-ids/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf-ids/snowflake';
 import { adminTokens } from './admin-token';
 import {
+  addresses,
   bits,
   databaseUrl,
   databaseUrls,
@@ -187,7 +188,17 @@ export const VARIABLES = {
   LEAF_MAX_CONNECTIONS: variable(
     1000,
     integer(1, 1_000_000),
-    'connections that are served; more are refused with LEAF_OVERLOADED, probes and the admin API excepted',
+    'connections at once; a new one replaces an idle one, and if none is idle, its ID requests are refused with LEAF_OVERLOADED',
+  ),
+  LEAF_KEEP_ALIVE_MS: variable(
+    65_000,
+    integer(1000, 3_600_000),
+    'an idle connection is closed after this time, in ms; set it above the idle timeout of load balancers',
+  ),
+  LEAF_TRUSTED_PROXIES: variable(
+    undefined,
+    addresses,
+    'proxies whose X-Forwarded-For names the client, for the audit, the failure limit and streams: addresses or CIDR blocks, separated by commas; default: none',
   ),
   LEAF_MAX_IN_FLIGHT: variable(
     1000,

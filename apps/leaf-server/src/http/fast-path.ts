@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isTag, MAX_RANGE_SIZE, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf-ids/core';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import type { Drain } from '../lifecycle/drain';
@@ -11,13 +11,20 @@ export const SNOWFLAKE_ROUTE = '/api/snowflake/get/:key';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A larger batch costs much more than its refusal, and stands in the line with all other requests. */
+/** A larger batch costs much more than its refusal, and waits for its turn like all other requests. */
 const MAX_FAST_BATCH = 250;
 /** Decimal digits of the largest ID. */
 const MAX_DIGITS = 19;
 const NONCE = `&${NONCE_PARAMETER}=`;
 
 type Answer = (ids: EmbeddedIdService, name: string, size: number) => string | undefined;
+
+/** The headers that a response has in any case, name and value in turn, built once. */
+interface Headers {
+  /** By the number of digits. */
+  readonly text: readonly string[][];
+  readonly json: readonly string[];
+}
 
 /** A route of many IDs. */
 interface ManyRoute {
@@ -28,24 +35,19 @@ interface ManyRoute {
 }
 
 /**
- * Answers ahead of the framework what is at hand: a plain GET, a tag that needs no decoding, IDs in memory, few of them
- * or ranges. Everything else, every error included, is left to the ordinary routes, which answer the same.
+ * Answers simple requests ahead of the framework: a plain GET, a tag without escapes, IDs in memory, a small batch or
+ * ranges. Every other request, and every error, is left to the ordinary routes, which give the same responses.
  */
 export class FastPath {
   private ids: EmbeddedIdService | undefined;
-  private readonly refusals = new WeakMap<IncomingMessage, unknown>();
   private readonly segmentPrefix = prefixOf(SEGMENT_ROUTE);
   private readonly snowflakePrefix = prefixOf(SNOWFLAKE_ROUTE);
   private readonly segmentCount: RequestCount;
   private readonly snowflakeCount: RequestCount;
   private readonly manyRoutes: readonly ManyRoute[];
   private readonly batchText = new BatchText();
-  private readonly textHeaders = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => [
-    ...Object.entries(COMMON_HEADERS).flat(),
-    ...['content-type', TEXT_TYPE],
-    ...['content-length', String(digits)],
-  ]);
-  private readonly jsonHeaders = [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE];
+  private readonly keepAlive = headersWith([]);
+  private readonly close = headersWith(['connection', 'close']);
 
   constructor(
     private readonly counts: RequestCounts,
@@ -83,7 +85,7 @@ export class FastPath {
   /** @returns whether the request was answered */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { ids } = this;
-    if (ids === undefined || request.method !== 'GET' || this.drain.active) return false;
+    if (ids === undefined || request.method !== 'GET') return false;
     const begunAt = this.counts.begin();
     const url = request.url as string;
     if (url.startsWith(this.snowflakePrefix)) {
@@ -98,45 +100,37 @@ export class FastPath {
   }
 
   /**
-   * Answers a request for one ID of a strict tag once the database has. What it is refused with, `framework` answers.
-   *
-   * @returns whether it will
+   * Answers a request for one ID of a strict tag once the database has. Resolves with the reason if there is no ID, which
+   * is not sent; undefined if this is another request.
    */
-  answerLater(request: IncomingMessage, response: ServerResponse, framework: RequestListener): boolean {
+  answerLater({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<unknown> | undefined {
     const { ids } = this;
-    const url = request.url as string;
-    if (ids === undefined || request.method !== 'GET' || this.drain.active || !url.startsWith(this.segmentPrefix)) {
-      return false;
-    }
+    if (ids === undefined || method !== 'GET' || !url.startsWith(this.segmentPrefix)) return undefined;
     const tag = url.slice(this.segmentPrefix.length);
-    if (!ids.isStrict(tag)) return false;
-    const begunAt = this.counts.begin();
-    ids.nextIdString(tag).then(
-      (id) => this.send(id, response, this.segmentCount, begunAt),
-      (error: unknown) => {
-        this.refusals.set(request, error);
-        framework(request, response);
-      },
+    if (!ids.isStrict(tag)) return undefined;
+    return ids.nextIdString(tag).then(
+      (id) => this.write(id, response),
+      (refusal: unknown) => refusal,
     );
-    return true;
   }
 
-  /** What {@link answerLater} was refused with; undefined when it was not. */
-  refusalOf(request: IncomingMessage): unknown {
-    return this.refusals.get(request);
+  private get headers(): Headers {
+    return this.drain.active ? this.close : this.keepAlive;
   }
 
   private send(id: string | undefined, response: ServerResponse, count: RequestCount, begunAt: number): boolean {
     if (id === undefined) return false;
-    response.writeHead(200, this.textHeaders[id.length]);
-    response.end(id);
+    this.write(id, response);
     this.counts.end(count, begunAt);
     return true;
   }
 
+  private write(id: string, response: ServerResponse): void {
+    response.writeHead(200, this.headers.text[id.length]);
+    response.end(id);
+  }
+
   private answerMany(ids: EmbeddedIdService, url: string, response: ServerResponse, begunAt: number): boolean {
-    // Answers that cannot go out yet are counted, and limited, by those who hold the line.
-    if (response.socket === null) return false;
     const route = this.manyRoutes.find(({ prefix }) => url.startsWith(prefix));
     const query = url.indexOf('?size=');
     if (route === undefined || query < 0) return false;
@@ -147,7 +141,7 @@ export class FastPath {
     if (nonceAt >= 0 && !NONCE_PATTERN.test(nonce)) return false;
     const text = route.answer(ids, url.slice(route.prefix.length, query), size);
     if (text === undefined) return false;
-    const headers = [...this.jsonHeaders, NONCE_HEADER, nonce, 'content-length', String(text.length)];
+    const headers = [...this.headers.json, NONCE_HEADER, nonce, 'content-length', String(text.length)];
     response.writeHead(200, headers);
     response.end(text);
     this.counts.end(route.count, begunAt);
@@ -155,11 +149,23 @@ export class FastPath {
   }
 }
 
+function headersWith(connection: readonly string[]): Headers {
+  return {
+    text: Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => [
+      ...Object.entries(COMMON_HEADERS).flat(),
+      ...['content-type', TEXT_TYPE],
+      ...['content-length', String(digits)],
+      ...connection,
+    ]),
+    json: [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE, ...connection],
+  };
+}
+
 function prefixOf(route: string): string {
   return route.slice(0, route.lastIndexOf(':'));
 }
 
-/** 0 when it is none that needs no second look. */
+/** 0 if it is not a plain number: the ordinary route decides then. */
 function plainSize(text: string): number {
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 0;
 }

@@ -10,7 +10,7 @@ import { rangesText } from '../http/responses/batch-text';
 import { parseMoment } from './moment';
 import { parseNonce } from './nonce';
 import { IdRange } from './segment.controller';
-import { parseSize } from './size';
+import { GivenSize, parseSize } from './size';
 
 class PeriodRanges {
   @ApiProperty(ANY_TAG)
@@ -58,7 +58,7 @@ export class PeriodController {
   @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_PERIOD_INVALID', 'LEAF_TAG_NOT_PERIODIC', ...SEGMENT_PROBLEMS)
   async take(
     @Param('tag') tag: string,
-    @Query('size') size: unknown,
+    @GivenSize() size: unknown,
     @Query('at') at: unknown,
     @Query(NONCE_PARAMETER) nonce: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,

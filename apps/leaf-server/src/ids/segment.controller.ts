@@ -9,7 +9,7 @@ import { ApiSizeAndNonce, ID, ID_TEXT, NONCE_ECHO, TAG } from '../openapi/schema
 import { BatchAnswer } from './batch-answer';
 import { rangesText } from '../http/responses/batch-text';
 import { parseNonce } from './nonce';
-import { parseSize } from './size';
+import { GivenSize, parseSize } from './size';
 
 class SegmentBatch {
   @ApiProperty(TAG)
@@ -68,7 +68,7 @@ export class SegmentController {
   @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS)
   async batch(
     @Param('tag') tag: string,
-    @Query('size') size: unknown,
+    @GivenSize() size: unknown,
     @Query(NONCE_PARAMETER) nonce: unknown,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -95,7 +95,7 @@ export class SegmentController {
   @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS)
   async range(
     @Param('tag') tag: string,
-    @Query('size') size: unknown,
+    @GivenSize() size: unknown,
     @Query(NONCE_PARAMETER) nonce: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {

@@ -1,7 +1,19 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
 
+/** `Size`, `size[]`: a client that sends one of these would get another number of IDs than it expects. */
+const SIZE_NAME = /^size(\[.*\])?$/i;
+
+/** The `size` parameter for {@link parseSize}; a list if a parameter of a similar name is given. */
+export const GivenSize = createParamDecorator((_: unknown, context: ExecutionContext): unknown => {
+  const { query } = context.switchToHttp().getRequest<FastifyRequest>();
+  const given = Object.entries(query as Record<string, unknown>).filter(([name]) => SIZE_NAME.test(name));
+  return given.every(([name]) => name === 'size') ? given[0]?.[1] : given;
+});
+
 /**
- * The `size` parameter of a batch or range, from 1 to `most`; 1 when it is not given.
+ * The size of a batch or range, from 1 to `most`; 1 when it is not given.
  *
  * @throws LeafError `LEAF_SIZE_INVALID`
  */
@@ -9,5 +21,5 @@ export function parseSize(given: unknown, most: number): number {
   if (given === undefined) return 1;
   const size = typeof given === 'string' && /^[1-9]\d{0,8}$/.test(given) ? Number(given) : Infinity;
   if (size <= most) return size;
-  throw new LeafError('LEAF_SIZE_INVALID', `The size must be one whole number from 1 to ${most}.`);
+  throw new LeafError('LEAF_SIZE_INVALID', `The parameter "size" must be one whole number from 1 to ${most}.`);
 }

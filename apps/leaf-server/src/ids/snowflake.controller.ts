@@ -9,7 +9,7 @@ import { ApiSizeAndNonce, ID, ID_TEXT, KEY, MOMENT, NONCE_ECHO } from '../openap
 import { BatchAnswer } from './batch-answer';
 import { parseId } from './id-text';
 import { parseNonce } from './nonce';
-import { parseSize } from './size';
+import { GivenSize, parseSize } from './size';
 
 class SnowflakeBatch {
   @ApiProperty(KEY)
@@ -63,7 +63,7 @@ export class SnowflakeController {
   @ApiProblems('LEAF_SIZE_INVALID', ...SNOWFLAKE_PROBLEMS)
   async batch(
     @Param('key') key: string,
-    @Query('size') size: unknown,
+    @GivenSize() size: unknown,
     @Query(NONCE_PARAMETER) nonce: unknown,
     @Res() reply: FastifyReply,
   ): Promise<void> {

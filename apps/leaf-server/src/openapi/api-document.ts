@@ -18,7 +18,7 @@ const GROUPS = {
 };
 
 const ABOUT = `Unique 64-bit IDs over HTTP. IDs are decimal strings, in text and in JSON. Every route that answers GET
-answers HEAD likewise, without the body: on a route of IDs that takes an ID all the same. Any other path or verb is a 404.
+answers HEAD likewise, without the body: on a route of IDs that takes an ID all the same. Any other path is a 404, any other method a 405.
 Every fault is a problem document (RFC 9457) with a code; programs look at the code.`;
 
 /** The description of this server's API, made at the first request for it. */

@@ -16,6 +16,7 @@ export const ERROR_CATALOGUE = {
   LEAF_UNAUTHORIZED: { status: 401, title: 'No valid token' },
   LEAF_TAG_NOT_FOUND: { status: 404, title: 'Unknown tag' },
   LEAF_NOT_FOUND: { status: 404, title: 'No such route' },
+  LEAF_METHOD_NOT_ALLOWED: { status: 405, title: 'Method not allowed' },
   LEAF_TAG_EXISTS: { status: 409, title: 'Tag exists' },
   LEAF_MAX_ID_BACKWARDS: { status: 409, title: 'No lower max_id' },
   LEAF_TAG_PERIODIC: { status: 409, title: 'Tag begins anew with each period' },

@@ -2,7 +2,7 @@ import { LeafError } from '../errors/leaf-error';
 import { assertTag, isTag } from './tag';
 
 describe('tag', () => {
-  it.each(['a', 'Z', '0', 'order', 'leaf-segment-test', 'a.b_c:d-e', '-', '...', 'x'.repeat(128)])(
+  it.each(['a', 'Z', '0', 'order', 'leaf-segment-test', 'a.b_c:d-e', '-', '...', '.a', '..a', 'x'.repeat(128)])(
     'takes %j',
     (text) => {
       expect(isTag(text)).toBe(true);
@@ -12,6 +12,8 @@ describe('tag', () => {
 
   it.each([
     '',
+    '.',
+    '..',
     ' ',
     'a b',
     ' order',
@@ -44,7 +46,7 @@ describe('tag', () => {
       }
       throw new Error('not refused');
     };
-    expect(refusalOf('a b').message).toContain('"a b" is no tag: use 1 to 128 letters');
+    expect(refusalOf('a b').message).toContain('"a b" is not a valid tag: use 1 to 128 letters');
     expect(refusalOf(`${'y'.repeat(39)}!`).message).toContain(`"${'y'.repeat(39)}!" is`);
     expect(refusalOf(`${'y'.repeat(5000)}!`).message).toContain(`"${'y'.repeat(40)}…" is`);
     expect(refusalOf('a\r\nSet-Cookie: b').message).not.toMatch(/[\r\n]/);

@@ -1,45 +1,54 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Clock } from '@leaf-ids/core';
 import type { AdmissionLimits } from '../../config/http-limits';
 import type { OverloadCounts, RefusalReason } from './overload-counts';
 import type { PendingResponses } from './pending-responses';
 import type { Connections } from './connections';
+import { Lane } from './lane';
 import { OverloadResponder } from './overload-responder';
+import type { RouteKind } from './route-kind';
 
-/** What operators and probes need most when a server is overloaded. It never waits and is never refused. */
-const ALWAYS_ADMITTED = ['/health/', '/metrics', '/api/tags', '/api/server/', '/api/monitor/', '/api/internal/'];
-/** Requests that wait are begun for so long, then whatever else is due has its turn. */
+/** ID requests of the queue are begun for so long, then other events have their turn. */
 const SLICE_MS = 5;
-/** A burst: turns may come late for so long before anything is refused for it. */
+/** A burst: turns may come late for so long before a request is refused for it. */
 const BURST_MS = 100;
-
-/** Of a new measurement in the running mean. */
+/** Weight of a new measurement in the running mean. */
 const COST_SHARE = 0.1;
+/** Metrics, lists, pages: at most a fifth of the event loop, and at most so many of their responses in memory. */
+const COSTLY = { maxBegun: 2, holdMs: 1000, maxSlow: 32, maxWaiting: 32, waitMs: 5000, pauseFactor: 4 };
+/** Changes by operators. They are short, and an operator must not lose a response. */
+const ORDERS = { maxBegun: 8, holdMs: 250, maxSlow: Infinity, maxWaiting: 64, waitMs: 5000, pauseFactor: 0 };
 
 interface Waiting {
-  readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly begin: () => void;
   readonly since: number;
 }
 
 /**
- * Stands before the framework. Requests wait in one line and are begun one after the other, a slice of time in each turn
- * of the event loop, so that large ones hold nobody up; too many, or too late, they are refused at once: a refusal
- * costs a fraction of a batch.
+ * Decides when a request is begun, once the router has found its route.
  *
- * Single IDs, ranges and small batches from memory do not come here: refusing one costs as much as serving it. What bounds their wait is the
- * number of connections, each of which has one request under way.
+ * - Probes: at once.
+ * - ID requests wait in one queue and are begun one after the other, a slice of time in each turn of the event loop, so
+ *   that large ones do not delay others. If too many wait, or too long, they are refused at once: a refusal costs a
+ *   fraction of a batch.
+ * - Costly routes and orders of operators have a {@link Lane} each.
+ *
+ * Single IDs, ranges and small batches from memory do not come here: a refusal would cost as much as the response. The
+ * number of connections bounds their wait, since each connection has one request in progress.
  */
 export class Admission {
   private readonly line: Waiting[] = [];
   private running = false;
   private sliceEnd = 0;
   private lateSince: number | undefined;
-  /** When the last one was begun in this slice; 0: none was. */
+  /** When the last request was begun in this slice; 0: none was. */
   private begunAt = 0;
-  /** What one has taken lately, in milliseconds. */
+  /** Running mean of the time that a request takes, in milliseconds. */
   private cost = 0;
   private readonly refusals: OverloadResponder;
+  private readonly costly: Lane;
+  private readonly orders: Lane;
 
   constructor(
     private readonly limits: AdmissionLimits,
@@ -47,44 +56,66 @@ export class Admission {
     private readonly pending: PendingResponses,
     private readonly clock: Clock,
     private readonly counts: OverloadCounts,
-    private readonly handler: RequestListener,
   ) {
     this.refusals = new OverloadResponder(clock);
+    this.costly = new Lane(COSTLY, clock, () => this.line.length === 0);
+    this.orders = new Lane(ORDERS, clock, () => true);
   }
 
-  /** Has the request answered, or refuses it. */
-  pass(request: IncomingMessage, response: ServerResponse): void {
-    const { url = '' } = request;
-    const surplus = this.connections.isSurplus(request.socket);
+  /** Calls `begin` when the request has its turn, or refuses it. */
+  pass(kind: RouteKind, response: ServerResponse, begin: () => void): void {
+    const surplus = this.connections.isSurplus(response.req.socket);
     if (surplus || this.connections.closing) response.shouldKeepAlive = false;
-    if (ALWAYS_ADMITTED.some((prefix) => url.startsWith(prefix))) {
-      this.follow(response);
-      this.handler(request, response);
-    } else if (surplus) {
-      this.refuse(response, 'connections');
-    } else if (this.counts.inFlight >= this.limits.maxInFlight) {
+    switch (kind) {
+      case 'probe':
+        this.follow(response);
+        begin();
+        break;
+      case 'order':
+        this.enter(this.orders, 'orders', response, begin);
+        break;
+      case 'costly':
+      case 'endless':
+        this.enter(this.costly, 'costly', response, begin, kind === 'endless');
+        break;
+      case 'id':
+        if (surplus) this.refuse(response, 'connections');
+        else this.queue(response, begin);
+    }
+  }
+
+  private enter(lane: Lane, reason: RefusalReason, response: ServerResponse, begin: () => void, endless = false): void {
+    const refuse = (): void => {
+      this.counts.add(reason);
+      this.refusals.refuse(response);
+    };
+    if (lane.enter(response, begin, refuse, endless)) this.follow(response);
+    else this.refuse(response, reason);
+  }
+
+  private queue(response: ServerResponse, begin: () => void): void {
+    if (this.counts.inFlight >= this.limits.maxInFlight) {
       this.refuse(response, 'in_flight');
     } else if (this.line.length * this.cost > this.limits.maxLagMs && this.isShedding(this.clock.monotonic())) {
       this.refuse(response, 'lag');
     } else {
       this.follow(response, () => this.counts.inFlight--);
       this.counts.inFlight++;
-      this.line.push({ request, response, since: this.clock.monotonic() });
+      this.line.push({ response, begin, since: this.clock.monotonic() });
       this.run();
     }
   }
 
-  /** @param release what else is to happen when the answer is out */
+  /** @param release what else to do when the response is sent or its connection closed */
   private follow(response: ServerResponse, release?: () => void): void {
     const { socket } = response.req;
     this.pending.follow(response, () => {
       release?.();
-      // Of those that follow on it, the first pieces may be out; one that ends already would only note down that it is to.
-      if (this.connections.closing && socket.writable && !this.pending.isUnderWay(socket)) socket.destroySoon();
+      if (this.connections.closing && socket.writable) socket.destroySoon();
     });
   }
 
-  /** Of a request that has not been let in yet. */
+  /** Refuses a request that does not wait yet. */
   private refuse(response: ServerResponse, reason: RefusalReason): void {
     this.counts.add(reason);
     if (this.connections.closing || !this.refusals.isHasty(response.req.socket)) {
@@ -105,7 +136,7 @@ export class Admission {
     });
   }
 
-  /** Begins the first of the line, then itself again once all is done that needs no waiting. */
+  /** Begins the first request of the queue, and itself again once all is done that does not wait for an event. */
   private readonly step = (): void => {
     const now = this.clock.monotonic();
     if (this.begunAt > 0) this.cost += (now - this.begunAt - this.cost) * COST_SHARE;
@@ -122,14 +153,14 @@ export class Admission {
       this.refusals.refuse(next.response);
     } else if (!next.response.destroyed) {
       this.begunAt = now;
-      this.handler(next.request, next.response);
+      next.begin();
     }
     queueMicrotask(() => {
       process.nextTick(this.step);
     });
   };
 
-  /** Late is who waited too long, in a line that has not been empty since the first one did: not after a mere burst. */
+  /** Whether a request waited too long, in a queue that has not been empty since the first one that did. */
   private isLate(waitedMs: number, now: number): boolean {
     if (waitedMs <= this.limits.maxLagMs) return false;
     this.lateSince ??= now;

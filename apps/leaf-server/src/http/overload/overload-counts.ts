@@ -1,17 +1,17 @@
-/**
- * Why a request was refused to keep the others quick: `connections`, it came on one connection too many (or the
- * connection itself was turned away); `in_flight`, too many were being answered; `lag`, its turn came too late.
- */
-export type RefusalReason = 'connections' | 'in_flight' | 'lag';
+const REASONS = ['connections', 'in_flight', 'lag', 'pipelined', 'costly', 'orders'] as const;
 
-/** Counts what the protection against overload turns away, and knows what it holds. */
+/**
+ * The limit that a refused request exceeded. `connections`: it came on a connection beyond the limit, or the connection
+ * itself was closed; `in_flight`: too many requests were in progress; `lag`: its turn came too late; `pipelined`: too
+ * many requests waited behind another one, and their connection was closed; `costly` and `orders`: too many requests of
+ * that lane waited.
+ */
+export type RefusalReason = (typeof REASONS)[number];
+
+/** Counts the refusals of the overload protection and the requests in progress. */
 export class OverloadCounts {
-  private readonly counts = new Map<RefusalReason, number>([
-    ['connections', 0],
-    ['in_flight', 0],
-    ['lag', 0],
-  ]);
-  /** Requests that wait or are being answered. */
+  private readonly counts = new Map<RefusalReason, number>(REASONS.map((reason) => [reason, 0]));
+  /** Requests of IDs that wait or are being answered. */
   inFlight = 0;
 
   add(reason: RefusalReason): void {

@@ -4,17 +4,14 @@ import { type Clock, LeafError } from '@leaf-ids/core';
 import { COMMON_HEADERS, PROBLEM_TYPE, problemOf } from '../responses/problem';
 
 const RETRY_AFTER_S = 1;
-/** How long somebody waits for a refusal who was just told to stay away for {@link RETRY_AFTER_S}. */
+/** How late a client gets its refusal that was just asked to wait for {@link RETRY_AFTER_S}. */
 const HOLD_MS = 500;
 const BODY = JSON.stringify(
   problemOf(
-    new LeafError(
-      'LEAF_OVERLOADED',
-      `This server is asked for more than it can do. Ask another one, or again in ${RETRY_AFTER_S} s.`,
-    ),
+    new LeafError('LEAF_OVERLOADED', `This server is overloaded. Use another server, or retry in ${RETRY_AFTER_S} s.`),
   ),
 );
-/** Made once: a refusal has to cost much less than what it refuses. */
+/** Built once: a refusal must cost much less than the request that it refuses. */
 const HEADERS = [
   ...Object.entries(COMMON_HEADERS).flat(),
   ...['content-type', PROBLEM_TYPE],
@@ -23,21 +20,19 @@ const HEADERS = [
 ];
 
 /**
- * Answers `LEAF_OVERLOADED`, ahead of the framework. At once, but for a connection that asks again against
- * `Retry-After`: ten thousand refusals a second cost a quarter of a core, a connection that waits for its next one costs
- * nothing.
+ * Answers `LEAF_OVERLOADED`: at once, or late to a client that ignores `Retry-After`. Ten thousand refusals a second
+ * cost a quarter of a core; a connection that waits for its refusal costs nothing.
  */
 export class OverloadResponder {
-  /** When each connection was refused last. */
+  /** When the last request of each connection was refused. */
   private readonly refusedAt = new WeakMap<Socket, number>();
-  private readonly held = new WeakSet<Socket>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether the next refusal on this connection is to wait. One at a time: those behind it wait with it. */
+  /** Whether the client of this connection ignores `Retry-After`. */
   isHasty(socket: Socket): boolean {
     const refusedAt = this.refusedAt.get(socket) ?? -Infinity;
-    return this.clock.monotonic() - refusedAt < RETRY_AFTER_S * 1000 && !this.held.has(socket);
+    return this.clock.monotonic() - refusedAt < RETRY_AFTER_S * 1000;
   }
 
   refuse(response: ServerResponse): void {
@@ -47,10 +42,7 @@ export class OverloadResponder {
   }
 
   async refuseLater(response: ServerResponse): Promise<void> {
-    const { socket } = response.req;
-    this.held.add(socket);
     await this.clock.sleep(HOLD_MS);
-    this.held.delete(socket);
     if (!response.destroyed) this.refuse(response);
   }
 }

@@ -1,52 +1,26 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The requests that are not answered yet. */
+/** The responses in progress, at most one on each connection. */
 export class PendingResponses {
-  private readonly releases = new Map<ServerResponse, () => void>();
-  private readonly pipelining = new WeakSet<Socket>();
+  private readonly pending = new Set<ServerResponse>();
 
-  /** Calls `release` once, when the answer is out or its connection gone. */
+  /** Calls `release` when the response is sent or its connection is closed. */
   follow(response: ServerResponse, release: () => void): void {
-    this.releases.set(response, release);
+    this.pending.add(response);
     response.once('close', () => {
-      this.release(response);
+      this.pending.delete(response);
+      release();
     });
-    if (response.socket === null) this.followPipeline(response.req.socket);
   }
 
-  /** Whether an answer on `socket` is not out yet. */
-  isUnderWay(socket: Socket): boolean {
-    for (const response of this.releases.keys()) {
-      if (response.req.socket === socket) return true;
-    }
-    return false;
-  }
-
-  /** None of the answers under way keeps its connection open. */
+  /** Closes each connection after its response, and returns these connections. */
   endConnections(): ReadonlySet<Socket> {
     const sockets = new Set<Socket>();
-    for (const response of this.releases.keys()) {
+    for (const response of this.pending) {
       response.shouldKeepAlive = false;
       sockets.add(response.req.socket);
     }
     return sockets;
-  }
-
-  /** A response whose turn on its connection never came does not hear that the connection is gone. */
-  private followPipeline(socket: Socket): void {
-    if (this.pipelining.has(socket)) return;
-    this.pipelining.add(socket);
-    socket.once('close', () => {
-      for (const response of [...this.releases.keys()]) {
-        if (response.req.socket === socket) this.release(response);
-      }
-    });
-  }
-
-  private release(response: ServerResponse): void {
-    const release = this.releases.get(response);
-    this.releases.delete(response);
-    release?.();
   }
 }

@@ -12,11 +12,11 @@ export interface Problem {
   readonly detail: string;
 }
 
-/** What every answer carries: IDs must not come from a cache, nor be taken for anything but what they are. */
+/** Headers of every response: a cache must not store IDs, and a browser must not guess their type. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /**
- * What every answer carries but a single ID: digits as text/plain with nosniff are a page to no browser,
- * and the two headers would make that answer two fifths larger. A page replaces the policy by its own.
+ * Headers of every response except a single ID, which they would make two fifths larger: with nosniff, no browser shows
+ * digits in text/plain as a page. A page replaces the policy by its own.
  */
 export const API_HEADERS = {
   ...COMMON_HEADERS,
@@ -29,10 +29,10 @@ export function problemOf(error: LeafError): Problem {
   return { type: 'about:blank', title: error.title, status: error.status, code: error.code, detail: error.message };
 }
 
-/** For `Retry-After` where nothing is known of the end of the trouble. */
+/** For `Retry-After` where the end of the fault is unknown. */
 export const RETRY_AFTER_S = 1;
 
-/** Whole seconds for `Retry-After`; undefined where a repetition makes no sense. */
+/** Whole seconds for `Retry-After`; undefined if a retry cannot succeed. */
 function retryAfterOf(error: LeafError): number | undefined {
   if (error.status !== 503 && error.status !== 429) return undefined;
   return error.retryAfterMs === undefined ? RETRY_AFTER_S : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
@@ -45,7 +45,7 @@ export function sendProblem(error: LeafError, reply: FastifyReply): void {
   void reply.send(JSON.stringify(problemOf(error)));
 }
 
-/** Faults that the HTTP framework finds before a handler runs, by its code. */
+/** Faults that the HTTP framework finds before a handler runs, by the code of the framework. */
 const FRAMEWORK_FAULTS: Readonly<Record<string, readonly [LeafErrorCode, string]>> = {
   FST_ERR_BAD_URL: ['LEAF_REQUEST_INVALID', 'The path has a malformed percent-encoding. Encode it as UTF-8.'],
   FST_ERR_MAX_PARAM_LENGTH: ['LEAF_URL_TOO_LONG', 'A part of the path is too long: a tag has at most 128 characters.'],
@@ -65,7 +65,14 @@ const BY_STATUS: Readonly<Record<number, LeafErrorCode>> = {
   431: 'LEAF_HEADERS_TOO_LARGE',
 };
 
-/** Whatever was thrown while a request was answered, as an error of the catalogue. */
+export function noRoute(): LeafError {
+  return new LeafError(
+    'LEAF_NOT_FOUND',
+    'There is no such route. IDs: GET /api/segment/get/:tag and GET /api/snowflake/get/:key.',
+  );
+}
+
+/** The error of the catalogue for anything that was thrown while a request was answered. */
 export function toLeafError(thrown: unknown, method: string): LeafError {
   if (thrown instanceof LeafError) return thrown;
   // Nest wraps what the parser of a body throws.
@@ -73,12 +80,7 @@ export function toLeafError(thrown: unknown, method: string): LeafError {
   if (known !== undefined) return new LeafError(known[0], known[1], { cause: thrown });
   const status =
     thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | undefined)?.statusCode;
-  if (status === 404) {
-    return new LeafError(
-      'LEAF_NOT_FOUND',
-      `There is no such route for ${method}. IDs: GET /api/segment/get/:tag and GET /api/snowflake/get/:key.`,
-    );
-  }
+  if (status === 404) return noRoute();
   if (status === 400 && method !== 'GET' && method !== 'HEAD') {
     return new LeafError('LEAF_BODY_INVALID', 'The body is not valid JSON.', { cause: thrown });
   }
@@ -89,7 +91,7 @@ export function toLeafError(thrown: unknown, method: string): LeafError {
       { cause: thrown },
     );
   }
-  return new LeafError('LEAF_INTERNAL', 'The server met a fault of its own; its log has the details.', {
+  return new LeafError('LEAF_INTERNAL', 'Internal error; the log of the server has the details.', {
     cause: thrown,
   });
 }

@@ -1,19 +1,32 @@
 import type { RequestListener, Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '@leaf-ids/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Clock, LeafError } from '@leaf-ids/core';
 import type { HttpLimits } from '../../config/http-limits';
 import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { RequestCounts } from '../request-counts';
-import { answerClientError } from './client-error';
 import { type FastPath, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
+import { Admission } from '../overload/admission';
+import { Connections } from '../overload/connections';
+import { PendingResponses } from '../overload/pending-responses';
+import { Pipelines } from '../overload/pipelines';
+import { routeKind } from '../overload/route-kind';
+import { API_HEADERS, COMMON_HEADERS, noRoute, sendProblem, toLeafError } from '../responses/problem';
+import { FaultResponder } from './fault-responder';
 import { HttpServer } from './http-server';
 import { takeJsonBodies } from './json-body';
-import { API_HEADERS, COMMON_HEADERS, sendProblem, toLeafError } from '../responses/problem';
+import { RouteMethods } from './route-methods';
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** False until the request has its turn; a request that is refused before that is not counted as answered. */
+    admitted: boolean;
+  }
+}
 
 const MAX_BODY_BYTES = 65_536;
-/** A tag of 128 characters, each percent-encoded, and room to say what is wrong with a longer one. */
+/** A tag of 128 percent-encoded characters, and room for longer ones, which the routes refuse with a reason. */
 const MAX_PARAM_LENGTH = 1024;
 
 export interface AdapterParts {
@@ -25,14 +38,23 @@ export interface AdapterParts {
   readonly drain: Drain;
 }
 
-/** Fastify for Nest, with the fast route ahead of it, and limits on what comes in. */
+/** Fastify for Nest, with the fast path and the overload protection ahead of it, and limits on what comes in. */
 export function createAdapter({ limits, clock, fastPath, counts, overload, drain }: AdapterParts): FastifyAdapter {
+  const connections = new Connections(limits.maxConnections, limits.dealt, clock, overload);
+  const pending = new PendingResponses();
+  const pipelines = new Pipelines(overload);
+  const admission = new Admission(limits, connections, pending, clock, overload);
+  const faults = new FaultResponder(counts);
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: RequestListener): Server => new HttpServer(limits, clock, overload, fastPath, handler),
-    clientErrorHandler: answerClientError,
+    serverFactory: (handler: RequestListener): Server =>
+      new HttpServer({ limits, connections, pipelines, pending, faults, fastPath, handler }),
+    clientErrorHandler: (error, socket) => faults.answerClientError(error, socket),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      sendProblem(toLeafError(error, request.method), reply);
+      const fault = toLeafError(error, request.method);
+      faults.count(fault);
+      sendProblem(fault, reply);
     },
+    trustProxy: [...limits.trustedProxies],
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     return503OnClosing: false,
@@ -42,21 +64,54 @@ export function createAdapter({ limits, clock, fastPath, counts, overload, drain
   });
   const fastify = adapter.getInstance();
   takeJsonBodies(fastify);
-  fastify.addHook('onRequest', ({ raw, method, routeOptions: { url } }, reply, done) => {
+  admitRequests(fastify, admission, fastPath);
+  fastify.addHook('onRequest', ({ routeOptions: { url } }, reply, done) => {
     void reply.headers(url === SEGMENT_ROUTE || url === SNOWFLAKE_ROUTE ? COMMON_HEADERS : API_HEADERS);
     if (drain.active) void reply.header('connection', 'close');
-    const refusal = fastPath.refusalOf(raw);
-    if (refusal === undefined) done();
-    else sendProblem(toLeafError(refusal, method), reply);
+    done();
   });
+  refuseUnknownRoutes(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
-    counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);
+    if (reply.admitted)
+      counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);
     done();
   });
   return adapter;
 }
 
-/** No route has a schema that the framework checks. It would load what compiles them at every start all the same. */
+/** Every other hook and the handler of a route run when the request has its turn. */
+function admitRequests(fastify: FastifyInstance, admission: Admission, fastPath: FastPath): void {
+  fastify.decorateReply('admitted', false);
+  fastify.addHook('onRequest', ({ raw, method, routeOptions: { url } }, reply, done) => {
+    admission.pass(routeKind(method, url), reply.raw, () => {
+      reply.admitted = true;
+      const answered = fastPath.answerLater(raw, reply.raw);
+      if (answered === undefined) done();
+      else void answered.then((refusal) => refusal === undefined || sendProblem(toLeafError(refusal, method), reply));
+    });
+  });
+}
+
+/** Answers requests without a route, before their body is read: 405 if the path has a route for other methods. */
+function refuseUnknownRoutes(fastify: FastifyInstance): void {
+  const routes = new RouteMethods();
+  fastify.addHook('onRoute', ({ url, method }) => routes.add(url, [method].flat()));
+  fastify.addHook('onRequest', ({ method, url, routeOptions }, reply, done) => {
+    if (routeOptions.url !== undefined) {
+      done();
+      return;
+    }
+    const allowed = routes.allowed(url.split('?', 1)[0] ?? '');
+    if (allowed === undefined) sendProblem(noRoute(), reply);
+    else sendProblem(methodNotAllowed(method, allowed), reply.header('allow', allowed));
+  });
+}
+
+function methodNotAllowed(method: string, allowed: string): LeafError {
+  return new LeafError('LEAF_METHOD_NOT_ALLOWED', `This route does not support ${method}. It supports ${allowed}.`);
+}
+
+/** No route has a schema. Without this, the framework would load its schema compilers at every start. */
 function noSchemas(): never {
   throw new Error('Routes have no schemas here: the pipes check what comes in.');
 }

@@ -4,12 +4,21 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { SystemClock } from '@leaf-ids/core';
 import { until } from '../../../../../test/support/until';
 import { Drain } from '../../lifecycle/drain';
+import { Admission } from '../overload/admission';
+import { Connections } from '../overload/connections';
 import { OverloadCounts } from '../overload/overload-counts';
+import { PendingResponses } from '../overload/pending-responses';
+import { Pipelines } from '../overload/pipelines';
 import { RequestCounts } from '../request-counts';
 import { FastPath } from '../fast-path';
+import { FaultResponder } from './fault-responder';
 import { HttpServer } from './http-server';
 
 const WAIT_MS = 700;
+const LIMITS = {
+  ...{ maxInFlight: 10, maxLagMs: 60_000, maxConnections: 10, dealt: false },
+  ...{ keepAliveMs: 65_000, trustedProxies: [] },
+};
 /** Far more than the kernel holds for a connection. */
 const LARGE = Buffer.alloc(64_000_000, 'x');
 
@@ -21,9 +30,20 @@ describe('HttpServer, with a client that does not take its answer', () => {
 
   async function start(handler: RequestListener): Promise<void> {
     counts = new OverloadCounts();
-    const limits = { maxInFlight: 10, maxLagMs: 60_000, maxConnections: 10, dealt: false, waitMs: WAIT_MS };
-    const route = new FastPath(new RequestCounts(clock), new Drain(clock, 0));
-    server = new HttpServer(limits, clock, counts, route, handler);
+    const limits = { ...LIMITS, waitMs: WAIT_MS };
+    const requests = new RequestCounts(clock);
+    const connections = new Connections(10, false, clock, counts);
+    const pending = new PendingResponses();
+    const admission = new Admission(limits, connections, pending, clock, counts);
+    server = new HttpServer({
+      limits,
+      connections,
+      pending,
+      pipelines: new Pipelines(counts),
+      faults: new FaultResponder(requests),
+      fastPath: new FastPath(requests, new Drain(clock, 0)),
+      handler: (request, response) => admission.pass('id', response, () => handler(request, response)),
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   }

@@ -1,67 +1,74 @@
-import { type RequestListener, Server } from 'node:http';
-import { type Clock, LeafError } from '@leaf-ids/core';
-import type { OverloadCounts } from '../overload/overload-counts';
+import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http';
+import { LeafError } from '@leaf-ids/core';
 import type { HttpLimits } from '../../config/http-limits';
-import { Admission } from '../overload/admission';
-import { PendingResponses } from '../overload/pending-responses';
-import { answerFault, protocolFault } from './client-error';
-import { Connections } from '../overload/connections';
+import type { Connections } from '../overload/connections';
+import type { PendingResponses } from '../overload/pending-responses';
+import type { Pipelines } from '../overload/pipelines';
 import type { FastPath } from '../fast-path';
+import { type FaultResponder, protocolFault } from './fault-responder';
 
-const LIMITS = {
-  /** Told by Node without a word; {@link protocolFault} says it. */
+const OPTIONS = {
+  /** Node.js would answer without a body; {@link protocolFault} checks the header. */
   requireHostHeader: false,
   /** Bytes of request line and headers. */
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
   requestTimeout: 15_000,
-  /** How often the two above are looked at. */
+  /** How often Node.js checks the two timeouts above. */
   connectionsCheckingInterval: 1000,
-  keepAliveTimeout: 65_000,
 };
-/** Beyond the longest wait of a request: nothing is read or written for so long, and the connection ends. */
+/** A connection without any transfer is closed after the longest wait of a request and this time. */
 const STALL_MS = 15_000;
-/** Beyond the longest wait of a request: what a client may take for an answer when the server stops. */
-const LAST_ANSWERS_MS = 2000;
+/** When the server stops, a client has the longest wait of a request and this time to read its response. */
+const LAST_RESPONSES_MS = 2000;
 
-/** HTTP with the fast route and the protection against overload ahead of the framework. */
+export interface HttpServerParts {
+  readonly limits: HttpLimits;
+  readonly connections: Connections;
+  readonly pipelines: Pipelines;
+  readonly pending: PendingResponses;
+  readonly faults: FaultResponder;
+  readonly fastPath: FastPath;
+  /** The framework. */
+  readonly handler: RequestListener;
+}
+
+/** HTTP with the fast path ahead of the framework. Of each connection, one request is in progress at a time. */
 export class HttpServer extends Server {
-  private readonly openConnections: Connections;
-  private readonly pending = new PendingResponses();
-
-  constructor(
-    private readonly limits: HttpLimits,
-    clock: Clock,
-    counts: OverloadCounts,
-    fastPath: FastPath,
-    handler: RequestListener,
-  ) {
-    super(LIMITS);
-    const connections = new Connections(limits.maxConnections, limits.dealt, clock, counts);
-    const answer: RequestListener = (request, response) => {
-      if (!fastPath.answerLater(request, response, handler)) handler(request, response);
-    };
-    const admission = new Admission(limits, connections, this.pending, clock, counts, answer);
-    this.openConnections = connections;
+  constructor(private readonly parts: HttpServerParts) {
+    super({ ...OPTIONS, keepAliveTimeout: parts.limits.keepAliveMs });
+    const { limits, connections, pipelines, faults } = parts;
     this.setTimeout(limits.waitMs + STALL_MS);
     connections.watch(this);
     this.on('request', (request, response) => {
-      const fault = protocolFault(request);
-      if (fault !== undefined) answerFault(fault, response);
-      else if (connections.crowded && connections.isSurplus(request.socket)) admission.pass(request, response);
-      else if (!fastPath.answer(request, response)) admission.pass(request, response);
+      if (pipelines.isBehind(response)) pipelines.hold(response, () => this.answer(request, response));
+      else this.answer(request, response);
     });
     this.on('checkExpectation', (_request, response) => {
-      answerFault(new LeafError('LEAF_REQUEST_INVALID', 'No expectation but 100-continue is met here.'), response);
+      const fault = new LeafError('LEAF_REQUEST_INVALID', 'The only supported expectation is "100-continue".');
+      const refuse = (): void => faults.answer(fault, response);
+      if (pipelines.isBehind(response)) pipelines.hold(response, refuse);
+      else refuse();
     });
   }
 
   /**
-   * The framework, and Node itself, call this when the server closes. Node would cut answers that are made and not sent
-   * yet, and wait for ever for a connection on which no request has come.
+   * The framework and Node.js call this when the server closes. Node.js would cut responses that are made and not sent
+   * yet, and wait without a limit for a connection without a request.
    */
   override closeIdleConnections(): void {
-    const { waitMs } = this.limits;
-    void this.openConnections.end(() => this.pending.endConnections(), waitMs + LAST_ANSWERS_MS);
+    const { connections, pending, limits } = this.parts;
+    void connections.end(() => pending.endConnections(), limits.waitMs + LAST_RESPONSES_MS);
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    const { connections, faults, fastPath, handler } = this.parts;
+    const fault = protocolFault(request);
+    if (fault !== undefined) {
+      faults.answer(fault, response);
+      return;
+    }
+    const isSurplus = connections.crowded && connections.isSurplus(request.socket);
+    if (isSurplus || !fastPath.answer(request, response)) handler(request, response);
   }
 }

@@ -3,7 +3,7 @@ import { Clock, PeriodicTask, reasonOf } from '@leaf-ids/core';
 import { Leaf } from '@leaf-ids/id';
 import { RequestCounts } from '../../http/request-counts';
 import { Ticker } from './ticker';
-import { STREAM_ROUTE } from './stream-route';
+import { STREAM_ROUTE } from '../../http/overload/route-kind';
 import { Exhaustion } from './exhaustion';
 import { IssueRates } from './issue-rates';
 import { type LatencyCounts, LatencyWindow } from './latency-window';

@@ -11,10 +11,12 @@ import { EventStream } from './event-stream';
 import { TagChangeLog } from '../process/tag-change-log';
 
 const EVERY_MS = 1000;
-const MOST_STREAMS = 32;
-/** When a stream that was cut comes back, in milliseconds. */
+const MAX_STREAMS = 32;
+/** One client cannot take the streams of the others. */
+const MAX_STREAMS_OF_ADDRESS = 16;
+/** After this time a client opens a stream again that was cut, in milliseconds. */
 const RETRY_MS = 2000;
-/** When to ask again for one of the streams, in milliseconds. */
+/** After this time a client may try again to get one of the streams, in milliseconds. */
 const FULL_RETRY_MS = 10_000;
 
 /** What a round found besides the tags: the same for all readers. */
@@ -33,7 +35,8 @@ interface Round {
 @Injectable()
 export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(StreamHub.name);
-  private readonly streams = new Set<EventStream>();
+  /** With the address of the reader. */
+  private readonly streams = new Map<EventStream, string>();
   private readonly board: TagChangeLog;
   private readonly rounds: PeriodicTask;
   private readonly ticker: Ticker;
@@ -60,27 +63,28 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
   /** The streams end first of all: HTTP closes only when every answer has ended. */
   async onModuleDestroy(): Promise<void> {
     this.stopping = true;
-    for (const stream of this.streams) stream.end();
+    for (const stream of this.streams.keys()) stream.end();
     await this.ticker.stop();
   }
 
-  /** @throws LeafError `LEAF_OVERLOADED`, `LEAF_NOT_READY` when one more stream cannot be had */
-  assertRoom(): void {
+  /** @throws LeafError `LEAF_OVERLOADED`, `LEAF_NOT_READY` if `address` cannot have one more stream */
+  assertRoom(address: string): void {
     if (this.stopping) {
       throw new LeafError('LEAF_NOT_READY', 'This server is stopping: watch another one.', { retryAfterMs: RETRY_MS });
     }
-    if (this.streams.size < MOST_STREAMS) return;
+    const ofAddress = [...this.streams.values()].filter((other) => other === address).length;
+    if (this.streams.size < MAX_STREAMS && ofAddress < MAX_STREAMS_OF_ADDRESS) return;
     throw new LeafError(
       'LEAF_OVERLOADED',
-      `This server feeds ${MOST_STREAMS} streams already: close one, or ask for /api/monitor/overview now and then.`,
+      `This server has ${this.streams.size} streams, ${ofAddress} of them to this address; the limits are ${MAX_STREAMS} and ${MAX_STREAMS_OF_ADDRESS}. Close one, or poll /api/monitor/overview.`,
       { retryAfterMs: FULL_RETRY_MS },
     );
   }
 
-  /** Feeds one more reader; its headers are sent. */
-  open(response: ServerResponse): void {
+  /** Feeds one more reader at `address`; its headers are sent. */
+  open(response: ServerResponse, address: string): void {
     const stream = new EventStream(response, this.clock);
-    this.streams.add(stream);
+    this.streams.set(stream, address);
     stream.onGone(() => this.streams.delete(stream));
     void this.begin(stream);
   }
@@ -103,8 +107,8 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
     await this.board.update();
     const [overview, snowflake] = await Promise.all([this.monitor.overview(), this.monitor.snowflake()]);
     this.last = { overview, snowflake, steps: this.traffic.stepsEnded };
-    for (const stream of this.streams) this.feed(stream, this.last);
-    this.board.forgetGone(Math.min(...Array.from(this.streams, ({ round }) => round)));
+    for (const stream of this.streams.keys()) this.feed(stream, this.last);
+    this.board.forgetGone(Math.min(...Array.from(this.streams.keys(), ({ round }) => round)));
   }
 
   private feed(stream: EventStream, round: Round): void {

@@ -1,0 +1,18 @@
+/** How requests of a route are admitted; {@link Admission} has the rules. */
+export type RouteKind = 'id' | 'probe' | 'order' | 'costly' | 'endless';
+
+/** An event stream: its response has no end. */
+export const STREAM_ROUTE = '/api/monitor/stream';
+const IDS = ['/api/segment/', '/api/snowflake/', '/decodeSnowflakeId'];
+const PROBES = ['/health/', '/api/internal/time'];
+
+/**
+ * @param route the registered pattern, as `/api/tags/:tag`, that the router found for the path of a request: a path that
+ * resembles a route has none. A request without a route is admitted as an ID request.
+ */
+export function routeKind(method: string, route: string | undefined): RouteKind {
+  if (route === undefined || IDS.some((prefix) => route.startsWith(prefix))) return 'id';
+  if (PROBES.some((prefix) => route.startsWith(prefix))) return 'probe';
+  if (method !== 'GET' && method !== 'HEAD') return 'order';
+  return route === STREAM_ROUTE ? 'endless' : 'costly';
+}

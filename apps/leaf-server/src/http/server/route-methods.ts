@@ -1,0 +1,25 @@
+interface Route {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
+/** The methods of every registered route. */
+export class RouteMethods {
+  private readonly routes = new Map<string, Route>();
+
+  /** @param url of the route, as `/api/tags/:tag` */
+  add(url: string, methods: readonly string[]): void {
+    let route = this.routes.get(url);
+    if (route === undefined) {
+      route = { pattern: new RegExp(`^${url.replace(/\./g, '\\.').replace(/:\w+/g, '[^/]+')}$`), methods: new Set() };
+      this.routes.set(url, route);
+    }
+    for (const method of methods) route.methods.add(method);
+  }
+
+  /** For the header `Allow`; undefined if no route has this path. */
+  allowed(path: string): string | undefined {
+    const methods = [...this.routes.values()].flatMap((route) => (route.pattern.test(path) ? [...route.methods] : []));
+    return methods.length === 0 ? undefined : [...new Set(methods)].sort().join(', ');
+  }
+}

@@ -1,0 +1,105 @@
+import { connect, type Socket } from 'node:net';
+import { call, rawCall, text } from '../support/http/http';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
+
+const TAG = 'leaf-segment-test';
+const MAX_WAITING_ON_CONNECTION = 256;
+const MAX_WAITING = 4096;
+
+let server: TestServer;
+const sockets: Socket[] = [];
+beforeAll(async () => (server = await startTestServer()));
+afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
+afterAll(() => server.stop());
+
+function get(path: string, ...headers: readonly string[]): string {
+  return [`GET ${path} HTTP/1.1`, 'Host: leaf', ...headers, '', ''].join('\r\n');
+}
+
+/** All that comes on one connection. */
+function send(bytes: string): { readonly socket: Socket; received: string; closed: boolean } {
+  const socket = connect(server.port, '127.0.0.1', () => socket.write(bytes));
+  const sent = { socket, received: '', closed: false };
+  socket.setEncoding('latin1').on('data', (part: string) => (sent.received += part));
+  socket.on('error', () => undefined).on('close', () => (sent.closed = true));
+  sockets.push(socket);
+  return sent;
+}
+
+async function answered(route: string): Promise<number> {
+  const line = new RegExp(`^leaf_http_requests_total\\{route="${route}",status="200"\\} (\\d+)$`, 'm');
+  return Number(line.exec(await text(server.port, '/metrics'))?.[1] ?? 0);
+}
+
+async function refusals(): Promise<number> {
+  return Number(/reason="pipelined"\} (\d+)/.exec(await text(server.port, '/metrics'))?.[1]);
+}
+
+it('requests of one packet get their responses in their order, IDs ascending', async () => {
+  const path = `/api/segment/get/${TAG}`;
+  const { body } = await rawCall(server.port, get(path).repeat(200) + get(path, 'Connection: close'));
+  const ids = `\r\n\r\n${body}`.match(/(?<=\r\n\r\n)\d+/g)!.map(Number);
+  expect(ids).toHaveLength(201);
+  expect(ids).toEqual([...ids].sort((one, other) => one - other));
+});
+
+it('a request begins when the response before it is sent', async () => {
+  const sent = send(get('/api/monitor/stream') + get('/api/internal/time').repeat(10));
+  await until('the stream', () => sent.received.includes('event: snowflake'));
+  expect(await answered('/api/internal/time')).toBe(0);
+});
+
+it('a request that waits is dropped with its connection', async () => {
+  const before = await answered('/api/internal/time');
+  const sent = send(get('/api/monitor/stream') + get('/api/internal/time').repeat(10));
+  await until('the stream', () => sent.received.includes('event: snowflake'));
+  sent.socket.destroy();
+  await text(server.port, '/api/internal/time');
+  expect(await answered('/api/internal/time')).toBe(before + 1);
+});
+
+it('more requests than a connection may have end it, and nothing of them is done', async () => {
+  const [scrapes, refused] = [await answered('/metrics'), await refusals()];
+  const sent = send(get('/metrics').repeat(1800));
+  await until('the end of the connection', () => sent.closed);
+  expect(await refusals()).toBe(refused + 1);
+  // Of the test itself: three; of the packet: the first at most.
+  expect((await answered('/metrics')) - scrapes).toBeLessThanOrEqual(4);
+  const allowed = send(get('/api/monitor/stream') + get('/metrics').repeat(MAX_WAITING_ON_CONNECTION));
+  await until('the stream', () => allowed.received.includes('event: snowflake'));
+  expect(allowed.closed).toBe(false);
+});
+
+it('more requests than the server may hold end the connections that send them, and end with them', async () => {
+  const each = get('/api/monitor/stream') + get('/api/internal/time').repeat(MAX_WAITING_ON_CONNECTION);
+  const full = Array.from({ length: MAX_WAITING / MAX_WAITING_ON_CONNECTION }, () => send(each));
+  await until('all streams', () => full.every(({ received }) => received.includes('event: snowflake')));
+  const late = send(get('/api/snowflake/get/order').repeat(2));
+  await until('the end of the connection', () => late.closed);
+  expect((await call(server.port, '/api/snowflake/get/order')).status).toBe(200);
+  full[0]?.socket.destroy();
+  await until('room', async () => {
+    const next = send(get('/api/snowflake/get/order').repeat(2));
+    await until('an end', () => next.closed || next.received.split('HTTP/1.1 200').length === 3);
+    return !next.closed;
+  });
+});
+
+it('requests of other connections have their turn in between', async () => {
+  const path = `/api/segment/batch/${TAG}?size=1424`;
+  const before = await answered('/api/segment/batch/:tag');
+  const batches = send(get(path).repeat(200));
+  await until('the first batch', () => batches.received.length > 0);
+  for (let n = 0; n < 5; n++) await text(server.port, '/api/snowflake/get/order');
+  expect((await answered('/api/segment/batch/:tag')) - before).toBeLessThan(200);
+  await until('the last batch', () => batches.received.split('HTTP/1.1 200').length === 201);
+});
+
+it('requests after an expectation that cannot be met, or another fault, are not read', async () => {
+  for (const bad of [get('/', 'Expect: a-miracle'), get('/', 'Host: other'), get('/').replace('Host: leaf\r\n', '')]) {
+    const sent = send(get('/api/internal/time') + bad + get('/api/internal/time'));
+    await until('the end of the connection', () => sent.closed);
+    expect(sent.received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  }
+});
