@@ -7,6 +7,7 @@ import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { AdminToken } from './admin-token';
 import type { HttpLimits } from './http-limits';
 import { localWorkerFaults } from './local-workers';
+import { type ManagementAddress, managementFaults, managementOf } from './management';
 import { type TracingConfig, tracingOf } from './tracing';
 import { type Environment, type Variable, type VariableName, VARIABLES } from './variables';
 
@@ -20,6 +21,9 @@ export interface LeafConfig {
   readonly instance: Instance;
   readonly host: string;
   readonly port: number;
+  /** The path under which a proxy serves this server, as `/leaf`; empty: the root. */
+  readonly publicPath: string;
+  readonly management: ManagementAddress | undefined;
   /** How many serve the port together. */
   readonly processes: number;
   /** Which of them this is, from 0; undefined when there is one only. */
@@ -46,6 +50,8 @@ type Optional =
   | 'LEAF_ZOOKEEPER_AUTH'
   | 'LEAF_PROPERTIES_FILE'
   | 'LEAF_TRUSTED_PROXIES'
+  | 'LEAF_MANAGEMENT_PORT'
+  | 'LEAF_MANAGEMENT_HOST'
   | 'OTEL_EXPORTER_OTLP_ENDPOINT'
   | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
   | 'OTEL_EXPORTER_OTLP_HEADERS';
@@ -138,6 +144,8 @@ function resolveConfig(values: Resolved, warnings: string[]): LeafConfig {
     instance,
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
+    publicPath: values.LEAF_PUBLIC_PATH === '/' ? '' : values.LEAF_PUBLIC_PATH,
+    management: managementOf(values),
     processes: values.LEAF_PROCESSES,
     process: undefined,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
@@ -210,7 +218,7 @@ function contradictions(values: Resolved): string[] {
   if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
     faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
   }
-  faults.push(...shardFaults(values));
+  faults.push(...managementFaults(values), ...shardFaults(values));
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   try {
     const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });

@@ -55,6 +55,17 @@ export const VARIABLES = {
   ),
   LEAF_HOST: variable('0.0.0.0', host, 'address on which HTTP listens'),
   LEAF_PORT: variable(8080, integer(0, 65_535), 'port on which HTTP listens; 0 takes a free one'),
+  LEAF_MANAGEMENT_PORT: variable(
+    undefined,
+    integer(0, 65_535),
+    'port for operators: metrics, admin API, monitor, console and documentation are then served there only, health on both; default: LEAF_PORT serves all',
+  ),
+  LEAF_MANAGEMENT_HOST: variable(undefined, host, 'address on which that port listens; default: LEAF_HOST'),
+  LEAF_PUBLIC_PATH: variable(
+    '/',
+    text(/^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)?$/, 'a path without a slash at its end, as /leaf'),
+    'path under which a proxy serves this server, as /leaf; the proxy removes it from requests',
+  ),
   LEAF_PROCESSES: variable(
     1,
     processes,

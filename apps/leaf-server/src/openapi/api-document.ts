@@ -1,6 +1,8 @@
-import type { INestApplication } from '@nestjs/common';
+import { Inject, Injectable, type INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
 import { serverVersion } from '../config/version';
 import { applyRecorded } from './decorators';
 import { describeProblems, ProblemDocument } from './problems';
@@ -22,9 +24,12 @@ answers HEAD likewise, without the body: on a route of IDs that takes an ID all 
 Every fault is a problem document (RFC 9457) with a code; programs look at the code.`;
 
 /** The description of this server's API, made at the first request for it. */
+@Injectable()
 export class ApiDocument {
   private application: INestApplication | undefined;
   private built: Promise<OpenAPIObject> | undefined;
+
+  constructor(@Inject(LEAF_CONFIG) private readonly config: LeafConfig) {}
 
   /** To be called once, before the server listens. */
   describe(application: INestApplication): void {
@@ -48,7 +53,7 @@ export class ApiDocument {
       .setTitle('Leaf')
       .setDescription(ABOUT.replaceAll('\n', ' '))
       .setVersion(serverVersion())
-      .addServer('/', 'This server')
+      .addServer(this.config.publicPath || '/', 'This server')
       .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'A token of `LEAF_ADMIN_TOKEN`.' });
     for (const [name, description] of Object.entries(GROUPS)) builder.addTag(name, description);
     const options = { autoTagControllers: false, extraModels: [ProblemDocument] };
