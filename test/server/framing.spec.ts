@@ -1,4 +1,4 @@
-import { type Answer, rawCall } from '../support/http/http';
+import { type Answer, rawCall, text } from '../support/http/http';
 import { refusalCode } from '../support/http/problem';
 import { expectServing } from '../support/servers/serving';
 import { startTestServer, type TestServer } from '../support/servers/server';
@@ -129,6 +129,9 @@ describe('a request line', () => {
     ['HTTP/3.0', `GET /api/segment/get/${TAG} HTTP/3.0\r\nHost: leaf\r\n\r\n`],
     ['HTTP/x', `GET /api/segment/get/${TAG} HTTP/x\r\nHost: leaf\r\n\r\n`],
     ['no Host', `GET /api/segment/get/${TAG} HTTP/1.1\r\n\r\n`],
+    ['two Hosts', `GET /api/segment/get/${TAG} HTTP/1.1\r\nHost: leaf\r\nhOST: other\r\n\r\n`],
+    ['one Host twice', `GET /api/segment/batch/${TAG} HTTP/1.1\r\nHost: leaf\r\nX: y\r\nHost: leaf\r\n\r\n`],
+    ['two Hosts in HTTP/1.0', `GET /api/segment/get/${TAG} HTTP/1.0\r\nHost: leaf\r\nHost: other\r\n\r\n`],
     ['a path with bytes beyond ASCII', `GET /api/segment/get/\xf0\x9f\x98\x80 HTTP/1.1\r\nHost: leaf\r\n\r\n`],
     ['a path with a space', `GET /api/segment/get/a b HTTP/1.1\r\nHost: leaf\r\n\r\n`],
     ['bare line feeds', `GET /api/segment/get/${TAG} HTTP/1.1\nHost: leaf\n\n`],
@@ -139,6 +142,19 @@ describe('a request line', () => {
     const { statuses, answer } = await answersTo(bytes + SMUGGLED);
     expect(statuses).toEqual([400]);
     expect(refusalCode(answer)).toBe('LEAF_REQUEST_INVALID');
+  });
+
+  it('that is refused is counted, with its status', async () => {
+    const count = async (status: number): Promise<number> => {
+      const line = new RegExp(`^leaf_http_requests_total\\{route="invalid",status="${status}"\\} (\\d+)$`, 'm');
+      return Number(line.exec(await text(server.port, '/metrics'))?.[1] ?? 0);
+    };
+    const [bad, large] = [await count(400), await count(431)];
+    await answersTo('hello\r\n\r\n');
+    await answersTo(`GET /api/segment/get/${TAG} HTTP/1.1\r\n\r\n`);
+    await answersTo('GET /api/segment/get/%zz HTTP/1.1\r\nHost: leaf\r\nConnection: close\r\n\r\n');
+    await answersTo(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: leaf\r\n\r\n`);
+    expect([await count(400), await count(431)]).toEqual([bad + 3, large + 1]);
   });
 
   it('asks for no tunnel', async () => {

@@ -58,7 +58,7 @@ describe('at the limit of connections', () => {
   it('those in use stay, and one that is idle longest makes room', async () => {
     const agents: Agent[] = [];
     for (let n = 0; n < LIMIT; n++) agents.push(await agentWithConnection());
-    const socketOf = (agent?: Agent): Socket => Object.values(agent?.freeSockets ?? {})[0]![0]! as unknown as Socket;
+    const socketOf = (agent?: Agent): Socket => Object.values(agent?.freeSockets ?? {})[0]![0]!;
     const sockets = agents.map(socketOf);
     // All of them are looked at once; then all but the second are used.
     const [first] = sockets;

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';
 import { insertTag } from '../../support/servers/data-directory';
 import { type Answer, call, text } from '../../support/http/http';
@@ -11,8 +11,6 @@ import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';
 const BATCH = `/api/segment/batch/${TAG}?size=10000`;
-/** Connections that are let in beyond the limit. */
-const RESERVE = 32;
 
 let server: TestServer | undefined;
 const closers: (() => unknown)[] = [];
@@ -102,12 +100,15 @@ describe('requests that wait for a database', () => {
     expect((await call(port, BATCH)).status).toBe(200);
   });
 
-  it('whose client is gone do not count any more, pipelined ones included', async () => {
+  it('whose client is gone do not count any more; of a connection, one counts', async () => {
     const { port, proxy } = await startStuck(6);
-    const client = connect(port, '127.0.0.1');
-    client.write(`GET /api/segment/get/${TAG} HTTP/1.1\r\nhost: leaf\r\n\r\n`.repeat(6));
+    const clients = Array.from({ length: 6 }, () => {
+      const client = connect(port, '127.0.0.1');
+      client.write(`GET /api/segment/get/${TAG} HTTP/1.1\r\nhost: leaf\r\n\r\n`.repeat(6));
+      return client;
+    });
     await until('as many as may wait', async () => (await metric(port, 'leaf_requests_in_flight')) === 6);
-    client.destroy();
+    for (const client of clients) client.destroy();
     await until('nobody waits', async () => (await metric(port, 'leaf_requests_in_flight')) === 0);
     proxy.heal();
     expect((await call(port, BATCH)).status).toBe(200);
@@ -167,57 +168,3 @@ describe('batches that are more than the processor can do', () => {
 interface Ids {
   readonly ids: string[];
 }
-
-describe('connections beyond the limit', () => {
-  const LIMIT = 5;
-  const ID = '/api/snowflake/get/order';
-  let port: number;
-  let agents: Agent[];
-
-  /** As many kept connections as may be, each with a request behind it. */
-  beforeEach(async () => {
-    port = await start({ LEAF_MAX_CONNECTIONS: String(LIMIT) });
-    agents = Array.from({ length: LIMIT }, () => new Agent({ keepAlive: true }));
-    closers.push(() => agents.forEach((agent) => agent.destroy()));
-    for (const agent of agents) await text(port, ID, { agent });
-  });
-
-  function openSilent(): Socket {
-    const socket = connect(port, '127.0.0.1');
-    closers.push(() => socket.destroy());
-    socket.on('error', () => undefined);
-    return socket;
-  }
-
-  it('get no ID, but reach what operators need; the others go on', async () => {
-    for (const path of [ID, BATCH]) {
-      const answer: Answer = await call(port, path, { agent: new Agent({ keepAlive: true }) });
-      expect(problemCode(answer)).toBe('LEAF_OVERLOADED');
-      expect(answer.headers.connection).toBe('close');
-    }
-    const probe = await call(port, '/health/ready', { agent: new Agent({ keepAlive: true }) });
-    expect([probe.status, probe.headers.connection]).toEqual([200, 'close']);
-    await expectReachable(port);
-    for (const agent of agents) expect(await text(port, ID, { agent })).toMatch(/^[1-9]\d*$/);
-    expect(await refusals(port, 'connections')).toBe(2);
-
-    agents[0]?.destroy();
-    await until('a place for another one', async () => (await call(port, ID)).status === 200);
-  });
-
-  it('are turned away when they are many, and give their place back when they stay silent', async () => {
-    const silent: Socket[] = [];
-    const turnedAway = /^leaf_overload_refusals_total\{reason="connections"\} [1-9]/m;
-    await until('one that is turned away', async () => {
-      silent.push(openSilent());
-      return turnedAway.test(await text(port, '/metrics', { agent: agents[0]! }));
-    });
-    expect(silent.length).toBeGreaterThan(RESERVE);
-    for (const agent of agents) await text(port, ID, { agent });
-
-    silent.forEach((socket) => socket.resume());
-    await until('end of the silent ones', () => silent.every(({ closed }) => closed));
-    await expectReachable(port);
-    expect(await refusals(port, 'connections')).toBeGreaterThanOrEqual(1);
-  });
-});

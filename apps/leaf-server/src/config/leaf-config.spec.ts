@@ -102,6 +102,16 @@ describe('loadConfig', () => {
     expect(loadConfig(whole).ids.snowflake).toBeDefined();
   });
 
+  it('reads the addresses of trusted proxies', () => {
+    const proxies = (value: string): readonly string[] =>
+      loadConfig({ LEAF_TRUSTED_PROXIES: value }).http.trustedProxies;
+    expect(loadConfig({}).http).toMatchObject({ trustedProxies: [], keepAliveMs: 65_000 });
+    expect(proxies('10.0.0.0/8, 127.0.0.1,fd00::/8,::1')).toEqual(['10.0.0.0/8', '127.0.0.1', 'fd00::/8', '::1']);
+    for (const value of ['10.0.0.0/33', '::/129', 'proxy', '10.0.0.1,', '10.0.0.0/8/8', '10.0.0.0/', 'true', '1']) {
+      expect(fault({ LEAF_TRUSTED_PROXIES: value })).toContain('LEAF_TRUSTED_PROXIES must be IP addresses');
+    }
+  });
+
   it('leaves out a mode that is switched off', () => {
     expect(loadConfig({ LEAF_SEGMENT_ENABLED: 'false' }).ids.segment).toBeUndefined();
     expect(loadConfig({ LEAF_SNOWFLAKE_ENABLED: 'false' }).ids.snowflake).toBeUndefined();

@@ -100,7 +100,7 @@ export function databaseUrls(value: string): Record<string, string> {
 export function tagMap(value: string): Record<string, string> {
   const map = jsonMap(value, 'must be a JSON object of tag: name of a database, for example {"order":"a"}');
   const bad = Object.keys(map).find((tag) => !isTag(tag));
-  if (bad !== undefined) throw new Error(`has ${JSON.stringify(bad)}, which is no tag`);
+  if (bad !== undefined) throw new Error(`has ${JSON.stringify(bad)}, which is not a valid tag`);
   return map;
 }
 

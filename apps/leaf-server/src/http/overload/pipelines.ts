@@ -24,7 +24,11 @@ export class Pipelines {
   /** Calls `begin` once the response before is sent; never, if the connection ends before that. */
   hold(response: ServerResponse, begin: () => void): void {
     const { socket } = response.req;
-    if (socket.destroyed) return;
+    if (socket.destroyed) {
+      // Otherwise Node.js destroys it later, with an error whose stack it formats: that costs more than the request.
+      response.req.destroy();
+      return;
+    }
     const waiting = this.waitingOn.get(socket);
     if (waiting === MAX_WAITING_ON_CONNECTION || this.waiting === MAX_WAITING) {
       this.counts.add('pipelined');

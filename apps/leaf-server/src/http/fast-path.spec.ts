@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { FakeClock } from '@leaf-ids/core';
+import type { EmbeddedIdService } from '@leaf-ids/id';
+import { call } from '../../../../test/support/http/http';
+import { Drain } from '../lifecycle/drain';
+import { FastPath } from './fast-path';
+import { RequestCounts } from './request-counts';
+
+const RANGE = { from: 1n, to: 2n };
+/** IDs that are always in memory. */
+const IDS: Partial<EmbeddedIdService> = {
+  tryNext: () => 1n,
+  trySnowflakeString: () => '1169786042799259000',
+  tryRanges: () => [RANGE],
+  trySnowflakeRange: () => RANGE,
+};
+
+describe('FastPath', () => {
+  const clock = new FakeClock();
+  let drain: Drain;
+  let server: Server;
+  let port: number;
+
+  beforeEach(async () => {
+    drain = new Drain(clock, 0);
+    const fastPath = new FastPath(new RequestCounts(clock), drain);
+    fastPath.serve(IDS as EmbeddedIdService);
+    server = createServer((request, response) => {
+      if (!fastPath.answer(request, response)) response.writeHead(501).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  });
+
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  const ROUTES = [
+    '/api/segment/get/order',
+    '/api/snowflake/get/order',
+    '/api/segment/batch/order?size=2',
+    '/api/segment/range/order?size=2&nonce=a',
+    '/api/snowflake/batch/order?size=2',
+  ];
+
+  it.each(ROUTES)('%s is answered while the server drains, and ends its connection', async (path) => {
+    const headers = { connection: 'keep-alive' };
+    const before = await call(port, path, { headers });
+    drain.begin();
+    const during = await call(port, path, { headers });
+    expect(during).toEqual({ ...before, headers: { ...during.headers, connection: 'close' } });
+    expect([before.status, before.headers.connection, during.headers.connection]).toEqual([200, 'keep-alive', 'close']);
+    expect(during.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': before.headers['content-type'],
+    });
+    drain.undo();
+    expect((await call(port, path, { headers })).headers.connection).toBe('keep-alive');
+  });
+
+  it.each(['?Size=2', '?size[]=2', '?size=2&Size=3', '?size=2&size=2', '?size=02', '?size=2&nonce=a&size=3', ''])(
+    'a batch with %j is left to the ordinary route',
+    async (query) => {
+      for (const path of ['/api/segment/batch/order', '/api/segment/range/order', '/api/snowflake/batch/order']) {
+        expect((await call(port, path + query)).status).toBe(501);
+      }
+    },
+  );
+
+  it('the tags . and .. are left to the ordinary route', async () => {
+    for (const tag of ['.', '..']) {
+      for (const path of [`/api/snowflake/get/${tag}`, `/api/snowflake/batch/${tag}?size=2`]) {
+        expect((await call(port, path)).status).toBe(501);
+      }
+    }
+  });
+});

@@ -1,0 +1,26 @@
+import { routeKind } from './route-kind';
+
+describe('routeKind', () => {
+  it.each([
+    ['GET', '/api/segment/get/:tag', 'id'],
+    ['HEAD', '/api/segment/period/:tag', 'id'],
+    ['GET', '/api/snowflake/decode/:id', 'id'],
+    ['GET', '/decodeSnowflakeId', 'id'],
+    ['GET', undefined, 'id'],
+    ['POST', undefined, 'id'],
+    ['GET', '/health/ready', 'probe'],
+    ['GET', '/api/internal/time', 'probe'],
+    ['GET', '/metrics', 'costly'],
+    ['HEAD', '/api/tags', 'costly'],
+    ['GET', '/api/tags/:tag', 'costly'],
+    ['GET', '/api/monitor/segments', 'costly'],
+    ['GET', '/assets/:name', 'costly'],
+    ['GET', '/a-route-of-tomorrow', 'costly'],
+    ['GET', '/api/monitor/stream', 'endless'],
+    ['POST', '/api/tags', 'order'],
+    ['DELETE', '/api/server/drain', 'order'],
+    ['PATCH', '/api/tags/:tag', 'order'],
+  ])('of %s %s is %s', (method, route, kind) => {
+    expect(routeKind(method, route)).toBe(kind);
+  });
+});
