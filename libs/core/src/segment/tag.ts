@@ -1,6 +1,6 @@
 import { LeafError } from '../errors/leaf-error';
 
-/** The most characters of a tag, and of a row. */
+/** Maximum length of a tag and of a row name, in characters. */
 export const MAX_TAG = 128;
 /** `.` and `..` are not tags: clients and proxies take them for steps in a path. */
 export const TAG_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/;
@@ -15,6 +15,6 @@ export function assertTag(text: string): void {
   const shown = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
   throw new LeafError(
     'LEAF_TAG_INVALID',
-    `${shown} is not a valid tag: use 1 to 128 letters, digits, "-", "_", "." or ":", but not "." or "..".`,
+    `${shown} is not a valid tag; use 1 to 128 letters, digits, "-", "_", "." or ":", but not "." or "..".`,
   );
 }
