@@ -5,6 +5,8 @@ import { type Gathered, WorkerBus } from '../cluster/worker-bus';
 import { type ProcessStatus, readinessOf } from '../lifecycle/process-status';
 import { Readiness } from '../lifecycle/readiness';
 
+export type Mode = 'segment' | 'snowflake';
+
 /** As @nestjs/terminus takes it. */
 type Check = () => Record<string, ServerHealth>;
 
@@ -20,9 +22,16 @@ export class AggregatedReadiness {
     private readonly status: ServerStatus,
   ) {}
 
-  /** One check of each part. */
-  async checks(): Promise<Check[]> {
-    return Object.entries(await this.parts()).map(([name, health]) => () => ({ [name]: health }));
+  /**
+   * One check of each part.
+   *
+   * @param mode the only one that callers use: a fault of the other mode does not count
+   */
+  async checks(mode?: Mode): Promise<Check[]> {
+    const parts = await this.parts();
+    return Object.entries(mode === undefined ? parts : partsOf(mode, parts)).map(([name, health]) => () => ({
+      [name]: health,
+    }));
   }
 
   private async parts(): Promise<Record<string, ServerHealth>> {
@@ -30,6 +39,13 @@ export class AggregatedReadiness {
     const gathered = await this.status.gather();
     return { ...mergeReadiness(gathered), processes: processesOf(gathered) };
   }
+}
+
+function partsOf(mode: Mode, parts: Record<string, ServerHealth>): Record<string, ServerHealth> {
+  const other = mode === 'segment' ? 'snowflake' : 'segment';
+  const off: ServerHealth = { status: 'down', message: `LEAF_${mode.toUpperCase()}_ENABLED is false on this server.` };
+  const all = Object.entries({ [mode]: off, ...parts });
+  return Object.fromEntries(all.filter(([name]) => name !== other));
 }
 
 function processesOf({ answers, missing }: Gathered<ProcessStatus>): ServerHealth {

@@ -1,6 +1,8 @@
-import { Controller, Get, Optional, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError, TagStore } from '@leaf-ids/core';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
 import { PLAIN_PAGE_CSP } from '../http/responses/content-security';
 import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';
@@ -20,6 +22,7 @@ const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
 export class JavaPagesController {
   constructor(
     private readonly views: AggregatedTags,
+    @Inject(LEAF_CONFIG) private readonly config: LeafConfig,
     @Optional() private readonly store?: TagStore,
   ) {}
 
@@ -40,7 +43,7 @@ export class JavaPagesController {
       const view = this.views.viewOf(tag);
       return view === undefined ? [] : [bufferCells(view)];
     });
-    return page(reply, 'cache', CACHE_COLUMNS, rows, names.length > MAX_ROWS);
+    return this.page(reply, 'cache', CACHE_COLUMNS, rows, names.length > MAX_ROWS);
   }
 
   /** The rows of `leaf_alloc`. */
@@ -60,7 +63,13 @@ export class JavaPagesController {
       step,
       new Date(updatedAt).toISOString(),
     ]);
-    return page(reply, 'db', DB_COLUMNS, cells.slice(0, MAX_ROWS), cells.length > MAX_ROWS);
+    return this.page(reply, 'db', DB_COLUMNS, cells.slice(0, MAX_ROWS), cells.length > MAX_ROWS);
+  }
+
+  private page(reply: FastifyReply, title: string, columns: string[], rows: Cell[][], more: boolean): string {
+    void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
+    const note = more ? `The first ${MAX_ROWS} tags; the console lists all of them.` : undefined;
+    return tablePage(title, columns, rows, note, `${this.config.publicPath}/`);
   }
 
   private rows(): TagStore {
@@ -75,10 +84,4 @@ function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[]
     segment === null ? [0, 0, 0] : [segment.value, segment.max, segment.step],
   );
   return [tag, String(initialized), String(nextReady), 0, ...cells];
-}
-
-function page(reply: FastifyReply, title: string, columns: string[], rows: Cell[][], more: boolean): string {
-  void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
-  const note = more ? `The first ${MAX_ROWS} tags; the console lists all of them.` : undefined;
-  return tablePage(title, columns, rows, note);
 }

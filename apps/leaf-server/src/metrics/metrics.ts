@@ -1,11 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { addMetrics, Leaf, type MetricReading, metricsOf, TagSeries } from '@leaf-ids/id';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
 import { serverVersion } from '../config/version';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
 import { Readiness } from '../lifecycle/readiness';
+import { Exhaustion } from '../monitor/sampling/exhaustion';
 import { IssueRates } from '../monitor/sampling/issue-rates';
 import { merged } from './merged';
 import { SERVER_METRICS } from './server-metrics';
@@ -25,6 +28,8 @@ export class Metrics {
     overload: OverloadCounts,
     readiness: Readiness,
     rates: IssueRates,
+    exhaustion: Exhaustion,
+    @Inject(LEAF_CONFIG) { name }: LeafConfig,
     leaf: Leaf,
     private readonly bus: WorkerBus,
   ) {
@@ -32,7 +37,8 @@ export class Metrics {
     const tags = leaf.segments && new TagSeries(leaf.segments, (tag) => rates.rateOf(tag));
     const version = serverVersion();
     addMetrics(registry, metricsOf(leaf.status()), () => ({ status: leaf.status(), tags: tags?.read() }));
-    addMetrics(registry, SERVER_METRICS, () => ({ status: readiness.status(), requests, overload, version }));
+    const known = { requests, overload, exhaustion, version, name };
+    addMetrics(registry, SERVER_METRICS, () => ({ status: readiness.status(), ...known }));
     addProcessMetrics(registry);
     bus.serve(READINGS, () => registry.getMetricsAsJSON() as unknown as Promise<MetricReading[]>);
   }
