@@ -9,7 +9,7 @@ import { EmbeddedIdService } from './embedded-id-service';
 import { type Job, Jobs, segmentJobs, snowflakeJobs } from './leaf.job';
 import type { LeafOptions } from './leaf-options';
 import { persistenceOptions, registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
-import { type LeafStatus, statusOf } from './status';
+import { type LeafReadiness, type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
 /** Of a tag that is declared by its name alone. */
 const STEP = 2000;
@@ -96,7 +96,7 @@ export class Leaf {
       jobs.push(...snowflakeJobs(this.snowflake, snowflake));
     }
     this.jobs = new Jobs(jobs);
-    this.ids = new EmbeddedIdService(this.segments, this.snowflake, () => this.status());
+    this.ids = new EmbeddedIdService(this.segments, this.snowflake, this);
     this.probe = new DatabaseProbe(this.clock, stores?.segments);
   }
 
@@ -110,10 +110,14 @@ export class Leaf {
     return this.started;
   }
 
-  /** How it is now, as plain data. Waits for nothing. */
+  /** The current status as plain data. Waits for nothing; takes longer with every tag, as the counts of all tags are added up. */
   status(): LeafStatus {
-    const { segments, snowflake, probe, clock } = this;
-    return statusOf({ segments, snowflake, probe, clock, store: this.stores?.segments });
+    return statusOf(this.sources());
+  }
+
+  /** The health of each mode, for probes. Waits for nothing; takes the same time with any number of tags. */
+  readiness(): LeafReadiness {
+    return readinessOf(this.sources());
   }
 
   /**
@@ -123,6 +127,11 @@ export class Leaf {
   stop(): Promise<void> {
     this.stopped ??= this.shutDown();
     return this.stopped;
+  }
+
+  private sources(): StatusSources {
+    const { segments, snowflake, probe, clock } = this;
+    return { segments, snowflake, probe, clock, store: this.stores?.segments };
   }
 
   private async run(): Promise<void> {
