@@ -163,6 +163,11 @@ export class SegmentService {
     return this.generator.issued;
   }
 
+  /** See {@link SegmentIdGenerator.countIssued}. */
+  countIssued(onUsed?: (tag: string) => void): number {
+    return this.generator.countIssued(onUsed);
+  }
+
   /** What the database was asked for, by tags that are gone as well. */
   loadTotals(): Readonly<LoadTotals> {
     return this.generator.totals;

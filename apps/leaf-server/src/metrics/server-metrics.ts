@@ -1,11 +1,11 @@
 import type { Metric } from '@leaf-ids/id';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';
-import { isReady, type ProcessStatus } from '../lifecycle/process-status';
+import { isReady, type ProcessReadiness } from '../lifecycle/process-status';
 
 /** What the metrics of a server are read from, besides those of its IDs. */
 export interface ServerFigures {
-  readonly status: ProcessStatus;
+  readonly status: ProcessReadiness;
   readonly requests: RequestCounts;
   readonly overload: OverloadCounts;
   readonly version: string;

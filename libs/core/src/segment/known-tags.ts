@@ -64,9 +64,25 @@ export abstract class KnownTags {
 
   /** IDs handed out, those of tags that are gone included. */
   get issued(): number {
+    return this.countIssued();
+  }
+
+  /**
+   * As {@link issued}. Calls `onUsed` at the same moment with each tag that has issued IDs.
+   *
+   * Called every second with all tags: it makes no lists, and idle tags cost one comparison.
+   */
+  countIssued(onUsed?: (tag: string) => void): number {
     let sum = this.retiring.issued + this.periodic.issued;
-    // Asked for every second, of all tags there are: it makes no lists.
-    for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) sum += buffer.issued;
+    for (const buffers of [this.buffers, this.paused]) {
+      for (const buffer of buffers.values()) {
+        const { issued } = buffer;
+        if (issued === 0) continue;
+        sum += issued;
+        onUsed?.(buffer.tag);
+      }
+    }
+    if (onUsed !== undefined) this.periodic.visit((tag, issued) => issued > 0 && onUsed(tag));
     return sum;
   }
 

@@ -59,14 +59,10 @@ export class TagSeries {
     private readonly rateOf: (tag: string) => number = () => 0,
   ) {}
 
-  /** Reads the tags, without a pause: with all labels given, only those that have one. */
+  /** Reads all tags at one moment: a tag that got its label later than the total was read would make `_other` fall. */
   read(): TagsReading {
-    if (this.labelled.size < LABELLED_TAGS) {
-      this.segments.visit((tag, issued) => {
-        if (issued > 0) this.label(tag);
-      });
-    }
-    let otherIssued = this.segments.issued;
+    const onUsed = this.labelled.size < LABELLED_TAGS ? (tag: string): void => this.label(tag) : undefined;
+    let otherIssued = this.segments.countIssued(onUsed);
     const figures = [...this.labelled].map(([tag, series]): TagFigures => {
       this.look(tag, series);
       const { issued, stock } = series;
