@@ -139,6 +139,11 @@ export class SegmentService {
     return this.generator.revisionOf(tag);
   }
 
+  /** See {@link SegmentIdGenerator.namesRevision}. */
+  get namesRevision(): number {
+    return this.generator.namesRevision;
+  }
+
   get tagCount(): number {
     return this.generator.tagCount;
   }

@@ -19,6 +19,8 @@ export abstract class KnownTags {
   protected readonly retiring = new RetiringTags();
   protected readonly closing = new AbortController();
 
+  private membership = 0;
+
   protected constructor(protected readonly clock: Clock) {}
 
   snapshot(): DoubleBufferSnapshot[] {
@@ -37,6 +39,15 @@ export abstract class KnownTags {
     if (revision !== undefined) return revision;
     const paused = this.paused.get(tag);
     return paused === undefined ? this.periodic.get(tag)?.revision : -1 - paused.revision;
+  }
+
+  /** Changes whenever a tag comes or goes. */
+  get namesRevision(): number {
+    return this.membership;
+  }
+
+  protected noteMembership(): void {
+    this.membership++;
   }
 
   get tagCount(): number {

@@ -63,6 +63,11 @@ export class SqlDatabase {
     this.source = new ConnectionSource(dataSource, description, clock, options);
   }
 
+  /** The most that this database may have open. */
+  get connections(): number {
+    return this.options.connections;
+  }
+
   /** Between statements of one long task: SQLite answers without a turn of the event loop, and requests would wait. */
   letOthersPass(): Promise<void> {
     return this.clock.sleep(0);

@@ -194,7 +194,7 @@ export class ShardedSegmentStore extends SegmentStore {
   /** Two rows: the one that gives IDs must not be behind the one that was left over. */
   private async compare(tag: string, shard: Shard): Promise<void> {
     const owner = this.shards.of(tag);
-    const [own, left] = await Promise.all([owner.stores.tags.find(tag), shard.stores.tags.find(tag)]);
+    const [own, left] = await Promise.all([owner.stores.tags.current(tag), shard.stores.tags.current(tag)]);
     const { name } = owner;
     if (own === undefined || left === undefined) this.behind.delete(tag);
     else if (own.reset !== undefined) this.behind.set(tag, rowInvalid(periodsElsewhere(tag, shard.name, name)));
