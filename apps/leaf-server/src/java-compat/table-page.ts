@@ -1,4 +1,4 @@
-import { html } from '../http/responses/html';
+import { html, type Html } from '../http/responses/html';
 
 export type Cell = string | number;
 
@@ -7,7 +7,7 @@ export function tablePage(
   title: string,
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
-  note = '',
+  note: string | Html = '',
 ): string {
   const page = html`<!doctype html>
     <html lang="en">
