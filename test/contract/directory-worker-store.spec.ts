@@ -79,7 +79,7 @@ describe('a locked directory', () => {
     await store.create(REGISTRY, recordOf(INSTANCE), undefined);
     const second = open().list({ ...INSTANCE, port: 9090 });
     await expect(second).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
-    await expect(second).rejects.toThrow(`10.0.0.7:8080, process ${process.pid}`);
+    await expect(second).rejects.toThrow(`10.0.0.7:8080 (process ${process.pid})`);
     await rm(file());
     await expect(open().list(INSTANCE)).rejects.toThrow('held by another server');
     await store.close();

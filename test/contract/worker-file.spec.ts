@@ -139,8 +139,8 @@ describe('the worker file', () => {
     await file.write({ ...record, ceiling: START + 1 });
   });
 
-  it('is not written before it was opened', async () => {
-    await expect(fileOf('h1').write(record)).rejects.toThrow('before it was opened');
+  it('cannot be written before it is opened', async () => {
+    await expect(fileOf('h1').write(record)).rejects.toThrow('must be opened before it is written');
   });
 });
 
@@ -205,7 +205,7 @@ describe('a server with a worker file', () => {
     expect(rig.losses).toEqual([]);
   });
 
-  it('needs the registry for the very first start', () => expectNoStart('h1', /there is none of an earlier run/));
+  it('needs the registry for the very first start', () => expectNoStart('h1', /it does not exist/));
 
   it('does not start from the file of a lost worker', async () => {
     const a = make('h1');
@@ -217,7 +217,7 @@ describe('a server with a worker file', () => {
     expect(a.rig.losses).toHaveLength(1);
     a.file.close();
     await pass([b.rig], clock, 2 * REPORT_MS);
-    await expectNoStart('h1', /may belong to another server by now/);
+    await expectNoStart('h1', /may now belong to another server/);
     expect(b.rig.losses).toEqual([]);
   });
 
@@ -246,7 +246,7 @@ describe('a server with a worker file', () => {
     const b = make('h2', '10.0.0.9');
     await b.rig.start();
     expect(b.rig.workerId).toBe(0);
-    await expectNoStart('h1', /was given back/);
+    await expectNoStart('h1', /released the worker ID/);
   });
 
   it('does not take itself for a twin after acquisitions without an answer', async () => {
@@ -307,9 +307,9 @@ describe('a server with a worker file', () => {
       await rm(join(directory, 'h1'), { recursive: true });
       if (what === 'replaced') await mkdir(join(directory, 'h1', '8080'), { recursive: true });
       // A twin makes the directory, finds no file, and tries again after our report.
-      await expectNoStart('h1', /there is none/);
+      await expectNoStart('h1', /it does not exist/);
       await pass([a.rig], clock, 1 * REPORT_MS);
-      await expectNoStart('h1', /there is none/);
+      await expectNoStart('h1', /it does not exist/);
       await pass([a.rig], clock, 4 * REPORT_MS);
       expect(a.rig.lease.ceiling).toBe(ceiling);
       expect(a.rig.ids.tryNext()).toBeUndefined();
@@ -328,7 +328,7 @@ describe('a server with a worker file', () => {
     const b = make('h2', '10.0.0.9');
     await b.rig.start();
     expect(b.rig.workerId).toBe(0);
-    await expectNoStart('h1', /was given back/);
+    await expectNoStart('h1', /released the worker ID/);
     const again = make('h1');
     await again.rig.start();
     expect(again.rig.workerId).toBe(1);

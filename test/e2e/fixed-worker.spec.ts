@@ -90,12 +90,12 @@ it('its file stands in for a registry that is away after a crash, and not after 
   expect(after.workerId).toBe(workerId);
   expect(after.timestamp).toBeGreaterThan(timestamp);
   proxy.heal();
-  await until('the registry', () => crashed.stdout.includes('is reached again'));
+  await until('the registry', () => crashed.stdout.includes('is reachable again'));
   crashed.signal('SIGTERM');
   expect(await crashed.exit()).toEqual({ code: 0, signal: null });
   proxy.refuse();
   const stopped = servers.spawn(directory, offline);
-  await until('the reason', () => stopped.stdout.includes('was given back at the last stop'));
+  await until('the reason', () => stopped.stdout.includes('released the worker ID at its last stop'));
   expect(stopped.stdout).not.toContain('Listening');
   proxy.heal();
   await stopped.listening();

@@ -50,7 +50,7 @@ describe('settings of a tag over HTTP', () => {
   it.each([
     [{ order: 'any' }, 'order must be one of'],
     [{ reset: 'hourly' }, 'reset must be one of'],
-    [{ zone: 'Europe/Berlin' }, 'zone needs reset'],
+    [{ zone: 'Europe/Berlin' }, 'zone requires reset'],
     [{ reset: 'daily', zone: 'Mars/Base' }, 'zone must be an IANA time zone'],
     [{ maxStep: 9 }, 'maxStep must not be less than step'],
     [{ maxStep: null }, 'maxStep must be a whole number'],
@@ -59,7 +59,7 @@ describe('settings of a tag over HTTP', () => {
     [{ interleave: { of: 2, remainder: 0 } }, 'interleave.block'],
     [{ interleave: { of: 2, remainder: 0, block: 1, size: 1 } }, 'interleave must be an object'],
     [{ interleave: [2, 0, 1] }, 'interleave must be an object'],
-    [{ interleave: { of: 2, remainder: 0, block: 1 }, order: 'strict' }, 'interleave goes with none'],
+    [{ interleave: { of: 2, remainder: 0, block: 1 }, order: 'strict' }, 'interleave cannot be combined'],
   ])('refuses a tag with %j', async (settings, reason) => {
     const answer = await admin(server.port, 'POST', '/api/tags', { tag: 'refused', step: 10, ...settings });
     expect(answer.body).toContain(reason);

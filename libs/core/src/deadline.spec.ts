@@ -25,7 +25,7 @@ describe('withinDeadline', () => {
     await expect(answer).resolves.toBe(true);
   });
 
-  it('is false at once when the deadline has passed', async () => {
+  it('is false immediately when the deadline has passed', async () => {
     const clock = new FakeClock();
     await clock.advance(10);
     await expect(withinDeadline(clock.sleep(1), 10, clock)).resolves.toBe(false);

@@ -1,10 +1,10 @@
 import type { Clock } from './clock/clock';
 
 /**
- * Waits for `promise`, but not past `deadline` (monotonic milliseconds).
+ * Waits for `promise` until `deadline` (monotonic milliseconds).
  *
- * @returns true when the promise was fulfilled in time, false when the deadline came first
- * @throws what the promise was rejected with, when that came first
+ * @returns true when the promise was fulfilled in time, false when the deadline passed first
+ * @throws the rejection of the promise, if it rejects before the deadline
  */
 export async function withinDeadline(promise: Promise<unknown>, deadline: number, clock: Clock): Promise<boolean> {
   const left = deadline - clock.monotonic();

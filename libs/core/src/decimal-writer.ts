@@ -1,9 +1,8 @@
 const GROUP = 10_000;
 
 /**
- * Writes `base + offset` in decimal for one base and many small offsets. All but the last four digits are turned into
- * text once per group of 10,000 numbers; the last four come from a table. About a third of the cost of
- * `BigInt.prototype.toString`.
+ * Writes `base + offset` in decimal for one base and many small offsets. The leading digits are formatted once per
+ * group of 10,000 numbers; the last four come from a table. Costs about a third of `BigInt.prototype.toString`.
  */
 export class DecimalWriter {
   private readonly tails = Array.from({ length: GROUP }, (_, n) => String(n).padStart(4, '0'));
@@ -32,8 +31,8 @@ export class DecimalWriter {
   }
 
   /**
-   * `base` and the numbers after it, `count` in all, with `separator` between them: what lies in one group is joined in
-   * one go. About a fifth of the cost of as many calls of `BigInt.prototype.toString`.
+   * Writes `count` consecutive numbers from `base`, with `separator` between them. Numbers of one group are joined at
+   * once. Costs about a fifth of `count` calls of `BigInt.prototype.toString`.
    *
    * @param count 1 to 2^31 - 10,001
    */

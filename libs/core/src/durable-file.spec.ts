@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { syncDirectory, writeDurably } from './durable-file';
 
-/** The files and directories, by their inode numbers, that `act` has synced, in order; how many of them are open still. */
+/** The inode numbers of the files and directories that `act` synced, in order, and how many of them are still open. */
 async function syncedBy(folder: string, act: () => Promise<void>): Promise<{ inodes: number[]; open: number }> {
   const some = await open(folder, 'r');
   const prototype = Object.getPrototypeOf(some) as FileHandle;
@@ -55,7 +55,7 @@ describe('writeDurably', () => {
     expect(await read()).toBe('');
   });
 
-  it('is not harmed by a torn temporary file of a crash', async () => {
+  it('ignores an incomplete temporary file of a crash', async () => {
     await writeDurably(path, 'old');
     await writeFile(`${path}.tmp`, 'a torn text that is longer than the next one');
     expect(await read()).toBe('old');

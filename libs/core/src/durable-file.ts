@@ -2,8 +2,8 @@ import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces `path` by `text` so that a crash or power cut at any moment leaves the old text or the new one, whole:
- * written to a temporary file beside it, synced, renamed, and the directory synced.
+ * Replaces the content of `path` atomically and durably: after a crash or power loss, the file has either the old text
+ * or the new one. Writes a temporary file in the same directory, syncs it, renames it and syncs the directory.
  */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const temporary = `${path}.tmp`;
@@ -18,7 +18,10 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** Makes new names in a directory survive a power cut. Windows cannot open directories, and does not need it. */
+/**
+ * Makes new entries of a directory survive a power loss. Does nothing on Windows, which cannot open directories and
+ * does not need it.
+ */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const directory = await open(path, 'r');

@@ -1,7 +1,7 @@
 import { Histogram } from './histogram';
 
 describe('Histogram', () => {
-  it('counts up to each bound, the bound included, and beyond the last', () => {
+  it('counts values up to each inclusive bound, and above the last', () => {
     const histogram = new Histogram([1, 5]);
     for (const value of [0, 1, 1.5, 5, 5.1, 100]) histogram.record(value);
     expect(histogram.snapshot()).toEqual({

@@ -1,4 +1,4 @@
-/** Observations up to `bound`, those of all lower buckets included. */
+/** Cumulative count of observations up to `bound`. */
 export interface HistogramBucket {
   readonly bound: number;
   readonly count: number;
@@ -10,13 +10,13 @@ export interface HistogramSnapshot {
   readonly sum: number;
 }
 
-/** Counts observations in buckets; an observation allocates nothing. */
+/** Counts observations in buckets. `record` does not allocate. */
 export class Histogram {
-  /** One a bound, and one for all that is beyond the last. */
+  /** One per bound, and one for values above the last bound. */
   private readonly cells: { readonly bound: number; count: number }[];
   private sum = 0;
 
-  /** @param bounds upper bounds of the buckets, ascending, each included in its own */
+  /** @param bounds inclusive upper bounds of the buckets, ascending */
   constructor(bounds: readonly number[]) {
     this.cells = [...bounds, Infinity].map((bound) => ({ bound, count: 0 }));
   }

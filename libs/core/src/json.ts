@@ -1,7 +1,7 @@
-/** Beyond it there is no date. */
+/** The largest time value of a `Date`. */
 const MAX_TIME = 8_640_000_000_000_000;
 
-/** Unix milliseconds. */
+/** Whether `value` is a time in Unix milliseconds. */
 export function isTime(value: unknown): value is number {
   return isCount(value) && value <= MAX_TIME;
 }
@@ -10,13 +10,13 @@ export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Empty for anything that is not an object in JSON. */
+/** Parses a JSON object; returns an empty object for any other text. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> {
   const value = parseJson(text);
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Empty for anything that is not an array in JSON. */
+/** Parses a JSON array; returns an empty array for any other text. */
 export function parseArray(text: string): readonly unknown[] {
   const value = parseJson(text);
   return Array.isArray(value) ? value : [];

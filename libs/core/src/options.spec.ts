@@ -31,7 +31,7 @@ describe('numbers among options', () => {
 });
 
 describe('assertCount', () => {
-  it('takes whole numbers from 1 to the most', () => {
+  it('accepts whole numbers from 1 to the maximum', () => {
     for (const count of [1, 10]) expect(() => assertCount(count, 10)).not.toThrow();
   });
 

@@ -1,18 +1,18 @@
 import { LeafError } from './errors/leaf-error';
 
-/** What a number among the options has to be. */
+/** Allowed values of a numeric option. */
 export interface NumberRule {
   readonly min: number;
-  /** Above it, it is a fault; no bound when left out. */
+  /** No upper bound by default. */
   readonly max?: number;
-  /** Fractions are allowed; whole numbers only when left out. */
+  /** Whether fractions are allowed; false by default. */
   readonly fraction?: boolean;
 }
 
 /**
- * What is wrong with numbers among options, one sentence each. `NaN`, text and missing values are faults like any other.
+ * Checks numeric options and returns one message per fault. `NaN`, strings and missing values are faults.
  *
- * @param values by the name of the option
+ * @param values by option name
  */
 export function numberFaults(values: object, rules: Readonly<Record<string, NumberRule>>): string[] {
   return Object.entries(rules).flatMap(([name, { min, max = Number.MAX_SAFE_INTEGER, fraction = false }]) => {
@@ -25,14 +25,14 @@ export function numberFaults(values: object, rules: Readonly<Record<string, Numb
   });
 }
 
-/** @throws LeafError `LEAF_CONFIG_INVALID` naming every fault, when there is one */
+/** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults, if there are any */
 export function refuseFaults(subject: string, faults: readonly string[]): void {
   if (faults.length === 0) return;
   const list = faults.map((fault) => `\n  - ${fault}`).join('');
   throw new LeafError('LEAF_CONFIG_INVALID', `The options of ${subject} are invalid:${list}`);
 }
 
-/** @throws LeafError `LEAF_SIZE_INVALID` for another number of IDs than 1 to `most` */
+/** @throws LeafError `LEAF_SIZE_INVALID` unless `count` is a whole number from 1 to `most` */
 export function assertCount(count: number, most: number): void {
   if (Number.isInteger(count) && count >= 1 && count <= most) return;
   throw new LeafError('LEAF_SIZE_INVALID', `The size must be a whole number from 1 to ${most}.`);

@@ -4,7 +4,7 @@ import { forEachInPages } from './pages';
 describe('forEachInPages', () => {
   const clock = new FakeClock();
 
-  it('lets other work pass after each page, and not after the last', async () => {
+  it('yields after each page except the last', async () => {
     const seen: number[] = [];
     const going = forEachInPages([1, 2, 3, 4], 2, (item) => void seen.push(item), clock);
     expect(seen).toEqual([1, 2]);
@@ -15,7 +15,7 @@ describe('forEachInPages', () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  it('ends where it is when it is stopped', async () => {
+  it('ends early when the signal aborts', async () => {
     const seen: number[] = [];
     const stop = new AbortController();
     const going = forEachInPages([1, 2, 3], 1, (item) => void seen.push(item), clock, stop.signal);

@@ -1,6 +1,8 @@
 import type { Clock } from './clock/clock';
 
-/** Calls `act` with each of many, and lets other work pass after every `page` of them. Ends early when `signal` aborts. */
+/**
+ * Calls `act` with each item and yields to the event loop after every `page` items. Ends early when `signal` aborts.
+ */
 export async function forEachInPages<Item>(
   items: Iterable<Item>,
   page: number,

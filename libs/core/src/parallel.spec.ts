@@ -22,7 +22,7 @@ describe('forEachParallel', () => {
     await expect(failing).rejects.toThrow('no 1');
   });
 
-  it('rejects only when nothing is under way any more', async () => {
+  it('rejects only when no call is in flight', async () => {
     const clock = new FakeClock();
     let done = 0;
     const call = watch(

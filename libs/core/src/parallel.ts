@@ -1,6 +1,6 @@
 /**
- * Calls `act` with each item, in order, at most `width` of them under way at once. Each failure lowers the width by one.
- * Settles when nothing is under way any more; rejects with the first failure.
+ * Calls `act` with each item, in order, with at most `width` calls in flight. Each failure lowers the width by one.
+ * Settles when no call is in flight; rejects with the first failure.
  */
 export async function forEachParallel<T>(
   items: Iterable<T>,

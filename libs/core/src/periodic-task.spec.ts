@@ -26,7 +26,7 @@ describe('PeriodicTask', () => {
     });
   });
 
-  it('joins the run under way instead of overlapping it', async () => {
+  it('joins the current run instead of overlapping it', async () => {
     const job = task(() => clock.sleep(10));
     const first = job.run();
     const second = job.run();
@@ -88,7 +88,7 @@ describe('PeriodicTask', () => {
     expect(job.snapshot()).toMatchObject({ failures: 1, lastError: expect.stringContaining('the log is full') });
   });
 
-  it('waits at the stop for the run under way', async () => {
+  it('waits for the current run when stopped', async () => {
     const job = task(() => clock.sleep(10));
     void job.run();
     let stopped = false;

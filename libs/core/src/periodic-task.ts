@@ -6,7 +6,7 @@ export interface PeriodicTaskSnapshot {
   readonly running: boolean;
   readonly runs: number;
   readonly failures: number;
-  /** Failures since the last success. */
+  /** Consecutive failures since the last success. */
   readonly failuresInRow: number;
   /** Unix milliseconds. */
   readonly lastSuccessAt: number | undefined;
@@ -14,8 +14,8 @@ export interface PeriodicTaskSnapshot {
 }
 
 /**
- * A periodic job: runs never overlap, failures are kept and reported instead of thrown, and a stop waits for the run
- * under way. It has no timer of its own; call {@link run}.
+ * A periodic job. Runs never overlap, failures are recorded and reported instead of thrown, and {@link stop} waits for
+ * the current run. It has no timer: the owner calls {@link run}.
  */
 export class PeriodicTask {
   private current: Promise<void> | undefined;
@@ -33,7 +33,7 @@ export class PeriodicTask {
     private readonly onError: (error: unknown) => void,
   ) {}
 
-  /** Starts a run, or joins the one under way. Never rejects. After {@link stop} it does nothing. */
+  /** Starts a run, or joins the current one. Never rejects. Does nothing after {@link stop}. */
   run(): Promise<void> {
     if (this.stopped) return Promise.resolve();
     this.current ??= this.once().finally(() => {
@@ -42,7 +42,7 @@ export class PeriodicTask {
     return this.current;
   }
 
-  /** No run starts after this; resolves when the one under way has ended. */
+  /** Prevents further runs. Resolves when the current one has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     await this.current;
@@ -60,12 +60,12 @@ export class PeriodicTask {
     };
   }
 
-  /** A listener that throws must not break the job. */
+  /** Reports a failure. A listener that throws does not break the job. */
   private tell(error: unknown): void {
     try {
       this.onError(error);
     } catch (fault) {
-      this.lastError = `${reasonOf(error)}; and its report failed: ${reasonOf(fault)}`;
+      this.lastError = `${reasonOf(error)}; the error listener also failed: ${reasonOf(fault)}`;
     }
   }
 

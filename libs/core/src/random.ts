@@ -1,5 +1,5 @@
-/** Returns a whole number from 0 up to, not including, `bound`. */
+/** Returns a random integer from 0 to `bound` - 1. */
 export type RandomSource = (bound: number) => number;
 
-/** Not for secrets: spreads start values and back-off. */
+/** Not cryptographically secure: for start values and back-off only. */
 export const systemRandom: RandomSource = (bound) => Math.floor(Math.random() * bound);

@@ -1,7 +1,7 @@
 import { rendezvousScore } from './rendezvous-score';
 
 describe('rendezvousScore', () => {
-  /** Tags of running services are in the databases that these say. */
+  /** These scores determine the databases of the tags of running services. */
   it.each([
     ['order', 'a', 0, 477959345],
     ['order', 'b', 0, 3174540462],

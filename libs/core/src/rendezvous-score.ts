@@ -1,12 +1,12 @@
 /**
- * How much a key prefers a place (rendezvous hashing, Thaler and Ravishankar, 1998): a key goes to the place with the
- * highest score. A new place takes its share of the keys from all others, the keys of one that is gone spread over all
- * others, and no other key moves.
+ * The score of a key at a place for rendezvous hashing (Thaler and Ravishankar, 1998): a key belongs to the place with
+ * the highest score. A new place takes keys evenly from all others; the keys of a removed place spread evenly over the
+ * others; no other key moves.
  *
- * FNV-1a of 32 bits (Fowler, Noll, Vo), finished as MurmurHash3 (Appleby) finishes, so that every bit counts. Rows are
- * where it says: it can never change.
+ * 32-bit FNV-1a (Fowler, Noll, Vo) with the finalizer of MurmurHash3 (Appleby). The score determines which database has
+ * a row, so the function must never change.
  *
- * @param seed another order of preference
+ * @param seed a different seed gives a different order of places
  */
 export function rendezvousScore(key: string, place: string, seed = 0): number {
   let hash = 0x811c9dc5 ^ seed;

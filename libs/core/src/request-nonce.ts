@@ -1,10 +1,10 @@
 /**
- * A client marks each request for IDs by a nonce, and the server repeats it in its answer: an answer with another nonce was
- * made for another request, and a cache, or a proxy that collapses requests, has given it to several clients. As part of
- * the URL it keeps those that go by URLs from doing so.
+ * A client adds a nonce to each request for IDs, and the server returns it in the response. A response with a different
+ * nonce belongs to another request: a cache or a request-collapsing proxy has reused it. Because the nonce is part of
+ * the URL, caches that use the URL as key do not reuse responses.
  */
 export const NONCE_PARAMETER = 'nonce';
 export const NONCE_HEADER = 'leaf-nonce';
 export const NONCE_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
-/** Of a request that names none. */
+/** Returned for a request without a nonce. */
 export const NO_NONCE = 'none';

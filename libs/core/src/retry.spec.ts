@@ -34,7 +34,7 @@ describe('retry', () => {
     clock = new FakeClock();
   });
 
-  /** Fails `failures` times, then succeeds; remembers the attempts it was told. */
+  /** Fails `failures` times, then succeeds; records the attempt numbers. */
   function flaky(failures: number): { action: (attempt: number) => Promise<string>; attempts: number[] } {
     const attempts: number[] = [];
     return {
@@ -52,7 +52,7 @@ describe('retry', () => {
     expect(attempts).toEqual([1]);
   });
 
-  it('waits between tries and tells of each failure', async () => {
+  it('waits between attempts and reports each failure', async () => {
     const { action, attempts } = flaky(2);
     const told: unknown[] = [];
     const onRetry = (error: unknown, attempt: number, waitMs: number): void =>
@@ -70,7 +70,7 @@ describe('retry', () => {
     ]);
   });
 
-  it('throws the last error when the tries are used up', async () => {
+  it('throws the last error when the attempts are used up', async () => {
     const { action, attempts } = flaky(9);
     const answer = expect(retry(action, options, clock, lowest)).rejects.toThrow('fault 3');
     await clock.advance(10_000);
@@ -78,7 +78,7 @@ describe('retry', () => {
     expect(attempts).toEqual([1, 2, 3]);
   });
 
-  it('does not try again what cannot be mended', async () => {
+  it('does not retry a non-retryable error', async () => {
     const { action, attempts } = flaky(9);
     const answer = retry(action, { ...options, isRetryable: () => false }, clock, lowest);
     await expect(answer).rejects.toThrow('fault 1');
@@ -86,7 +86,7 @@ describe('retry', () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  it('stops within a wait when the signal aborts', async () => {
+  it('stops during a wait when the signal aborts', async () => {
     const { action, attempts } = flaky(9);
     const stop = new AbortController();
     const answer = retry(action, { ...options, signal: stop.signal }, clock, lowest);

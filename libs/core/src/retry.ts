@@ -4,13 +4,13 @@ import type { RandomSource } from './random';
 export interface BackoffOptions {
   /** Wait after the first failure, in milliseconds. */
   readonly firstMs: number;
-  /** No wait is longer, in milliseconds. */
+  /** Longest wait, in milliseconds. */
   readonly maxMs: number;
 }
 
 /**
- * Exponential back-off with equal jitter: between half of and the whole doubled wait, so that many that failed together
- * do not come back together.
+ * Exponential back-off with equal jitter: the wait is random between half and all of the doubled wait, so that callers
+ * that failed together do not retry together.
  *
  * @param attempt failures so far, from 1
  */
@@ -20,16 +20,16 @@ export function backoffMs(attempt: number, { firstMs, maxMs }: BackoffOptions, r
 }
 
 export interface RetryOptions extends BackoffOptions {
-  /** Tries in all, from 1. */
+  /** Maximum number of attempts, 1 or more. */
   readonly attempts: number;
-  /** Answers false for an error that no further try can mend. */
+  /** Returns false for errors that another attempt cannot fix. */
   readonly isRetryable: (error: unknown) => boolean;
-  /** Told of each failure that will be tried again. */
+  /** Called for each failure that is retried. */
   readonly onRetry?: (error: unknown, attempt: number, waitMs: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Runs `action` until it succeeds, its error is not retryable, the tries are used up or `signal` aborts. */
+/** Runs `action` until it succeeds, fails with a non-retryable error, the attempts are used up or `signal` aborts. */
 export async function retry<T>(
   action: (attempt: number) => Promise<T>,
   options: RetryOptions,

@@ -13,8 +13,8 @@ interface ShutdownStep {
 }
 
 /**
- * What was opened, closed in the opposite order. Each step has a time limit; a step that fails or takes too long is
- * reported and the next one still runs.
+ * Closes resources in the reverse order of their registration. Each step has a time limit. A step that fails or exceeds
+ * its limit is reported, and the next one still runs.
  */
 export class ShutdownStack {
   private readonly steps: ShutdownStep[] = [];
@@ -25,12 +25,12 @@ export class ShutdownStack {
     private readonly report: ShutdownReport,
   ) {}
 
-  /** @param limitMs how long the step may take, in milliseconds */
+  /** @param limitMs time limit of the step, in milliseconds */
   add(step: string, limitMs: number, close: () => Promise<void>): void {
     this.steps.push({ step, limitMs, close });
   }
 
-  /** Runs every step once, last added first; later calls join the first. Never rejects. */
+  /** Runs every step once, last added first. Later calls join the first one. Never rejects. */
   close(): Promise<void> {
     this.done ??= this.unwind();
     return this.done;
@@ -41,7 +41,7 @@ export class ShutdownStack {
       const { step, limitMs, close } = next;
       try {
         const inTime = await withinDeadline(close(), this.clock.monotonic() + limitMs, this.clock);
-        if (!inTime) this.report(step, `not done after ${limitMs} ms, going on`);
+        if (!inTime) this.report(step, `timed out after ${limitMs} ms; continuing with the next step`);
       } catch (error) {
         this.report(step, messageOf(error));
       }

@@ -7,7 +7,7 @@ export interface RegistryModuleOptions extends Omit<WorkerRegistryOptions, 'name
   readonly registry: RegistryOptions;
 }
 
-/** Undefined options: no registry. An application may decide that at its start. */
+/** Undefined options disable the registry, so that an application can decide at startup. */
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
   RegistryModuleOptions | undefined
 >()

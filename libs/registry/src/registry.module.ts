@@ -3,6 +3,6 @@ import { WorkerRegistry } from '@leaf-ids/core';
 import { ConfigurableModuleClass } from './registry.module-definition';
 import { registryProvider } from './registry.providers';
 
-/** Where worker IDs come from: one strategy, chosen by the options. */
+/** Provides the worker registry that the options select. */
 @Module({ providers: [registryProvider], exports: [WorkerRegistry] })
 export class RegistryModule extends ConfigurableModuleClass {}

@@ -5,7 +5,7 @@ import { closeProblem } from '@leaf-ids/persistence';
 import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions } from './registry.module-definition';
 import { strategyOf } from './strategies/strategies';
 
-/** Connects to nothing before it is used. */
+/** Creates a registry, which connects when it is first used. */
 export function createRegistry({ registry, ...options }: RegistryModuleOptions): WorkerRegistry {
   const onCloseProblem = closeProblem(new Logger('Registry'));
   const surroundings = { clock: new SystemClock(), random: systemRandom };

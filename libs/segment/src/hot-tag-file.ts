@@ -2,10 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isTag, writeDurably } from '@leaf-ids/core';
 
-/**
- * Reads the tags that were hot when they were last saved. A file that is missing, torn or foreign counts as empty: it
- * saves waiting, and decides nothing.
- */
+/** Reads the saved hot tags. A missing, incomplete or foreign file counts as empty: the file only speeds up a start. */
 export async function readHotTags(path: string): Promise<[string, number][]> {
   try {
     const tags: unknown = JSON.parse(await readFile(path, 'utf8'));

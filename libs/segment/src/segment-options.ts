@@ -1,14 +1,14 @@
 import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions, type SegmentStore } from '@leaf-ids/core';
 import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
 
-/** What is left out has its default. */
+/** Omitted options have their defaults. */
 export interface SegmentModuleOptions extends Partial<SegmentOptions> {
   readonly database: PersistenceModuleOptions;
   /** Time between two tag refreshes, in milliseconds; 60,000 by default. */
   readonly refreshMs?: number;
-  /** Where the tags of the last day are kept, to be loaded ahead at the next start; left out: nowhere. */
+  /** File for the tags used in the last day, which the next start preloads. If omitted, they are not saved. */
   readonly hotTagsFile?: string;
-  /** What stands between the tags and their database, to watch it for example; left out: nothing. */
+  /** Wraps the store of the segments, for example to trace its calls. */
   readonly wrapStore?: (store: SegmentStore) => SegmentStore;
 }
 

@@ -6,7 +6,7 @@ import { watch } from '../../../test/support/watch';
 import { SegmentService } from './segment.service';
 
 describe('SegmentService', () => {
-  it('refuses invalid options, all of them at once', () => {
+  it('lists all invalid options', () => {
     const clock = new FakeClock();
     const options = { database: { url: 'sqlite:unused', migrate: false }, waitMs: NaN, prefetchRatio: 7 };
     const message = expect.stringMatching(/waitMs must be .*, not NaN\n.*prefetchRatio must be .*, not 7$/s);
@@ -15,7 +15,7 @@ describe('SegmentService', () => {
     );
   });
 
-  it('ends its give-back in time when the store does not answer', async () => {
+  it('ends its give-back in time if the store does not respond', async () => {
     Logger.overrideLogger(false);
     const clock = new FakeClock();
     const store = new InMemorySegmentStore();

@@ -25,14 +25,14 @@ import {
 import { readHotTags, writeHotTags } from './hot-tag-file';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from './segment-options';
 
-/** How long the give-back at the end may take before the connection closes under it. */
+/** Time limit for the give-back at the stop, after which the connection closes, in milliseconds. */
 const CLOSE_LIMIT_MS = 5000;
-/** For what comes before the give-back. */
+/** Time limit for saving the hot tags before the give-back, in milliseconds. */
 const SAVE_LIMIT_MS = 1000;
-/** How long a start may spend on loading hot tags ahead. */
+/** Time limit for preloading hot tags at a start, in milliseconds. */
 const PRELOAD_LIMIT_MS = 2000;
 
-/** How long {@link SegmentService.stop} may take, in milliseconds. */
+/** Time limit of {@link SegmentService.stop}, in milliseconds. */
 export const SEGMENT_STOP_LIMIT_MS = SAVE_LIMIT_MS + CLOSE_LIMIT_MS;
 
 const OPTION_RULES: Readonly<Record<string, NumberRule>> = {
@@ -43,7 +43,7 @@ const OPTION_RULES: Readonly<Record<string, NumberRule>> = {
   prefetchRatio: { min: 0.001, max: 1, fraction: true },
 };
 
-/** Segment mode of a runtime: knows the tags from the start, gives unused IDs back at the stop. */
+/** Segment mode of a runtime: reads the tags at the start, and returns unused IDs at the stop. */
 export class SegmentService {
   private readonly logger = new Logger(SegmentService.name);
   private readonly generator: SegmentIdGenerator;
@@ -52,7 +52,7 @@ export class SegmentService {
   private readonly hotTagsSave: PeriodicTask;
   private stopped: Promise<void> | undefined;
 
-  /** @throws LeafError `LEAF_CONFIG_INVALID` naming every invalid option */
+  /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all invalid options */
   constructor(
     given: SegmentStore,
     private readonly clock: Clock,
@@ -62,9 +62,9 @@ export class SegmentService {
     const resolved = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
     refuseFaults('segment mode', numberFaults(resolved, OPTION_RULES));
     this.generator = new SegmentIdGenerator(store, clock, systemRandom, resolved, {
-      onLoadFailed: (tag, error) => this.logger.warn(`No new segment for tag "${tag}": ${reasonOf(error)}`),
+      onLoadFailed: (tag, error) => this.logger.warn(`Cannot load a segment of tag "${tag}": ${reasonOf(error)}`),
       onRefreshFailed: (error) => {
-        this.logger.warn(`The tags stay as they are, the refresh failed: ${reasonOf(error)}`);
+        this.logger.warn(`The tag refresh failed; the known tags stay in use: ${reasonOf(error)}`);
       },
     });
     this.hotTags = new HotTags(clock, DEFAULT_HOT_TAGS);
@@ -74,14 +74,15 @@ export class SegmentService {
       () => this.writeHotTags(),
       clock,
       (error) => {
-        this.logger.warn(
-          `The list of hot tags was not saved, the next start loads them one by one: ${reasonOf(error)}`,
-        );
+        this.logger.warn(`Cannot save the list of hot tags; the next start does not preload them: ${reasonOf(error)}`);
       },
     );
   }
 
-  /** Reads the tags and loads the hot ones ahead. Never rejects: without the database, tags are looked up as they are asked for. */
+  /**
+   * Reads the tags and preloads the hot ones. Never rejects: if the database is down, tags are looked up at their first
+   * call.
+   */
   async start(): Promise<void> {
     await this.refreshTags();
     await this.preloadHotTags();
@@ -116,7 +117,7 @@ export class SegmentService {
     return this.generator.takeInPeriod(tag, count, at);
   }
 
-  /** Brings the tag set in line with the database; joins a refresh under way. Never rejects. */
+  /** Synchronizes the tags with the database; joins a refresh in progress. Never rejects. */
   refreshTags(): Promise<void> {
     return this.generator.refresh.run();
   }
@@ -163,7 +164,7 @@ export class SegmentService {
     return this.generator.survey(visit);
   }
 
-  /** IDs handed out, those of tags that are gone included. */
+  /** Number of IDs issued, including those of removed tags. */
   get issued(): number {
     return this.generator.issued;
   }
@@ -173,12 +174,12 @@ export class SegmentService {
     return this.generator.countIssued(onUsed);
   }
 
-  /** What the database was asked for, by tags that are gone as well. */
+  /** Counters of the allocations of all tags, including removed ones. */
   loadTotals(): Readonly<LoadTotals> {
     return this.generator.totals;
   }
 
-  /** Milliseconds that the database took for an allocation, of all tags. */
+  /** Latency of allocations over all tags, in milliseconds. */
   loadTimes(): HistogramSnapshot {
     return this.generator.totals.times.snapshot();
   }
@@ -194,7 +195,7 @@ export class SegmentService {
   }
 
   /**
-   * In this process, until it ends.
+   * Pauses a tag in this process, until {@link resume} or the end of the process.
    *
    * @throws LeafError see {@link SegmentIdGenerator.pause}
    */
@@ -211,12 +212,12 @@ export class SegmentService {
     return this.generator.pausedTags();
   }
 
-  /** Saves which tags are in use, for the next start; joins a save under way. Never rejects. */
+  /** Saves the hot tags for the next start; joins a save in progress. Never rejects. */
   saveHotTags(): Promise<void> {
     return this.hotTagsSave.run();
   }
 
-  /** Saves the hot tags and gives what was not issued back to the database. Later calls join the first. */
+  /** Saves the hot tags and returns unissued IDs to the database. Later calls join the first one. */
   stop(): Promise<void> {
     this.stopped ??= this.close();
     return this.stopped;
@@ -227,7 +228,7 @@ export class SegmentService {
     this.hotTags.restore(await readHotTags(this.hotTagsFile));
     const tags = this.hotTags.list().map(([tag]) => tag);
     const begun = await this.generator.preload(tags, PRELOAD_LIMIT_MS);
-    if (begun > 0) this.logger.log(`Loaded ${begun} of ${tags.length} tags of the last day ahead.`);
+    if (begun > 0) this.logger.log(`Preloaded ${begun} of the ${tags.length} tags used in the last day.`);
   }
 
   private async writeHotTags(): Promise<void> {
@@ -240,9 +241,9 @@ export class SegmentService {
     await this.saveHotTags();
     try {
       const inTime = await withinDeadline(this.generator.close(), this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
-      if (!inTime) this.logger.warn(`Not all unused IDs were given back in ${CLOSE_LIMIT_MS} ms, gaps remain.`);
+      if (!inTime) this.logger.warn(`Not all unused IDs were returned within ${CLOSE_LIMIT_MS} ms; they become gaps.`);
     } catch (error) {
-      this.logger.warn(`Not all unused IDs were given back, a gap remains: ${reasonOf(error)}`);
+      this.logger.warn(`Not all unused IDs were returned; they become gaps: ${reasonOf(error)}`);
     }
   }
 }

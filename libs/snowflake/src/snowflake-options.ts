@@ -8,27 +8,26 @@ import {
 } from '@leaf-ids/core';
 import type { RegistryOptions } from '@leaf-ids/registry';
 
-/** What is left out has its default. */
+/** Omitted options have their defaults. */
 export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
   readonly registry: RegistryOptions;
-  /** How the registry knows this server. */
+  /** Identifies this server in the registry. */
   readonly instance: Instance;
   readonly layout?: BitLayoutOptions;
   /** Time between two reports to the registry, in milliseconds; 3000 by default. */
   readonly reportMs?: number;
-  /**
-   * How far ahead of the clock time is reserved, in milliseconds; 10,000 by default, an hour with a pool of workers.
-   */
+  /** How far ahead of the clock to reserve time, in milliseconds; by default 10,000, or one hour in a pool. */
   readonly horizonMs?: number;
   /**
-   * Largest offset of the clock from those of the other servers at a start, in milliseconds; 5000 by default, 0: any.
+   * Maximum offset of the clock from those of other servers at a start, in milliseconds; 5000 by default, 0 disables
+   * the comparison.
    */
   readonly maxClockOffsetMs?: number;
-  /** Time between two rounds of housekeeping in the registry, in milliseconds; 120,000 by default. */
+  /** Time between two maintenance runs of the registry, in milliseconds; 120,000 by default. */
   readonly maintainMs?: number;
   /**
-   * Whether the start of the application waits for the worker ID, even for some seconds: in a new registry, or until
-   * the time that a killed process had reserved has passed. True by default; false: IDs are refused meanwhile.
+   * Whether the start of the application waits for the worker ID. That can take seconds: in a new registry, or until
+   * the reserved time of a killed process has passed. True by default; if false, IDs are refused until then.
    */
   readonly waitForWorker?: boolean;
   /** Wraps the registry before the lease uses it, for example to trace its calls. */

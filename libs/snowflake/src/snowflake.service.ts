@@ -30,16 +30,19 @@ export interface SnowflakeServiceSnapshot {
   readonly generator: SnowflakeSnapshot;
   readonly lease: WorkerLeaseSnapshot;
   readonly maintenance: PeriodicTaskSnapshot;
-  /** By the last count; undefined before it, and where worker IDs cannot run out. */
+  /** As last counted; undefined before the first count, and if worker IDs cannot run out. */
   readonly workers: WorkerUsage | undefined;
-  /** Offset of our clock from the median of the others, by the last comparison; undefined without others. */
+  /**
+   * Offset of our clock from the median of the others at the last comparison; undefined if there was none to compare
+   * with.
+   */
   readonly clockOffsetMs: number | undefined;
 }
 
 /** Snowflake mode of a runtime: acquires a worker ID at the start and releases it at the stop. */
 export class SnowflakeService {
   readonly layout: BitLayout;
-  /** Refuses, and says why, as long as there is no worker ID. */
+  /** Refuses IDs, with the reason, while there is no worker ID. */
   readonly generator: SnowflakeGenerator;
 
   private readonly logger = new Logger(SnowflakeService.name);
@@ -52,7 +55,7 @@ export class SnowflakeService {
   private starting = true;
   private firstWait = (): void => undefined;
 
-  /** @throws LeafError `LEAF_CONFIG_INVALID` naming every invalid option */
+  /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all invalid options */
   constructor(
     registry: WorkerRegistry,
     private readonly clock: Clock,
@@ -71,11 +74,11 @@ export class SnowflakeService {
       'registry-maintenance',
       () => this.registry.maintain(),
       clock,
-      (error) => this.logger.warn(`The housekeeping of the worker registry failed: ${reasonOf(error)}`),
+      (error) => this.logger.warn(`The maintenance of the worker registry failed: ${reasonOf(error)}`),
     );
   }
 
-  /** @throws LeafError when no worker ID can be had; see {@link WorkerRegistry.acquire} */
+  /** @throws LeafError when no worker ID is available; see {@link WorkerRegistry.acquire} */
   async start(): Promise<void> {
     const waiting = new Promise<void>((resolve) => (this.firstWait = resolve));
     const acquired = this.acquire();
@@ -85,12 +88,13 @@ export class SnowflakeService {
       return;
     }
     await Promise.race([acquired, waiting]);
-    // Segments are served meanwhile. Later failures show in the refusals, and the reports try again.
+    // Segment IDs are served while the acquisition continues. Its failures appear in the refusals, and the reports
+    // retry it.
     acquired.catch(() => undefined);
     this.starting = false;
   }
 
-  /** The next ID in decimal, or undefined when it would have to wait or be refused. */
+  /** The next ID in decimal without waiting; undefined if none can be issued now. */
   tryNextString(): string | undefined {
     return this.generator.tryNextString();
   }
@@ -100,13 +104,13 @@ export class SnowflakeService {
     return this.generator.tryRange(count);
   }
 
-  /** Reserves time ahead in the registry; joins a report under way. Never rejects. */
+  /** Reserves time in the registry; joins a report in progress. Never rejects. */
   async reportTime(): Promise<void> {
     await this.lease.report.run();
     this.reportDegraded();
   }
 
-  /** Does the registry's housekeeping and counts its worker IDs; joins a round under way. Never rejects. */
+  /** Runs the maintenance of the registry and counts its worker IDs; joins a run in progress. Never rejects. */
   maintainRegistry(): Promise<void> {
     return this.maintenance.run();
   }
@@ -116,17 +120,17 @@ export class SnowflakeService {
     return this.registry.options.horizonMs;
   }
 
-  /** The servers that are up, as far as the registry knows. Asks it: not for the path of a request. */
+  /** The running servers that the registry knows. Queries the registry: do not call it per request. */
   peers(): Promise<Peer[]> {
     return this.registry.peers();
   }
 
-  /** Why the worker file replaces the registry; undefined while the registry is reached. */
+  /** Why the worker file replaces the registry; undefined while the registry is reachable. */
   get degradedReason(): string | undefined {
     return this.lease.snapshot().degradedReason;
   }
 
-  /** Why no ID can be issued now; undefined when one can. */
+  /** Why no ID can be issued now; undefined if one can be issued. */
   refusal(): LeafError | undefined {
     return this.generator.refusal();
   }
@@ -141,13 +145,13 @@ export class SnowflakeService {
     };
   }
 
-  /** Releases the worker ID. Later calls join the first. */
+  /** Releases the worker ID. Later calls join the first one. */
   stop(): Promise<void> {
     this.stopped ??= this.release();
     return this.stopped;
   }
 
-  /** Retries for a while, since the registry may still be starting. */
+  /** Acquires a worker ID. Retries for a while, because the registry may still be starting. */
   private acquire(): Promise<void> {
     const deadline = this.clock.monotonic() + REGISTRY_WAIT_MS;
     const isRetryable = (error: unknown): boolean => isUnreachable(error) && this.clock.monotonic() < deadline;
@@ -172,28 +176,30 @@ export class SnowflakeService {
       },
       onAcquireFailed: (error) => {
         if (isUnreachable(error)) this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
-        // A failure that ends the start is logged by the start.
+        // The start itself reports a failure that ends it.
         else if (!this.starting) this.logger.error(`No worker ID: ${reasonOf(error)}`);
       },
       onReportFailed: (error) =>
-        this.logger.warn(`Cannot report to the worker registry; the lease holds up to its ceiling: ${reasonOf(error)}`),
+        this.logger.warn(
+          `Cannot report to the worker registry; the lease stays valid up to its ceiling: ${reasonOf(error)}`,
+        ),
       onRegisteredAgain: (workerId) =>
         this.logger.warn(`${this.registry.description} has lost its history: worker ${workerId} was registered again.`),
       onHistoryLost: (workerId) =>
         this.logger.warn(
-          `Worker ${workerId} of ${this.registry.description} is no longer held by this server: the registry has lost its history or given it to another server. This server acquires another worker ID.`,
+          `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history or has assigned the worker to another server. This server acquires another worker ID.`,
         ),
       onLost: (error) => this.logger.error(`This server issues no more snowflake IDs: ${error.message}`),
     };
   }
 
-  /** Logs when the worker file begins and ceases to replace the registry. */
+  /** Logs when the worker file starts or stops replacing the registry. */
   private reportDegraded(): void {
     const reason = this.degradedReason;
     if ((reason === undefined) === (this.loggedReason === undefined)) return;
     this.loggedReason = reason;
-    if (reason === undefined) this.logger.log('The worker registry is reached again.');
-    else this.logger.warn(`The worker registry is not reached; this server goes on from its worker file: ${reason}`);
+    if (reason === undefined) this.logger.log('The worker registry is reachable again.');
+    else this.logger.warn(`The worker registry is unreachable; this server continues with its worker file: ${reason}`);
   }
 
   private async release(): Promise<void> {
@@ -202,7 +208,7 @@ export class SnowflakeService {
       await this.lease.release();
     } catch (error) {
       this.logger.warn(
-        `The worker ID was not released; the next start has to wait for the reserved time: ${reasonOf(error)}`,
+        `Cannot release the worker ID; the next start waits until the reserved time has passed: ${reasonOf(error)}`,
       );
     }
     await this.registry.close();

@@ -301,7 +301,7 @@ describe('connecting fails in time', () => {
   it('when something listens and says nothing', async () => {
     const proxy = await TcpProxy.start(await freePort());
     proxy.blackhole();
-    await expectUnreachable(`127.0.0.1:${proxy.port}`, /no answer/);
+    await expectUnreachable(`127.0.0.1:${proxy.port}`, /no response/);
     await proxy.stop();
   });
 });

@@ -6,6 +6,8 @@ const HOLD_MS = 1000;
 
 interface Backoff {
   readonly refusal: LeafError;
+  /** By the monotonic clock, as `until`. */
+  readonly since: number;
   readonly until: number;
 }
 
@@ -23,7 +25,8 @@ export class RequestPolicy {
   ) {}
 
   backOff(server: Server, refusal: LeafError): void {
-    this.backoffs.set(server, { refusal, until: this.clock.monotonic() + (refusal.retryAfterMs ?? HOLD_MS) });
+    const since = this.clock.monotonic();
+    this.backoffs.set(server, { refusal, since, until: since + (refusal.retryAfterMs ?? HOLD_MS) });
   }
 
   release(server: Server): void {
@@ -34,5 +37,13 @@ export class RequestPolicy {
   refusalOf(server: Server): LeafError | undefined {
     const hold = this.backoffs.get(server);
     return hold !== undefined && this.clock.monotonic() < hold.until ? hold.refusal : undefined;
+  }
+
+  /**
+   * Whether a server that refused may be asked before its time when no other server is left. Its reason may be gone: a
+   * clock that was set back by ten minutes is often set forward again within seconds.
+   */
+  admitsInNeed(server: Server): boolean {
+    return this.clock.monotonic() >= (this.backoffs.get(server)?.since ?? -Infinity) + HOLD_MS;
   }
 }

@@ -104,6 +104,23 @@ describe('ServerChoice', () => {
     expect(choice.next(route, new Set([a]))).toBe(b);
   });
 
+  it('asks a server before its Retry-After, once a second, when no other is left', async () => {
+    const servers = ['a', 'b'].map((name) => server(name));
+    const [a, b] = servers as [Server, Server];
+    const choice = new ServerChoice(servers, undefined, seeded(1));
+    const policy = new RequestPolicy(undefined, clock);
+    policy.backOff(b, new LeafError('LEAF_CLOCK_BACKWARDS', 'x', { retryAfterMs: 60_000 }));
+    await clock.advance(999);
+    expect(choice.next(policy, new Set([a]))).toBeUndefined();
+    await clock.advance(1);
+    expect(choice.next(policy, NONE)).toBe(a);
+    expect(choice.next(policy, new Set([a]))).toBe(b);
+    a.health.failed('broken', undefined);
+    expect(choice.next(policy, NONE)).toBe(b);
+    policy.backOff(b, new LeafError('LEAF_CLOCK_BACKWARDS', 'x', { retryAfterMs: 60_000 }));
+    expect(choice.next(policy, new Set([a]))).toBeUndefined();
+  });
+
   it('tries ejected servers when no other is left', async () => {
     const servers = ['a', 'b'].map((name) => server(name));
     const [a, b] = servers as [Server, Server];

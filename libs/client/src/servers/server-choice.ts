@@ -3,8 +3,9 @@ import type { RequestPolicy } from './request-policy';
 import type { Server } from './server';
 
 /**
- * Which server is asked next: one that has not refused, a healthy one if there is any, of the own zone if there is any. A route with a
- * key has its favourite, which keeps its IDs ascending; else the less busy one of two picked at random is taken.
+ * Which server is asked next: one that has not refused, if possible healthy and of the client's zone. If none is left, a
+ * server that refused is asked again, at most once a second. A policy with a key has a favourite server, which keeps its
+ * IDs ascending; any other takes the less busy of two servers picked at random.
  */
 export class ServerChoice {
   private readonly seed: number;
@@ -19,9 +20,9 @@ export class ServerChoice {
 
   /** @returns undefined when there is none left to ask now */
   next(route: RequestPolicy, tried: ReadonlySet<Server>): Server | undefined {
-    const willing = this.servers.filter((server) => !tried.has(server) && route.refusalOf(server) === undefined);
-    const healthy = willing.filter(({ health }) => health.admits);
-    const able = healthy.length > 0 ? healthy : willing.filter(({ health }) => health.admitsInNeed);
+    const untried = this.servers.filter((server) => !tried.has(server));
+    const willing = ableOf(untried.filter((server) => route.refusalOf(server) === undefined));
+    const able = willing.length > 0 ? willing : ableOf(untried.filter((server) => route.admitsInNeed(server)));
     const near = this.zone === undefined ? [] : able.filter(({ zone }) => zone === this.zone);
     const candidates = near.length > 0 ? near : able;
     return route.key === undefined ? this.lessBusy(candidates) : this.favourite(candidates, route.key);
@@ -45,4 +46,10 @@ export class ServerChoice {
     const second = candidates[(index + 1 + this.random(length - 1)) % length];
     return first !== undefined && second !== undefined && second.outstanding < first.outstanding ? second : first;
   }
+}
+
+/** The healthy servers; if there are none, those that may be tried all the same. */
+function ableOf(servers: readonly Server[]): readonly Server[] {
+  const healthy = servers.filter(({ health }) => health.admits);
+  return healthy.length > 0 ? healthy : servers.filter(({ health }) => health.admitsInNeed);
 }

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { FakeClock } from './fake-clock';
 
 describe('FakeClock', () => {
-  it('stands still until it is moved', async () => {
+  it('stands still until it is advanced', async () => {
     const clock = new FakeClock(5000);
     expect([clock.now(), clock.monotonic()]).toEqual([5000, 0]);
     await clock.advance(7);
@@ -18,7 +18,7 @@ describe('FakeClock', () => {
     expect(clock.now()).toBe(5001);
   });
 
-  it('ends a sleep when its time has come, not before', async () => {
+  it('ends a sleep at its due time, not before', async () => {
     const clock = new FakeClock();
     let awake = false;
     const sleep = clock.sleep(10).then(() => (awake = true));
@@ -31,7 +31,7 @@ describe('FakeClock', () => {
     await sleep;
   });
 
-  it('listens to its signal no longer than it sleeps', async () => {
+  it('removes its abort listener when a sleep ends', async () => {
     const { signal } = new AbortController();
     const clock = new FakeClock();
     const sleep = clock.sleep(10, signal);
@@ -41,7 +41,7 @@ describe('FakeClock', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('ends sleeps in the order of their times, and each at its time', async () => {
+  it('ends sleeps in order of their due times', async () => {
     const clock = new FakeClock(0);
     const woken: [string, number][] = [];
     const sleeper = (name: string, ms: number): Promise<unknown> =>
@@ -57,7 +57,7 @@ describe('FakeClock', () => {
     expect(clock.now()).toBe(100);
   });
 
-  it('runs what a woken sleeper starts before it goes on', async () => {
+  it('runs the reactions of an ended sleep before the next one ends', async () => {
     const clock = new FakeClock(0);
     const ticks: number[] = [];
     const loop = (async () => {
@@ -71,7 +71,7 @@ describe('FakeClock', () => {
     expect(ticks).toEqual([10, 20, 30]);
   });
 
-  it('ends a sleep at once when its signal aborts', async () => {
+  it('ends a sleep immediately when its signal aborts', async () => {
     const clock = new FakeClock();
     const alarm = new AbortController();
     const sleep = clock.sleep(1000, alarm.signal);
@@ -81,7 +81,7 @@ describe('FakeClock', () => {
     expect([clock.sleeping, clock.monotonic()]).toEqual([0, 0]);
   });
 
-  it('steps the wall clock both ways without monotonic time and sleeps noticing', async () => {
+  it('steps the wall clock in both directions without affecting monotonic time and sleeps', async () => {
     const clock = new FakeClock(5000);
     let awake = false;
     const sleep = clock.sleep(10).then(() => (awake = true));

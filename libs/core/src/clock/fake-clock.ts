@@ -5,7 +5,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that stands still until a test advances or steps it. */
 export class FakeClock extends Clock {
   private elapsed = 0;
   private readonly sleepers = new Set<Sleeper>();
@@ -45,17 +45,19 @@ export class FakeClock extends Clock {
     this.move(ms);
   }
 
-  /** How many sleeps have not ended yet. */
+  /** Number of pending sleeps. */
   get sleeping(): number {
     return this.sleepers.size;
   }
 
-  /** Steps the wall clock by `ms` (either way); monotonic time and sleeps do not notice. */
+  /** Steps the wall clock by `ms`, which may be negative. Monotonic time and sleeps are not affected. */
   step(ms: number): void {
     this.wall += ms;
   }
 
-  /** Lets `ms` milliseconds pass: sleeps that fall due end in their order, and what they start runs in between. */
+  /**
+   * Advances time by `ms` milliseconds. Sleeps end in order of their due times; promise reactions run after each one.
+   */
   async advance(ms: number): Promise<void> {
     const until = this.elapsed + ms;
     await settle();
@@ -82,7 +84,7 @@ export class FakeClock extends Clock {
   }
 }
 
-/** Lets every promise reaction that is due run: immediates come after all of them. */
+/** Runs all pending promise reactions: an immediate runs after them. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -28,7 +28,7 @@ describe('SystemClock', () => {
     await expect(clock.sleep(3_600_000, AbortSignal.abort())).resolves.toBeUndefined();
   });
 
-  it('ends a sleep at once when its signal aborts, and leaves no timer', async () => {
+  it('ends a sleep immediately when its signal aborts, and leaves no timer', async () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const alarm = new AbortController();
@@ -39,7 +39,7 @@ describe('SystemClock', () => {
     expect(timers()).toBe(before);
   });
 
-  it('listens to its signal no longer than it sleeps', async () => {
+  it('removes its abort listener when a sleep ends', async () => {
     const { signal } = new AbortController();
     const sleep = clock.sleep(1, signal);
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
@@ -47,7 +47,7 @@ describe('SystemClock', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('pauses the thread and comes back', () => {
+  it('blocks the thread for a limited time', () => {
     const before = clock.monotonic();
     for (let n = 0; n < 10; n++) clock.pause(1);
     expect(clock.monotonic() - before).toBeGreaterThan(5);

@@ -1,6 +1,6 @@
 import { Clock } from './clock';
 
-/** The clock of the machine. */
+/** The clock of the host. */
 export class SystemClock extends Clock {
   private readonly never = new Int32Array(new SharedArrayBuffer(4));
 

@@ -1,11 +1,11 @@
 interface CatalogueEntry {
-  /** HTTP status of the answer; faults of the start never reach HTTP and carry 500. */
+  /** HTTP status of the response. Startup errors have 500; they never reach HTTP. */
   readonly status: number;
-  /** RFC 9457 title: the kind of fault, the same for every occurrence. */
+  /** RFC 9457 title: the kind of error, the same for every occurrence. */
   readonly title: string;
 }
 
-/** Every error code of Leaf. `docs/errors.md` explains each; a test keeps the two equal. */
+/** All error codes of Leaf. `docs/errors.md` explains each one; a test compares the two. */
 export const ERROR_CATALOGUE = {
   LEAF_TAG_INVALID: { status: 400, title: 'Invalid tag' },
   LEAF_SIZE_INVALID: { status: 400, title: 'Invalid size' },
@@ -17,8 +17,8 @@ export const ERROR_CATALOGUE = {
   LEAF_TAG_NOT_FOUND: { status: 404, title: 'Unknown tag' },
   LEAF_NOT_FOUND: { status: 404, title: 'No such route' },
   LEAF_TAG_EXISTS: { status: 409, title: 'Tag exists' },
-  LEAF_MAX_ID_BACKWARDS: { status: 409, title: 'No lower max_id' },
-  LEAF_TAG_PERIODIC: { status: 409, title: 'Tag begins anew with each period' },
+  LEAF_MAX_ID_BACKWARDS: { status: 409, title: 'New max_id too low' },
+  LEAF_TAG_PERIODIC: { status: 409, title: 'Tag restarts with each period' },
   LEAF_TAG_NOT_PERIODIC: { status: 409, title: 'Tag has no periods' },
   LEAF_REQUEST_TIMEOUT: { status: 408, title: 'Request not completed in time' },
   LEAF_BODY_TOO_LARGE: { status: 413, title: 'Body too large' },
@@ -26,7 +26,7 @@ export const ERROR_CATALOGUE = {
   LEAF_MEDIA_TYPE_UNSUPPORTED: { status: 415, title: 'Unsupported media type' },
   LEAF_TOO_MANY_FAILURES: { status: 429, title: 'Too many failures' },
   LEAF_HEADERS_TOO_LARGE: { status: 431, title: 'Headers too large' },
-  LEAF_INTERNAL: { status: 500, title: 'Internal fault' },
+  LEAF_INTERNAL: { status: 500, title: 'Internal error' },
   LEAF_SEGMENT_DISABLED: { status: 501, title: 'Segment mode is off' },
   LEAF_SNOWFLAKE_DISABLED: { status: 501, title: 'Snowflake mode is off' },
   LEAF_NOT_READY: { status: 503, title: 'Not ready' },
@@ -47,7 +47,7 @@ export const ERROR_CATALOGUE = {
   LEAF_LAYOUT_INVALID: { status: 500, title: 'Invalid bit layout' },
   LEAF_LAYOUT_MISMATCH: { status: 500, title: 'Layout differs from the registry' },
   LEAF_REGISTRY_MISMATCH: { status: 500, title: 'Another worker registry in use' },
-  LEAF_CLOCK_BEHIND: { status: 500, title: 'Clock behind its own past' },
+  LEAF_CLOCK_BEHIND: { status: 500, title: 'Clock behind reserved time' },
   LEAF_WORKER_HELD: { status: 500, title: 'Worker ID in use' },
   LEAF_WORKERS_USED_UP: { status: 500, title: 'No worker ID left' },
   LEAF_CLOCK_OFFSET: { status: 500, title: 'Clock differs from the others' },

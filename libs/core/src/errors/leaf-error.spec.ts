@@ -18,18 +18,18 @@ describe('LeafError', () => {
     });
   });
 
-  it('keeps the cause, and has none when none was given', () => {
+  it('keeps the cause, if there is one', () => {
     const cause = new Error('socket hang up');
     expect(new LeafError('LEAF_STORE_UNAVAILABLE', 'x', { cause }).cause).toBe(cause);
     expect('cause' in new LeafError('LEAF_STORE_UNAVAILABLE', 'x')).toBe(false);
     expect('cause' in new LeafError('LEAF_STORE_UNAVAILABLE', 'x', { retryAfterMs: 1 })).toBe(false);
   });
 
-  it('says when to come back', () => {
+  it('has the time to retry', () => {
     expect(new LeafError('LEAF_NOT_READY', 'x', { retryAfterMs: 250 }).retryAfterMs).toBe(250);
   });
 
-  it('is retryable exactly when time alone may mend it', () => {
+  it('is retryable if a later attempt may succeed without a change', () => {
     expect(CODES.filter((code) => new LeafError(code, 'x').retryable).sort()).toEqual([
       'LEAF_CLOCK_BACKWARDS',
       'LEAF_LEASE_EXPIRED',
@@ -59,7 +59,7 @@ describe('ERROR_CATALOGUE', () => {
     expect(title).toMatch(/^[A-Z]\S*( \S+)*[^.\s]$/);
   });
 
-  it('has a title of its own for every code', () => {
+  it('has a distinct title for every code', () => {
     expect(new Set(CODES.map((code) => ERROR_CATALOGUE[code].title)).size).toBe(CODES.length);
   });
 });

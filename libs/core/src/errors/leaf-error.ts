@@ -1,13 +1,13 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from './error-catalogue';
 
 export interface LeafErrorOptions {
-  /** The error underneath, kept for logs; never sent to a client. */
+  /** The underlying error, for logs. Never sent to a client. */
   readonly cause?: unknown;
-  /** When a new attempt makes sense, in milliseconds from now. Sent as `Retry-After`. */
+  /** When to retry, in milliseconds from now. Sent as `Retry-After`. */
   readonly retryAfterMs?: number;
 }
 
-/** The one error that leaves a Leaf library: a code of the catalogue, and a message that says what to do next. */
+/** The only error type that Leaf libraries throw: a code of the catalogue, and a message that says what to do next. */
 export class LeafError extends Error {
   override readonly name = 'LeafError';
   readonly retryAfterMs: number | undefined;
@@ -21,17 +21,17 @@ export class LeafError extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   get status(): number {
     return ERROR_CATALOGUE[this.code].status;
   }
 
-  /** Short name of the kind of fault. */
+  /** Short name of the kind of error. */
   get title(): string {
     return ERROR_CATALOGUE[this.code].title;
   }
 
-  /** Whether the same call may succeed later without a change of a setting or a row. */
+  /** Whether the same call may succeed later without a change to a setting or a row. */
   get retryable(): boolean {
     return RETRYABLE.has(this.code);
   }
@@ -49,12 +49,12 @@ const RETRYABLE: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
   'LEAF_SERVERS_UNAVAILABLE',
 ]);
 
-/** For logs: the text of an error and of all that caused it. Clients see the message of the error alone. */
+/** The messages of an error and its causes, for logs. Clients receive only the message of the error itself. */
 export function reasonOf(error: unknown): string {
   const messages = [messageOf(error)];
   for (let cause = causeOf(error); cause !== undefined && messages.length < 5; cause = causeOf(cause)) {
     const message = messageOf(cause);
-    if (!messages.some((said) => said.includes(message))) messages.push(message);
+    if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
   }
   return messages.join(' < ');
 }
@@ -63,12 +63,12 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined;
 }
 
-/** The text of anything that was thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What programs look at: of errors of this project, of Node and of most libraries. */
+/** The `code` of an error, as set by Leaf, Node.js and most libraries. */
 export function codeOf(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : undefined;

@@ -7,12 +7,12 @@ export interface DatedId {
   readonly day: number;
 }
 
-/** An ID that carries no time, as a segment ID, with a day that the caller adds: `20261121-000042`. */
+/** Writes IDs without a time, such as segment IDs, after a day that the caller provides: `20261121-000042`. */
 export class DatedFormat {
   constructor(private readonly inner: IdFormat) {}
 
   /**
-   * @param at Unix milliseconds; its UTC day is written
+   * @param at Unix milliseconds; the text contains the UTC day
    * @throws LeafError `LEAF_ID_INVALID`
    */
   format(id: bigint, at: number): string {
@@ -22,7 +22,7 @@ export class DatedFormat {
   /** @throws LeafError `LEAF_ID_INVALID` */
   parse(text: string): DatedId {
     const day = parseDay(text.slice(0, 8));
-    if (text.charAt(8) !== '-') throw invalidId('a dash follows the day');
+    if (text.charAt(8) !== '-') throw invalidId('expected a dash after the day');
     return { id: this.inner.parse(text.slice(9)), day };
   }
 }

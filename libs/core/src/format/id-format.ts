@@ -2,8 +2,8 @@ import { LeafError } from '../errors/leaf-error';
 import { MAX_ID } from '../segment/id-range';
 
 /**
- * A way to write IDs from 0 to 2^63 - 1. Each ID has exactly one text and each text one ID: whatever `format` would not
- * have written is refused.
+ * A text form of the IDs from 0 to 2^63 - 1. Each ID has exactly one text: `parse` rejects texts that `format` does not
+ * produce.
  */
 export interface IdFormat {
   /** @throws LeafError `LEAF_ID_INVALID` when the ID does not fit */
@@ -13,10 +13,10 @@ export interface IdFormat {
 }
 
 export function invalidId(problem: string): LeafError {
-  return new LeafError('LEAF_ID_INVALID', `This is no ID of this form: ${problem}.`);
+  return new LeafError('LEAF_ID_INVALID', `Invalid ID: ${problem}.`);
 }
 
 /** @throws LeafError `LEAF_ID_INVALID` */
 export function assertId(id: bigint, most = MAX_ID): void {
-  if (id < 0n || id > most) throw invalidId(`use a number from 0 to ${most}`);
+  if (id < 0n || id > most) throw invalidId(`expected a number from 0 to ${most}`);
 }

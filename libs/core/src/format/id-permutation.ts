@@ -2,31 +2,35 @@ import { createCipheriv, hkdfSync } from 'node:crypto';
 import { MAX_ID } from '../segment/id-range';
 import { assertId } from './id-format';
 
-/** As many as FF1 of NIST SP 800-38G has. */
+/** The same number as FF1 of NIST SP 800-38G. */
 const ROUNDS = 10;
 const MIN_KEY_BYTES = 16;
 const BLOCK = 16;
 
 export interface IdPermutationOptions {
-  /** Secret, at least 16 random bytes. Another key is another order; a lost key makes what was written unreadable. */
+  /**
+   * Secret, at least 16 random bytes. A different key gives a different order; without the key, permuted IDs cannot be
+   * restored.
+   */
   readonly key: Uint8Array;
-  /** IDs from 0 up to, not including, this number are permuted among themselves; 2^63 by default. */
+  /** Exclusive upper bound: IDs from 0 to `below` - 1 are permuted among themselves. 2^63 by default. */
   readonly below?: bigint;
 }
 
 /**
- * A secret order of the numbers below a bound: every number becomes exactly one other, and back.
+ * A keyed permutation of the numbers below a bound, and its inverse.
  *
- * It is the generalised Feistel network with cycle walking of Black and Rogaway, "Ciphers with Arbitrary Finite Domains"
- * (CT-RSA 2002), with AES-256 as its round function. Obfuscation, not encryption: a few IDs do not show
- * how many there are, nor which came first. It does not prevent guessing: in a small range most numbers are IDs.
+ * The algorithm is the generalised Feistel network with cycle walking of Black and Rogaway, "Ciphers with Arbitrary
+ * Finite Domains" (CT-RSA 2002), with AES-256 as the round function. It obfuscates and does not encrypt: a few IDs
+ * reveal neither the number of IDs nor their order. It does not prevent guessing: in a small range, most numbers are
+ * valid IDs.
  */
 export class IdPermutation {
   readonly below: bigint;
 
   private readonly cipher: ReturnType<typeof createCipheriv>;
   private readonly block = Buffer.alloc(BLOCK);
-  /** Sizes of the two halves; their product is `below` or a little more. */
+  /** Sizes of the two halves; their product is `below` or slightly more. */
   private readonly left: number;
   private readonly right: number;
 
@@ -51,7 +55,7 @@ export class IdPermutation {
     return this.walk(permuted, (value) => this.backward(value));
   }
 
-  /** Those few that leave the range are sent round again until they are back. */
+  /** Cycle walking: applies `step` again until the value is in the range. */
   private walk(start: bigint, step: (value: bigint) => bigint): bigint {
     assertId(start, this.below - 1n);
     let value = step(start);
@@ -93,7 +97,7 @@ export class IdPermutation {
     return round % 2 === 1 ? this.left : this.right;
   }
 
-  /** Below the modulus of its round. */
+  /** The round function; the result is below the modulus of the round. */
   private roundValue(round: number, half: number): number {
     this.block.writeUInt32BE(round, 0);
     this.block.writeUInt32BE(half, BLOCK - 4);

@@ -5,17 +5,20 @@ import type { TagReset } from '../segment/tag-settings';
 import { assertId, invalidId } from './id-format';
 
 export interface PeriodFormatOptions {
-  /** 1 to 32 letters and digits, a letter first; a dash follows. Left out: the period comes first. */
+  /**
+   * 1 to 32 letters and digits, starting with a letter; followed by a dash. If omitted, the text starts with the
+   * period.
+   */
   readonly prefix?: string;
-  /** That of the tag: it decides where the period ends and the number begins. */
+  /** The `reset` of the tag. Determines the length of the period in the text. */
   readonly reset: TagReset;
-  /** Digits of a number at least, 1 to 19; a larger number has as many as it needs. 1 when left out. */
+  /** Minimum number of digits, 1 to 19; shorter numbers are padded with zeros. 1 by default. */
   readonly digits?: number;
 }
 
 /**
- * Numbers of a tag that begins anew with each period: `INV-2026-11-00042`. Each period and number has exactly one text.
- * Texts of one period sort as their numbers do, as long as these have no more than `digits` digits.
+ * Writes numbers of a tag that restarts with each period: `INV-2026-11-00042`. Each period and number has exactly one
+ * text. Texts of one period sort like their numbers as long as the numbers have at most `digits` digits.
  */
 export class PeriodFormat {
   private readonly begin: string;
@@ -24,7 +27,7 @@ export class PeriodFormat {
 
   constructor({ prefix, reset, digits = 1 }: PeriodFormatOptions) {
     if (prefix !== undefined && !/^[A-Za-z][A-Za-z0-9]{0,31}$/.test(prefix)) {
-      throw new RangeError('A prefix is 1 to 32 letters and digits, a letter first.');
+      throw new RangeError('The prefix must be 1 to 32 letters and digits and start with a letter.');
     }
     if (!(Number.isInteger(digits) && digits >= 1 && digits <= String(MAX_ID).length)) {
       throw new RangeError(`The digits must be a whole number from 1 to ${String(MAX_ID).length}, not ${digits}.`);
@@ -43,18 +46,18 @@ export class PeriodFormat {
 
   /** @throws LeafError `LEAF_ID_INVALID` */
   parse(text: string): PeriodNumber {
-    if (!text.startsWith(this.begin)) throw invalidId(`it begins with ${this.begin}`);
+    if (!text.startsWith(this.begin)) throw invalidId(`expected prefix ${this.begin}`);
     const end = this.begin.length + PERIOD_SHAPES[this.reset].length;
     const period = text.slice(this.begin.length, end);
     this.assertPeriod(period);
-    if (text.charAt(end) !== '-') throw invalidId('a dash follows the period');
+    if (text.charAt(end) !== '-') throw invalidId('expected a dash after the period');
     return { period, number: this.parseNumber(text.slice(end + 1)) };
   }
 
   private parseNumber(text: string): bigint {
     const padded = text.length === this.digits || (text.length > this.digits && !text.startsWith('0'));
     if (!/^\d{1,19}$/.test(text) || !padded)
-      throw invalidId(`its number has ${this.digits} digits or more, none too many`);
+      throw invalidId(`expected a number of at least ${this.digits} digits, without extra leading zeros`);
     const number = BigInt(text);
     assertId(number);
     return number;

@@ -1,7 +1,7 @@
 import type { IdFormat } from './id-format';
 import type { IdPermutation } from './id-permutation';
 
-/** Writes IDs in a secret order, so that they tell neither how many there are nor which came first. */
+/** Permutes IDs before writing them, so that the texts reveal neither the number of IDs nor their order. */
 export class PermutedFormat implements IdFormat {
   constructor(
     private readonly permutation: IdPermutation,

@@ -1,14 +1,14 @@
 import { type IdFormat, invalidId } from './id-format';
 
-/** Says what the ID is of: `ord_2Bx`. */
+/** Adds a prefix that names the type of the ID: `ord_2Bx`. */
 export class PrefixedFormat implements IdFormat {
-  /** @param prefix 1 to 32 lower-case letters and digits, a letter first; an underscore follows */
+  /** @param prefix 1 to 32 lower-case letters and digits, starting with a letter; followed by an underscore */
   constructor(
     private readonly prefix: string,
     private readonly inner: IdFormat,
   ) {
     if (/^[a-z][a-z0-9]{0,31}$/.test(prefix)) return;
-    throw new RangeError('A prefix is 1 to 32 lower-case letters and digits, a letter first.');
+    throw new RangeError('The prefix must be 1 to 32 lower-case letters and digits and start with a letter.');
   }
 
   format(id: bigint): string {
@@ -17,7 +17,7 @@ export class PrefixedFormat implements IdFormat {
 
   parse(text: string): bigint {
     const begin = `${this.prefix}_`;
-    if (!text.startsWith(begin)) throw invalidId(`it begins with ${begin}`);
+    if (!text.startsWith(begin)) throw invalidId(`expected prefix ${begin}`);
     return this.inner.parse(text.slice(begin.length));
   }
 }

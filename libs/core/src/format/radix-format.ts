@@ -1,27 +1,27 @@
 import { MAX_ID } from '../segment/id-range';
 import { assertId, type IdFormat, invalidId } from './id-format';
 
-/** In ASCII order, so that texts of one width sort as their IDs do. */
+/** In ASCII order, so that texts of the same width sort like their IDs. */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 const ALPHABETS = { 10: DIGITS.slice(0, 10), 36: DIGITS.slice(0, 10) + DIGITS.slice(36), 62: DIGITS } as const;
 
 export interface RadixFormatOptions {
-  /** 36 has lower-case letters only; 62 is shorter, and needs a comparison that tells `A` from `a`. */
+  /** 36 uses lower-case letters only. 62 is shorter, but needs case-sensitive comparison. */
   readonly base: keyof typeof ALPHABETS;
   /**
-   * `shortest` by default. A number of digits, or `fixed` for as many as the largest ID has, fills up with zeros: then texts
-   * sort as their IDs do.
+   * `shortest` by default. A number of digits, or `fixed` for the number of digits of the largest ID, pads with zeros;
+   * such texts sort like their IDs.
    */
   readonly width?: 'shortest' | 'fixed' | number;
 }
 
-/** IDs as digits of base 10, 36 or 62. */
+/** Writes IDs in base 10, 36 or 62. */
 export class RadixFormat implements IdFormat {
   private readonly alphabet: string;
   private readonly base: bigint;
   private readonly values: ReadonlyMap<string, bigint>;
-  /** Undefined: as short as it gets. */
+  /** Undefined: no padding. */
   private readonly width: number | undefined;
 
   constructor({ base, width = 'shortest' }: RadixFormatOptions) {
@@ -38,18 +38,18 @@ export class RadixFormat implements IdFormat {
     assertId(id);
     const digits = this.digits(id);
     if (this.width === undefined) return digits;
-    if (digits.length > this.width) throw invalidId(`it needs ${digits.length} digits, and there are ${this.width}`);
+    if (digits.length > this.width) throw invalidId(`it needs ${digits.length} digits, but the width is ${this.width}`);
     return digits.padStart(this.width, '0');
   }
 
   parse(text: string): bigint {
-    if (this.width !== undefined && text.length !== this.width) throw invalidId(`it has to have ${this.width} digits`);
-    if (text.length === 0 || text.length > 64) throw invalidId('it is empty or far too long');
-    if (this.width === undefined && text.length > 1 && text.startsWith('0')) throw invalidId('it begins with a zero');
+    if (this.width !== undefined && text.length !== this.width) throw invalidId(`expected ${this.width} digits`);
+    if (text.length === 0 || text.length > 64) throw invalidId('expected 1 to 64 digits');
+    if (this.width === undefined && text.length > 1 && text.startsWith('0')) throw invalidId('it has a leading zero');
     let id = 0n;
     for (const digit of text) {
       const value = this.values.get(digit);
-      if (value === undefined) throw invalidId(`its digits are ${this.alphabet}`);
+      if (value === undefined) throw invalidId(`expected only the digits ${this.alphabet}`);
       id = id * this.base + value;
     }
     assertId(id);

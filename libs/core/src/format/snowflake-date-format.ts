@@ -4,8 +4,8 @@ import { type IdFormat, invalidId } from './id-format';
 import { RadixFormat } from './radix-format';
 
 /**
- * Snowflake IDs by the UTC day that they carry: `20261121-2f0c9k1xq8`. What follows is how far the ID lies from the first
- * one of the day. Texts sort as their IDs do.
+ * Writes snowflake IDs as their UTC day and the offset from the first ID of that day, in base 36:
+ * `20261121-2f0c9k1xq8`. Texts sort like their IDs.
  */
 export class SnowflakeDateFormat implements IdFormat {
   private readonly rest: RadixFormat;
@@ -23,12 +23,12 @@ export class SnowflakeDateFormat implements IdFormat {
 
   parse(text: string): bigint {
     const start = parseDay(text.slice(0, 8));
-    if (text.charAt(8) !== '-') throw invalidId('a dash follows the day');
+    if (text.charAt(8) !== '-') throw invalidId('expected a dash after the day');
     if (start > this.layout.maxTimestamp || start + DAY_MS <= this.layout.epoch) {
-      throw invalidId('there are no IDs of its day');
+      throw invalidId('the layout has no IDs for its day');
     }
     const id = this.first(start) + this.rest.parse(text.slice(9));
-    if (id > this.last(start)) throw invalidId('it lies beyond its day');
+    if (id > this.last(start)) throw invalidId('it exceeds the last ID of its day');
     return id;
   }
 

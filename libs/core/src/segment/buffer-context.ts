@@ -3,11 +3,11 @@ import type { IdleRetries } from './idle-retries';
 import type { RangeSourceContext } from './range-source';
 import type { SegmentOptions } from './segment-options';
 
-/** What the buffers of one generator share. */
+/** Shared by all buffers of one generator. */
 export interface BufferContext extends RangeSourceContext {
   readonly random: RandomSource;
   readonly options: SegmentOptions;
   readonly idleRetries: IdleRetries;
-  /** Aborts the waits between tries when the generator closes. */
+  /** Aborts back-off waits when the generator closes. */
   readonly closing: AbortSignal;
 }

@@ -8,29 +8,29 @@ interface Caller {
   readonly deadline: number;
   readonly serve: (range: IdRange) => void;
   readonly refuse: (error: Error) => void;
-  /** Served or refused. */
+  /** Whether the caller was served or refused. */
   settled: boolean;
 }
 
 export interface CallerQueueOptions {
-  /** How long a caller waits, in milliseconds. */
+  /** Longest wait of a caller, in milliseconds. */
   readonly waitMs: number;
-  /** IDs of one batch at most, unless its first caller wants more. */
+  /** Maximum number of IDs of a batch. A single caller that wants more gets a batch of its own. */
   readonly batchSize: number;
-  /** Told to a caller that waited too long. */
+  /** Creates the error for a caller that exceeds its wait limit. */
   readonly late: () => LeafError;
 }
 
 /**
- * The callers of one strict tag, first come, first served. A batch is made of those who wait at that moment; a caller
- * whose wait limit passes leaves, and its share of the batch becomes a gap.
+ * The FIFO queue of the callers of one strict tag. A batch contains callers that are waiting when it is formed. A
+ * caller that exceeds its wait limit is refused; its share of the batch becomes a gap.
  */
 export class CallerQueue {
   private waiting: Caller[] = [];
-  /** Those who were waiting when the statement under way was sent: nobody else may get its numbers. */
+  /** The callers of the statement in flight. No other caller may get its numbers. */
   private batch: readonly Caller[] = [];
   private alarm: AbortController | undefined;
-  /** Each batch is of one caller. */
+  /** Whether each batch contains only one caller; see {@link divide}. */
   private divided = false;
 
   constructor(
@@ -38,12 +38,12 @@ export class CallerQueue {
     private readonly options: CallerQueueOptions,
   ) {}
 
-  /** Whether a caller waits that no batch has been made for. */
+  /** Whether any caller is waiting outside a batch. */
   get occupied(): boolean {
     return this.waiting.length > 0;
   }
 
-  /** Callers that it holds. */
+  /** Number of callers, waiting or in the current batch. */
   get length(): number {
     return this.waiting.length + this.batch.length;
   }
@@ -51,8 +51,8 @@ export class CallerQueue {
   /**
    * Waits for `count` IDs.
    *
-   * @param since when the call began, in monotonic milliseconds; not before that of a call that waits already
-   * @throws LeafError what the batch was refused with, or as the options say
+   * @param since start of the call, in monotonic milliseconds; never before the start of an earlier waiting call
+   * @throws LeafError the error that the batch was refused with, or `options.late()`
    */
   wait(count: number, since = this.clock.monotonic()): Promise<IdRange> {
     const deadline = since + this.options.waitMs;
@@ -63,9 +63,9 @@ export class CallerQueue {
   }
 
   /**
-   * Makes the batch of those who wait. Only while no other one is under way.
+   * Forms a batch of waiting callers. Call it only while there is no current batch.
    *
-   * @returns how many IDs they want in all
+   * @returns total number of IDs of the batch
    */
   next(): number {
     const { batchSize } = this.options;
@@ -82,10 +82,10 @@ export class CallerQueue {
   }
 
   /**
-   * Ends the batch with its numbers.
+   * Completes the batch with its numbers.
    *
    * @param range of the size of the batch
-   * @returns IDs that were handed out
+   * @returns number of IDs issued
    */
   serve(range: IdRange): number {
     const rest = new Segment(range);
@@ -100,20 +100,21 @@ export class CallerQueue {
     return served;
   }
 
-  /** Ends the batch without numbers. */
+  /** Fails the batch: refuses all its callers. */
   refuse(error: Error): void {
     for (const caller of this.end()) settle(caller, error);
   }
 
-  /** Ends the batch without numbers: its callers wait for another one, ahead of those who came later. */
+  /** Cancels the batch: its callers return to the head of the queue. */
   putBack(): void {
     this.waiting = [...this.end().filter(({ settled }) => !settled), ...this.waiting];
   }
 
   /**
-   * Puts the batch back and makes one for each of its callers: where one wants more than there is, others may not.
+   * Cancels the batch and forms a separate batch for each of its callers: if one requests more IDs than the tag has
+   * left, the others may still succeed.
    *
-   * @returns false, and leaves the batch, when it was of one caller only
+   * @returns false, and keeps the batch, if it has only one caller
    */
   divide(): boolean {
     if (this.batch.length <= 1) return false;
@@ -122,7 +123,7 @@ export class CallerQueue {
     return true;
   }
 
-  /** Refuses everybody, for good: nobody may wait from now on. A batch under way still has to be ended. */
+  /** Refuses all callers. Do not call {@link wait} afterwards. The current batch must still be completed or failed. */
   close(reason: () => LeafError): void {
     const callers = [...this.batch, ...this.waiting];
     this.waiting = [];
@@ -136,7 +137,7 @@ export class CallerQueue {
     return batch;
   }
 
-  /** All wait equally long: the first one in line is the first whose time is over. */
+  /** The wait limit is the same for all callers, so the first caller in the queue expires first. */
   private async watch({ signal }: AbortController): Promise<void> {
     for (let first = this.first(); first !== undefined; first = this.first()) {
       await this.clock.sleep(first.deadline - this.clock.monotonic(), signal);

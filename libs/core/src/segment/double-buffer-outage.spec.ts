@@ -3,7 +3,7 @@ import { idsOf, SegmentRig, TAG, takeMany } from '../../../../test/support/fakes
 import { watch } from '../../../../test/support/watch';
 
 describe('DoubleBuffer, with a store that fails', () => {
-  it('serves on while a failed prefetch is retried with back-off', async () => {
+  it('keeps serving while a failed prefetch is retried with back-off', async () => {
     const rig = new SegmentRig(100);
     const buffer = rig.buffer();
     await takeMany(buffer, 10);
@@ -26,7 +26,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(rest.slice(-1)).toEqual([rest[0]! + 99n]);
   });
 
-  it('waits longer from try to try, up to a second', async () => {
+  it('waits longer after each attempt, up to a second', async () => {
     const rig = new SegmentRig(100);
     const buffer = rig.buffer();
     rig.store.breakDown();
@@ -63,7 +63,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(buffer.tryNext()).toBe(1n);
   });
 
-  it('a call that waits starts a load that was given up just now at once', async () => {
+  it('a waiting call immediately restarts a load that was given up', async () => {
     const rig = new SegmentRig(100);
     const buffer = rig.buffer();
     rig.store.breakDown();
@@ -77,7 +77,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(call.value).toBe(1n);
   });
 
-  it('goes on trying as long as calls wait', async () => {
+  it('retries as long as calls wait', async () => {
     const rig = new SegmentRig(100, { waitMs: 20_000 });
     const buffer = rig.buffer();
     rig.store.breakDown();
@@ -103,7 +103,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(buffer.snapshot().next).toMatchObject({ from: 101n, to: 200n });
   });
 
-  it('few of many tags are tried again when no call waits', async () => {
+  it('retries only a few of many tags when no call waits', async () => {
     const rig = new SegmentRig(100);
     const tags = Array.from({ length: 200 }, (_, index) => `t${index}`);
     for (const tag of tags) rig.store.put(tag, 1n, 100);
@@ -140,7 +140,7 @@ describe('DoubleBuffer, with a store that fails', () => {
       expect(call.error).toMatchObject({
         code: 'LEAF_SEGMENT_UNAVAILABLE',
         retryAfterMs: 1000,
-        message: expect.stringContaining(`No ID of tag "${TAG}" could be had within 1000 ms`),
+        message: expect.stringContaining(`Tag "${TAG}" has no ID after 1000 ms`),
       });
     }
     expect(late.settled).toBe(false);
@@ -149,7 +149,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(rig.store.count('allocate')).toBe(1);
   });
 
-  it('callers that have waited give way to newer ones where there are far too many', async () => {
+  it('newer callers evict older ones under overload', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.hold();
@@ -169,7 +169,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(late.value).toBe(1n);
   });
 
-  it('goes on with the load of the refused callers', async () => {
+  it('continues the load of refused callers', async () => {
     const rig = new SegmentRig(10, { waitMs: 1000 });
     const buffer = rig.buffer();
     rig.store.hold();
@@ -209,7 +209,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(rig.store.peak).toBe(1);
   });
 
-  it('a plain error of the store is refused as unavailable, and not retried at once', async () => {
+  it('reports a plain error of the store as unavailable, without an immediate retry', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     const cause = new TypeError('bug');
@@ -260,7 +260,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     await expect(buffer.takeRanges(3)).resolves.toEqual([{ from: 1n, to: 3n }]);
   });
 
-  it('a deleted row does not disturb what is buffered', async () => {
+  it('a deleted row does not affect the buffered IDs', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     await takeMany(buffer, 2);

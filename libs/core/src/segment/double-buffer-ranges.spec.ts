@@ -9,7 +9,7 @@ interface Loaded {
   readonly buffer: DoubleBuffer;
 }
 
-/** A clock on which something happens just as a sleep ends, some turns of the event queue before the sleeper wakes. */
+/** A clock that runs an action when a sleep ends, some turns of the event loop before the sleeper wakes. */
 class HurriedClock extends FakeClock {
   onWake = (): void => undefined;
 
@@ -33,7 +33,7 @@ async function loaded(): Promise<Loaded> {
   return { rig, buffer };
 }
 
-/** Calls `takeRanges` with a store that holds its answer, and waits until the call is refused. */
+/** Calls `takeRanges` with a store that delays its reply, and waits until the call is refused. */
 async function refusedRange({ rig, buffer }: Loaded, count: number): Promise<Watched<IdRange[]>> {
   rig.store.hold();
   const call = watch(buffer.takeRanges(count));
@@ -43,7 +43,7 @@ async function refusedRange({ rig, buffer }: Loaded, count: number): Promise<Wat
 }
 
 describe('DoubleBuffer, ranges', () => {
-  it('takes what is buffered without a call of the store', async () => {
+  it('takes buffered IDs without a call to the store', async () => {
     const { rig, buffer } = await loaded();
     rig.store.breakDown();
     const calls = rig.store.calls.length;
@@ -52,7 +52,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.calls).toHaveLength(calls);
   });
 
-  it('takes what a store that gives less than it is asked for gives in several allocations', async () => {
+  it('uses several allocations if the store returns fewer IDs than requested', async () => {
     const { rig, buffer } = await loaded();
     rig.store.most = 4;
     const ranges = await buffer.takeRanges(20);
@@ -83,7 +83,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(await takeMany(buffer, kept)).toEqual(idsOf({ from: 4n, to: BigInt(3 + kept) }));
   });
 
-  it.each([2, 8])('takes %d of 8 without waiting for the load that is under way', async (count) => {
+  it.each([2, 8])('takes %d of 8 without waiting for the load in progress', async (count) => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     await takeMany(buffer, 1);
@@ -95,7 +95,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(range.value).toEqual([{ from: 3n, to: BigInt(2 + count) }]);
   });
 
-  it('takes over the border of two segments', async () => {
+  it('takes a range across two segments', async () => {
     const { buffer } = await loaded();
     await expect(buffer.takeRanges(9)).resolves.toEqual([
       { from: 4n, to: 10n },
@@ -110,7 +110,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(await buffer.take()).toBe(21n);
   });
 
-  it('takes without waiting what is buffered, and nothing of it when that is too little', async () => {
+  it('takes buffered IDs without waiting, or none if there are too few', async () => {
     const { rig, buffer } = await loaded();
     rig.store.hold();
     expect(buffer.tryRanges(18)).toBeUndefined();
@@ -147,7 +147,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(range.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
   });
 
-  it('serves single calls before, during and after a range larger than the buffer, without one that waits', async () => {
+  it('serves single calls before, during and after a range larger than the buffer, without waiting', async () => {
     const { rig, buffer } = await loaded();
     rig.store.hold();
     const range = watch(buffer.takeRanges(30));
@@ -159,7 +159,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(Array.from({ length: 15 }, () => buffer.tryNext())).toEqual(idsOf({ from: 36n, to: 50n }));
   });
 
-  it('loads as many IDs as asked for by one allocation, and keeps as many as it had', async () => {
+  it('loads the requested IDs in one allocation, and keeps its fill level', async () => {
     const { rig, buffer } = await loaded();
     await expect(buffer.takeRanges(500)).resolves.toEqual([
       { from: 4n, to: 10n },
@@ -178,7 +178,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(await buffer.take()).toBe(1_000_001n);
   });
 
-  it('prefetches after it has used up what was there', async () => {
+  it('prefetches after it has used up the buffer', async () => {
     const rig = new SegmentRig(100);
     const buffer = rig.buffer();
     await buffer.take();
@@ -200,7 +200,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.store.count('allocate')).toBe(3);
   });
 
-  it('answers a range before the calls that found the buffer empty meanwhile', async () => {
+  it('serves a range before later calls that found the buffer empty', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.hold();
@@ -248,7 +248,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(await takeMany(buffer, 10)).toEqual(idsOf({ from: 4n, to: 13n }));
   });
 
-  it('stops after the next try when nobody waits any more', async () => {
+  it('stops after the next attempt when no call waits any more', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.breakDown();
@@ -262,7 +262,7 @@ describe('DoubleBuffer, ranges', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('an allocation that answers after the wait limit is kept for the next callers', async () => {
+  it('keeps an allocation that completes after the wait limit for the next callers', async () => {
     const rig = new SegmentRig(10, { prefetchRatio: 1 });
     const buffer = rig.buffer();
     await takeMany(buffer, 3);
@@ -295,7 +295,7 @@ describe('DoubleBuffer, ranges', () => {
     }
   });
 
-  it('a range of a store that went backwards is refused, repaired and taken anew', async () => {
+  it('refuses a range of a store that went backwards, repairs the row and allocates again', async () => {
     const { rig, buffer } = await loaded();
     rig.store.put(TAG, 1n, 10);
     const call = watch(buffer.takeRanges(20));
@@ -306,7 +306,7 @@ describe('DoubleBuffer, ranges', () => {
 });
 
 describe('DoubleBuffer, ranges that are refused', () => {
-  it('keeps an allocation that answers late, behind two segments', async () => {
+  it('keeps a late allocation behind two segments', async () => {
     const { rig, buffer } = await loaded();
     rig.store.hold();
     watch(buffer.takeRanges(30));
@@ -321,7 +321,7 @@ describe('DoubleBuffer, ranges that are refused', () => {
     expect(idsOf(...(await buffer.takeRanges(20)))).toEqual(idsOf({ from: 4n, to: 23n }));
   });
 
-  it('hands out nothing of a load that arrives after its end, not for a moment', async () => {
+  it('issues no ID of a load that completes after the buffer was retired', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.hold();
@@ -350,7 +350,7 @@ describe('DoubleBuffer, ranges that are refused', () => {
     expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 4n, to: 20n }));
   });
 
-  it('looks for the next segment again once a refused range no longer loads', async () => {
+  it('prefetches again when the load of a refused range has ended', async () => {
     const rig = new SegmentRig(100);
     const buffer = rig.buffer();
     await takeMany(buffer, 1);

@@ -18,14 +18,14 @@ describe('DoubleBuffer, serving', () => {
     expect(await buffer.take()).toBe(2001n);
   });
 
-  it('asks the store for nothing before the first call', async () => {
+  it('sends no request to the store before the first call', async () => {
     const rig = new SegmentRig();
     rig.buffer();
     await rig.settle();
     expect(rig.store.calls).toEqual([]);
   });
 
-  it('tryNext starts the first load and answers once it is there', async () => {
+  it('tryNext starts the first load, and returns an ID when it has completed', async () => {
     const rig = new SegmentRig(2000);
     const buffer = rig.buffer();
     expect(buffer.tryNext()).toBeUndefined();
@@ -189,7 +189,7 @@ describe('DoubleBuffer, snapshot', () => {
     expect(buffer.snapshot().current).toEqual({ from: 1n, to: 2000n, position: 2001n });
   });
 
-  it('does not count the IDs of a range until it is answered', async () => {
+  it('does not count the IDs of a range until it is returned', async () => {
     const rig = new SegmentRig(10, { prefetchRatio: 1 });
     const buffer = rig.buffer();
     await takeMany(buffer, 4);
@@ -218,7 +218,7 @@ describe('DoubleBuffer, snapshot', () => {
 });
 
 describe('DoubleBuffer, retired', () => {
-  it('hands back what was not issued, newest first', async () => {
+  it('returns the unissued ranges, newest first', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     await takeMany(buffer, 3);
@@ -308,7 +308,7 @@ describe('DoubleBuffer, retired', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('refuses a range whose allocation is under way, and hands its IDs back', async () => {
+  it('refuses a range whose allocation is in progress, and returns its IDs', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     await takeMany(buffer, 4);

@@ -12,34 +12,34 @@ import { segmentUnavailable, tooManyWaiting } from './unavailable';
 import { WaitQueue } from './wait-queue';
 
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
-/** A refusal that no retry mends (a deleted row) is answered from memory this long before the store is asked again. */
+/** How long a non-retryable error of the store, such as a deleted row, is cached, in milliseconds. */
 const REFUSAL_MS = 1000;
 
 /**
- * The double buffer of one tag (Meituan's Leaf): IDs come from `current`; once its prefetch share is used, one load in
- * the background fetches the next segment; a switch costs nothing.
+ * The double buffer of one tag (Meituan's Leaf). IDs come from the `current` segment. When its prefetch share is used,
+ * a background load fetches the next segment. Switching segments needs no I/O.
  *
- * - *serving*: `current` has IDs; a load may be under way, failing and retrying without callers noticing.
- * - *waiting*: both are used up; callers wait for the one allocation under way, up to the wait limit.
- * - *retired*: for good; every call is refused.
+ * - *serving*: `current` has IDs. A load may be in progress or retrying; callers are not affected.
+ * - *waiting*: both segments are used up. Callers wait for the allocation in progress, up to the wait limit.
+ * - *retired*: final; every call is refused.
  *
- * At most one allocation of a tag is under way at any time, and a range is used only if it lies above all that came
- * before it: that keeps the tag's IDs ascending.
+ * A tag has at most one allocation in progress, and a range is used only if it is above all earlier ranges. Therefore
+ * the tag's IDs ascend.
  */
 export class DoubleBuffer implements TagSource {
   readonly order = 'relaxed';
   private readonly queue = new SegmentQueue();
-  /** While `current.left` is above this, an ID needs no further look. */
+  /** While `current.left` is above this, the fast path issues IDs without further checks. */
   private checkpoint = 0;
   private allocating = false;
-  /** Woken when the allocation under way is done. */
+  /** Calls that wait for the allocation in progress. */
   private waiting: WaitQueue | undefined;
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
   private retired: (() => LeafError) | undefined;
   private readonly source: RangeSource;
 
-  /** @param highest the highest ID that is known to be taken of the tag: all others are above it */
+  /** @param highest the highest ID of the tag known to be taken; all issued IDs are above it */
   constructor(
     readonly tag: string,
     private readonly context: BufferContext,
@@ -48,7 +48,7 @@ export class DoubleBuffer implements TagSource {
     this.source = new RangeSource(tag, context, highest);
   }
 
-  /** The next ID, or undefined when none is buffered; then an allocation is under way or was refused. */
+  /** The next ID, or undefined when none is buffered. In that case an allocation is in progress or was refused. */
   tryNext(): bigint | undefined {
     const { current } = this.queue;
     if (current.left > this.checkpoint) return current.take();
@@ -56,10 +56,10 @@ export class DoubleBuffer implements TagSource {
   }
 
   /**
-   * The next ID, waiting for a load if none is buffered.
+   * The next ID; waits for a load if none is buffered.
    *
-   * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, `LEAF_OVERLOADED` when it gave way to newer calls,
-   *   or what the store refused
+   * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, `LEAF_OVERLOADED` when evicted, or the error of
+   *   the store
    */
   async take(): Promise<bigint> {
     const deadline = this.deadline();
@@ -71,8 +71,8 @@ export class DoubleBuffer implements TagSource {
   }
 
   /**
-   * The next `count` IDs as ascending ranges. When fewer are buffered, `count` more are loaded, and the lowest ones are taken when it is done: meanwhile other calls use the buffer, and afterwards it holds as many IDs as
-   * before.
+   * The next `count` IDs as ascending ranges. If fewer are buffered, loads `count` more and then takes the lowest ones.
+   * Other calls use the buffer meanwhile, and its fill level stays the same.
    *
    * @throws LeafError as {@link take}
    */
@@ -91,7 +91,7 @@ export class DoubleBuffer implements TagSource {
     return ranges;
   }
 
-  /** Fetches the first segment ahead of the first call. Resolves when it is there, or cannot be had for now. */
+  /** Loads the first segment before the first call. Resolves when it is loaded or the load is given up. */
   async preload(): Promise<void> {
     if (this.buffered > 0) return;
     this.prefetch();
@@ -99,9 +99,9 @@ export class DoubleBuffer implements TagSource {
   }
 
   /**
-   * Ends the buffer: calls from now on, waiting ones included, are refused with `reason`, which is made when it is needed.
+   * Ends the buffer: later and waiting calls are refused with the error that `reason` creates.
    *
-   * @returns what was not issued, newest range first
+   * @returns the unissued ranges, newest first
    */
   async retire(reason: () => LeafError): Promise<IdRange[]> {
     this.retired = reason;
@@ -110,22 +110,22 @@ export class DoubleBuffer implements TagSource {
     return [...this.clear(), ...rest];
   }
 
-  /** IDs handed out so far. */
+  /** Number of IDs issued. */
   get issued(): number {
     return this.queue.issued;
   }
 
-  /** The highest ID that is known to be taken of the tag; 0 before the first. */
+  /** The highest ID of the tag known to be taken; 0 if none is. */
   get highest(): bigint {
     return this.source.highest;
   }
 
-  /** IDs at hand without asking the store. */
+  /** Number of buffered IDs. */
   get buffered(): number {
     return this.queue.buffered;
   }
 
-  /** Another number when a snapshot would be another one; never a number that was there before. */
+  /** Version: changes whenever {@link snapshot} would; never repeats a value. */
   get revision(): number {
     return 2 * (this.queue.moves + this.source.tries) + (this.allocating ? 1 : 0);
   }
@@ -160,7 +160,7 @@ export class DoubleBuffer implements TagSource {
     this.checkpoint = Math.ceil(this.queue.current.size * (1 - this.context.options.prefetchRatio));
   }
 
-  /** Starts the one load, unless it is not wanted or not possible now. */
+  /** Starts the background load, unless it is not needed or not allowed now. */
   private prefetch(): void {
     if (this.queue.following.length > 0 || this.allocating || this.retired !== undefined) return;
     if (this.context.clock.monotonic() < this.refusedUntil) return;
@@ -173,7 +173,7 @@ export class DoubleBuffer implements TagSource {
     this.begin(this.load());
   }
 
-  /** Makes `work` the allocation under way. */
+  /** Marks `work` as the allocation in progress. */
   private begin(work: Promise<unknown>): void {
     const done = (): void => {
       this.allocating = false;
@@ -192,20 +192,20 @@ export class DoubleBuffer implements TagSource {
     } catch (error) {
       const isGivenUp = error instanceof LeafError && error.retryable && !closing.aborted;
       this.refuse(isGivenUp ? undefined : error instanceof LeafError ? error : this.unavailable());
-      // Every ID from now on looks whether a load may be tried again.
+      // From now on, each issued ID checks whether the load may be retried.
       this.checkpoint = this.queue.current.size;
     } finally {
       idleRetries.end(this);
     }
   }
 
-  /** @param error undefined when a call that waits may start another load at once */
+  /** @param error undefined if a waiting call may start another load immediately */
   private refuse(error: LeafError | undefined): void {
     this.refusal = error;
     this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
   }
 
-  /** Loads `count` IDs behind what is buffered, then takes the first `count`. Only while no allocation is under way. */
+  /** Loads `count` IDs behind the buffered ones, then takes the first `count`. No allocation may be in progress. */
   private async loadAndTake(count: number, deadline: number): Promise<IdRange[]> {
     this.assertNotRefused();
     const pending: PendingTake = { count, loaded: [], abandoned: false, done: false };
@@ -220,7 +220,7 @@ export class DoubleBuffer implements TagSource {
     throw this.retired?.() ?? this.unavailable();
   }
 
-  /** Takes the IDs before the allocation counts as done: no other call can come in between. */
+  /** Takes the IDs before the allocation ends, so that no other call can take them. */
   private async complete(pending: PendingTake): Promise<IdRange[]> {
     const { count, loaded } = pending;
     const isWanted = (): boolean => !pending.abandoned;
@@ -247,7 +247,7 @@ export class DoubleBuffer implements TagSource {
     return retry(action, { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing }, clock, random);
   }
 
-  /** Waits for the allocation under way; throws when there can be none, past the deadline, or to give way. */
+  /** Waits for the current allocation, or starts one. Throws past the deadline, or if evicted or refused. */
   private async allocation(deadline: number): Promise<void> {
     this.assertOpen();
     if (!this.allocating) {

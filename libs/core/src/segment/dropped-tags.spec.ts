@@ -25,14 +25,14 @@ describe('SegmentIdGenerator, rows that are deleted and inserted again', () => {
     expect(await generator.next(TAG)).toBe(101n);
   });
 
-  it('gives no ID again on a server that did not have the tag', async () => {
+  it('issues no ID again on a server that did not know the tag', async () => {
     const { rig, generator } = await withDeletedRow();
     await generator.refresh.run();
     rig.store.put(TAG, 1n, 100);
     expect(await rig.generator().next(TAG)).toBe(101n);
   });
 
-  it('remembers the IDs by itself while the store cannot record them, and has them recorded later', async () => {
+  it('keeps the IDs in memory while the store cannot record them, and records them later', async () => {
     const { rig, generator } = await withDeletedRow();
     const record = jest.spyOn(rig.store, 'recordDeleted').mockRejectedValueOnce(UNAVAILABLE);
     await generator.refresh.run();
@@ -57,7 +57,7 @@ describe('SegmentIdGenerator, rows that are deleted and inserted again', () => {
     expect(rig.store.count('recordDeleted')).toBe(0);
   });
 
-  it('refuses a range whose allocation answers after its tag is gone: a new row may give its IDs', async () => {
+  it('refuses a range whose allocation completes after its tag was removed: a new row may issue its IDs', async () => {
     const { rig, generator } = await withDeletedRow();
     rig.store.put(TAG, 101n, 100);
     rig.store.hold();

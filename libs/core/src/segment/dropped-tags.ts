@@ -1,13 +1,13 @@
 import { forEachParallel } from '../parallel';
 import type { SegmentStore } from './segment-store';
 
-/** Records under way at once. */
+/** Concurrent writes to the store. */
 const WIDTH = 4;
 
 /**
- * How far dropped tags had come. Their rows may be inserted again by hand, at 1: the store is told of each, so that no
- * server gives the IDs again, and until it has recorded them this process remembers. Holds no more than the tags that
- * were dropped since the store answered last.
+ * The highest IDs of dropped tags. An operator may insert such a row again, starting at 1, so each value is recorded in
+ * the store, where it keeps every server from issuing those IDs again. This process keeps a value in memory until the
+ * store has recorded it.
  */
 export class DroppedTags {
   private readonly highest = new Map<string, bigint>();
@@ -18,12 +18,12 @@ export class DroppedTags {
     if (highest > this.highestOf(tag)) this.highest.set(tag, highest);
   }
 
-  /** The highest ID that is known to be taken of a tag; 0 when none is. */
+  /** The highest ID of a tag known to be taken; 0 if none is. */
   highestOf(tag: string): bigint {
     return this.highest.get(tag) ?? 0n;
   }
 
-  /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; what was not recorded is recorded by the next call */
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; the next call records the remaining values */
   async record(): Promise<void> {
     await forEachParallel([...this.highest], WIDTH, async ([tag, highest]) => {
       await this.store.recordDeleted(tag, highest + 1n);

@@ -2,19 +2,19 @@ import { forEachParallel } from '../parallel';
 import type { IdRange } from './id-range';
 import type { SegmentStore } from './segment-store';
 
-/** What a tag has left when its generator closes, newest range first. */
+/** The unissued ranges of a tag when its generator closes, newest first. */
 export interface TagRest {
   readonly tag: string;
   readonly ranges: Promise<readonly IdRange[]>;
 }
 
-/** Give-backs under way at once. */
+/** Concurrent give-backs. */
 const WIDTH = 8;
 
 /**
- * Gives back what the tags have left. Nothing is under way when it settles.
+ * Returns unissued ranges to the store. No call to the store is in progress when it settles.
  *
- * @throws LeafError `LEAF_STORE_UNAVAILABLE` when the store fails; what was not given back stays a gap
+ * @throws LeafError `LEAF_STORE_UNAVAILABLE` when the store fails; ranges that were not returned become gaps
  */
 export async function giveBackAll(store: SegmentStore, rests: readonly TagRest[]): Promise<void> {
   try {
@@ -24,7 +24,7 @@ export async function giveBackAll(store: SegmentStore, rests: readonly TagRest[]
   }
 }
 
-/** Each range moves the row down to where the next one ends. */
+/** Newest first: each call lowers the row to the end of the next range. */
 async function giveBack(store: SegmentStore, tag: string, ranges: readonly IdRange[]): Promise<void> {
   for (const range of ranges) if (!(await store.giveBack(tag, range))) return;
 }

@@ -17,7 +17,7 @@ function survey(...buffers: DoubleBuffer[]): (see: See) => Promise<void> {
 describe('HotTags', () => {
   const options = { ...DEFAULT_HOT_TAGS, most: 3 };
 
-  it('knows a tag that gave IDs, and not one that was only loaded', async () => {
+  it('contains a tag that issued IDs, but not one that was only loaded', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     const hot = new HotTags(rig.clock, options);
@@ -29,7 +29,7 @@ describe('HotTags', () => {
     expect(hot.list()).toEqual([[buffer.tag, rig.clock.now()]]);
   });
 
-  it('does not know a tag whose first call was refused', async () => {
+  it('does not contain a tag whose first call was refused', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     const hot = new HotTags(rig.clock, options);
@@ -40,7 +40,7 @@ describe('HotTags', () => {
     expect(hot.list()).toEqual([]);
   });
 
-  it('forgets a tag that rests for a day', async () => {
+  it('drops a tag that is unused for a day', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     const hot = new HotTags(rig.clock, options);
@@ -53,7 +53,7 @@ describe('HotTags', () => {
     expect(hot.list()).toEqual([]);
   });
 
-  it('keeps no more than it was told to, however many are used', async () => {
+  it('keeps at most the configured number of tags', async () => {
     const clock = new FakeClock();
     const hot = new HotTags(clock, options);
     hot.restore([['known', clock.now() - 1]]);
@@ -73,7 +73,7 @@ describe('HotTags', () => {
     ]);
   });
 
-  it('keeps the ones used last, and what it knew before', () => {
+  it('keeps the most recently used tags, including restored ones', () => {
     const clock = new FakeClock();
     const hot = new HotTags(clock, options);
     const now = clock.now();

@@ -1,19 +1,19 @@
 import type { Clock } from '../clock/clock';
 
 export interface HotTagsOptions {
-  /** A tag counts as hot this long after its last use, in milliseconds. */
+  /** How long a tag is hot after its last use, in milliseconds. */
   readonly keptMs: number;
-  /** So many tags at most, those used last. */
+  /** Maximum number of hot tags; the least recently used ones are dropped. */
   readonly most: number;
 }
 
 export const DEFAULT_HOT_TAGS: HotTagsOptions = { keptMs: 86_400_000, most: 1000 };
 
-/** Which tags are in use: what a start loads ahead, so that first requests need not wait for the store. */
+/** Tracks which tags are in use. A start preloads them, so that first requests do not wait for the store. */
 export class HotTags {
-  /** When the hot tags were used, the oldest use first. */
+  /** Time of the last use of each hot tag, least recently used first. */
   private readonly usedAt = new Map<string, number>();
-  /** How many IDs the tags in use had issued at the last look. */
+  /** Number of IDs each tag had issued at the last observation. */
   private issued = new Map<string, number>();
 
   constructor(
@@ -21,16 +21,16 @@ export class HotTags {
     private readonly options: HotTagsOptions,
   ) {}
 
-  /** Takes over what an earlier process knew: tags with the time of their last use, in Unix milliseconds. */
+  /** Restores the hot tags of an earlier process, with the time of their last use in Unix milliseconds. */
   restore(tags: Iterable<readonly [string, number]>): void {
     const now = this.clock.now();
     for (const [tag, usedAt] of [...tags].sort(([, a], [, b]) => a - b)) this.use(tag, Math.min(usedAt, now));
   }
 
   /**
-   * Looks which tags have issued IDs since the last look.
+   * Records which tags have issued IDs since the last observation.
    *
-   * @param survey calls its argument with each tag and the IDs that it has issued since it is known
+   * @param survey calls its argument with each tag and the number of IDs it has issued
    */
   async observe(survey: (see: (tag: string, issued: number) => void) => Promise<void>): Promise<void> {
     const now = this.clock.now();
@@ -43,7 +43,7 @@ export class HotTags {
     this.issued = seen;
   }
 
-  /** The hot tags with the time of their last use, the latest first. */
+  /** The hot tags with the time of their last use, most recently used first. */
   list(): [string, number][] {
     const oldest = this.clock.now() - this.options.keptMs;
     for (const [tag, usedAt] of this.usedAt) {

@@ -1,10 +1,10 @@
-/** IDs `from` to `to`, both included. */
+/** IDs from `from` to `to`, both inclusive. */
 export interface IdRange {
   readonly from: bigint;
   readonly to: bigint;
 }
 
-/** The largest ID: a signed 64-bit integer. */
+/** The largest ID, 2^63 - 1. */
 export const MAX_ID = 2n ** 63n - 1n;
 
 /** The IDs of `ranges`, one by one. */

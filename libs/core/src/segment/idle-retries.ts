@@ -1,17 +1,17 @@
 import type { Clock } from '../clock/clock';
 
-/** Loads that are tried again at the same time while no call waits for them, of all tags. */
+/** Maximum number of concurrently retried loads without a waiting call, over all tags. */
 const MOST = 32;
-/** A load is tried again this long while no call waits for it, in milliseconds. */
+/** How long a load without a waiting call is retried, in milliseconds. */
 const LIMIT_MS = 10_000;
 
-/** Bounds the retries for tags that no call waits for: an outage must not become a load of its own. */
+/** Limits retries of loads without waiting calls, so that an outage does not cause a flood of retries. */
 export class IdleRetries {
   private readonly since = new Map<object, number>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether `load` may be tried again. Once it may, it counts until {@link end}. */
+  /** Whether `load` may be retried. An admitted load occupies a slot until {@link end}. */
   admits(load: object): boolean {
     const now = this.clock.monotonic();
     const since = this.since.get(load);

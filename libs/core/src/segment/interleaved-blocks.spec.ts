@@ -6,7 +6,7 @@ describe('InterleavedBlocks', () => {
   it.each([
     [1n, 11n, 1n, 11n],
     [11n, 41n, 11n, 21n],
-    // A rest of a block is skipped.
+    // The rest of a partial block is skipped.
     [2n, 41n, 11n, 21n],
     [10n, 41n, 11n, 21n],
     [12n, 71n, 21n, 31n],
@@ -25,14 +25,14 @@ describe('InterleavedBlocks', () => {
     expect(second.fromId(id).range.from).toBe(first);
   });
 
-  it('knows its own whole blocks', () => {
+  it('recognizes its own whole blocks', () => {
     expect(second.exactly({ from: 41n, to: 50n })).toMatchObject({ from: 11n, end: 21n });
     expect(second.exactly({ from: 42n, to: 50n })).toBeUndefined();
     expect(second.exactly({ from: 41n, to: 49n })).toBeUndefined();
     expect(second.exactly({ from: 1n, to: 10n })).toBeUndefined();
   });
 
-  it('shares out all IDs, each once', () => {
+  it('assigns each ID to exactly one share', () => {
     const shares = [0, 1, 2].map((remainder) => new InterleavedBlocks({ of: 3, remainder, block: 7 }));
     const ids = shares.flatMap((share) =>
       Array.from({ length: 5 }, (_, index) => share.atPosition(BigInt(index * 7 + 1)).range).flatMap(({ from, to }) =>

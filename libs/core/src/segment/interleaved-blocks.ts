@@ -1,7 +1,7 @@
 import type { IdRange } from './id-range';
 import type { Interleave } from './tag-settings';
 
-/** A block of IDs, and the positions that stand for them in the row. */
+/** A block of IDs, and its positions in the row. */
 export interface Block {
   readonly range: IdRange;
   /** The first position of the block. */
@@ -11,8 +11,8 @@ export interface Block {
 }
 
 /**
- * The IDs of one database's share of an interleaved tag. Its row counts positions 1, 2, 3, … as any; of every
- * `of` × `block` IDs in a row, `block` are its own.
+ * Maps the positions of a row to IDs of an interleaved tag. The row counts positions 1, 2, 3, … like any row; of each
+ * `of` × `block` consecutive IDs, `block` belong to this database.
  */
 export class InterleavedBlocks {
   private readonly of: bigint;
@@ -25,18 +25,20 @@ export class InterleavedBlocks {
     this.block = BigInt(block);
   }
 
-  /** The first whole block at `position` or above: what a row that was moved has left of a block is skipped. */
+  /**
+   * The first whole block at or above `position`. If the row was moved into a block, the rest of that block is skipped.
+   */
   atPosition(position: bigint): Block {
     return this.at((position - 2n + this.block) / this.block);
   }
 
-  /** The first whole block of this share whose IDs are `id` or above. */
+  /** The first whole block of this share that starts at or above `id`. */
   fromId(id: bigint): Block {
     const whole = (id - 2n + this.block) / this.block;
     return this.at((whole - this.remainder + this.of - 1n) / this.of);
   }
 
-  /** The block that is exactly `range`; undefined when it is no whole block of this share. */
+  /** The block of exactly `range`; undefined if `range` is not a whole block of this share. */
   exactly(range: IdRange): Block | undefined {
     const block = this.fromId(range.from);
     return block.range.from === range.from && block.range.to === range.to ? block : undefined;

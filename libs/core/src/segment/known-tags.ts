@@ -5,17 +5,17 @@ import { RetiringTags } from './retiring-tags';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-snapshot';
 import type { TagSource } from './tag-source';
 
-/** Tags that are looked at without a pause. */
+/** Tags visited before yielding to the event loop. */
 const PAGE = 1000;
 
-/** The tags that a generator serves, as they are looked at from outside. */
+/** The tags of a generator, and read access to their state. */
 export abstract class KnownTags {
   protected readonly buffers = new Map<string, TagSource>();
-  /** Out of `buffers` while they are paused: the other tags do not pay for it. */
+  /** Paused tags, kept out of `buffers` so that the fast path needs no check. */
   protected readonly paused = new Map<string, TagSource>();
-  /** Out of `buffers`, too: a number of a period is no ID by itself. */
+  /** Periodic tags, kept out of `buffers` because a number without its period is not an ID. */
   protected abstract readonly periodic: PeriodicTags;
-  /** Out of the maps. */
+  /** Removed tags whose last allocation may still be in progress. */
   protected readonly retiring = new RetiringTags();
   protected readonly closing = new AbortController();
 
@@ -27,13 +27,13 @@ export abstract class KnownTags {
     return [...this.allBuffers().map((buffer) => buffer.snapshot()), ...this.periodic.snapshots()];
   }
 
-  /** Of one tag: of many, slice by slice, without a long stop. Undefined when it is not known. */
+  /** The snapshot of one tag; undefined for an unknown tag. */
   snapshotOf(tag: string): TagSnapshot | undefined {
     const snapshot = this.sourceOf(tag)?.snapshot();
     return snapshot === undefined ? this.periodic.get(tag)?.snapshot() : { ...snapshot, paused: this.paused.has(tag) };
   }
 
-  /** Another number when {@link snapshotOf} would be another one; undefined when the tag is not known. */
+  /** Version: changes whenever {@link snapshotOf} would. Undefined for an unknown tag. */
   revisionOf(tag: string): number | undefined {
     const revision = this.buffers.get(tag)?.revision;
     if (revision !== undefined) return revision;
@@ -54,26 +54,28 @@ export abstract class KnownTags {
     return this.buffers.size + this.paused.size + this.periodic.size;
   }
 
-  /** Calls `visit` with each tag's issued and buffered IDs and its step, without the cost of a snapshot. */
+  /** Calls `visit` with the issued and buffered IDs and the step of each tag. Cheaper than {@link snapshot}. */
   visit(visit: TagVisit): void {
     for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) show(buffer, visit);
     this.periodic.visit(visit);
   }
 
-  /** As {@link visit}, of one tag, if it is known. */
+  /** As {@link visit}, for one tag, if it is known. */
   visitOne(tag: string, visit: TagVisit): void {
     const buffer = this.sourceOf(tag);
     if (buffer !== undefined) show(buffer, visit);
     else this.periodic.get(tag)?.visit(visit);
   }
 
-  /** As {@link visit}, of many tags: requests pass in between, so that no two tags are seen at one moment. */
+  /**
+   * As {@link visit}, but yields to the event loop in between: the values of different tags are from different times.
+   */
   async survey(visit: TagVisit): Promise<void> {
     await this.forEach(this.allBuffers(), (buffer) => show(buffer, visit));
     await this.forEach(this.periodic.all(), (tag) => tag.visit(visit));
   }
 
-  /** IDs handed out, those of tags that are gone included. */
+  /** Number of IDs issued, including those of removed tags. */
   get issued(): number {
     return this.countIssued();
   }
@@ -81,7 +83,7 @@ export abstract class KnownTags {
   /**
    * As {@link issued}. Calls `onUsed` at the same moment with each tag that has issued IDs.
    *
-   * Called every second with all tags: it makes no lists, and idle tags cost one comparison.
+   * Runs every second over all tags, so it allocates no arrays.
    */
   countIssued(onUsed?: (tag: string) => void): number {
     let sum = this.retiring.issued + this.periodic.issued;
@@ -97,7 +99,7 @@ export abstract class KnownTags {
     return sum;
   }
 
-  /** Whether the IDs of a tag ascend over all servers; false of one that is not known. */
+  /** Whether the IDs of a tag ascend over all servers; false for an unknown tag. */
   isStrict(tag: string): boolean {
     return (this.sourceOf(tag)?.order ?? this.periodic.get(tag)?.kind.order) === 'strict';
   }

@@ -1,16 +1,16 @@
 import { type IdRange, sizeOf } from './id-range';
 
-/** A call that waits until as many IDs as it wants are loaded behind what is buffered. */
+/** A call that waits until `count` IDs are loaded behind the buffered ones. */
 export interface PendingTake {
   readonly count: number;
-  /** What was loaded and is not buffered yet. */
+  /** Ranges that are loaded and not yet buffered. */
   readonly loaded: IdRange[];
-  /** The caller is gone: what is loaded stays in the buffer. */
+  /** The caller has timed out: loaded ranges stay in the buffer. */
   abandoned: boolean;
   done: boolean;
 }
 
-/** By several allocations where the store gives less than it is asked for. */
+/** Allocates `pending.count` IDs, with several allocations if the store returns fewer than requested. */
 export async function loadFor(pending: PendingTake, allocate: (size: number) => Promise<IdRange>): Promise<void> {
   let missing = pending.count;
   while (missing > 0 && (pending.loaded.length === 0 || !pending.abandoned)) {

@@ -41,8 +41,8 @@ beforeEach(() => {
   server = new Server(base, EVE);
 });
 
-describe('a tag that begins anew with each day', () => {
-  it('counts each day by itself, in its zone', async () => {
+describe('a tag that restarts each day', () => {
+  it('counts each day separately, in its time zone', async () => {
     expect(await server.take()).toEqual({ period: '2026-11-22', numbers: [1n] });
     expect(await server.take(2)).toEqual({ period: '2026-11-22', numbers: [2n, 3n] });
     server.clock.step(60_000);
@@ -52,20 +52,20 @@ describe('a tag that begins anew with each day', () => {
     expect(await server.take()).toEqual({ period: '2026-11-22', numbers: [5n] });
   });
 
-  it('asks the store no more than any tag', async () => {
+  it('sends no more statements than other tags', async () => {
     for (let i = 0; i < 100; i++) await server.take();
     expect(server.store.count('beginPeriod')).toBe(1);
     expect(server.store.count('findTag')).toBe(1);
     expect(server.store.count('allocate')).toBeLessThan(15);
   });
 
-  it('begins a period once for all who ask for it at the same time', async () => {
+  it('opens a period once for concurrent calls', async () => {
     const taken = await Promise.all(Array.from({ length: 50 }, () => server.take()));
     expect(server.store.count('beginPeriod')).toBe(1);
     expect(taken.flatMap(({ numbers }) => numbers).sort(ascending)).toEqual(idsOf([{ from: 1n, to: 50n }]));
   });
 
-  it('never gives a number as an ID', async () => {
+  it('never issues a number as an ID', async () => {
     await server.take(5);
     const refused = { code: 'LEAF_TAG_PERIODIC', message: expect.stringContaining('/api/segment/period/invoice') };
     await expect(server.generator.next('invoice')).rejects.toMatchObject(refused);
@@ -79,7 +79,7 @@ describe('a tag that begins anew with each day', () => {
     await expect(server.generator.next('invoice')).rejects.toMatchObject(refused);
   });
 
-  it('has no periods where the tag does not begin anew', async () => {
+  it('refuses a tag without periods', async () => {
     base.put('order', 1n, 10);
     const refused = { code: 'LEAF_TAG_NOT_PERIODIC' };
     await expect(server.generator.takeInPeriod('order', 1)).rejects.toMatchObject(refused);
@@ -89,7 +89,7 @@ describe('a tag that begins anew with each day', () => {
     await expect(server.generator.takeInPeriod('a b', 1)).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
   });
 
-  it('makes no rows for dates that are far away', async () => {
+  it('creates no rows for dates too far from now', async () => {
     for (const days of [-401, 3, 100_000]) {
       await expect(server.take(1, EVE + days * 24 * HOUR_MS)).rejects.toMatchObject({ code: 'LEAF_PERIOD_INVALID' });
     }
@@ -114,7 +114,7 @@ describe('a tag that begins anew with each day', () => {
     expect(server.generator.issued).toBe(4);
   });
 
-  it('has the next day at hand before it begins, where it is in use', async () => {
+  it('opens the next day before it starts, if the tag is in use', async () => {
     await server.generator.refresh.run();
     expect(base.maxId('invoice@2026-11-23')).toBeUndefined();
     await server.take();
@@ -125,7 +125,7 @@ describe('a tag that begins anew with each day', () => {
     expect(await server.take()).toEqual({ period: '2026-11-23', numbers: [1n] });
   });
 
-  it('begins a period whose row is gone above all that it gave', async () => {
+  it('recreates a missing row above all issued numbers', async () => {
     await server.take(7);
     base.rows.delete('invoice@2026-11-22');
     const taken = await Promise.all(Array.from({ length: 30 }, () => server.take()));
@@ -144,7 +144,7 @@ describe('a tag that begins anew with each day', () => {
     expect(await server.take()).toMatchObject({ numbers: [1n] });
   });
 
-  it('is seen as one tag, with its newest period', async () => {
+  it('appears as one tag, with its newest period', async () => {
     await server.generator.refresh.run();
     expect(server.generator.snapshotOf('invoice')).toMatchObject({ tag: 'invoice', issued: 0, period: undefined });
     const before = server.generator.revisionOf('invoice')!;
@@ -171,7 +171,7 @@ describe('a tag that begins anew with each day', () => {
     await expect(server.take()).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
   });
 
-  it('follows a tag that was deleted and made anew in another way', async () => {
+  it('replaces a tag that was deleted and created again with another kind', async () => {
     await server.take();
     base.rows.set('invoice', { maxId: 1n, step: 10, kind: { ...DAILY, reset: 'monthly' } });
     await server.generator.refresh.run();
@@ -185,7 +185,7 @@ describe('a tag that begins anew with each day', () => {
     expect(await server.take()).toMatchObject({ period: '2026-11-22' });
   });
 
-  it('waits no longer than any tag for a store that does not answer', async () => {
+  it('respects the wait limit if the store does not respond', async () => {
     await server.generator.refresh.run();
     server.store.hold();
     const call = watch(server.take());
@@ -197,7 +197,7 @@ describe('a tag that begins anew with each day', () => {
 });
 
 describe('servers across the end of a period', () => {
-  it('give every number of both days once, whatever their clocks show', async () => {
+  it('issue every number of both days once, regardless of their clocks', async () => {
     const servers = [-7, 0, 12].map((ms) => new Server(base, MIDNIGHT - 40 + ms));
     const given = new Map<string, bigint[]>();
     const note = ({ period, numbers }: Awaited<ReturnType<Server['take']>>): void => {
@@ -205,7 +205,7 @@ describe('servers across the end of a period', () => {
     };
     for (let ms = 0; ms < 80; ms++) {
       const calls = servers.flatMap((each, index) => [each.take(), each.take(1 + ((ms + index) % 7)), each.take()]);
-      // Late ones, and a clock that steps back over midnight.
+      // Late calls, and a clock that steps back across midnight.
       if (ms % 5 === 0) calls.push(servers[ms % 3]!.take(2, EVE));
       if (ms === 60) servers[0]!.clock.step(-30);
       (await Promise.all(calls)).forEach(note);
@@ -217,13 +217,13 @@ describe('servers across the end of a period', () => {
       const highest = base.maxId(`invoice@${period}`)! - 1n;
       expect(new Set(numbers).size).toBe(numbers.length);
       expect(numbers.length).toBeGreaterThan(300);
-      // What is missing is what the servers had buffered and could not give back, since others had allocated above it.
+      // The missing numbers were buffered and could not be returned, because other servers had allocated above them.
       expect(Number(highest) - numbers.length).toBeLessThanOrEqual(buffered(servers.length));
     }
   });
 });
 
-it('a server that gives numbers of a period alone leaves no gap when it stops', async () => {
+it('the only server of a period leaves no gap when it stops', async () => {
   const rig = new SegmentRig();
   rig.store.rows.set('invoice', { maxId: 1n, step: 10, kind: { ...DAILY, zone: 'UTC' } });
   const generator = rig.generator();
@@ -238,7 +238,7 @@ function ascending(a: bigint, b: bigint): number {
   return a < b ? -1 : 1;
 }
 
-/** Two segments each; the dynamic step doubles at most with each load. */
+/** Two segments each; each load at most doubles the dynamic step. */
 function buffered(servers: number): number {
   return servers * 2 * 640;
 }

@@ -12,9 +12,9 @@ import type { TagSource } from './tag-source';
 import type { TagSources } from './tag-sources';
 import { segmentUnavailable } from './unavailable';
 
-/** A buffer of a period that has passed, or has not begun, is kept this long after its last use, in milliseconds. */
+/** How long the buffer of a past or future period is kept after its last use, in milliseconds. */
 const KEPT_MS = 3_600_000;
-/** The next period is made ready so long before it begins, in milliseconds: two refreshes by default, and some time. */
+/** How long before its start the next period is opened, in milliseconds: two default refresh intervals and a margin. */
 const READY_MS = 180_000;
 
 interface OpenPeriod {
@@ -24,7 +24,7 @@ interface OpenPeriod {
   usedAt: number;
 }
 
-/** A kind of tag that begins anew. */
+/** The kind of a tag that restarts with each period. */
 export interface PeriodicKind extends TagKind {
   readonly reset: TagReset;
 }
@@ -34,17 +34,18 @@ export function isPeriodic(kind: TagKind | undefined): kind is PeriodicKind {
 }
 
 /**
- * A tag that begins anew with each day, month or year. Each period that is in use has a row and a buffer of its own, or
- * a line when the tag is strict, which work as those of any tag: nothing depends on when a server believes that a period ends.
+ * A tag that restarts each day, month or year. Each period in use has its own row and its own buffer (or queue, if the
+ * tag is strict), which work like those of other tags. Uniqueness therefore does not depend on the clocks of the
+ * servers.
  */
 export class PeriodicTag {
   paused = false;
   private readonly calendar: PeriodCalendar;
   private readonly periods = new Map<string, OpenPeriod>();
   private readonly opening = new Map<string, Promise<OpenPeriod>>();
-  /** The highest number of periods whose row went missing. */
+  /** The highest number of each period whose row disappeared. */
   private readonly highest = new Map<string, bigint>();
-  /** Of buffers that have ended. */
+  /** Counts of retired buffers. */
   private issuedBefore = 0;
   private revisionBefore = 0;
   private ended: (() => LeafError) | undefined;
@@ -60,9 +61,9 @@ export class PeriodicTag {
   }
 
   /**
-   * The next `count` numbers of the period that `at` belongs to.
+   * The next `count` numbers of the period that contains `at`.
    *
-   * @param at Unix milliseconds; now when left out
+   * @param at Unix milliseconds; defaults to now
    * @throws LeafError as `SegmentIdGenerator.takeInPeriod`
    */
   async take(count: number, at?: number): Promise<PeriodRanges> {
@@ -78,13 +79,13 @@ export class PeriodicTag {
         return { period, ranges: await takeFrom(open.buffer, count) };
       } catch (error) {
         if (attempt > 1 || !isGone(error)) throw error;
-        // The row is gone, in a failover for example: it is made anew, above all that is known of it.
+        // The row is gone, for example after a failover. Create it again, above all known numbers.
         this.forget(open);
       }
     }
   }
 
-  /** Ends the buffers of other periods that are not in use, and makes the next one ready when it is near. */
+  /** Retires the unused buffers of other periods, and opens the next period shortly before it starts. */
   async maintain(): Promise<void> {
     const { clock, store } = this.context;
     const now = clock.now();
@@ -98,18 +99,18 @@ export class PeriodicTag {
     if (inUse && !this.periods.has(next)) await (await this.open(next)).buffer.preload();
   }
 
-  /** Ends it: its calls, waiting ones included, are refused with `reason`. */
+  /** Ends the tag: later and waiting calls are refused with the error that `reason` creates. */
   end(reason: () => LeafError): TagRest[] {
     this.ended = reason;
     return [...this.periods.values()].map((open) => this.retire(open, reason));
   }
 
-  /** Numbers handed out, of all periods. */
+  /** Count of numbers issued, over all periods. */
   get issued(): number {
     return this.issuedNow + this.issuedBefore;
   }
 
-  /** Numbers handed out by the buffers that have not ended. */
+  /** Count of numbers issued by the current buffers. */
   get issuedNow(): number {
     return this.sum(({ issued }) => issued);
   }
@@ -120,7 +121,7 @@ export class PeriodicTag {
     return this.paused ? -1 - revision : revision;
   }
 
-  /** Of the newest period that is in use. */
+  /** The snapshot of the newest period in use. */
   snapshot(): TagSnapshot {
     const newest = this.newest();
     const shown = newest?.buffer ?? this.buffer(this.tag, 0n);
@@ -193,7 +194,7 @@ export class PeriodicTag {
   }
 }
 
-/** One number shares its load with the others that wait for one. */
+/** Single numbers share a load; ranges have a load of their own. */
 async function takeFrom(buffer: TagSource, count: number): Promise<IdRange[]> {
   if (count > 1) return buffer.takeRanges(count);
   const number = await buffer.take();

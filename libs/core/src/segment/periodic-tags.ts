@@ -8,10 +8,10 @@ import type { TagSnapshot, TagVisit } from './segment-snapshot';
 import { replacedTag } from './tag-refusals';
 import type { TagSources } from './tag-sources';
 
-/** Tags that are maintained at once. */
+/** Tags maintained concurrently. */
 const WIDTH = 4;
 
-/** The tags of one store that begin anew with each period. */
+/** The tags of one store that restart with each period. */
 export class PeriodicTags {
   private readonly tags = new Map<string, PeriodicTag>();
 
@@ -37,7 +37,7 @@ export class PeriodicTags {
     return [...this.tags.values()];
   }
 
-  /** The tag as `kind` says; one that was deleted and made anew in another way begins afresh. */
+  /** Returns the tag with this kind. A known tag of a different kind was deleted and created again; it is replaced. */
   admit(tag: string, kind: PeriodicKind): PeriodicTag {
     const known = this.tags.get(tag);
     if (known !== undefined && isSame(known.kind, kind)) return known;
@@ -47,13 +47,13 @@ export class PeriodicTags {
     return added;
   }
 
-  /** The tag is no more. The rows of its periods stay, and say how far they had come. */
+  /** Removes a deleted tag. The rows of its periods stay and keep their highest numbers. */
   drop(tag: string, reason: (tag: string) => LeafError): void {
     this.tags.get(tag)?.end(() => reason(tag));
     this.tags.delete(tag);
   }
 
-  /** See {@link PeriodicTag.maintain}. What failed is tried again with the next call. */
+  /** See {@link PeriodicTag.maintain}. The next call retries what failed. */
   maintain(): Promise<void> {
     return forEachParallel(this.all(), WIDTH, (tag) => tag.maintain());
   }
@@ -76,7 +76,7 @@ export class PeriodicTags {
     for (const tag of this.tags.values()) tag.visit(visit);
   }
 
-  /** Numbers handed out by buffers that have not ended. */
+  /** Count of numbers issued by the current buffers. */
   get issued(): number {
     let sum = 0;
     for (const tag of this.tags.values()) sum += tag.issuedNow;

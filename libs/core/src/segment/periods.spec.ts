@@ -22,7 +22,7 @@ describe('a period', () => {
     expect(() => periodOf(reset, name)).toThrow(INVALID);
   });
 
-  it('has a row that no tag can have', () => {
+  it('has a row name that is not a valid tag', () => {
     const row = periodRow('a:b', '2026-11');
     expect(row).toBe('a:b@2026-11');
     expect(isTag(row)).toBe(false);
@@ -33,7 +33,7 @@ describe('a period', () => {
     expect(() => new PeriodCalendar('daily', 'UTC').nameAt(at)).toThrow(INVALID);
   });
 
-  it.each(RESETS)('of a %s tag is near enough up to its bounds, and not beyond', (reset) => {
+  it.each(RESETS)('of a %s tag is accepted up to its bounds, and rejected beyond', (reset) => {
     const { aheadMs, backMs } = PERIOD_BOUNDS[reset];
     for (const at of [NOW, NOW + aheadMs, NOW - backMs]) expect(() => assertNear(at, NOW, reset)).not.toThrow();
     for (const at of [NOW + aheadMs + 1, NOW - backMs - 1, NaN]) {

@@ -4,17 +4,17 @@ import type { TagReset } from './tag-settings';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A local day begins less than this before or after the day of UTC. */
+/** A local day starts less than this before or after the UTC day. */
 const ZONE_MS = DAY_MS;
-/** Clocks of servers and of the database may differ by so much before a period is refused. */
+/** Tolerated offset between the clocks of servers and database. */
 const CLOCKS_MS = DAY_MS;
-/** The year 10000 has five digits. */
+/** The year 10000 would have five digits. */
 const END = Date.UTC(10_000, 0, 1);
 
-/** What separates the tag and the period in the name of a row; no tag has this character. */
+/** Separates tag and period in the name of a row. Tags cannot contain this character. */
 const SEPARATOR = '@';
 
-/** How far from now a moment may lie, in milliseconds. */
+/** Allowed distance of a timestamp from now, in milliseconds. */
 export const PERIOD_BOUNDS: Readonly<Record<TagReset, { readonly aheadMs: number; readonly backMs: number }>> = {
   daily: { aheadMs: 2 * DAY_MS, backMs: 400 * DAY_MS },
   monthly: { aheadMs: 7 * DAY_MS, backMs: 24 * 31 * DAY_MS },
@@ -23,13 +23,13 @@ export const PERIOD_BOUNDS: Readonly<Record<TagReset, { readonly aheadMs: number
 
 interface Shape {
   readonly pattern: RegExp;
-  /** Characters of the name of a period. */
+  /** Length of a period name, in characters. */
   readonly length: number;
-  /** Days of the longest one. */
+  /** Days of the longest period. */
   readonly days: number;
 }
 
-/** Characters of the longest name. */
+/** Length of the longest period name, in characters. */
 export const MAX_PERIOD = 10;
 
 export const PERIOD_SHAPES: Readonly<Record<TagReset, Shape>> = {
@@ -38,17 +38,20 @@ export const PERIOD_SHAPES: Readonly<Record<TagReset, Shape>> = {
   yearly: { pattern: /^(\d{4})$/, length: 4, days: 366 },
 };
 
-/** A day, month or year, and when its numbers may be given: wide enough for any zone, and for clocks that differ by a day. */
+/**
+ * A day, month or year, and the time window in which its numbers may be issued. The window allows for any time zone and
+ * for clocks that differ by a day.
+ */
 export interface Period {
   /** `2026-11-22`, `2026-11` or `2026`. */
   readonly name: string;
-  /** Before this moment no server gives a number of it, in Unix milliseconds. */
+  /** No server issues its numbers before this time, in Unix milliseconds. */
   readonly opensAt: number;
-  /** After this moment no server gives a number of it, in Unix milliseconds. */
+  /** No server issues its numbers after this time, in Unix milliseconds. */
   readonly closesAt: number;
 }
 
-/** Numbers of one period: they are unique together with its name only. */
+/** Numbers of one period. They are unique only together with its name. */
 export interface PeriodRanges {
   /** `2026-11-22`, `2026-11` or `2026`. */
   readonly period: string;
@@ -57,16 +60,16 @@ export interface PeriodRanges {
 }
 
 /**
- * The days, months or years of an IANA zone. A moment belongs to the day that the wall clocks of the zone show, so that
- * a day may have 23 or 25 hours, and a zone that crosses the date line skips or repeats one.
+ * The days, months or years of an IANA time zone. A timestamp belongs to the local day of the zone, so a day may have
+ * 23 or 25 hours, and a zone that crosses the date line skips or repeats a day.
  */
 export class PeriodCalendar {
   private readonly formatter: Intl.DateTimeFormat;
-  /** Minute of {@link newest}. Offsets of zones change on whole minutes. */
+  /** The minute of {@link newest}. Zone offsets change only on whole minutes. */
   private minute = NaN;
   private newest = '';
 
-  /** @throws RangeError when there is no such zone */
+  /** @throws RangeError for an unknown time zone */
   constructor(
     readonly reset: TagReset,
     readonly zone: string,
@@ -80,15 +83,15 @@ export class PeriodCalendar {
   }
 
   /**
-   * The name of the period that `at` belongs to.
+   * The name of the period that contains `at`.
    *
-   * @param at Unix milliseconds, of the years 1970 to 9999
+   * @param at Unix milliseconds, in the years 1970 to 9999
    * @throws LeafError `LEAF_PERIOD_INVALID`
    */
   nameAt(at: number): string {
     const minute = Math.floor(at / MINUTE_MS);
     if (minute === this.minute) return this.newest;
-    if (!(at >= 0 && at < END - ZONE_MS)) throw invalidPeriod('the date must be within the years 1970 to 9999');
+    if (!(at >= 0 && at < END - ZONE_MS)) throw invalidPeriod('the date must be in the years 1970 to 9999');
     const name = this.dayAt(at).slice(0, PERIOD_SHAPES[this.reset].length);
     this.minute = minute;
     this.newest = name;
@@ -103,7 +106,7 @@ export class PeriodCalendar {
 }
 
 /**
- * @param name as {@link PeriodCalendar.nameAt} gives it
+ * @param name as returned by {@link PeriodCalendar.nameAt}
  * @throws LeafError `LEAF_PERIOD_INVALID`
  */
 export function periodOf(reset: TagReset, name: string): Period {
@@ -113,7 +116,7 @@ export function periodOf(reset: TagReset, name: string): Period {
   const [year = 0, month = 1, day = 1] = parts.slice(1).map(Number);
   const from = Date.UTC(year, month - 1, day);
   if (!new Date(from).toISOString().startsWith(name)) {
-    throw invalidPeriod(`${JSON.stringify(name)} is not in the calendar`);
+    throw invalidPeriod(`${JSON.stringify(name)} is not a calendar date`);
   }
   const { aheadMs, backMs } = PERIOD_BOUNDS[reset];
   return {
@@ -124,7 +127,7 @@ export function periodOf(reset: TagReset, name: string): Period {
 }
 
 /**
- * Keeps callers from filling the table with periods that nobody needs.
+ * Rejects timestamps too far from now, so that callers cannot fill the table with unneeded periods.
  *
  * @param at Unix milliseconds
  * @throws LeafError `LEAF_PERIOD_INVALID`
@@ -133,21 +136,21 @@ export function assertNear(at: number, now: number, reset: TagReset): void {
   const { aheadMs, backMs } = PERIOD_BOUNDS[reset];
   if (at >= now - backMs && at <= now + aheadMs) return;
   throw invalidPeriod(
-    `the date must be at most ${backMs / DAY_MS} days past and ${aheadMs / DAY_MS} days ahead for a ${reset} tag; by the clock of this server it is ${new Date(now).toISOString()}`,
+    `for a ${reset} tag, the date must be at most ${backMs / DAY_MS} days in the past and ${aheadMs / DAY_MS} days ahead; the clock of this server shows ${new Date(now).toISOString()}`,
   );
 }
 
-/** The name of the row that a period of a tag has. */
+/** The name of the row of a period of a tag. */
 export function periodRow(tag: string, period: string): string {
   return `${tag}${SEPARATOR}${period}`;
 }
 
-/** The tag of a row: of the row of a period, the tag that it is a period of. */
+/** The tag that a row, or the row of a period, belongs to. */
 export function tagOfRow(row: string): string {
   const end = row.indexOf(SEPARATOR);
   return end < 0 ? row : row.slice(0, end);
 }
 
 export function invalidPeriod(problem: string): LeafError {
-  return new LeafError('LEAF_PERIOD_INVALID', `No number of this period can be given: ${problem}.`);
+  return new LeafError('LEAF_PERIOD_INVALID', `Invalid period: ${problem}.`);
 }

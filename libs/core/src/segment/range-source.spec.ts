@@ -7,7 +7,7 @@ import { PLAIN_TAG } from './tag-settings';
 
 const T = 900_000;
 
-/** Answers what no decent store would. */
+/** A store that returns invalid ranges. */
 class WildStore extends SegmentStore {
   readonly description = 'wild';
   readonly raised: bigint[] = [];
@@ -67,13 +67,13 @@ describe('RangeSource', () => {
     const { source, store } = wild({ from, to, step }, { from: 1n, to: 10n, step: 10 });
     await expect(source.load()).rejects.toMatchObject({
       code: 'LEAF_TAG_ROW_INVALID',
-      message: expect.stringContaining(`"${TAG}" in leaf_alloc gives IDs ${from} to ${to} with step ${step}.`),
+      message: expect.stringContaining(`"${TAG}" in leaf_alloc allocated the IDs ${from} to ${to} with step ${step}.`),
     });
     expect(store.raised).toEqual([]);
     await expect(source.load()).resolves.toEqual({ from: 1n, to: 10n });
   });
 
-  it('takes the last range there is', async () => {
+  it('accepts the last possible range', async () => {
     const { source } = wild({ from: MAX_ID, to: MAX_ID, step: 1 });
     await expect(source.load()).resolves.toEqual({ from: MAX_ID, to: MAX_ID });
   });
@@ -97,7 +97,7 @@ describe('RangeSource', () => {
     expect(steps).toEqual([2000, 2000, 4000, 4000, 4000, 2000, 2000, 2000]);
   });
 
-  it('measures from the start of a load, not from its answer', async () => {
+  it('measures from the start of a load, not from its end', async () => {
     const rig = new SegmentRig(2000);
     const source = sourceOf(rig);
     await source.load();
@@ -124,7 +124,7 @@ describe('RangeSource', () => {
     await expect(source.load()).resolves.toEqual({ from: 4001n, to: 8000n });
   });
 
-  it('an exact allocation is no load and leaves the dynamic step alone', async () => {
+  it('an exact allocation does not count as a load or change the dynamic step', async () => {
     const source = sourceOf(new SegmentRig(2000));
     await source.load();
     await expect(source.allocate(7)).resolves.toEqual({ from: 2001n, to: 2007n });
@@ -157,7 +157,7 @@ describe('RangeSource', () => {
     await expect(source.load()).rejects.toMatchObject({
       code: 'LEAF_STORE_BACKWARDS',
       retryAfterMs: 1000,
-      message: expect.stringContaining(`offered 1 for tag "${TAG}", but IDs up to ${highest} are taken`),
+      message: expect.stringContaining(`returned ID 1 for tag "${TAG}", but IDs up to ${highest} are already taken`),
     });
     expect(source.snapshot()).toMatchObject({ failures: 1, backwards: 1 });
     expect(rig.totals).toMatchObject({ failures: 1, backwards: 1 });
@@ -176,7 +176,7 @@ describe('RangeSource', () => {
     expect(store.raised).toEqual([11n]);
   });
 
-  it('exact allocations are compared with all before, too', async () => {
+  it('exact allocations must also be above all earlier ranges', async () => {
     const rig = new SegmentRig(10);
     const source = sourceOf(rig);
     await source.allocate(25);
@@ -226,7 +226,7 @@ describe('RangeSource', () => {
     expect(rig.reports).toEqual([TAG, TAG, TAG, TAG]);
   });
 
-  it('shows what it saw', async () => {
+  it('returns a snapshot', async () => {
     const rig = new SegmentRig(2000);
     const source = sourceOf(rig);
     expect(source.snapshot()).toEqual({

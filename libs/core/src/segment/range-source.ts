@@ -9,37 +9,37 @@ export interface RangeSourceContext {
   readonly store: SegmentStore;
   readonly clock: Clock;
   readonly options: StepPolicyOptions;
-  /** Of all tags. */
+  /** Counters over all tags. */
   readonly totals: LoadTotals;
-  /** Told when allocations of a tag begin to fail, and at each 100th failure in a row. */
+  /** Called at the first failed allocation of a tag, and at every 100th consecutive one. */
   readonly onLoadFailed: (tag: string, error: unknown) => void;
 }
 
 export interface RangeSourceSnapshot {
   /** Size of the newest load; 0 before the first. */
   readonly step: number;
-  /** The step in the database, as last seen; 0 before the first allocation. */
+  /** The last known step in the database; 0 before the first allocation. */
   readonly databaseStep: number;
   readonly loads: number;
   readonly failures: number;
-  /** Allocations that were tried again after one that failed. */
+  /** Allocations that retried a failed one. */
   readonly retries: number;
-  /** How often the store offered what was taken already. */
+  /** How often the store returned IDs that were already taken. */
   readonly backwards: number;
   readonly lastLoadMs: number | undefined;
   /** Unix milliseconds. */
   readonly lastLoadAt: number | undefined;
-  /** Message of the newest failure, until an allocation succeeds. */
+  /** Message of the latest failure; undefined after a success. */
   readonly lastError: string | undefined;
 }
 
 const REPORT_EVERY = 100;
-/** So many loads take the step of the row before the dynamic step sets in. */
+/** Number of loads that use the step of the row before the dynamic step applies. */
 const STATIC_LOADS = 2;
 
 /**
- * The ranges of one tag, as the store gives them: each above all that came before it, or refused. Holds the dynamic
- * step. Its caller sees to it that one allocation ends before the next one starts.
+ * Allocates the ranges of one tag from the store, and applies the dynamic step. Accepts a range only if it is above all
+ * earlier ones. Allocations must not overlap.
  */
 export class RangeSource {
   private step = 0;
@@ -58,11 +58,11 @@ export class RangeSource {
   constructor(
     private readonly tag: string,
     private readonly context: RangeSourceContext,
-    /** The highest ID that was taken of the tag, as far as this process knows. */
+    /** The highest ID of the tag known to be taken. */
     public highest = 0n,
   ) {}
 
-  /** The next segment, its size chosen by the step policy. */
+  /** Allocates the next segment; the step policy determines its size. */
   async load(): Promise<IdRange> {
     const { clock, options } = this.context;
     const startedAt = clock.monotonic();
@@ -76,7 +76,7 @@ export class RangeSource {
   /**
    * Counts an allocation as a load.
    *
-   * @param startedAt when it began, in monotonic milliseconds
+   * @param startedAt start of the allocation, in monotonic milliseconds
    */
   async counted(startedAt: number, allocation: Promise<IdRange>): Promise<IdRange> {
     const { clock } = this.context;
@@ -91,17 +91,17 @@ export class RangeSource {
   }
 
   /**
-   * The next `size` IDs, or as many as the row's step says.
+   * Allocates the next `size` IDs, or one step of the row if `size` is undefined.
    *
-   * @throws LeafError what the store throws; `LEAF_TAG_ROW_INVALID`; `LEAF_STORE_BACKWARDS` when the range is not above
-   *   all before, after moving the row forward
+   * @throws LeafError the errors of the store; `LEAF_TAG_ROW_INVALID`; `LEAF_STORE_BACKWARDS` when the range is not
+   *   above all earlier ones, after moving the row forward
    */
   allocate(size: number | undefined): Promise<IdRange> {
     return this.accept(this.context.clock.monotonic(), this.context.store.allocate(this.tag, size));
   }
 
   /**
-   * What the store answers to an allocation that was sent at `startedAt`, in monotonic milliseconds.
+   * Checks the result of an allocation that was sent at `startedAt`, in monotonic milliseconds.
    *
    * @throws LeafError as {@link allocate}
    */
@@ -135,12 +135,12 @@ export class RangeSource {
     return this.step;
   }
 
-  /** The newest failure, until an allocation succeeds. */
+  /** The latest failure; undefined after a success. */
   get failure(): unknown {
     return this.lastError;
   }
 
-  /** Grows with every load and every failure. */
+  /** Increases with every load and every failure. */
   get tries(): number {
     return this.loads + this.failures;
   }
@@ -156,7 +156,7 @@ export class RangeSource {
     if (from < 1n || to < from || to > MAX_ID || step < 1) {
       throw new LeafError(
         'LEAF_TAG_ROW_INVALID',
-        `The row of tag "${this.tag}" in leaf_alloc gives IDs ${from} to ${to} with step ${step}. Set max_id and step to 1 or more.`,
+        `The row of tag "${this.tag}" in leaf_alloc allocated the IDs ${from} to ${to} with step ${step}. Set max_id and step to 1 or more.`,
       );
     }
     if (from > this.highest) return;
@@ -165,7 +165,7 @@ export class RangeSource {
     await store.raise(this.tag, this.highest + 1n);
     throw new LeafError(
       'LEAF_STORE_BACKWARDS',
-      `The database offered ${from} for tag "${this.tag}", but IDs up to ${this.highest} are taken: it lost updates, in a failover or a restore, or the row was deleted and inserted again. The row was moved forward; check the other tags.`,
+      `The database returned ID ${from} for tag "${this.tag}", but IDs up to ${this.highest} are already taken. It lost updates in a failover or a restore, or the row was deleted and inserted again. Leaf moved the row forward; check the other tags.`,
       { retryAfterMs: 1000 },
     );
   }

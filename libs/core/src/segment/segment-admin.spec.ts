@@ -28,7 +28,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(rig.store.count('allocate')).toBe(2);
   });
 
-  it('can be said twice', async () => {
+  it('is idempotent', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     expect(await Promise.all([generator.pause(TAG), generator.pause(TAG)])).toEqual([true, false]);
@@ -45,7 +45,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(generator.pausedTags()).toEqual([]);
   });
 
-  it('is refused for a tag that is removed between the answer of the store and the pause', async () => {
+  it('is refused for a tag that is removed between the lookup and the pause', async () => {
     const codes = new Set<string | undefined>();
     for (let turns = 0; turns < 12; turns++) {
       const rig = new SegmentRig();
@@ -75,7 +75,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(generator.tryNext(TAG)).toBe(2n);
   });
 
-  it('refuses a call whose lookup was under way', async () => {
+  it('refuses a call whose lookup was in progress', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.refresh.run();
@@ -89,7 +89,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(call.code).toBe('LEAF_TAG_PAUSED');
   });
 
-  it('outlasts a refresh, a new creation and the figures', async () => {
+  it('survives a refresh, an addition and a snapshot', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.next(TAG);
@@ -110,7 +110,7 @@ describe('SegmentIdGenerator, pause', () => {
     await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
   });
 
-  it('leaves a call that waits for a segment to be answered', async () => {
+  it('still serves a call that waits for a segment', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.refresh.run();
@@ -147,7 +147,7 @@ describe('SegmentIdGenerator, pause', () => {
   });
 });
 
-describe('SegmentIdGenerator, what is told of the store', () => {
+describe('SegmentIdGenerator, add and remove', () => {
   it('a new tag is served, though it was not found a moment ago', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
@@ -173,7 +173,7 @@ describe('SegmentIdGenerator, what is told of the store', () => {
     expect(await generator.next('new')).toBe(1n);
   });
 
-  it('a deleted tag stops at once, waiting callers included', async () => {
+  it('a deleted tag stops immediately, including its waiting callers', async () => {
     const rig = new SegmentRig(1);
     const generator = rig.generator();
     await generator.next(TAG);
@@ -189,7 +189,7 @@ describe('SegmentIdGenerator, what is told of the store', () => {
     await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
   });
 
-  it('a closed generator learns nothing', async () => {
+  it('a closed generator ignores both', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.close();

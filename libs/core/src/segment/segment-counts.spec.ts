@@ -29,7 +29,7 @@ describe('SegmentIdGenerator, counts', () => {
     expect(generator.totals.loads).toBe(2);
   });
 
-  it('still counts those of a tag that is gone, and none of a range that was refused with it', async () => {
+  it('keeps the count of a removed tag, without a range that was refused with it', async () => {
     const rig = new SegmentRig(10, { prefetchRatio: 1 });
     const generator = rig.generator();
     await generator.takeRanges(TAG, 3);

@@ -1,5 +1,5 @@
 export interface SegmentEvents {
-  /** Loads of a tag began to fail, or still do. */
+  /** Loads of a tag are failing. */
   readonly onLoadFailed: (tag: string, error: unknown) => void;
   readonly onRefreshFailed: (error: unknown) => void;
 }

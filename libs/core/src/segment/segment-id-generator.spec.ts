@@ -23,7 +23,7 @@ describe('SegmentIdGenerator', () => {
     expect(generator.tryNext('user')).toBe(504n);
   });
 
-  it('tryNext knows no tag that was not asked for', async () => {
+  it('tryNext returns undefined for a tag without an earlier call', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     expect(generator.tryNext(TAG)).toBeUndefined();
@@ -70,7 +70,7 @@ describe('SegmentIdGenerator', () => {
 });
 
 describe('SegmentIdGenerator, refresh', () => {
-  it('adds the tags of the store and drops those that are gone', async () => {
+  it('adds the tags of the store and drops removed ones', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.refresh.run();
@@ -82,7 +82,7 @@ describe('SegmentIdGenerator, refresh', () => {
     expect(rig.store.count('findTag')).toBe(0);
   });
 
-  it('adds without loading, and leaves out what is no tag', async () => {
+  it('adds tags without loading them, and skips invalid tags', async () => {
     const rig = new SegmentRig();
     rig.store.put('not a tag', 1n, 10);
     const generator = rig.generator();
@@ -141,7 +141,7 @@ describe('SegmentIdGenerator, refresh', () => {
     expect(generator.refresh.snapshot()).toMatchObject({ runs: 1, failures: 1 });
   });
 
-  it('a query under way drops nothing yet', async () => {
+  it('drops no tag while the query is in progress', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     await generator.next(TAG);
@@ -170,7 +170,7 @@ describe('SegmentIdGenerator, refresh', () => {
     expect(generator.tryNext('late')).toBe(2n);
   });
 
-  it('a tag that comes back goes on above what was issued', async () => {
+  it('a tag that is inserted again continues above the issued IDs', async () => {
     const rig = new SegmentRig(10);
     const generator = rig.generator();
     const before = await nextMany(generator, TAG, 5);
@@ -184,7 +184,7 @@ describe('SegmentIdGenerator, refresh', () => {
 });
 
 describe('SegmentIdGenerator, close', () => {
-  it('gives back what was not issued, newest first', async () => {
+  it('returns the unissued ranges, newest first', async () => {
     const rig = new SegmentRig(10);
     const generator = rig.generator();
     await nextMany(generator, TAG, 3);
@@ -220,7 +220,7 @@ describe('SegmentIdGenerator, close', () => {
     expect(tags.map((tag) => rig.store.maxId(tag))).toEqual(tags.map(() => 2n));
   });
 
-  it('waits for the allocations under way and gives those back, too', async () => {
+  it('waits for the allocations in progress and returns their IDs as well', async () => {
     const rig = new SegmentRig(10);
     const generator = rig.generator();
     await generator.next(TAG);
@@ -287,7 +287,7 @@ describe('SegmentIdGenerator, close', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('a refresh under way admits nothing any more', async () => {
+  it('a refresh in progress adds no tag after the close', async () => {
     const rig = new SegmentRig(10);
     const generator = rig.generator();
     rig.store.hold();
@@ -340,7 +340,7 @@ describe('SegmentIdGenerator, close', () => {
     expect(tags.map((tag) => rig.store.maxId(tag))).toEqual([11n, 2n, 2n, 2n]);
   });
 
-  it('waits for every allocation under way, whatever fails', async () => {
+  it('waits for every allocation in progress, even after a failure', async () => {
     const rig = new SegmentRig(10);
     const tags = Array.from({ length: 8 }, (_, index) => `t${index}`);
     for (const tag of [...tags, 'slow']) rig.store.put(tag, 1n, 10);
@@ -359,7 +359,7 @@ describe('SegmentIdGenerator, close', () => {
     expect(closed.code).toBe('LEAF_STORE_UNAVAILABLE');
   });
 
-  it('lets any number of tags wait for their next try without a warning of Node.js', async () => {
+  it('lets any number of tags wait for their next attempt without a warning of Node.js', async () => {
     const setMaxListeners = jest.spyOn(
       jest.requireActual<typeof import('node:events')>('node:events'),
       'setMaxListeners',

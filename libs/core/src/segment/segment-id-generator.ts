@@ -30,12 +30,15 @@ import {
 import type { TagSource } from './tag-source';
 import { TagSources } from './tag-sources';
 
-/** First loads under way at once when tags are preloaded. */
+/** Concurrent loads of {@link SegmentIdGenerator.preload}. */
 const PRELOAD_WIDTH = 4;
 
-/** The tags of one store, each with its double buffer, or as a strict tag. */
+/** Issues the IDs of all tags of one store. */
 export class SegmentIdGenerator extends KnownTags {
-  /** Brings the tag set in line with the store, and records there how far tags had come that are gone. Run it every refresh interval. */
+  /**
+   * Synchronizes the tags with the store, and records the highest IDs of removed tags there. Run it every refresh
+   * interval.
+   */
   readonly refresh: PeriodicTask;
   readonly totals = new LoadTotals();
 
@@ -56,7 +59,7 @@ export class SegmentIdGenerator extends KnownTags {
     this.lookup = new TagLookup(store, clock, options.waitMs);
     this.dropped = new DroppedTags(store);
     const { totals, closing } = this;
-    // Every failing tag waits for its next try on this signal.
+    // Each failing tag listens to this signal during its back-off.
     setMaxListeners(0, closing.signal);
     const { onLoadFailed } = events;
     const idleRetries = new IdleRetries(clock);
@@ -66,18 +69,18 @@ export class SegmentIdGenerator extends KnownTags {
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
-  /** The next ID of a tag that is known and buffered; undefined otherwise, see {@link next}. */
+  /** The next ID of a tag that is known and has buffered IDs; otherwise undefined: use {@link next}. */
   tryNext(tag: string): bigint | undefined {
     return this.buffers.get(tag)?.tryNext();
   }
 
-  /** As {@link takeRanges} of a tag that is known and has as many buffered; undefined otherwise. */
+  /** As {@link takeRanges}, for a tag that is known and has `count` buffered IDs; otherwise undefined. */
   tryRanges(tag: string, count: number): IdRange[] | undefined {
     return this.buffers.get(tag)?.tryRanges(count);
   }
 
   /**
-   * The next ID of `tag`, waiting for the store only when no ID is buffered.
+   * The next ID of `tag`. Waits for the store only if no ID is buffered.
    *
    * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND`, `LEAF_SEGMENT_UNAVAILABLE`, `LEAF_STORE_UNAVAILABLE`,
    *   `LEAF_TAG_EXHAUSTED`, `LEAF_TAG_ROW_INVALID`, `LEAF_TAG_PAUSED`, `LEAF_TAG_PERIODIC`, or `LEAF_NOT_READY` once
@@ -97,20 +100,21 @@ export class SegmentIdGenerator extends KnownTags {
   }
 
   /**
-   * The next `count` numbers of a tag that begins anew with each period.
+   * The next `count` numbers of a tag that restarts with each period.
    *
-   * @param at a moment of the period, in Unix milliseconds; now when left out
-   * @throws LeafError as {@link next}, `LEAF_TAG_NOT_PERIODIC` in place of `LEAF_TAG_PERIODIC`, and `LEAF_PERIOD_INVALID`
+   * @param at a time in the period, in Unix milliseconds; defaults to now
+   * @throws LeafError as {@link next}, with `LEAF_TAG_NOT_PERIODIC` instead of `LEAF_TAG_PERIODIC`, and
+   *   `LEAF_PERIOD_INVALID`
    */
   async takeInPeriod(tag: string, count: number, at?: number): Promise<PeriodRanges> {
     return (this.periodic.get(tag) ?? (await this.findPeriodic(tag))).take(count, at);
   }
 
   /**
-   * Fetches the first segments of `tags` ahead of their first calls, a few at a time; unknown tags are passed over.
+   * Loads the first segments of `tags` before their first calls, a few at a time. Skips unknown tags.
    *
-   * @param limitMs no further tag is begun after this time, in milliseconds
-   * @returns how many tags were begun
+   * @param limitMs no load starts after this time, in milliseconds
+   * @returns number of tags whose load was started
    */
   async preload(tags: readonly string[], limitMs: number): Promise<number> {
     const deadline = this.clock.monotonic() + limitMs;
@@ -125,8 +129,8 @@ export class SegmentIdGenerator extends KnownTags {
   }
 
   /**
-   * The store has the tag as `entry` says: no earlier answer says otherwise. Order and periods of a tag never change: a row
-   * that has others was deleted and inserted again.
+   * Adds a tag that the store has. Order and periods of a tag never change: a row with different ones was deleted and
+   * inserted again, and replaces the known tag.
    */
   add(entry: TagEntry): void {
     if (this.closed !== undefined) return;
@@ -135,16 +139,16 @@ export class SegmentIdGenerator extends KnownTags {
     if (kind !== undefined && !this.paused.has(tag)) this.admit(entry);
   }
 
-  /** The store has the tag no more: its calls, waiting ones included, are refused at once, and a pause is over. */
+  /** Removes a deleted tag: later and waiting calls are refused, and a pause ends. */
   remove(tag: string): void {
     void this.drop(tag, unknownTag);
   }
 
   /**
-   * Refuses the calls of `tag` with `LEAF_TAG_PAUSED` until {@link resume}, and keeps its segments. Calls that wait for
-   * a segment already are still answered.
+   * Refuses calls for `tag` with `LEAF_TAG_PAUSED` until {@link resume}, and keeps its segments. Calls that are already
+   * waiting for a segment are still served.
    *
-   * @returns false when it was paused before
+   * @returns false if the tag was already paused
    * @throws LeafError as {@link next}, of a tag that is not known yet
    */
   async pause(tag: string): Promise<boolean> {
@@ -160,9 +164,9 @@ export class SegmentIdGenerator extends KnownTags {
   }
 
   /**
-   * Serves `tag` again, from where it stopped.
+   * Serves `tag` again, from its kept segments.
    *
-   * @returns false when it was not paused
+   * @returns false if the tag was not paused
    * @throws LeafError as {@link next}, of a tag that is not known yet
    */
   async resume(tag: string): Promise<boolean> {
@@ -177,10 +181,10 @@ export class SegmentIdGenerator extends KnownTags {
   }
 
   /**
-   * Refuses further calls, waits for the allocations under way and gives what was not issued back to the store. Nothing
-   * is under way when it settles: the connection may be closed.
+   * Refuses further calls, waits for allocations in progress and returns unissued IDs to the store. When it settles, no
+   * call to the store is in progress, and the connection may be closed.
    *
-   * @throws LeafError `LEAF_STORE_UNAVAILABLE` when the store fails meanwhile; what was not given back stays a gap
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE` when the store fails; ranges that were not returned become gaps
    */
   close(): Promise<void> {
     this.closed ??= this.shut();
@@ -227,7 +231,7 @@ export class SegmentIdGenerator extends KnownTags {
 
   private async find(tag: string): Promise<TagSource> {
     await this.lookUp(tag);
-    // It may be closed, paused or gone since.
+    // The tag may have been paused or removed, or the generator closed, during the lookup.
     this.assertServed(tag);
     const source = this.buffers.get(tag);
     if (source !== undefined) return source;
@@ -242,7 +246,7 @@ export class SegmentIdGenerator extends KnownTags {
     throw this.isKnown(tag) ? tagWithoutPeriods(tag) : unknownTag(tag);
   }
 
-  /** Makes the tag known. */
+  /** Looks up the tag in the store, unless it is known. */
   private async lookUp(tag: string): Promise<void> {
     assertTag(tag);
     this.assertServed(tag);
@@ -275,7 +279,7 @@ export class SegmentIdGenerator extends KnownTags {
   }
 }
 
-/** @returns whether it was otherwise before */
+/** @returns whether the state changed */
 function setPaused(tag: PeriodicTag, paused: boolean): boolean {
   const changed = tag.paused !== paused;
   tag.paused = paused;

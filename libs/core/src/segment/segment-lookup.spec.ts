@@ -35,7 +35,7 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(rig.store.count('allocate')).toBe(2);
   });
 
-  it('keeps in mind for a second that a tag was not found', async () => {
+  it('caches a missing tag for a second', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     const together = [watch(generator.next('none')), watch(generator.next('none'))];
@@ -79,7 +79,7 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(rig.store.count('findTag')).toBe(1);
   });
 
-  it('keeps a limited number of unknown tags in mind, the newest', async () => {
+  it('caches a limited number of missing tags, the newest', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     for (let i = 0; i <= 10_000; i++) await generator.next(`none-${i}`).catch(() => undefined);
@@ -90,7 +90,7 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(rig.store.count('findTag')).toBe(lookups + 1);
   });
 
-  it('a failed lookup is not kept in mind', async () => {
+  it('does not cache a failed lookup', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
     rig.store.failNext(1);

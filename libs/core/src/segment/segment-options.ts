@@ -1,9 +1,9 @@
 import type { StepPolicyOptions } from './step-policy';
 
 export interface SegmentOptions extends StepPolicyOptions {
-  /** Share of a segment, above 0 and up to 1, that is used when the next one is fetched. */
+  /** Used share of a segment, above 0 and up to 1, at which the next one is prefetched. */
   readonly prefetchRatio: number;
-  /** How long a call may wait for IDs that are not buffered, in milliseconds. */
+  /** Longest wait of a call for IDs that are not buffered, in milliseconds. */
   readonly waitMs: number;
 }
 

@@ -2,7 +2,7 @@ import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 
 describe('SegmentIdGenerator, preloading', () => {
-  it('has the first IDs of known tags at hand, and asks nothing of others', async () => {
+  it('loads the first IDs of known tags, and skips unknown tags', async () => {
     const rig = new SegmentRig(10);
     rig.store.put('user', 1n, 10);
     const generator = rig.generator();
@@ -22,7 +22,7 @@ describe('SegmentIdGenerator, preloading', () => {
     expect(rig.store.count('allocate')).toBe(1);
   });
 
-  it('begins no tag when its time is over, nor waits for ever', async () => {
+  it('starts no load after its time limit, and does not wait indefinitely', async () => {
     const rig = new SegmentRig(10);
     const tags = Array.from({ length: 20 }, (_, n) => `t${n}`);
     for (const tag of tags) rig.store.put(tag, 1n, 10);
@@ -35,7 +35,7 @@ describe('SegmentIdGenerator, preloading', () => {
     expect(preloading.value).toBe(4);
   });
 
-  it('begins no tag once the generator is closed', async () => {
+  it('starts no load once the generator is closed', async () => {
     const rig = new SegmentRig(10);
     const tags = Array.from({ length: 20 }, (_, n) => `t${n}`);
     for (const tag of tags) rig.store.put(tag, 1n, 10);

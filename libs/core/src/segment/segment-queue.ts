@@ -4,16 +4,16 @@ import { view, type DoubleBufferSnapshot } from './segment-snapshot';
 
 type QueueSnapshot = Pick<DoubleBufferSnapshot, 'issued' | 'buffered' | 'current' | 'next' | 'spare'>;
 
-/** Shared: of many tags, most have nothing in line. */
+/** Shared by all queues, because most have no following segments. */
 const NONE: readonly Segment[] = [];
 const USED_UP = new Segment({ from: 1n, to: 0n });
 
-/** The segments of one tag that are buffered, ascending, and the count of what was issued of them. */
+/** The buffered segments of one tag, ascending, and the number of IDs issued from them. */
 export class SegmentQueue {
   current = USED_UP;
-  /** Segments after `current`: mostly none or one; more when ranges were loaded for calls that had given up. */
+  /** Segments after `current`: usually none or one; more if ranges were loaded for calls that had timed out. */
   following: readonly Segment[] = NONE;
-  /** IDs appended so far, without those cleared. */
+  /** Number of IDs appended, minus those cleared. */
   private received = 0;
 
   get buffered(): number {
@@ -22,12 +22,12 @@ export class SegmentQueue {
     return sum;
   }
 
-  /** IDs handed out: computed, so that taking an ID costs nothing more. */
+  /** Number of IDs issued. Computed, so that taking an ID updates no counter. */
   get issued(): number {
     return this.received - this.buffered;
   }
 
-  /** Grows with every ID that is appended or handed out. */
+  /** Increases with every ID that is appended or issued. */
   get moves(): number {
     return this.received + this.issued;
   }
@@ -44,12 +44,12 @@ export class SegmentQueue {
     this.following = [...this.following, segment];
   }
 
-  /** Moves `ranges` here. */
+  /** Appends `ranges` and empties the array. */
   appendAll(ranges: IdRange[]): void {
     for (const range of ranges.splice(0)) this.append(range);
   }
 
-  /** Goes on to the next segment; false when there is none. */
+  /** Switches to the next segment; returns false if there is none. */
   advance(): boolean {
     const [next, ...others] = this.following;
     if (next === undefined) return false;
@@ -58,7 +58,7 @@ export class SegmentQueue {
     return true;
   }
 
-  /** The next `count` IDs, lowest first. Only while as many are buffered. */
+  /** Takes the next `count` IDs, lowest first. Call it only while at least `count` are buffered. */
   drain(count: number): IdRange[] {
     const ranges: IdRange[] = [];
     let wanted = count;
@@ -70,7 +70,7 @@ export class SegmentQueue {
     return ranges;
   }
 
-  /** Takes out what was not issued, newest range first. */
+  /** Removes and returns the unissued ranges, newest first. */
   clear(): IdRange[] {
     this.received -= this.buffered;
     const segments = [this.current, ...this.following].reverse();

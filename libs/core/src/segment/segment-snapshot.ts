@@ -4,32 +4,35 @@ import type { Segment } from './segment';
 import type { TagOrder } from './tag-settings';
 
 export interface SegmentSnapshot extends IdRange {
-  /** The next ID to be issued; one past `to` when there is none. */
+  /** The next ID to issue; `to` + 1 if there is none. */
   readonly position: bigint;
 }
 
 export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
   readonly tag: string;
-  /** A strict tag holds no segments. */
+  /** A strict tag has no segments. */
   readonly order: TagOrder;
-  /** IDs handed out since the tag is known here. */
+  /** Number of IDs issued by this process. */
   readonly issued: number;
-  /** IDs at hand without asking the store. */
+  /** Number of buffered IDs. */
   readonly buffered: number;
   readonly current: SegmentSnapshot | undefined;
   readonly next: SegmentSnapshot | undefined;
-  /** What waits behind the next segment: IDs that came too late for a call that had given up. Mostly none. */
+  /** Segments after the next one: IDs that were loaded for calls that had timed out. Usually none. */
   readonly spare: readonly SegmentSnapshot[];
   readonly loading: boolean;
 }
 
 export interface TagSnapshot extends DoubleBufferSnapshot {
   readonly paused: boolean;
-  /** Of a tag that begins anew: the newest period in use, whose buffer is shown. */
+  /** The newest period in use of a periodic tag; the snapshot shows its buffer. */
   readonly period?: string | undefined;
 }
 
-/** Told of a tag: the IDs issued since it is known here, those at hand, and the size of its newest load. */
+/**
+ * Receives a tag, the number of IDs this process has issued, the number of buffered IDs, and the size of the newest
+ * load.
+ */
 export type TagVisit = (tag: string, issued: number, buffered: number, step: number) => void;
 
 export function view(segment: Segment): SegmentSnapshot {

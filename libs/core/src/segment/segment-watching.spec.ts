@@ -22,12 +22,12 @@ describe('SegmentIdGenerator, watched', () => {
     expect(generator.tagCount).toBe(1);
   });
 
-  it('says by which name its refresh is known', () => {
+  it('names its refresh task', () => {
     expect(generator.refresh.snapshot()).toMatchObject({ name: 'tag-refresh', runs: 1, failures: 0 });
   });
 
-  // Those of tags that are served begin at 0.
-  it('has revisions of its own while a tag is paused, also one that was never used', async () => {
+  // Revisions of tags that are not paused start at 0.
+  it('has different revisions while a tag is paused, even if the tag was never used', async () => {
     await generator.pause(TAG);
     expect(generator.revisionOf(TAG)).toBeLessThan(0);
     await generator.resume(TAG);
@@ -38,7 +38,7 @@ describe('SegmentIdGenerator, watched', () => {
     expect(generator.revisionOf(TAG)).toBeLessThan(0);
   });
 
-  it('has another revision whenever it would show something else', async () => {
+  it('changes the revision whenever the snapshot changes', async () => {
     const shown = (): string =>
       JSON.stringify(generator.snapshotOf(TAG), (_, value: unknown) =>
         typeof value === 'bigint' ? String(value) : value,
@@ -61,7 +61,7 @@ describe('SegmentIdGenerator, watched', () => {
     look();
     await rig.clock.advance(0);
     look();
-    // An order that is given up, and whose IDs come all the same.
+    // A call that times out, and whose IDs are loaded afterwards.
     rig.store.hold();
     const order = generator.takeRanges(TAG, 100_000).catch((error: unknown) => error);
     await rig.clock.advance(0);

@@ -1,9 +1,9 @@
 import { sizeOf, type IdRange } from './id-range';
 
-/** A range of one allocation, used from its lower end. */
+/** A range of one allocation, issued in ascending order. */
 export class Segment {
   readonly size: number;
-  /** IDs not issued yet. */
+  /** Number of unissued IDs. */
   left: number;
   private cursor: bigint;
 
@@ -13,7 +13,7 @@ export class Segment {
     this.cursor = range.from;
   }
 
-  /** The next ID. Only while `left` is above 0. */
+  /** Takes the next ID. Call it only while `left` is above 0. */
   take(): bigint {
     this.left--;
     const id = this.cursor;
@@ -21,7 +21,7 @@ export class Segment {
     return id;
   }
 
-  /** The next `count` IDs. Only while `left` is at least that. */
+  /** Takes the next `count` IDs. Call it only while `left` is at least `count`. */
   takeRange(count: number): IdRange {
     const from = this.cursor;
     this.left -= count;
@@ -29,12 +29,12 @@ export class Segment {
     return { from, to: this.cursor - 1n };
   }
 
-  /** The next ID to be issued; one past the range when there is none. */
+  /** The next ID to issue; one past the range if there is none. */
   get position(): bigint {
     return this.cursor;
   }
 
-  /** What was not issued yet. */
+  /** The unissued IDs. */
   get rest(): IdRange {
     return { from: this.cursor, to: this.range.to };
   }

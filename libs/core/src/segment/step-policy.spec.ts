@@ -18,7 +18,7 @@ describe('nextStep', () => {
     ['keeps the step in the database when idle', 2000, 2000, 2 * T, 2000],
     ['never gets to 0', 1, 1, 2 * T, 1],
     ['a step raised in the database counts when busy, and doubles', 4000, 50_000, 0, 100_000],
-    ['a step raised in the database counts at once', 4000, 50_000, T, 50_000],
+    ['a step raised in the database applies immediately', 4000, 50_000, T, 50_000],
     ['a step raised in the database counts when idle', 4000, 50_000, 2 * T, 50_000],
     ['a step lowered in the database lets it halve further', 4000, 10, 2 * T, 2000],
     ['a step in the database above the maximum is kept when busy', 5_000_000, 5_000_000, 0, 5_000_000],

@@ -1,18 +1,18 @@
 export interface StepPolicyOptions {
-  /** T, in milliseconds: a segment should last between T and 2T. */
+  /** T in milliseconds: a segment should last between T and 2T. */
   readonly durationMs: number;
-  /** The dynamic step does not grow above this. */
+  /** Maximum of the dynamic step. */
   readonly maxStep: number;
 }
 
 /**
- * The dynamic step of Meituan's Leaf: a segment that lasted less than T doubles the next one, one that lasted less than
- * 2T keeps it, a longer one halves it. Never below the step in the database, and never above the larger one of that and
- * `maxStep`; when one of these changes, it counts at once.
+ * The dynamic step of Meituan's Leaf. If a segment lasted less than T, the step doubles; if less than 2T, it stays;
+ * otherwise it is halved. The result is at least the step in the database, and at most the larger of that and
+ * `maxStep`. Changes to these bounds apply immediately.
  *
- * @param step the step of the load before
- * @param databaseStep the step in the row, as last seen
- * @param elapsedMs time from that load to this one
+ * @param step step of the previous load
+ * @param databaseStep last known step in the row
+ * @param elapsedMs time between the previous load and this one
  */
 export function nextStep(
   step: number,

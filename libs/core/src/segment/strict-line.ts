@@ -1,25 +1,27 @@
 import type { LeafError } from '../errors/leaf-error';
 import type { Allocation, AllocationRequest, SegmentStore } from './segment-store';
 
-/** A strict tag, as its line sees it. */
+/** The interface of a strict tag to its {@link StrictLine}. */
 export interface LinedTag {
   /** Whether its newest allocation failed. */
   readonly failing: boolean;
 
-  /** Asks for as many IDs as callers wait for at this moment; undefined when nobody waits any more. */
+  /** Creates a request for the IDs of all waiting callers; undefined if none is waiting. */
   begin(): AllocationRequest | undefined;
 
-  /** Takes the answer to what {@link begin} asked for, sent at `sentAt` in monotonic milliseconds. Never rejects. */
+  /**
+   * Processes the result of the request of {@link begin}, sent at `sentAt` in monotonic milliseconds. Never rejects.
+   */
   end(sentAt: number, answer: Promise<Allocation>): Promise<void>;
 }
 
-/** Tags of one statement: few enough that it ends in time. */
+/** Maximum number of tags per statement, so that the statement ends in time. */
 const WIDTH = 50;
 
 /**
- * The strict tags of one database that have callers waiting. One statement is under way at a time; when it is answered,
- * the next one takes what all of them want by then. A tag whose allocation failed goes alone until one succeeds: a
- * locked row holds up no other tag.
+ * Batches the allocations of the strict tags of one database. One statement is in flight at a time; when it completes,
+ * the next one serves all tags that have waiting callers. A tag whose allocation failed is sent separately until it
+ * succeeds, so that a locked row does not delay other tags.
  */
 export class StrictLine {
   private readonly ready = new Set<LinedTag>();
@@ -30,7 +32,7 @@ export class StrictLine {
     private readonly now: () => number,
   ) {}
 
-  /** Lines up a tag that has callers waiting and no allocation under way. */
+  /** Queues a tag that has waiting callers and no allocation in flight. */
   enter(tag: LinedTag): void {
     if (tag.failing) {
       void this.send([tag]);
@@ -42,7 +44,7 @@ export class StrictLine {
 
   private async run(): Promise<void> {
     this.running = true;
-    // Those who call at the same time are served by one statement.
+    // Let calls of the same tick share one statement.
     await Promise.resolve();
     while (this.ready.size > 0) {
       const tags = [...this.ready].slice(0, WIDTH);
@@ -66,7 +68,7 @@ export class StrictLine {
 
 async function answerAt(answers: Promise<(Allocation | LeafError)[]>, index: number): Promise<Allocation> {
   const answer = (await answers)[index];
-  if (answer === undefined) throw new Error('the store left a request without an answer');
+  if (answer === undefined) throw new Error('The store returned no result for a request.');
   if (answer instanceof Error) throw answer;
   return answer;
 }

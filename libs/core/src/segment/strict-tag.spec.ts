@@ -44,7 +44,7 @@ describe('StrictTag', () => {
     expect(rig.store.count('allocate')).toBe(1);
   });
 
-  it('gives nothing of a statement to calls that came after it was sent', async () => {
+  it('issues no ID of a statement to calls that started after it was sent', async () => {
     rig.store.hold();
     const first = calls(1);
     await rig.settle();
@@ -52,7 +52,7 @@ describe('StrictTag', () => {
     await rig.settle();
     expect(rig.store.held).toHaveLength(1);
     rig.store.held[0]!.apply();
-    // Another server, whose call was answered before the one here is.
+    // Another server, whose call returns before this one.
     rig.store.rows.get(TAG)!.maxId = 101n;
     rig.store.held[0]!.answer();
     await rig.settle();
@@ -65,7 +65,7 @@ describe('StrictTag', () => {
     expect(rig.store.peak).toBe(1);
   });
 
-  it('leaves a gap for a call that waited too long, and gives its ID to nobody', async () => {
+  it('leaves a gap for a call that timed out, and never issues its ID', async () => {
     rig.store.hold();
     const [gone] = calls(1);
     await rig.clock.advance(1);
@@ -81,7 +81,7 @@ describe('StrictTag', () => {
     expect(tag.issued).toBe(1);
   });
 
-  it('asks for nothing on behalf of those who left while they waited for their turn', async () => {
+  it('requests no IDs for calls that timed out before their statement', async () => {
     rig.store.hold();
     calls(1);
     await rig.settle();
@@ -96,7 +96,7 @@ describe('StrictTag', () => {
     expect(next!.value).toBe(2n);
   });
 
-  it('asks anew after a lost answer, and never uses its IDs', async () => {
+  it('allocates again after a lost reply, and never uses its IDs', async () => {
     rig.store.loseAnswers(1);
     const ids = calls(2);
     await rig.settle();
@@ -108,7 +108,7 @@ describe('StrictTag', () => {
     expect(rig.reports).toEqual([TAG]);
   });
 
-  it('refuses the calls of an outage within their limit, each of them, and goes on by itself', async () => {
+  it('refuses each call of an outage at its wait limit, and recovers automatically', async () => {
     rig.store.breakDown();
     const early = calls(1);
     await rig.clock.advance(500);
@@ -123,7 +123,7 @@ describe('StrictTag', () => {
   });
 
   it.each(['LEAF_TAG_NOT_FOUND', 'LEAF_TAG_ROW_INVALID'] as const)(
-    'refuses with %s at once, and from memory',
+    'refuses with %s immediately, from the cache',
     async (code) => {
       rig.store.failNext(1, new LeafError(code, 'No.'));
       const ids = calls(2);
@@ -136,7 +136,7 @@ describe('StrictTag', () => {
     },
   );
 
-  it('serves those who want no more than what is left of an exhausted tag', async () => {
+  it('serves the calls for which an exhausted tag has enough IDs left', async () => {
     rig.store.put(TAG, MAX_ID - 3n, 1000, STRICT);
     const one = calls(1);
     const many = watch(tag.takeRanges(5));
@@ -150,7 +150,7 @@ describe('StrictTag', () => {
     rig.store.put(TAG, 1n, 1000, STRICT);
   });
 
-  it('refuses a range that is not above all before, after moving the row', async () => {
+  it('refuses a range that is not above all earlier ones, after moving the row', async () => {
     calls(5);
     await rig.settle();
     rig.store.rows.get(TAG)!.maxId = 2n;
@@ -160,7 +160,7 @@ describe('StrictTag', () => {
     expect(rig.totals.backwards).toBe(1);
   });
 
-  it('bounds the calls that wait', async () => {
+  it('limits the number of waiting calls', async () => {
     rig.store.hold();
     const waiting = calls(10_000);
     const [refused] = calls(1);
@@ -172,14 +172,14 @@ describe('StrictTag', () => {
     expect(await tag.take()).toBe(10_001n);
   });
 
-  it('takes no more than a million at once, unless one call wants that many', async () => {
+  it('takes at most a million per statement, unless a single call requests more', async () => {
     const ranges = [600_000, 600_000, 1_000_000].map((count) => watch(tag.takeRanges(count)));
     await rig.settle();
     expect(sizes()).toEqual([600_000, 600_000, 1_000_000]);
     expect(values(ranges).flatMap((range) => range!).map(({ from }: IdRange) => from)).toEqual([1n, 600_001n, 1_200_001n]); // prettier-ignore
   });
 
-  it('refuses all once retired, and waits for the statement under way', async () => {
+  it('refuses all calls once retired, and waits for the statement in flight', async () => {
     rig.store.hold();
     const under = calls(1);
     await rig.settle();
@@ -197,7 +197,7 @@ describe('StrictTag', () => {
     expect(rig.clock.sleeping).toBe(0);
   });
 
-  it('tells what it did', async () => {
+  it('returns a snapshot', async () => {
     const before = tag.revision;
     calls(3);
     await rig.settle();
@@ -214,7 +214,7 @@ describe('StrictTag', () => {
     expect(rig.totals.loads).toBe(1);
   });
 
-  describe('with others in one database', () => {
+  describe('with other tags in one database', () => {
     let other: TagSource;
 
     beforeEach(() => {
@@ -222,7 +222,7 @@ describe('StrictTag', () => {
       other = sources.open({ tag: 'invoice', kind: STRICT }, 0n);
     });
 
-    it('shares statements, one of them under way at a time', async () => {
+    it('shares statements, with one in flight at a time', async () => {
       const first = [...calls(2), ...calls(1, other)];
       await rig.settle();
       expect(values(first)).toEqual([1n, 2n, 500n]);
@@ -238,7 +238,7 @@ describe('StrictTag', () => {
       expect(rig.store.statements[2]).toEqual(expect.arrayContaining([{ tag: TAG, size: 1 }, { tag: 'invoice', size: 2 }])); // prettier-ignore
     });
 
-    it('a tag whose allocations fail goes alone', async () => {
+    it('sends a tag whose allocations fail separately', async () => {
       rig.store.hold();
       const failing = calls(1);
       await rig.settle();
@@ -256,7 +256,7 @@ describe('StrictTag', () => {
       expect(values(failing)).toEqual([1n]);
     });
 
-    it('what one is refused with leaves the other alone', async () => {
+    it('a refused tag does not affect the others', async () => {
       rig.store.rows.delete('invoice');
       const both = [...calls(1), ...calls(1, other)];
       await rig.settle();
@@ -277,7 +277,7 @@ describe('StrictTag', () => {
       expect(rig.store.givenBack).toEqual([]);
     });
 
-    it('is another source once its row was inserted again with another order, above all before', async () => {
+    it('is replaced if its row was inserted again with another order, above all earlier IDs', async () => {
       const generator = rig.generator();
       expect(await generator.next(TAG)).toBe(1n);
       rig.store.put(TAG, 1n, 1000, STRICT);
@@ -291,7 +291,7 @@ describe('StrictTag', () => {
       expect(generator.isStrict(TAG)).toBe(false);
     });
 
-    it('refuses a tag whose settings make no sense', async () => {
+    it('refuses a tag with invalid settings', async () => {
       const generator = rig.generator();
       jest.spyOn(rig.store, 'findTag').mockResolvedValue({ tag: TAG, kind: undefined });
       await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });

@@ -11,19 +11,19 @@ import type { LinedTag, StrictLine } from './strict-line';
 import type { TagSource } from './tag-source';
 import { strictUnavailable, tooManyStrict } from './unavailable';
 
-/** Calls that wait at once. */
+/** Maximum number of waiting calls. */
 const PLACES = 10_000;
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
-/** A refusal that no retry mends is answered from memory this long, in milliseconds. */
+/** How long a non-retryable error of the store is cached, in milliseconds. */
 const REFUSAL_MS = 1000;
 
 /**
- * A tag whose IDs ascend over all servers: a call that starts after another one was answered, on whichever server, gets a
+ * A tag whose IDs ascend over all servers: a call that starts after another call has returned, on any server, gets a
  * higher ID.
  *
- * Nothing is buffered. Each allocation takes as many IDs as calls wait for when its statement is sent, and they go to
- * those calls alone: the row, which every allocation raises, orders all calls of all servers. What a call leaves when its
- * wait limit passes, and what a lost answer held, is a gap.
+ * IDs are not buffered. Each allocation takes the IDs for the calls that are waiting when its statement is sent, and
+ * only those calls get them. Every allocation raises the row, so the row orders the calls of all servers. IDs of
+ * timed-out calls and of lost replies become gaps.
  */
 export class StrictTag implements TagSource, LinedTag {
   readonly order = 'strict';
@@ -32,7 +32,7 @@ export class StrictTag implements TagSource, LinedTag {
 
   private readonly callers: CallerQueue;
   private readonly source: RangeSource;
-  /** An allocation is in line, under way, or waits for its next try. */
+  /** An allocation is queued, in flight, or waits for its next attempt. */
   private busy = false;
   private asking = false;
   private failures = 0;
@@ -41,7 +41,7 @@ export class StrictTag implements TagSource, LinedTag {
   private retired: (() => LeafError) | undefined;
   private onEnd: (() => void) | undefined;
 
-  /** @param highest the highest ID that is known to be taken of the tag: all others are above it */
+  /** @param highest the highest ID of the tag known to be taken; all issued IDs are above it */
   constructor(
     readonly tag: string,
     private readonly context: BufferContext,
@@ -62,8 +62,8 @@ export class StrictTag implements TagSource, LinedTag {
   }
 
   /**
-   * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, `LEAF_OVERLOADED` when too many wait already, or
-   *   what the store refused
+   * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, `LEAF_OVERLOADED` when too many calls wait, or
+   *   the error of the store
    */
   async take(): Promise<bigint> {
     return (await this.wait(1)).from;
@@ -156,7 +156,7 @@ export class StrictTag implements TagSource, LinedTag {
     this.enter();
   }
 
-  /** The numbers of an allocation that failed are a gap, whether it was carried out or not. */
+  /** The numbers of a failed allocation become a gap, whether or not it was executed. */
   private fail(error: unknown): void {
     if (!(error instanceof LeafError)) {
       this.callers.refuse(strictUnavailable(this.tag, this.context.options.waitMs, error));

@@ -5,8 +5,8 @@ import { segmentUnavailable } from './unavailable';
 import { UnknownTags } from './unknown-tags';
 
 /**
- * Looks up an unknown tag in the store. Concurrent calls share one query, and a tag that does not exist is not looked up
- * again at once.
+ * Looks up unknown tags in the store. Concurrent calls for a tag share one query, and a missing tag is cached for a
+ * short time.
  */
 export class TagLookup {
   private readonly running = new Map<string, Promise<TagEntry | undefined>>();

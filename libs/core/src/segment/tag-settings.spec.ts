@@ -21,12 +21,12 @@ describe('The settings of a tag', () => {
     [{ maxStep: 2.5 }, 'maxStep'],
     [{ max: MAX_ID }, 'max must'],
     [{ max: 0n }, 'max must'],
-    [{ zone: 'UTC' }, 'zone needs reset'],
+    [{ zone: 'UTC' }, 'zone requires reset'],
     [{ reset: 'daily', zone: 'Mars/Olympus' }, 'zone must be'],
     [{ reset: 'daily', zone: 'x'.repeat(65) }, 'zone must be'],
-    [{ interleave, order: 'strict' }, 'interleave goes with none'],
-    [{ interleave, reset: 'daily' }, 'interleave goes with none'],
-    [{ interleave, max: 5n }, 'interleave goes with none'],
+    [{ interleave, order: 'strict' }, 'interleave cannot be combined'],
+    [{ interleave, reset: 'daily' }, 'interleave cannot be combined'],
+    [{ interleave, max: 5n }, 'interleave cannot be combined'],
     [{ interleave: { ...interleave, of: 1 } }, 'interleave.of'],
     [{ interleave: { ...interleave, remainder: 2 } }, 'interleave.remainder'],
     [{ interleave: { ...interleave, block: 0 } }, 'interleave.block'],
@@ -34,7 +34,7 @@ describe('The settings of a tag', () => {
     expect(settingFault(settings)).toContain(fault);
   });
 
-  it('are refused when a row holds what makes no sense', () => {
+  it('are refused if a row has invalid values', () => {
     const row = { order: 'weekly', reset: undefined, zone: undefined, interleave: undefined };
     expect(() => tagKind('a', row)).toThrow(expect.objectContaining({ code: 'LEAF_TAG_ROW_INVALID' }));
     expect(() => tagKind('a', { ...row, order: undefined, reset: 'weekly' })).toThrow('reset must be one of');

@@ -2,51 +2,51 @@ import { LeafError } from '../errors/leaf-error';
 import { MAX_ID } from './id-range';
 
 export const ORDERS = ['relaxed', 'strict'] as const;
-/** `strict`: the IDs of a tag ascend over all servers; `relaxed`: within one server. */
+/** `strict`: IDs ascend over all servers; `relaxed`: within each server. */
 export type TagOrder = (typeof ORDERS)[number];
 
 export const RESETS = ['daily', 'monthly', 'yearly'] as const;
-/** A tag that begins anew with each day, month or year. */
+/** How often the numbers of a tag restart. */
 export type TagReset = (typeof RESETS)[number];
 
-/** The share of one database in a tag that several databases give IDs of. */
+/** The share of one database in a tag whose IDs several databases allocate. */
 export interface Interleave {
-  /** Databases that share the tag: 2 or more. */
+  /** Number of databases that share the tag, 2 or more. */
   readonly of: number;
-  /** Which of them: the blocks whose number leaves this remainder, 0 to `of` - 1. */
+  /** Index of this database, 0 to `of` - 1: it has the blocks whose number modulo `of` is this. */
   readonly remainder: number;
-  /** IDs of a block, from 1 up; the same in all of them, for good. */
+  /** IDs per block, 1 or more. Equal in all databases; must never change. */
   readonly block: number;
 }
 
-/** What never changes about a tag, since IDs were given by it. */
+/** The settings of a tag that never change, because they determine its IDs. */
 export interface TagKind {
   readonly order: TagOrder;
   readonly reset: TagReset | undefined;
-  /** IANA zone of the calendar that `reset` goes by. */
+  /** IANA time zone for `reset`. */
   readonly zone: string | undefined;
   readonly interleave: Interleave | undefined;
 }
 
 export const PLAIN_TAG: TagKind = { order: 'relaxed', reset: undefined, zone: undefined, interleave: undefined };
 
-/** Bound of the column of a step. */
+/** Maximum of the step columns. */
 export const MAX_STEP = 2_147_483_647;
-/** Databases that may share one tag. */
+/** Maximum number of databases of one tag. */
 export const MAX_INTERLEAVE = 1000;
-/** Length of an IANA zone at most, in characters. */
+/** Maximum length of a time zone name, in characters. */
 export const MAX_ZONE = 64;
 
-/** What of a tag may change, as {@link settingFault} looks at it. */
+/** The settings of a tag that may change. */
 export interface TagLimits {
   readonly step?: number | undefined;
-  /** The dynamic step grows to this at most, if the server allows as much; equal to `step`, it makes the step fixed. */
+  /** Maximum of the dynamic step, within the limit of the server. Equal to `step`: the step is fixed. */
   readonly maxStep?: number | null | undefined;
-  /** The last ID that may be given, 1 to 2^63 - 2. */
+  /** The last ID that may be issued, 1 to 2^63 - 2. */
   readonly max?: bigint | null | undefined;
 }
 
-/** The first thing that is wrong with settings of a tag; undefined when they can be stored. */
+/** Describes the first invalid setting of a tag; undefined if all are valid. */
 export function settingFault({ step, maxStep, max, ...kind }: TagLimits & Partial<TagKind>): string | undefined {
   if (step !== undefined && !isWithin(step, MAX_STEP)) return `step must be a whole number from 1 to ${MAX_STEP}`;
   if (!isNil(maxStep) && !isWithin(maxStep, MAX_STEP)) return `maxStep must be a whole number from 1 to ${MAX_STEP}`;
@@ -58,11 +58,11 @@ export function settingFault({ step, maxStep, max, ...kind }: TagLimits & Partia
 function kindFault({ order, reset, zone, interleave, max }: Partial<TagKind> & TagLimits): string | undefined {
   if (order !== undefined && !ORDERS.includes(order)) return `order must be one of ${ORDERS.join(', ')}`;
   if (reset !== undefined && !RESETS.includes(reset)) return `reset must be one of ${RESETS.join(', ')}`;
-  if (zone !== undefined && reset === undefined) return 'zone needs reset';
-  if (zone !== undefined && !isZone(zone)) return `zone must be an IANA time zone, as Europe/Berlin, not ${zone}`;
+  if (zone !== undefined && reset === undefined) return 'zone requires reset';
+  if (zone !== undefined && !isZone(zone)) return `zone must be an IANA time zone such as Europe/Berlin, not ${zone}`;
   if (interleave === undefined) return undefined;
   if (order === 'strict' || reset !== undefined || !isNil(max)) {
-    return 'interleave goes with none of order strict, reset and max';
+    return 'interleave cannot be combined with order strict, reset or max';
   }
   const { of, remainder, block } = interleave;
   if (!isWithin(of, MAX_INTERLEAVE) || of < 2)
@@ -71,14 +71,18 @@ function kindFault({ order, reset, zone, interleave, max }: Partial<TagKind> & T
   return isWithin(block, MAX_STEP) ? undefined : `interleave.block must be a whole number from 1 to ${MAX_STEP}`;
 }
 
-/** Reads the columns of a kind as a table holds them. @throws LeafError `LEAF_TAG_ROW_INVALID` */
+/**
+ * Converts the columns of a row to a {@link TagKind}.
+ *
+ * @throws LeafError `LEAF_TAG_ROW_INVALID`
+ */
 export function tagKind(tag: string, kind: Record<keyof TagKind, unknown>): TagKind {
   const read = { ...kind, order: kind.order ?? 'relaxed' } as TagKind;
   const fault = kindFault(read);
   if (fault === undefined) return read;
   throw new LeafError(
     'LEAF_TAG_ROW_INVALID',
-    `The row of tag "${tag}" in leaf_alloc cannot be used: ${fault}. Set its columns as docs/operations.md says.`,
+    `The row of tag "${tag}" in leaf_alloc is invalid: ${fault}. Correct its columns: docs/operations.md.`,
   );
 }
 

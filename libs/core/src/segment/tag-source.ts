@@ -3,17 +3,17 @@ import type { IdRange } from './id-range';
 import type { DoubleBufferSnapshot } from './segment-snapshot';
 import type { TagOrder } from './tag-settings';
 
-/** Where the IDs of one tag come from: a double buffer, or the line of a strict tag. */
+/** The source of the IDs of one tag: a double buffer, or a strict tag. */
 export interface TagSource {
   readonly tag: string;
   readonly order: TagOrder;
-  /** IDs handed out so far. */
+  /** Number of IDs issued. */
   readonly issued: number;
-  /** The highest ID that is known to be taken of the tag; 0 before the first. */
+  /** The highest ID of the tag known to be taken; 0 if none is. */
   readonly highest: bigint;
-  /** IDs at hand without asking the store. */
+  /** Number of buffered IDs. */
   readonly buffered: number;
-  /** Another number when a snapshot would be another one; never a number that was there before. */
+  /** Version: changes whenever {@link snapshot} would; never repeats a value. */
   readonly revision: number;
   /** Size of the newest load; 0 before the first. */
   readonly step: number;
@@ -21,22 +21,22 @@ export interface TagSource {
   /** The next ID, or undefined when none is buffered. */
   tryNext(): bigint | undefined;
 
-  /** The next ID, waiting for the store if need be. @throws LeafError */
+  /** The next ID; waits for the store if necessary. @throws LeafError */
   take(): Promise<bigint>;
 
   /** The next `count` IDs as ascending ranges, or undefined when fewer are buffered. */
   tryRanges(count: number): IdRange[] | undefined;
 
-  /** The next `count` IDs as ascending ranges, waiting for the store if need be. @throws LeafError */
+  /** The next `count` IDs as ascending ranges; waits for the store if necessary. @throws LeafError */
   takeRanges(count: number): Promise<IdRange[]>;
 
-  /** Fetches IDs ahead of the first call, where that is done. */
+  /** Loads IDs before the first call, if this source buffers IDs. */
   preload(): Promise<void>;
 
   /**
-   * Ends it: calls from now on, waiting ones included, are refused with `reason`, which is made when it is needed.
+   * Ends the source: later and waiting calls are refused with the error that `reason` creates.
    *
-   * @returns what was not issued, newest range first, once no allocation is under way
+   * @returns the unissued ranges, newest first, once no allocation is in progress
    */
   retire(reason: () => LeafError): Promise<IdRange[]>;
 

@@ -5,14 +5,14 @@ import { StrictLine } from './strict-line';
 import { StrictTag } from './strict-tag';
 import type { TagSource } from './tag-source';
 
-/** Makes the source that the kind of a tag asks for. */
+/** Creates the source for the kind of a tag. */
 export class TagSources {
-  /** By database. */
+  /** Keyed by database. */
   private readonly lines = new Map<string, StrictLine>();
 
   constructor(private readonly context: BufferContext) {}
 
-  /** @param highest the highest ID that is known to be taken of the tag: all others are above it */
+  /** @param highest the highest ID of the tag known to be taken; all issued IDs are above it */
   open({ tag, kind }: TagEntry, highest: bigint): TagSource {
     if (kind?.order !== 'strict') return new DoubleBuffer(tag, this.context, highest);
     return new StrictTag(tag, this.context, this.lineOf(tag), highest);

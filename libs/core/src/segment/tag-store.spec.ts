@@ -38,7 +38,7 @@ describe('what may be stored of a tag', () => {
     expect(() => assertNewTag({ tag: 'a b', step: 1 })).toThrow(invalid);
   });
 
-  it('counts a character beyond 16 bits as one', () => {
+  it('counts a code point beyond 16 bits as one character', () => {
     expect(fitsDescription('😀'.repeat(256))).toBe(true);
     expect(fitsDescription('😀'.repeat(257))).toBe(false);
     expect(() => assertTagChange({ description: '😀'.repeat(257) })).toThrow(REFUSED);

@@ -4,10 +4,10 @@ import { MAX_PERIOD, periodRow } from './periods';
 import { assertTag, MAX_TAG } from './tag';
 import { settingFault, type TagKind, type TagLimits } from './tag-settings';
 
-/** The row of a tag, as it stands in the database. */
+/** The row of a tag in the database. */
 export interface TagRow extends TagKind {
   readonly tag: string;
-  /** The first ID that is not taken yet; of an interleaved tag, the first one of its next block. */
+  /** The first ID that is not taken; for an interleaved tag, the first ID of its next block. */
   readonly maxId: bigint;
   readonly step: number;
   readonly maxStep: number | undefined;
@@ -20,22 +20,22 @@ export interface TagRow extends TagKind {
 export interface NewTag extends TagLimits, Partial<TagKind> {
   readonly tag: string;
   readonly step: number;
-  /** The first ID to be given; 1 when left out, or where a deleted tag of this name had come to. */
+  /** The first ID to issue. Defaults to 1, or to the first unused ID of a deleted tag of this name. */
   readonly maxId?: bigint | undefined;
   readonly description?: string | undefined;
 }
 
-/** What is left out stays as it is; null takes it away. */
+/** Undefined keeps a setting; null removes it. */
 export interface TagChange extends TagLimits {
-  /** Undefined leaves it, the empty string takes it away. */
+  /** Undefined keeps it; the empty string removes it. */
   readonly description?: string | undefined;
-  /** May only rise: what lies below was given out. */
+  /** May only increase: lower IDs may have been issued. */
   readonly maxId?: bigint | undefined;
 }
 
 export const MAX_DESCRIPTION = 256;
 
-/** Counts characters as databases do: one beyond 16 bits is one. */
+/** Counts code points, as databases do. */
 export function fitsDescription(text: string): boolean {
   return Array.from(text).length <= MAX_DESCRIPTION;
 }
@@ -47,8 +47,7 @@ export interface TagPage {
 }
 
 /**
- * Administration of the tags. Every change is one transaction. Faults of the store itself reject with
- * `LEAF_STORE_UNAVAILABLE`.
+ * Administration of tags. Every change is one transaction. Failures of the store reject with `LEAF_STORE_UNAVAILABLE`.
  */
 export abstract class TagStore {
   /**
@@ -63,7 +62,7 @@ export abstract class TagStore {
 
   /**
    * @throws LeafError `LEAF_TAG_INVALID`, `LEAF_BODY_INVALID`, `LEAF_TAG_EXISTS`, or `LEAF_MAX_ID_BACKWARDS` when a
-   *   deleted tag of this name has given IDs from `maxId` on
+   *   deleted tag of this name has issued IDs at or above `maxId`
    */
   abstract create(tag: NewTag): Promise<TagRow>;
 
@@ -74,7 +73,7 @@ export abstract class TagStore {
   abstract change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }>;
 
   /**
-   * Deletes the tag and remembers how far it had come, so that a new one of this name does not begin again.
+   * Deletes the tag and records its first unused ID, so that a new tag of this name continues above it.
    *
    * @returns the row that was deleted
    * @throws LeafError `LEAF_TAG_NOT_FOUND`

@@ -44,7 +44,7 @@ describe('tag', () => {
       }
       throw new Error('not refused');
     };
-    expect(refusalOf('a b').message).toContain('"a b" is no tag: use 1 to 128 letters');
+    expect(refusalOf('a b').message).toContain('"a b" is not a valid tag; use 1 to 128 letters');
     expect(refusalOf(`${'y'.repeat(39)}!`).message).toContain(`"${'y'.repeat(39)}!" is`);
     expect(refusalOf(`${'y'.repeat(5000)}!`).message).toContain(`"${'y'.repeat(40)}…" is`);
     expect(refusalOf('a\r\nSet-Cookie: b').message).not.toMatch(/[\r\n]/);

@@ -1,10 +1,10 @@
 import { LeafError } from '../errors/leaf-error';
 
-/** @param cause what the store said last, if it said anything */
+/** @param cause latest error of the store, if any */
 export function segmentUnavailable(tag: string, waitMs: number, cause: unknown): LeafError {
   return new LeafError(
     'LEAF_SEGMENT_UNAVAILABLE',
-    `No ID of tag "${tag}" could be had within ${waitMs} ms: its segments are used up and the database has not given a new one. It goes on by itself when the database answers; larger steps last longer.`,
+    `Tag "${tag}" has no ID after ${waitMs} ms: its segments are used up, and the database has not allocated a new one. It resumes automatically when the database responds. Check the database; a larger step bridges longer outages.`,
     { cause, retryAfterMs: 1000 },
   );
 }
@@ -12,16 +12,16 @@ export function segmentUnavailable(tag: string, waitMs: number, cause: unknown):
 export function tooManyWaiting(tag: string): LeafError {
   return new LeafError(
     'LEAF_OVERLOADED',
-    `Far more IDs of tag "${tag}" are asked for than the database gives in time, and newer calls go first. Come back later; larger steps last longer.`,
+    `Too many calls wait for IDs of tag "${tag}", and newer calls are served first. Retry later; a larger step reduces the load on the database.`,
     { retryAfterMs: 1000 },
   );
 }
 
-/** @param cause what the store said last, if it said anything */
+/** @param cause latest error of the store, if any */
 export function strictUnavailable(tag: string, waitMs: number, cause: unknown): LeafError {
   return new LeafError(
     'LEAF_SEGMENT_UNAVAILABLE',
-    `No ID of the strict tag "${tag}" could be had within ${waitMs} ms: each one needs an answer of the database, and it has not given one. It goes on by itself when the database answers.`,
+    `Strict tag "${tag}" has no ID after ${waitMs} ms: each ID needs a reply from the database, which has not responded. It resumes automatically when the database responds. Check the database.`,
     { cause, retryAfterMs: 1000 },
   );
 }
@@ -29,7 +29,7 @@ export function strictUnavailable(tag: string, waitMs: number, cause: unknown): 
 export function tooManyStrict(tag: string, places: number): LeafError {
   return new LeafError(
     'LEAF_OVERLOADED',
-    `${places} calls wait for IDs of the strict tag "${tag}" already. Come back later; the database is slow, or away.`,
+    `${places} calls already wait for IDs of strict tag "${tag}". Retry later; check whether the database is slow or down.`,
     { retryAfterMs: 1000 },
   );
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock/clock';
 
-/** A tag that the store does not have is answered from memory this long, in milliseconds. */
+/** How long a missing tag is cached, in milliseconds. */
 const NOT_FOUND_MS = 1000;
-/** So many unknown tags are kept in mind; more are forgotten, oldest first. */
+/** Maximum number of cached tags; the oldest is dropped first. */
 const NOT_FOUND_KEPT = 10_000;
 
-/** Tags that the store did not have a moment ago: repeated calls for them do not reach the store. */
+/** Negative cache: tags that the store did not have. Repeated calls for them do not reach the store. */
 export class UnknownTags {
   private readonly until = new Map<string, number>();
 

@@ -25,8 +25,8 @@ function join(count = 1): void {
 
 const how = (end: WaitEnd | undefined): number => ends.filter((each) => each === end).length;
 
-describe('WaitingLine', () => {
-  it('wakes all who wait, and all who watch', async () => {
+describe('WaitQueue', () => {
+  it('wakes all waiting and all watching calls', async () => {
     join(3);
     let seen = false;
     void line.watch().then(() => (seen = true));
@@ -48,7 +48,7 @@ describe('WaitingLine', () => {
     expect(ends).toEqual(['late', 'late']);
   });
 
-  it('disturbs nobody while there is room', async () => {
+  it('evicts no call while there is room', async () => {
     join(ROOM);
     await clock.advance(WAIT_MS - 1);
     expect(how(undefined)).toBe(ROOM);
@@ -56,7 +56,7 @@ describe('WaitingLine', () => {
     expect(how('late')).toBe(ROOM);
   });
 
-  it('has whoever waited give way to newer ones once it is too long', async () => {
+  it('evicts older calls for newer ones when it is too long', async () => {
     join(ROOM);
     await clock.advance(PATIENCE_MS - 1);
     join();
@@ -71,7 +71,7 @@ describe('WaitingLine', () => {
     expect(how('woken')).toBe(2);
   });
 
-  it('lets nobody wait long while it is crowded, and as long as before afterwards', async () => {
+  it('limits waits while it is overloaded, and not afterwards', async () => {
     join(ROOM + 1);
     line.wake();
     await clock.advance(CROWDED_MS - 1);
@@ -87,7 +87,7 @@ describe('WaitingLine', () => {
     expect(ends.at(-1)).toBe('late');
   });
 
-  it('is crowded until that time, and not at it', async () => {
+  it('is overloaded before that time, and not at it', async () => {
     join(ROOM + 1);
     line.wake();
     await clock.advance(CROWDED_MS);
@@ -96,7 +96,7 @@ describe('WaitingLine', () => {
     expect(ends.at(-1)).toBeUndefined();
   });
 
-  it('counts the wait from the begin of the call, also when it has been woken for nothing', async () => {
+  it('counts the wait from the start of the call, even after a spurious wake-up', async () => {
     const deadline = clock.monotonic() + WAIT_MS;
     join(ROOM + 1);
     line.wake();

@@ -1,13 +1,16 @@
 import type { Clock } from '../clock/clock';
 
-/** What ended a wait: there is something new to look at; the deadline; newer calls, to which this one gave way. */
+/**
+ * What ended a wait: an allocation ended (`woken`), the deadline passed (`late`), or newer calls displaced this one
+ * (`evicted`).
+ */
 export type WaitEnd = 'woken' | 'late' | 'evicted';
 
-/** So many calls wait undisturbed, however long it takes. */
+/** Up to this number of calls, no call is evicted. */
 const ROOM = 256;
-/** Once there were more, the line counts as crowded for this time, in milliseconds. */
+/** How long the queue counts as overloaded after it held {@link ROOM} calls, in milliseconds. */
 const OVERLOADED_MS = 1000;
-/** In a crowded line, calls that have waited this long give way to newer ones, in milliseconds. */
+/** In an overloaded queue, calls that have waited this long are evicted, in milliseconds. */
 const PATIENCE_MS = 10;
 
 interface Waiter {
@@ -16,9 +19,8 @@ interface Waiter {
 }
 
 /**
- * The calls that wait for IDs of one tag, oldest first. Where far more is asked for than the store gives, those served
- * are the newest: they have waited for a moment, and the others are refused soon, in place of all of them waiting nearly
- * as long as they may.
+ * The calls that wait for IDs of one tag, oldest first. Under overload, the newest calls are served after a short wait
+ * and older ones are refused early. Otherwise all calls would wait for almost their whole limit.
  */
 export class WaitQueue {
   private waiters: Set<Waiter> | undefined;
@@ -30,7 +32,7 @@ export class WaitQueue {
     private readonly waitMs: number,
   ) {}
 
-  /** Whether no call waits, and a new line would do as well. */
+  /** Whether the queue is empty and not overloaded, so that it can be discarded. */
   get idle(): boolean {
     return this.waiters === undefined && this.watchers === undefined && this.clock.monotonic() >= this.overloadedUntil;
   }
@@ -40,13 +42,13 @@ export class WaitQueue {
     return this.waiters !== undefined && this.waiters.size > 0;
   }
 
-  /** @param deadline the begin of the call, and `waitMs` later */
+  /** @param deadline start of the call plus `waitMs`, in monotonic milliseconds */
   async wait(deadline: number): Promise<WaitEnd> {
     const now = this.clock.monotonic();
     const since = deadline - this.waitMs;
-    const crowded = this.isOverloaded(now);
-    if (crowded) this.evict(now);
-    const end = crowded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
+    const overloaded = this.isOverloaded(now);
+    if (overloaded) this.evict(now);
+    const end = overloaded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
     const waiter = { since, alarm: new AbortController() };
     const { signal } = waiter.alarm;
     const waiters = (this.waiters ??= new Set());
@@ -57,7 +59,7 @@ export class WaitQueue {
     return end < deadline ? 'evicted' : 'late';
   }
 
-  /** Waits for {@link wake} without asking for anything. */
+  /** Waits for {@link wake} without counting as a waiting call. */
   watch(): Promise<void> {
     return new Promise((resolve) => (this.watchers ??= []).push(resolve));
   }

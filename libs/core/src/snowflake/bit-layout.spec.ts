@@ -26,9 +26,9 @@ describe('BitLayout', () => {
     ['too many sequence bits', { timeBits: 31, workerBits: 1, sequenceBits: 23 }, 'sequence bits'],
     ['infinite sequence bits', { sequenceBits: Infinity }, 'sequence bits'],
     ['a sum of 64', { sequenceBits: 13 }, 'the bits add up to 64'],
-    ['a negative epoch', { epoch: -1 }, 'the epoch -1 must be whole'],
-    ['a broken epoch', { epoch: 0.5 }, 'the epoch 0.5 must be whole'],
-    ['an epoch beyond safe integers', { epoch: 2 ** 53 }, 'the epoch 9007199254740992 must be whole'],
+    ['a negative epoch', { epoch: -1 }, 'the epoch must be a whole number of Unix milliseconds, 0 or more, not -1'],
+    ['a broken epoch', { epoch: 0.5 }, '0 or more, not 0.5'],
+    ['an epoch beyond safe integers', { epoch: 2 ** 53 }, '0 or more, not 9007199254740992'],
     ['an epoch that leaves no safe end', { epoch: 2 ** 53 - 2 ** 40 }, 'is too late for 41 time bits'],
   ])('refuses %s', (_, wrong, problem) => {
     expect(() => new BitLayout({ ...STANDARD, ...wrong })).toThrow(
@@ -72,7 +72,7 @@ describe('BitLayout', () => {
     expect(layout.compose({ ...zero, timestamp: DEFAULT_EPOCH + 1 })).toBe(1n << 22n);
   });
 
-  it('ends with the epoch', () => {
+  it('ends when the time bits are used up', () => {
     const layout = defaultLayout();
     expect(layout.compose({ timestamp: layout.maxTimestamp, workerId: 0, sequence: 0 })).toBe(
       ((1n << 41n) - 1n) << 22n,
@@ -97,7 +97,7 @@ describe('BitLayout', () => {
     expect(layout.decompose(layout.compose(parts))).toEqual(parts);
   });
 
-  it('reckons the end of its epoch to the millisecond, and refuses one past 2^53', () => {
+  it('computes the end of its epoch to the millisecond, and rejects one past 2^53', () => {
     const last = 2 ** 53 - 2 ** 41;
     const bits = { timeBits: 41, workerBits: 10, sequenceBits: 12 };
     expect(new BitLayout({ ...bits, epoch: last }).maxTimestamp).toBe(Number.MAX_SAFE_INTEGER);
@@ -110,10 +110,10 @@ describe('BitLayout', () => {
     ['a timestamp before the epoch', { timestamp: DEFAULT_EPOCH - 1 }, 'timestamp'],
     ['a broken timestamp', { timestamp: DEFAULT_EPOCH + 0.5 }, 'timestamp'],
     ['a negative worker ID', { workerId: -1 }, 'worker ID -1'],
-    ['a worker ID too high', { workerId: 1024 }, 'worker ID 1024 does not fit the layout: 0 to 1023'],
+    ['a worker ID too high', { workerId: 1024 }, 'worker ID 1024 does not fit the layout: use 0 to 1023'],
     ['a negative sequence', { sequence: -1 }, 'sequence -1'],
-    ['a sequence too high', { sequence: 4096 }, 'sequence 4096 does not fit the layout: 0 to 4095'],
-    ['no number', { sequence: NaN }, 'sequence NaN'],
+    ['a sequence too high', { sequence: 4096 }, 'sequence 4096 does not fit the layout: use 0 to 4095'],
+    ['NaN', { sequence: NaN }, 'sequence NaN'],
   ])('does not compose %s', (_, wrong, problem) => {
     const parts = { timestamp: DEFAULT_EPOCH, workerId: 0, sequence: 0, ...wrong };
     expect(() => defaultLayout().compose(parts)).toThrow(RangeError);
@@ -124,7 +124,7 @@ describe('BitLayout', () => {
     expect(() => defaultLayout().decompose(id)).toThrow(
       expect.objectContaining({
         code: 'LEAF_ID_INVALID',
-        message: expect.stringContaining(`${id} is no snowflake ID: use a number from 0 to 9223372036854775807`),
+        message: expect.stringContaining(`Invalid snowflake ID ${id}: use a number from 0 to 9223372036854775807`),
       }) as Error,
     );
   });

@@ -4,7 +4,7 @@ import { LeafError } from '../errors/leaf-error';
 export const DEFAULT_EPOCH = 1_288_834_974_657;
 
 export interface BitLayoutOptions {
-  /** Bits of the milliseconds since the epoch. */
+  /** Bits of the time field, in milliseconds since the epoch. */
   readonly timeBits: number;
   /** Bits of the worker ID. */
   readonly workerBits: number;
@@ -14,7 +14,7 @@ export interface BitLayoutOptions {
   readonly epoch: number;
 }
 
-/** 41 bits of time (69 years), 10 of worker ID (1024), 12 of sequence (4096 a millisecond). */
+/** 41 bits of time (69 years), 10 of worker ID (1024), 12 of sequence (4096 per millisecond). */
 export const DEFAULT_LAYOUT: BitLayoutOptions = {
   timeBits: 41,
   workerBits: 10,
@@ -31,8 +31,8 @@ export interface SnowflakeParts {
 }
 
 /**
- * How a snowflake ID is laid out: one sign bit that stays 0, then time, worker ID and sequence, highest first, in the
- * manner of Twitter's Snowflake (2010). The sum of the three is at most 63.
+ * The bit layout of snowflake IDs, after Twitter's Snowflake (2010): a sign bit that is always 0, then time, worker ID
+ * and sequence, from the most significant bit. The three fields have at most 63 bits in total.
  */
 export class BitLayout {
   readonly timeBits: number;
@@ -41,7 +41,7 @@ export class BitLayout {
   readonly epoch: number;
   /** Highest worker ID. */
   readonly maxWorkerId: number;
-  /** Highest sequence of a millisecond. */
+  /** Highest sequence number of a millisecond. */
   readonly maxSequence: number;
   /** Last Unix millisecond that fits the time bits. */
   readonly maxTimestamp: number;
@@ -51,22 +51,22 @@ export class BitLayout {
   private readonly timeShift: bigint;
   private readonly workerShift: bigint;
 
-  /** @throws LeafError `LEAF_LAYOUT_INVALID` naming the field and its bounds */
+  /** @throws LeafError `LEAF_LAYOUT_INVALID` that names the field and its bounds */
   constructor({ timeBits, workerBits, sequenceBits, epoch }: BitLayoutOptions) {
     assertWithin('time bits', timeBits, 31, 52);
     assertWithin('worker bits', workerBits, 1, 22);
     assertWithin('sequence bits', sequenceBits, 1, 22);
     const sum = timeBits + workerBits + sequenceBits;
-    if (sum > 63) throw invalid(`the bits add up to ${sum}; a positive 64-bit ID holds at most 63`);
+    if (sum > 63) throw invalid(`the bits add up to ${sum}; a positive 64-bit ID has at most 63`);
     if (!Number.isSafeInteger(epoch) || epoch < 0) {
-      throw invalid(`the epoch ${epoch} must be whole Unix milliseconds, 0 or later`);
+      throw invalid(`the epoch must be a whole number of Unix milliseconds, 0 or more, not ${epoch}`);
     }
     this.timeBits = timeBits;
     this.workerBits = workerBits;
     this.sequenceBits = sequenceBits;
     this.epoch = epoch;
     this.maxWorkerId = 2 ** workerBits - 1;
-    // By shift: a power is a float to V8, and each ID would pay for it.
+    // A shift gives V8 a small integer; `2 ** n` gives a double, which slows down every ID.
     this.maxSequence = (1 << sequenceBits) - 1;
     this.maxTimestamp = epoch + (2 ** timeBits - 1);
     if (!Number.isSafeInteger(this.maxTimestamp))
@@ -76,7 +76,7 @@ export class BitLayout {
     this.maxId = (1n << BigInt(sum)) - 1n;
   }
 
-  /** Bits and epoch as one text: two layouts with another one make IDs that can be equal. */
+  /** Bits and epoch as one string. Layouts with different fingerprints can produce equal IDs. */
   get fingerprint(): string {
     return `${this.timeBits},${this.workerBits},${this.sequenceBits}@${this.epoch}`;
   }
@@ -91,10 +91,10 @@ export class BitLayout {
     );
   }
 
-  /** @throws LeafError `LEAF_ID_INVALID` when no ID of this layout has that value */
+  /** @throws LeafError `LEAF_ID_INVALID` when the value is not an ID of this layout */
   decompose(id: bigint): SnowflakeParts {
     if (id < 0n || id > this.maxId) {
-      throw new LeafError('LEAF_ID_INVALID', `${id} is no snowflake ID: use a number from 0 to ${this.maxId}.`);
+      throw new LeafError('LEAF_ID_INVALID', `Invalid snowflake ID ${id}: use a number from 0 to ${this.maxId}.`);
     }
     return {
       timestamp: Number(id >> this.timeShift) + this.epoch,
@@ -116,7 +116,7 @@ function assertWithin(field: string, value: number, low: number, high: number): 
 
 function assertFits(field: string, value: number, low: number, high: number): void {
   if (!Number.isSafeInteger(value) || value < low || value > high) {
-    throw new RangeError(`${field} ${value} does not fit the layout: ${low} to ${high}`);
+    throw new RangeError(`${field} ${value} does not fit the layout: use ${low} to ${high}`);
   }
 }
 

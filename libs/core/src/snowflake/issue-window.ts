@@ -1,25 +1,25 @@
 import type { LeafError } from '../errors/leaf-error';
 
-/** The time for which one worker ID is held without a break. */
+/** An uninterrupted period in which one worker ID is held. */
 export interface Tenure {
   readonly workerId: number;
-  /** Unix milliseconds: IDs carry later timestamps only. At or above the newest ID issued under an earlier tenure. */
+  /** Unix milliseconds: all IDs have later timestamps. At or above the newest timestamp of earlier tenures. */
   readonly floor: number;
 }
 
 /**
- * The times in which a generator may issue; in production a `WorkerLease`. Its fields are read once per millisecond,
- * `tenure` with every ID.
+ * The time window in which a generator may issue IDs; in production a `WorkerLease`. The generator reads its fields
+ * once per millisecond, and `tenure` for every ID.
  */
 export interface IssueWindow {
-  /** Another object for every acquisition; undefined while no worker ID is held. */
+  /** A new object for each acquisition; undefined while no worker ID is held. */
   readonly tenure: Tenure | undefined;
-  /** Unix milliseconds: no ID carries a later timestamp. */
+  /** Unix milliseconds: no ID has a later timestamp. */
   readonly ceiling: number;
-  /** Unix milliseconds from which on the window should be extended. */
+  /** Unix milliseconds after which the window should be renewed. */
   readonly renewAfter: number;
-  /** Why nothing is issued while there is no tenure. */
+  /** The error of all calls while there is no tenure. */
   readonly refusal: LeafError;
-  /** Extends the ceiling, joining an attempt under way. Never rejects. */
+  /** Raises the ceiling; joins a renewal in progress. Never rejects. */
   renew(): Promise<void>;
 }

@@ -21,22 +21,26 @@ describe('a refusal', () => {
   it.each<[Obstacle, object, string]>([
     ['exhausted', { code: 'LEAF_OVERLOADED', retryAfterMs: 1 }, 'Worker 39 has used all 4096 IDs'],
     ['floor', { code: 'LEAF_NOT_READY', retryAfterMs: 71 }, 'Worker 39 may have issued IDs for the next 70 ms'],
-    ['ceiling', { code: 'LEAF_LEASE_EXPIRED', retryAfterMs: 1000 }, `Worker 39 reserved time up to ${NOW - 1} `],
-    ['epoch', { code: 'LEAF_EPOCH_EXHAUSTED', retryAfterMs: undefined }, `The clock reads ${NOW}, outside`],
+    [
+      'ceiling',
+      { code: 'LEAF_LEASE_EXPIRED', retryAfterMs: 1000 },
+      `Worker 39 has used its reserved time up to ${NOW - 1} `,
+    ],
+    ['epoch', { code: 'LEAF_EPOCH_EXHAUSTED', retryAfterMs: undefined }, `The clock reads ${NOW} (Unix ms), outside`],
     ['absorbing', { code: 'LEAF_CLOCK_BACKWARDS', retryAfterMs: 6 }, 'worker 39 is 6 ms behind'],
     ['behind', { code: 'LEAF_CLOCK_BACKWARDS', retryAfterMs: 6 }, 'worker 39 is 6 ms behind'],
-  ])('for %s says whose it is, by how much, and when to come back', (hold, fields, part) => {
+  ])('for %s names the worker, the amount and when to retry', (hold, fields, part) => {
     const refusal = refusalOf(hold, state);
     expect(refusal).toMatchObject(fields);
     expect(refusal.message).toContain(part);
   });
 
-  it('gives the bounds of the layout with a clock outside of them', () => {
+  it('names the bounds of the layout if the clock is outside them', () => {
     const { epoch, maxTimestamp } = state.layout;
     expect(refusalOf('epoch', state).message).toContain(`from ${epoch} to ${maxTimestamp}`);
   });
 
-  it('repeats why there is no worker', () => {
+  it('is that of the window while there is no worker', () => {
     const { window } = state;
     expect(refusalOf('no-tenure', state)).toBe(window.refusal);
     expect(refusalOf('floor', { ...state, window: { ...window, tenure: undefined } })).toBe(window.refusal);

@@ -7,7 +7,7 @@ export type Obstacle = 'exhausted' | 'absorbing' | 'behind' | 'floor' | 'ceiling
 
 const HOLDS: readonly Obstacle[] = ['no-tenure', 'behind', 'exhausted', 'absorbing', 'epoch', 'floor', 'ceiling'];
 
-/** The generator's decisions that there is no timestamp to issue with: numbers, which cost nothing to make. */
+/** Results of the generator's decision when it has no usable timestamp. Numbers need no allocation. */
 export const [NO_TENURE, BEHIND, EXHAUSTED, ABSORBING, EPOCH, FLOOR, CEILING] = [-2, -3, -4, -5, -6, -7, -8] as const;
 
 export function obstacleOf(decision: number): Obstacle {
@@ -22,7 +22,7 @@ export interface HoldState {
   readonly now: number;
 }
 
-/** The error of a call that gets no ID. */
+/** The error for a call that gets no ID. */
 export function refusalOf(hold: Obstacle, { window, layout, timestamp, now }: HoldState): LeafError {
   const { tenure, ceiling, refusal } = window;
   if (hold === 'no-tenure' || tenure === undefined) return refusal;
@@ -31,31 +31,31 @@ export function refusalOf(hold: Obstacle, { window, layout, timestamp, now }: Ho
     case 'exhausted':
       return new LeafError(
         'LEAF_OVERLOADED',
-        `Worker ${workerId} has used all ${layout.maxSequence + 1} IDs of this millisecond. Try again, or spread the load over more servers.`,
+        `Worker ${workerId} has used all ${layout.maxSequence + 1} IDs of this millisecond. Retry, or distribute the load over more servers.`,
         { retryAfterMs: 1 },
       );
     case 'floor':
       return new LeafError(
         'LEAF_NOT_READY',
-        `Worker ${workerId} may have issued IDs for the next ${floor - now} ms before it was restarted and waits for the clock to pass them.`,
+        `Worker ${workerId} may have issued IDs for the next ${floor - now} ms before this server started. It issues IDs again when the clock has passed that time.`,
         { retryAfterMs: floor - now + 1 },
       );
     case 'ceiling':
       return new LeafError(
         'LEAF_LEASE_EXPIRED',
-        `Worker ${workerId} reserved time up to ${ceiling} and has not been able to reserve more. It goes on by itself when its registry can be written again.`,
+        `Worker ${workerId} has used its reserved time up to ${ceiling} (Unix ms) and cannot extend it. It resumes automatically when its registry accepts writes again.`,
         { retryAfterMs: 1000 },
       );
     case 'epoch':
       return new LeafError(
         'LEAF_EPOCH_EXHAUSTED',
-        `The clock reads ${now}, outside the layout's time from ${layout.epoch} to ${layout.maxTimestamp}. Correct the clock, or choose an epoch or layout for this time.`,
+        `The clock reads ${now} (Unix ms), outside the time range of the layout, from ${layout.epoch} to ${layout.maxTimestamp}. Correct the clock, or change the epoch or the layout.`,
       );
     case 'absorbing':
     case 'behind':
       return new LeafError(
         'LEAF_CLOCK_BACKWARDS',
-        `The clock of worker ${workerId} is ${timestamp - now} ms behind its newest ID. It goes on by itself when the clock has caught up; check the time service of this host.`,
+        `The clock of worker ${workerId} is ${timestamp - now} ms behind its newest ID. It resumes automatically when the clock has caught up; check the time synchronization of this host.`,
         { retryAfterMs: timestamp - now },
       );
   }

@@ -43,7 +43,7 @@ describe('SnowflakeGenerator in its window', () => {
   const times = (count: number): number[] => Array.from({ length: count }, () => offset(ids.next()));
   const offset = (id: bigint): number => ids.layout.decompose(id).timestamp - START;
 
-  /** Every way to ask is refused with `code`. */
+  /** Every kind of call is refused with `code`. */
   async function expectRefused(code: LeafErrorCode, options: LeafErrorOptions = {}): Promise<void> {
     const refusal: unknown = expect.objectContaining({ code, ...options });
     expect([ids.tryNext(), ids.tryNextString()]).toEqual([undefined, undefined]);
@@ -63,7 +63,7 @@ describe('SnowflakeGenerator in its window', () => {
       expect(ids.snapshot()).toMatchObject({ issued: 4, lastTimestamp: START, behindMs: 5, backwardsSteps: 1 });
     });
 
-    it('refuses beyond the limit and recovers by itself', async () => {
+    it('refuses beyond the limit and recovers automatically', async () => {
       times(2);
       clock.step(-6);
       await expectRefused('LEAF_CLOCK_BACKWARDS', { retryAfterMs: 6 });
@@ -74,7 +74,7 @@ describe('SnowflakeGenerator in its window', () => {
       expect(ids.snapshot().backwardsSteps).toBe(1);
     });
 
-    it('refuses at once what blocks and would have to wait for an absorbed step', () => {
+    it('refuses a blocking call that would wait for an absorbed step', () => {
       times(4);
       clock.step(-2);
       expect(ids.tryNext()).toBeUndefined();
@@ -186,7 +186,7 @@ describe('SnowflakeGenerator in its window', () => {
       await refusal;
     });
 
-    it('asks for a renewal ahead of it, and issues meanwhile', () => {
+    it('requests a renewal before it, and keeps issuing', () => {
       window.renewAfter = START;
       times(2);
       expect(window.renewals).toBe(0);
@@ -231,7 +231,7 @@ describe('SnowflakeGenerator in its window', () => {
   });
 
   describe('when the lease is lost', () => {
-    it('stops within the millisecond, and for good', async () => {
+    it('stops within the millisecond, permanently', async () => {
       times(1);
       window.tenure = undefined;
       window.refusal = new LeafError('LEAF_LEASE_LOST', 'gone');
@@ -280,7 +280,7 @@ describe('SnowflakeGenerator in its window', () => {
     });
   });
 
-  it('absorbs 5 ms and waits for a second, unless told otherwise', async () => {
+  it('absorbs 5 ms and waits for one second by default', async () => {
     ids = generator(new BitLayout(BITS), DEFAULT_SNOWFLAKE_OPTIONS);
     times(1);
     clock.step(-5);

@@ -15,7 +15,7 @@ class FrozenClock extends FakeClock {
   }
 }
 
-/** Lets more than the asked time pass in a pause, or steps the wall clock meanwhile. */
+/** Lets more than the requested time pass in a pause, or steps the wall clock during it. */
 class DisturbedClock extends FakeClock {
   constructor(
     private readonly extraMs: number,
@@ -92,7 +92,7 @@ describe('SnowflakeGenerator', () => {
     expect(bounds).toEqual([4]);
   });
 
-  it('starts each millisecond anew', () => {
+  it('restarts the sequence in each millisecond', () => {
     const starts = [2, 1, 0];
     const ids = generator(small, clock, () => starts.shift() ?? 0);
     const issued = many(3, () => {
@@ -193,7 +193,7 @@ describe('SnowflakeGenerator', () => {
     expect(ids.snapshot().issued).toBe(0);
   });
 
-  it('takes exactly what is wanted and goes on behind it', async () => {
+  it('takes exactly the requested IDs and continues after them', async () => {
     const ids = generator(defaultLayout());
     const first = await ids.take(5);
     const second = await ids.takeStrings(3);
@@ -210,7 +210,7 @@ describe('SnowflakeGenerator', () => {
     expect(new Set(issued).size).toBe(18);
   });
 
-  it('never takes for ever while the clock stands still', async () => {
+  it('does not wait indefinitely while the clock stands still', async () => {
     const frozen = new FrozenClock(START);
     const answer = generator(small, frozen).take(5);
     const refusal = expect(answer).rejects.toMatchObject({ code: 'LEAF_OVERLOADED' });
@@ -235,7 +235,7 @@ describe('SnowflakeGenerator', () => {
     expect(ids.tryNext()).toBeUndefined();
   });
 
-  it('uses up a missed millisecond though the clock goes on meanwhile', () => {
+  it('uses up a missed millisecond even if the clock advances', () => {
     const ids = generator();
     many(4, () => ids.tryNext());
     clock.step(3);

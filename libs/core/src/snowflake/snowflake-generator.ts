@@ -21,39 +21,39 @@ import {
 import type { SnowflakeOptions, SnowflakeSnapshot } from './snowflake-options';
 
 /**
- * A new millisecond starts its sequence below this, so that IDs of a slow caller do not all end in 0. One that follows
- * on a millisecond that is used up starts at 0.
+ * A new millisecond starts its sequence at a random number below this, so that the IDs of slow callers do not all end
+ * in 0. After an exhausted millisecond, the sequence starts at 0.
  */
 const RANDOM_START = 100;
 /**
- * Under saturation the generator may trail the clock by this many milliseconds: those it could not use because the
- * process was busy elsewhere are used up first, in order. A generator that was idle for longer never trails.
+ * Under saturation the generator may lag behind the clock by this many milliseconds: it first uses, in order, the
+ * milliseconds that it missed while the process was busy. After a longer idle time it does not lag.
  */
 const CATCH_UP_MS = 8;
 /**
- * A call that blocks looks at the clock this often, and gives up when a millisecond of the wall clock must have passed:
- * while it is slewed, that takes a little more than one of the monotonic clock.
+ * A blocking call reads the clock this often, and gives up after {@link MAX_BLOCK_MS}: a millisecond of a slewed wall
+ * clock can take slightly longer than one of the monotonic clock.
  */
 const PAUSE_MS = 0.1;
 const MAX_BLOCK_MS = 1.05;
-/** In place of a timestamp: none. */
+/** No timestamp. */
 const NONE = -1;
 /**
- * Issues (timestamp, worker ID, sequence) in ascending order, each once, inside its {@link IssueWindow}; the algorithm
- * is Twitter's Snowflake (2010) with the clock rules of Meituan's Leaf and a fenced window.
+ * Issues each (timestamp, worker ID, sequence) at most once, in ascending order, within its {@link IssueWindow}. The
+ * algorithm is Twitter's Snowflake (2010) with the clock rules of Meituan's Leaf and a fenced window.
  *
- * The state is the newest timestamp and the sequence used in it. `tryNext…` never waits; `next…` blocks the thread for
- * at most one millisecond when the sequence is used up; `take…` waits without blocking.
+ * The state is the newest timestamp and its last sequence number. `tryNext…` never waits. `next…` blocks the thread for
+ * at most one millisecond if the sequence is used up. `take…` waits without blocking.
  */
 export class SnowflakeGenerator {
   private timestamp = NONE;
-  /** Under which the current timestamp was opened. */
+  /** The tenure of the current timestamp. */
   private tenure: Tenure | undefined;
   private sequence: number;
   private started: number;
-  /** Wall clock at which the current timestamp was last found usable. */
+  /** Wall-clock time at which the current timestamp was last found usable. */
   private tick = NONE;
-  /** The current timestamp was opened because the one before was used up: its sequence is used up too, if wanted. */
+  /** Whether the current timestamp follows an exhausted one: its sequence may then be used in full. */
   private saturated = false;
   private base = 0n;
   private writerBase = -1n;
@@ -76,26 +76,26 @@ export class SnowflakeGenerator {
     this.started = this.sequence + 1;
   }
 
-  /** The next ID, or undefined when it would have to wait or be refused. */
+  /** The next ID, or undefined if {@link next} would block or throw. */
   tryNext(): bigint | undefined {
     if (!this.claim()) return undefined;
     return this.base + BigInt(this.sequence);
   }
 
-  /** The next ID in decimal, or undefined when it would have to wait or be refused. */
+  /** The next ID in decimal, or undefined if {@link next} would block or throw. */
   tryNextString(): string | undefined {
     if (!this.claim()) return undefined;
     return this.write(this.sequence);
   }
 
   /**
-   * The next `count` IDs, all of one millisecond; undefined when they would have to wait or be refused, or are more than
-   * are left of it.
+   * The next `count` IDs, all of one millisecond. Undefined if the millisecond has fewer left, or the call would wait
+   * or throw.
    */
   tryRange(count: number): IdRange | undefined {
     if (!this.claim()) return undefined;
     if (this.maxSequence - this.sequence + 1 < count) {
-      // It was not returned: the next claim may use it.
+      // The claimed ID was not returned, so the next claim may use it.
       this.sequence--;
       return undefined;
     }
@@ -118,7 +118,7 @@ export class SnowflakeGenerator {
    * `count` ascending IDs.
    *
    * @throws LeafError `LEAF_NOT_READY`, `LEAF_CLOCK_BACKWARDS`, `LEAF_LEASE_EXPIRED`, `LEAF_LEASE_LOST`,
-   *   `LEAF_EPOCH_EXHAUSTED`, or `LEAF_OVERLOADED` when they cannot be had within the wait limit
+   *   `LEAF_EPOCH_EXHAUSTED`, or `LEAF_OVERLOADED` when the IDs are not available within the wait limit
    */
   async take(count: number): Promise<bigint[]> {
     return idsOf(await this.takeRanges(count));
@@ -135,7 +135,7 @@ export class SnowflakeGenerator {
     return ids;
   }
 
-  /** As {@link take}, as ascending ranges: the IDs of one millisecond follow each other. */
+  /** As {@link take}, as ascending ranges. The IDs of one millisecond are consecutive. */
   async takeRanges(count: number): Promise<IdRange[]> {
     const ranges: IdRange[] = [];
     const deadline = this.clock.monotonic() + this.options.waitMs;
@@ -152,7 +152,7 @@ export class SnowflakeGenerator {
     return ranges;
   }
 
-  /** Why no ID can be issued now; undefined when one can, or can soon. Changes nothing. */
+  /** Why no ID can be issued now; undefined if one can be issued now or within milliseconds. Has no side effects. */
   refusal(): LeafError | undefined {
     const now = this.clock.now();
     const decision = this.decide(now);
@@ -175,12 +175,12 @@ export class SnowflakeGenerator {
     };
   }
 
-  /** Moves to the next (timestamp, sequence), or sets `hold` to the reason why there is none. */
+  /** Advances to the next (timestamp, sequence). If there is none, sets `hold` to the reason and returns false. */
   private claim(): boolean {
     const now = this.clock.now();
     if (now !== this.tick || this.sequence >= this.maxSequence || this.window.tenure !== this.tenure) {
       this.countStep(this.timestamp - now);
-      // Also while waiting for the floor, so that there is reserved time left when the clock passes it.
+      // Renew even while waiting for the floor, so that reserved time is left when the clock passes it.
       if (now > this.window.renewAfter && this.window.tenure !== undefined) void this.window.renew();
       const decision = this.decide(now);
       if (decision < 0) {
@@ -198,13 +198,15 @@ export class SnowflakeGenerator {
     return true;
   }
 
-  /** The timestamp of the next ID; a number below 0 when there is none, see {@link obstacleOf}. Changes nothing. */
+  /**
+   * The timestamp of the next ID, or a negative number if there is none: see {@link obstacleOf}. Has no side effects.
+   */
   private decide(now: number): number {
     const { tenure } = this.window;
     if (tenure === undefined) return NO_TENURE;
     const offset = this.timestamp - now;
     if (offset > this.options.maxBackwardsMs) return BEHIND;
-    // A timestamp that was opened under another tenure carries another worker ID.
+    // A timestamp of another tenure has another worker ID.
     if (tenure !== this.tenure) return this.admitted(now, tenure);
     const spare = this.sequence < this.maxSequence;
     if (offset === 0) return spare ? this.timestamp : EXHAUSTED;
@@ -214,7 +216,7 @@ export class SnowflakeGenerator {
     return this.admitted(!spare && near ? this.timestamp + 1 : now, tenure);
   }
 
-  /** `timestamp`, if the layout and the window allow IDs with it. */
+  /** `timestamp`, if the layout and the window allow it. */
   private admitted(timestamp: number, { floor }: Tenure): number {
     if (timestamp > this.layout.maxTimestamp || timestamp < this.layout.epoch) return EPOCH;
     if (timestamp <= floor) return FLOOR;
@@ -256,21 +258,21 @@ export class SnowflakeGenerator {
     const until = this.clock.monotonic() + MAX_BLOCK_MS;
     for (let left = MAX_BLOCK_MS; this.hold === 'exhausted' && left > 0;) {
       this.clock.pause(Math.min(PAUSE_MS, left));
-      // Read before the claim: the process may be suspended between the two.
+      // Read the clock before the claim: the process may be suspended in between.
       left = until - this.clock.monotonic();
       if (this.claim()) return;
     }
     throw this.refused(this.hold, this.clock.now());
   }
 
-  /** What was just claimed, and the IDs after it: `count` in all. */
+  /** The `count` IDs that start with the claimed one. */
   private claimRange(count: number): IdRange {
     const from = this.base + BigInt(this.sequence);
     this.sequence += count - 1;
     return { from, to: this.base + BigInt(this.sequence) };
   }
 
-  /** Waits until another claim makes sense; throws when none does, or past the deadline. */
+  /** Waits until a claim may succeed. Throws if waiting does not help, or past the deadline. */
   private async untilClaimable(deadline: number): Promise<void> {
     const { hold } = this;
     const refused = (): LeafError => this.refused(hold, this.clock.now());

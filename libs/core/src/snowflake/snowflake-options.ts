@@ -1,20 +1,20 @@
 export interface SnowflakeOptions {
-  /** Clock step backwards that is absorbed, in milliseconds. */
+  /** Largest backward clock step that is absorbed, in milliseconds. */
   readonly maxBackwardsMs: number;
-  /** How long an asynchronous call may wait for its IDs, in milliseconds. */
+  /** Longest wait of an asynchronous call, in milliseconds. */
   readonly waitMs: number;
 }
 
 export const DEFAULT_SNOWFLAKE_OPTIONS: SnowflakeOptions = { maxBackwardsMs: 5, waitMs: 1000 };
 
 export interface SnowflakeSnapshot {
-  /** Undefined while none is held. */
+  /** Undefined while no worker ID is held. */
   readonly workerId: number | undefined;
   readonly issued: number;
   /** Unix milliseconds of the newest ID, -1 before the first. */
   readonly lastTimestamp: number;
-  /** How far the clock is behind the newest ID, in milliseconds; 0 when it is not. */
+  /** How far the clock is behind the newest ID, in milliseconds, 0 or more. */
   readonly behindMs: number;
-  /** Steps backwards seen, absorbed ones included. */
+  /** Backward clock steps observed, including absorbed ones. */
   readonly backwardsSteps: number;
 }

@@ -4,9 +4,9 @@ import type { RegistryHistory, RegistryMemory } from './registry-memory';
 import type { FileRecord, WorkerFile } from './worker-file';
 import type { StoredWorker, WorkerStore } from './worker-store';
 
-/** What every claim of one server shares. */
+/** Shared by all claims of one server. */
 export interface ClaimContext {
-  /** The registry as an operator knows it. */
+  /** Name of the registry for operators. */
   readonly description: string;
   readonly layout: string;
   readonly store: WorkerStore;
@@ -15,21 +15,24 @@ export interface ClaimContext {
   readonly clock: Clock;
   /** Largest offset between the clocks of two servers, in milliseconds. */
   readonly maxClockOffsetMs: number;
-  /** Whether a record belongs to one `ip:port`: finding another's lease in it means that a twin is up. */
+  /**
+   * Whether a record belongs to one `ip:port`: the lease of another process in it means that a second server with this
+   * address is running.
+   */
   readonly exclusive: boolean;
-  /** @throws LeafError `LEAF_CLOCK_OFFSET` when our clock is not as those of others */
+  /** @throws LeafError `LEAF_CLOCK_OFFSET` when our clock differs too much from those of other servers */
   readonly compareClock: (holder: LeaseHolder) => Promise<unknown>;
 }
 
-/** What a claim begins with. */
+/** The initial state of a claim. */
 export interface ClaimStart {
   readonly workerId: number;
   readonly floor: number;
   readonly ceiling: number;
-  /** The registry that gave it. */
+  /** The registry that assigned it. */
   readonly registry: RegistryHistory;
-  /** Undefined when the file stands in: the registry has not confirmed it yet. */
+  /** Undefined after a start from the worker file: the registry has not confirmed the claim yet. */
   readonly stored: StoredWorker | undefined;
-  /** The file of the process before. */
+  /** The worker file of the previous process. */
   readonly before: FileRecord | undefined;
 }

@@ -11,7 +11,7 @@ beforeEach(() => {
   clock = new FakeClock(NOW);
 });
 
-/** A server whose clock differs from ours by `theirOffset`; the question and the answer travel as long as said. */
+/** A server whose clock differs from ours by `theirOffset`, with the given latencies of request and response. */
 function server(theirOffset: number, thereMs = 0, backMs = 0, name = 'peer'): TimeSource {
   return {
     name,
@@ -28,7 +28,7 @@ function answering(answer: number): TimeSource {
   return { name: 'odd', ask: () => Promise.resolve(answer) };
 }
 
-/** Checks, and lets `ms` pass meanwhile. */
+/** Checks, and advances time by `ms` meanwhile. */
 async function check(sources: TimeSource[], ms = 2000): Promise<ClockCheck | LeafError> {
   const checked = checkClock(sources, clock, options).catch((error: unknown) => error as LeafError);
   await clock.advance(ms);
@@ -43,7 +43,7 @@ async function refusal(sources: TimeSource[]): Promise<string> {
 }
 
 describe('checkClock', () => {
-  it('is content when nobody is there', async () => {
+  it('accepts having no sources', async () => {
     await expect(check([])).resolves.toEqual({ asked: 0, answered: 0, offsetMs: undefined });
   });
 
@@ -54,21 +54,21 @@ describe('checkClock', () => {
     await expect(check([server(theirs, 1, 1)])).resolves.toEqual({ asked: 1, answered: 1, offsetMs });
   });
 
-  it('takes the median of all', async () => {
+  it('uses the median', async () => {
     await expect(check([server(-1000), server(4000), server(-6000)])).resolves.toMatchObject({ offsetMs: 1000 });
   });
 
-  it('lets one far one pass among many that are near', async () => {
+  it('tolerates one wrong clock among many correct ones', async () => {
     const near = Array.from({ length: 9 }, () => server(0));
     await expect(check([...near, server(60_000)])).resolves.toMatchObject({ answered: 10, offsetMs: 0 });
   });
 
-  it('of two in the middle takes the one nearer to ours', async () => {
+  it('takes the one of two middle values that is closer to our clock', async () => {
     await expect(check([server(9000), server(100)])).resolves.toMatchObject({ answered: 2, offsetMs: -100 });
     await expect(check([server(-300), server(9000)])).resolves.toMatchObject({ answered: 2, offsetMs: 300 });
   });
 
-  it('corrects each answer by half of its round trip', async () => {
+  it('corrects each response by half of its round trip', async () => {
     await expect(check([server(700, 200, 200)])).resolves.toMatchObject({ offsetMs: -700 });
     await expect(check([server(0, 0, 400)])).resolves.toMatchObject({ offsetMs: 200 });
     await expect(check([server(0, 400, 0)])).resolves.toMatchObject({ offsetMs: -200 });
@@ -88,7 +88,7 @@ describe('checkClock', () => {
     await expect(check([stepped])).resolves.toMatchObject({ offsetMs: 0 });
   });
 
-  it('asks all at once', async () => {
+  it('queries all sources concurrently', async () => {
     const slow = Array.from({ length: 20 }, () => server(0, 300, 300));
     const checked = checkClock(slow, clock, options);
     await clock.advance(600);
@@ -96,7 +96,7 @@ describe('checkClock', () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  it('counts those as not there that fail', async () => {
+  it('ignores sources that fail', async () => {
     const failing: TimeSource[] = [
       { name: 'refuses', ask: () => Promise.reject(new Error('ECONNREFUSED')) },
       {
@@ -118,13 +118,13 @@ describe('checkClock', () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  it('takes an answer that comes at the last moment', async () => {
+  it('accepts a response at the limit', async () => {
     const last: TimeSource = { name: 'last', ask: () => clock.sleep(1000).then(() => clock.now()) };
     await expect(check([last])).resolves.toEqual({ asked: 1, answered: 1, offsetMs: -500 });
   });
 
   // Jest fails a test with an unhandled rejection, as Node ends a process.
-  it('does not mind what comes after the limit', async () => {
+  it('ignores responses after the limit', async () => {
     const late = server(90_000, 600, 600);
     const lateFault: TimeSource = {
       name: 'late',
@@ -133,7 +133,7 @@ describe('checkClock', () => {
     await expect(check([late, lateFault, server(0)])).resolves.toEqual({ asked: 3, answered: 1, offsetMs: 0 });
   });
 
-  it('does not believe an answer that waited for us in a suspension', async () => {
+  it('ignores a response that waited during a suspension', async () => {
     const suspended: TimeSource = {
       name: 'peer',
       ask: () => {
@@ -145,26 +145,26 @@ describe('checkClock', () => {
     await expect(check([suspended])).resolves.toEqual({ asked: 1, answered: 0, offsetMs: undefined });
   });
 
-  it.each([NaN, Infinity, -1, NOW + 0.5, 2 ** 53])('takes the answer %d for none', async (answer) => {
+  it.each([NaN, Infinity, -1, NOW + 0.5, 2 ** 53])('ignores the response %d', async (answer) => {
     await expect(check([answering(answer)])).resolves.toEqual({ asked: 1, answered: 0, offsetMs: undefined });
   });
 
-  it('believes a clock that has begun in 1970', async () => {
+  it('accepts a clock in 1970', async () => {
     await expect(check([answering(0)])).resolves.toMatchObject({ code: 'LEAF_CLOCK_OFFSET' });
   });
 
-  it('takes a text for none', async () => {
+  it('ignores a text', async () => {
     await expect(check([answering(String(NOW) as unknown as number)])).resolves.toMatchObject({ answered: 0 });
   });
 
-  it('allows exactly as much as is allowed, both ways', async () => {
+  it('accepts offsets up to the limit, in both directions', async () => {
     await expect(check([server(5000)])).resolves.toMatchObject({ offsetMs: -5000 });
     await expect(check([server(-5000)])).resolves.toMatchObject({ offsetMs: 5000 });
     expect(await refusal([server(5001)])).toContain('5001 ms behind');
     expect(await refusal([server(-5001)])).toContain('5001 ms ahead of');
   });
 
-  it('names by how much, of whom, what is allowed and what to do', async () => {
+  it('names the offset, the sources, the limit and the next step', async () => {
     const message = await refusal([server(6000, 1, 1, '10.0.0.8:8080'), server(8000, 1, 1, 'the database')]);
     for (const part of ['6000 ms behind', '5000 ms are allowed', '10.0.0.8:8080 (-6000), the database (-8000)']) {
       expect(message).toContain(part);
@@ -173,7 +173,7 @@ describe('checkClock', () => {
     expect(message).toContain('Correct the clock');
   });
 
-  it('names five at most, of those that answered', async () => {
+  it('names at most five sources that responded', async () => {
     const gone: TimeSource = { name: 'gone', ask: () => Promise.reject(new Error('down')) };
     const peers = Array.from({ length: 7 }, (_, index) => server(-9000, 0, 0, `peer-${index}`));
     const message = await refusal([gone, ...peers]);

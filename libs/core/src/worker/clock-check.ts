@@ -4,16 +4,16 @@ import { LeafError } from '../errors/leaf-error';
 import type { TimeSource } from './worker-store';
 
 export interface ClockCheckOptions {
-  /** How far our clock may be from the median of the others, either way, in milliseconds. */
+  /** Maximum offset of our clock from the median of the others, in either direction, in milliseconds. */
   readonly maxOffsetMs: number;
-  /** How long an answer may take, in milliseconds. */
+  /** Time limit of a response, in milliseconds. */
   readonly limitMs: number;
 }
 
 export interface ClockCheck {
   readonly asked: number;
   readonly answered: number;
-  /** How far our clock is ahead of the median of those that answered, in milliseconds; undefined when none did. */
+  /** How far our clock is ahead of the median of the responses, in milliseconds; undefined without responses. */
   readonly offsetMs: number | undefined;
 }
 
@@ -25,11 +25,12 @@ interface Comparison {
 const MAX_NAMES = 5;
 
 /**
- * Compares our clock with those of others, all asked at once. The median decides, so that one wrong clock does not keep
- * right ones from starting; of two in the middle, the one nearer to ours. A source that fails, is too slow or gives no
- * valid time is left out; when none is left, there is no comparison and no error.
+ * Compares our clock with the given sources, which are queried concurrently. The median decides, so that one wrong
+ * clock does not prevent correct servers from starting; of two middle values, the one closer to our clock counts. A
+ * source that fails, times out or returns an invalid time is ignored. Without any response, nothing is compared and no
+ * error is thrown.
  *
- * @throws LeafError `LEAF_CLOCK_OFFSET` when our clock is further from the median than allowed
+ * @throws LeafError `LEAF_CLOCK_OFFSET` when our clock is farther from the median than allowed
  */
 export async function checkClock(
   sources: readonly TimeSource[],
@@ -51,14 +52,14 @@ function median(offsets: readonly number[]): number {
   return Math.abs(low) < Math.abs(high) ? low : high;
 }
 
-/** Assumes that their clock was read half a round trip before the answer arrived. */
+/** Assumes that the source read its clock half a round trip before its response arrived. */
 async function compare(source: TimeSource, clock: Clock, limitMs: number): Promise<Comparison | undefined> {
   const sent = clock.monotonic();
   let offsetMs: number | undefined;
   const answer = async (): Promise<void> => {
     const theirs = await source.ask();
     const roundTrip = clock.monotonic() - sent;
-    // After a suspension the answer may come before the deadline is noticed.
+    // After a suspension of this process, a late response may be processed before the deadline fires.
     if (roundTrip > limitMs || !Number.isSafeInteger(theirs) || theirs < 0) return;
     offsetMs = clock.now() - roundTrip / 2 - theirs;
   };
@@ -77,7 +78,7 @@ function tooFar(offsetMs: number, maxOffsetMs: number, answers: readonly Compari
   const whom = more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
   return new LeafError(
     'LEAF_CLOCK_OFFSET',
-    `The clock of this server is ${Math.ceil(Math.abs(offsetMs))} ms ${direction} the median of the others; ${maxOffsetMs} ms are allowed. It was compared with ${whom}, in ms. Correct the clock of this host, or of those that are wrong, and start again.`,
+    `The clock of this server is ${Math.ceil(Math.abs(offsetMs))} ms ${direction} the median of the others; ${maxOffsetMs} ms are allowed. Offsets in ms: ${whom}. Correct the clock of this host, or the clocks that are wrong, and restart this server.`,
   );
 }
 

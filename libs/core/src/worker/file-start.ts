@@ -4,21 +4,22 @@ import { WorkerClaim } from './worker-claim';
 import type { FileRecord } from './worker-file';
 
 /**
- * Starts from the file while the registry cannot be reached. The file proves that this server held the worker ID when
- * it ended, and how far ahead it had reserved time. This assumes that no other host uses the same `ip:port` meanwhile.
+ * Starts from the worker file while the registry cannot be reached. The file proves that this server held the worker ID
+ * when it ended, and how far ahead it had reserved time. This assumes that no other host uses the same `ip:port` in the
+ * meantime.
  *
- * @param error why the registry was not reached
- * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` when the file proves nothing, `LEAF_CLOCK_BEHIND`
+ * @param error why the registry cannot be reached
+ * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` when the file does not prove that, `LEAF_CLOCK_BEHIND`
  */
 export async function startFromFile(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim> {
   const { parts, options, claims, holder, wait, found } = context;
   const problem = holder.disproved
-    ? 'the registry has answered that the worker ID may be that of another server'
+    ? 'the registry has reported that the worker ID may belong to another server'
     : cannotStandIn(found, claims.description, options.layout);
   if (found === undefined || problem !== undefined) {
     throw new LeafError(
       'LEAF_REGISTRY_UNREACHABLE',
-      `${error.message} This server cannot start from the worker file ${parts.file?.path ?? ''} instead: ${problem ?? ''}. Make the registry reachable.`,
+      `${error.message} This server cannot start from the worker file ${parts.file?.path ?? ''} instead: ${problem ?? ''}. Make the registry reachable, and restart this server.`,
       { cause: error, retryAfterMs: 1000 },
     );
   }
@@ -39,11 +40,11 @@ export async function startFromFile(context: AcquisitionContext, error: LeafErro
 }
 
 function cannotStandIn(record: FileRecord | undefined, registry: string, layout: string): string | undefined {
-  if (record === undefined) return 'there is none of an earlier run';
+  if (record === undefined) return 'it does not exist';
   if (record.registry !== registry) return `it belongs to the registry ${record.registry}`;
-  if (record.registryId === '') return 'an earlier version wrote it, without the ID of the registry';
+  if (record.registryId === '') return 'an earlier version of Leaf wrote it, without the ID of the registry';
   if (record.layout !== layout) return `it records the layout ${record.layout}, this server uses ${layout}`;
-  if (record.state === 'released') return 'the worker ID was given back at the last stop';
-  if (record.state === 'lost') return 'the worker ID may belong to another server by now';
+  if (record.state === 'released') return 'this server released the worker ID at its last stop';
+  if (record.state === 'lost') return 'the worker ID may now belong to another server';
   return undefined;
 }

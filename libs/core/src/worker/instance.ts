@@ -6,17 +6,17 @@ export interface Instance {
   readonly port: number;
 }
 
-/** `ip:port`, in brackets when the address itself has colons. */
+/** `ip:port`; an IPv6 address is in brackets. */
 export function formatInstance({ ip, port }: Instance): string {
   return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
 }
 
-/** The instance of a further process of a server, numbered from 1. No server can have such an address itself. */
+/** The instance of an additional process of a server, numbered from 1. No server can have such an address. */
 export function processInstance({ ip, port }: Instance, process: number): Instance {
   return { ip: `${ip}#${process}`, port };
 }
 
-/** The first IPv4 address of this host that others can reach; `127.0.0.1` where there is none. */
+/** The first external IPv4 address of this host; `127.0.0.1` if there is none. */
 export function firstAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';

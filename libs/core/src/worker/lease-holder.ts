@@ -2,21 +2,24 @@ import type { LeafError } from '../errors/leaf-error';
 import type { Instance } from './instance';
 import type { WorkerRecord } from './worker-store';
 
-/** What a server in vain tries to write for days is not kept for ever; the oldest counts as never sent. */
+/** Limits the memory of a server whose writes fail for days; the oldest write counts as never sent. */
 const MOST_REPLACED = 100;
 
 /**
- * One run of a server, as its records name it: an `ip:port`, a lease ID, and a number for each write. By these it
- * recognizes its own writes, even those whose answers were lost.
+ * Identifies one run of a server in its records: an `ip:port`, a lease ID, and a number for each write. With these, the
+ * server recognizes its own writes, even if their replies were lost.
  */
 export class LeaseHolder {
-  /** Number of the newest write that was sent. */
+  /** Number of the latest write that was sent. */
   attempted = 0;
-  /** The worker ID held last. */
+  /** The worker ID that was held last. */
   previous: number | undefined;
-  /** The registry has answered that the worker ID of the file may belong to another server; reset by an acquisition. */
+  /**
+   * Whether the registry has reported that the worker ID of the file may belong to another server. Reset by an
+   * acquisition.
+   */
   disproved = false;
-  /** The ceiling that each acquisition replaces, by the number of its write. */
+  /** The ceiling that each acquisition replaced, by write number. */
   private readonly replaced = new Map<number, number>();
 
   /**
@@ -35,7 +38,7 @@ export class LeaseHolder {
     return { instance, leaseId, write: ++this.attempted, ceiling, free };
   }
 
-  /** The record of an acquisition that replaces `recorded`. */
+  /** The record of an acquisition that replaces the ceiling `recorded`. */
   acquisition(ceiling: number, recorded: number): WorkerRecord {
     const record = this.record(ceiling);
     this.replaced.set(record.write, recorded);
@@ -44,7 +47,9 @@ export class LeaseHolder {
     return record;
   }
 
-  /** The ceiling that the acquisition numbered `write` has replaced; undefined when that write was no acquisition. */
+  /**
+   * The ceiling that the acquisition with the number `write` replaced; undefined if that write was not an acquisition.
+   */
   replacedBy(write: number): number | undefined {
     return this.replaced.get(write);
   }
@@ -53,7 +58,7 @@ export class LeaseHolder {
 /**
  * Waits `ms` milliseconds.
  *
- * @param reason the error that callers get meanwhile
+ * @param reason the error for calls during the wait
  * @throws LeafError `LEAF_NOT_READY` when the server stops
  */
 export type Wait = (ms: number, reason: LeafError) => Promise<void>;

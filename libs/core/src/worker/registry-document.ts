@@ -2,23 +2,26 @@ import { parseObject } from '../json';
 
 /** What a registry records about itself. */
 export interface RegistryDocument {
-  /** Random. A different ID means that the registry was emptied or replaced. */
+  /** Random. A changed ID means that the registry was emptied or replaced. */
   readonly id: string;
   /** Unix milliseconds. */
   readonly madeAt: number;
   /** Name of the strategy that all servers of this registry use. */
   readonly strategy: string;
-  /** Bits and epoch of the IDs that all servers of this registry make. */
+  /** Bit layout and epoch of the IDs of all servers of this registry. */
   readonly layout: string;
-  /** Highest worker ID that the store's own numbering has given out; -1 before the first. */
+  /** Highest worker ID that the store has assigned by its own numbering; -1 before the first. */
   readonly highest: number;
-  /** Counts, from 1, how often the store may have lost its newest writes. */
+  /** Starts at 1 and increases each time the store may have lost its latest writes. */
   readonly generation: number;
-  /** Which copy of the data this generation began with; see `StoredRegistry`. */
+  /** Identifies the copy of the data that this generation started with; see `StoredRegistry`. */
   readonly origin: string;
-  /** Unix milliseconds at which this generation began. */
+  /** Start of this generation, in Unix milliseconds. */
   readonly began: number;
-  /** Unix milliseconds above which newcomers issue; undefined while holders may still register again. */
+  /**
+   * Unix milliseconds: newcomers issue only above it. Undefined during the grace period, while holders may still
+   * register again.
+   */
   readonly floor: number | undefined;
 }
 

@@ -6,63 +6,65 @@ import type { StoredRegistry, WorkerStore } from './worker-store';
 export interface RegistryMemoryOptions {
   /** Name of the strategy of this server. */
   readonly strategy: string;
-  /** Bits and epoch of this server's IDs. */
+  /** Bit layout and epoch of this server's IDs. */
   readonly layout: string;
-  /** How long newcomers wait in a new generation, in milliseconds; 0 for a store that loses no confirmed write. */
+  /**
+   * Grace period for newcomers in a new generation, in milliseconds; 0 for a store that never loses a confirmed write.
+   */
   readonly graceMs: number;
   /** Largest offset between the clocks of two servers, in milliseconds. */
   readonly maxClockOffsetMs: number;
-  /** A registry ID never used before. */
+  /** Creates a unique registry ID. */
   readonly newId: () => string;
 }
 
-/** The registry as read, its document in place. */
+/** The registry as read, with a current document. */
 export interface OpenRegistry {
   readonly stored: StoredRegistry;
   readonly document: RegistryDocument;
 }
 
-/** Which history of a registry something belongs to. */
+/** Identifies a history of a registry. */
 export type RegistryHistory = Pick<RegistryDocument, 'id' | 'generation'> & {
   readonly origin?: string | undefined;
   readonly began?: number | undefined;
 };
 
 /**
- * Whether two reads belong to the same history. After two failovers in a row, the second to a copy that lacks the
- * first, both generations have the same number: their origins differ, or at least the times at which they began.
+ * Whether two reads belong to the same history. After two failovers in a row, the second to a copy without the first,
+ * both generations have the same number, but different origins or start times.
  */
 export function isSameHistory(before: RegistryHistory, now: RegistryHistory): boolean {
   if (before.id !== now.id || before.generation !== now.generation) return false;
   return !isOther(before.origin, now.origin) && !isOther(before.began, now.began);
 }
 
-/** Whether the registry has answered with the history `before`, even where no generation has begun yet. */
+/** Whether the registry has returned the history `before`, even if no generation has started yet. */
 export function isAnswerOf(before: RegistryHistory, { document, origin }: StoredRegistry): boolean {
   return document !== undefined && isSameHistory(before, { ...document, origin });
 }
 
-/** Gets every answer of the registry, even one that is refused afterwards. */
+/** Receives every read of the registry, before it is checked. */
 export type AnswerListener = (answer: StoredRegistry) => Promise<void> | void;
 
 function isOther<T>(before: T | undefined, now: T | undefined): boolean {
   return before !== undefined && now !== undefined && before !== now;
 }
 
-/** Attempts at a write of the document that other servers keep changing. */
+/** Maximum number of attempts to write the document while other servers change it. */
 const ATTEMPTS = 100;
 
 /**
- * The registry's memory of itself (R5, R6): one document that says which registry this is, which layout its servers
- * share, and whether it may have forgotten writes.
+ * The document of the registry (R5, R6): it identifies the registry and the layout of its servers, and shows whether
+ * the registry may have lost writes.
  *
- * A registry without a document is new or was emptied. One whose data comes from another origin was failed over, and
- * may lack its newest writes. Both begin a generation. No server acquires a worker ID until one of them has watched the
- * generation for the grace, by its monotonic clock: holders register again meanwhile. That server then writes the
- * floor, and newcomers issue only above it.
+ * A registry without a document is new or was emptied. A registry whose data has a different origin was failed over and
+ * may lack its latest writes. In both cases a new generation starts. No server acquires a worker ID until one of them
+ * has observed the generation for the grace period, by its monotonic clock; holders register again in that time. That
+ * server then writes the floor, and newcomers issue only above it.
  */
 export class RegistryMemory {
-  /** The newest generation, and when this server first saw it, by the monotonic and by the wall clock. */
+  /** The latest generation, and when this server first read it, by the monotonic clock and by the wall clock. */
   private seen: { readonly generation: string; readonly at: number; readonly wall: number } | undefined;
 
   constructor(
@@ -72,10 +74,10 @@ export class RegistryMemory {
   ) {}
 
   /**
-   * Reads the document, and begins a generation where there has to be one.
+   * Reads the document, and starts a generation if necessary.
    *
-   * @param onAnswer called before the answer is checked
-   * @throws LeafError `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`, or what the store throws
+   * @param onAnswer called with each read before it is checked
+   * @throws LeafError `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`, or the errors of the store
    */
   async open(onAnswer?: AnswerListener): Promise<OpenRegistry> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -94,11 +96,11 @@ export class RegistryMemory {
   }
 
   /**
-   * Milliseconds until newcomers may acquire; 0 when they may. The caller opens the registry again before it acquires:
-   * the floor may have been written just now.
+   * Returns the remaining grace period for newcomers in milliseconds, 0 when it has ended. The caller must open the
+   * registry again before it acquires, because this call may have written the floor.
    *
-   * @param compareClock throws when our clock differs from those of others: a floor in the future would keep all
-   *   newcomers out
+   * @param compareClock throws when our clock differs from those of others: a floor in the future would block all
+   *   newcomers
    */
   async settle({ stored, document }: OpenRegistry, compareClock: () => Promise<unknown>): Promise<number> {
     const { seen, clock } = this;
@@ -106,7 +108,7 @@ export class RegistryMemory {
     if (document.floor !== undefined || seen === undefined) return 0;
     const watched = clock.monotonic() - seen.at;
     if (Math.abs(clock.now() - seen.wall - watched) > maxClockOffsetMs) {
-      // The clock was stepped: the floor would be its step too high or too low.
+      // The wall clock was stepped, so the floor would be wrong by that step. Restart the grace period.
       this.seen = { generation: seen.generation, at: clock.monotonic(), wall: clock.now() };
       return graceMs;
     }
@@ -116,7 +118,7 @@ export class RegistryMemory {
     return 0;
   }
 
-  /** Records that `workerId` was given by the store's numbering. */
+  /** Records that the store has assigned `workerId` by its own numbering. */
   async raiseHighest(workerId: number, onAnswer: AnswerListener): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { stored, document } = await this.open(onAnswer);
@@ -129,7 +131,7 @@ export class RegistryMemory {
   private contested(): LeafError {
     return new LeafError(
       'LEAF_REGISTRY_UNREACHABLE',
-      `Other servers changed the document of the worker registry at ${this.store.description} ${ATTEMPTS} times in a row. This server tries again by itself.`,
+      `Other servers changed the document of the worker registry at ${this.store.description} ${ATTEMPTS} times in a row. This server retries automatically.`,
       { retryAfterMs: 1000 },
     );
   }
@@ -153,7 +155,7 @@ export class RegistryMemory {
     if (rivals === undefined) return;
     throw new LeafError(
       'LEAF_REGISTRY_MISMATCH',
-      `Another worker registry than ${this.options.strategy} is in use at ${this.store.description}: ${rivals}. Both would give out the same worker IDs. Set LEAF_SNOWFLAKE_REGISTRY (embedded: snowflake.registry) as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
+      `A worker registry other than ${this.options.strategy} is in use at ${this.store.description}: ${rivals}. Both would assign the same worker IDs. Set LEAF_SNOWFLAKE_REGISTRY (embedded: snowflake.registry) as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
     );
   }
 
@@ -161,13 +163,13 @@ export class RegistryMemory {
     if (strategy !== this.options.strategy) {
       throw new LeafError(
         'LEAF_REGISTRY_MISMATCH',
-        `The servers at ${this.store.description} use the worker registry ${strategy}, this one uses ${this.options.strategy}. Both would give out the same worker IDs. Set LEAF_SNOWFLAKE_REGISTRY=${strategy} (embedded: snowflake.registry), or move all servers: docs/operations.md#changing-the-registry.`,
+        `The servers at ${this.store.description} use the worker registry ${strategy}, this server uses ${this.options.strategy}. Both would assign the same worker IDs. Set LEAF_SNOWFLAKE_REGISTRY=${strategy} (embedded: snowflake.registry), or move all servers: docs/operations.md#changing-the-registry.`,
       );
     }
     if (layout === this.options.layout) return;
     throw new LeafError(
       'LEAF_LAYOUT_MISMATCH',
-      `The servers of ${this.store.description} make IDs of the layout ${layout}, this one of ${this.options.layout}. Their IDs could be equal. Set LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH (embedded: snowflake.layout) as on the other servers, or change the layout of all of them: docs/operations.md#changing-the-layout.`,
+      `The servers of ${this.store.description} use the layout ${layout}, this server uses ${this.options.layout}. Their IDs could collide. Set LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH (embedded: snowflake.layout) as on the other servers, or change the layout of all of them: docs/operations.md#changing-the-layout.`,
     );
   }
 }

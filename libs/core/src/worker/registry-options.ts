@@ -6,35 +6,35 @@ import type { WorkerPolicy } from './worker-policy';
 import type { WorkerStore } from './worker-store';
 
 export interface WorkerRegistryOptions {
-  /** The name of the strategy, for people. */
+  /** Name of the strategy, for logs and errors. */
   readonly name: string;
-  /** How far ahead of the clock time is reserved, in milliseconds. */
+  /** How far ahead of the clock to reserve time, in milliseconds. */
   readonly horizonMs: number;
   /** Time between two reports, in milliseconds. */
   readonly reportMs: number;
-  /** How far the clocks of two servers may be apart, in milliseconds; 0: any, and no clock is compared. */
+  /** Maximum offset between the clocks of two servers, in milliseconds; 0 disables the comparison of clocks. */
   readonly maxClockOffsetMs: number;
-  /** Bits and epoch of this server's IDs. */
+  /** Bit layout and epoch of this server's IDs. */
   readonly layout: string;
-  /** Highest worker ID that the layout holds. */
+  /** Highest worker ID of the layout. */
   readonly maxWorkerId: number;
-  /** The store loses no confirmed write: newcomers do not wait in a new registry. */
+  /** The store never loses a confirmed write: newcomers do not wait in a new registry. */
   readonly remembers: boolean;
 }
 
-/** What a registry is built from. */
+/** The components of a registry. */
 export interface WorkerRegistryParts {
   readonly store: WorkerStore;
   readonly policy: WorkerPolicy;
-  /** Replaces the registry while that cannot be reached; left out: nothing does. */
+  /** Replaces the registry while it cannot be reached; optional. */
   readonly file?: WorkerFile;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** A registry ID never used before. */
+  /** Creates a unique registry ID. */
   readonly newId: () => string;
 }
 
-/** What is wrong with the options, one sentence each. */
+/** Checks the options and returns one message per fault. */
 export function optionFaults(options: WorkerRegistryOptions): string[] {
   const faults = numberFaults(
     { ...options },
@@ -43,7 +43,7 @@ export function optionFaults(options: WorkerRegistryOptions): string[] {
   const { reportMs, horizonMs } = options;
   if (horizonMs < 2 * reportMs) {
     faults.push(
-      `horizonMs (${horizonMs}) must be at least twice reportMs (${reportMs}), so that one failed report does no harm`,
+      `horizonMs (${horizonMs}) must be at least twice reportMs (${reportMs}), so that the lease survives one failed report`,
     );
   }
   return faults;

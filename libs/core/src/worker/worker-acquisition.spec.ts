@@ -7,7 +7,7 @@ const START = 1_700_000_000_000;
 const HOUR = 3_600_000;
 const HORIZON = 10_000;
 
-/** The clock of the server steps ahead while the registry answers for the first time. */
+/** The clock of the server steps ahead during the first reply of the registry. */
 class SteppingStore extends InMemoryWorkerStore {
   stepMs = 0;
 
@@ -67,7 +67,7 @@ describe('A clock that steps ahead after it was compared', () => {
     await pass(REPORT_MS / 3);
     await acquired;
     expect(two.tenures).toMatchObject([{ workerId: 0 }]);
-    // The record is no longer that of the first.
+    // The record no longer belongs to the first server.
     await one.report();
     expect(one.losses).toMatchObject([{ code: 'LEAF_LEASE_LOST' }]);
     expect(two.tenures[0]?.floor).toBeGreaterThanOrEqual(START + HORIZON);

@@ -9,33 +9,33 @@ import { attemptsOf, type FileRecord, withAttempt } from './worker-file';
 import type { Choice } from './worker-policy';
 import type { StoredRegistry, StoredWorker } from './worker-store';
 
-/** What an acquisition is made from. */
+/** The inputs of an acquisition. */
 export interface AcquisitionContext {
   readonly parts: WorkerRegistryParts;
   readonly options: WorkerRegistryOptions;
   readonly claims: ClaimContext;
   readonly holder: LeaseHolder;
   readonly wait: Wait;
-  /** The file as it was found; undefined when there is none. */
+  /** The content of the worker file at the start; undefined if there is none. */
   readonly found: FileRecord | undefined;
-  /** Whether our clock was compared with others, and is right. */
+  /** Whether our clock was compared with others and is correct. */
   readonly clockCompared: boolean;
 }
 
-/** Time between two checks whether a wait has ended, in milliseconds. */
+/** Polling interval during waits, in milliseconds. */
 const POLL_MS = 500;
-/** Longer than the Java service takes from one report to the next, in milliseconds. */
+/** Longer than the report interval of the Java service, in milliseconds. */
 const FOREIGN_WATCH_MS = 4000;
-/** A round fails only when other servers take every candidate first. */
+/** Maximum number of rounds. A round fails only if other servers take every candidate first. */
 const ROUNDS = 200;
 
-/** One try to get a worker ID from the store, under rules R2, R3, R5 and R8. */
+/** One attempt to acquire a worker ID from the store, under rules R2, R3, R5 and R8. */
 export class WorkerAcquisition {
   private fileRecord: FileRecord | undefined;
-  /** How far the wall clock was ahead of the monotonic clock when it was compared with others. */
+  /** Offset of the wall clock from the monotonic clock at the comparison with other clocks. */
   private readonly lead: number;
 
-  /** Begin it right after the comparison of clocks. */
+  /** Create it immediately after the comparison of clocks. */
   constructor(private readonly context: AcquisitionContext) {
     const { clock } = context.parts;
     this.fileRecord = context.found;
@@ -57,19 +57,19 @@ export class WorkerAcquisition {
     }
     throw new LeafError(
       'LEAF_REGISTRY_UNREACHABLE',
-      `Other servers took every free record of ${claims.description} first, ${ROUNDS} times in a row. This server tries again by itself.`,
+      `Other servers took every free record of ${claims.description} first, ${ROUNDS} times in a row. This server retries automatically.`,
       { retryAfterMs: 1000 },
     );
   }
 
-  /** Waits until every holder has had the time to register again (R5). */
+  /** Waits until every holder has had time to register again (R5). */
   private async settled(): Promise<OpenRegistry> {
     const { claims, holder, wait } = this.context;
     for (;;) {
       const registry = await claims.memory.open((answer) => this.compareFile(answer));
       if (registry.document.floor !== undefined) return registry;
       const left = await claims.memory.settle(registry, () => claims.compareClock(holder));
-      // The wait may end early: another server may have watched longer.
+      // Poll: another server may have observed the generation for longer and end the grace period earlier.
       if (left > 0) await wait(Math.min(left, POLL_MS), this.young(left));
     }
   }
@@ -81,7 +81,7 @@ export class WorkerAcquisition {
     if (!isAnswerOf({ id, generation, origin, began }, answer)) await this.disprove();
   }
 
-  /** What the registry has answered counts more than the file, in this start and the next. */
+  /** The registry contradicts the file: do not use the file in this start or the next. */
   private async disprove(): Promise<void> {
     const { holder, parts } = this.context;
     holder.disproved = true;
@@ -103,12 +103,12 @@ export class WorkerAcquisition {
     });
   }
 
-  /** @returns undefined when another server took the record, or history has changed meanwhile */
+  /** @returns undefined if another server took the record, or the history of the registry has changed */
   private async attempt(choice: Choice, registry: OpenRegistry): Promise<WorkerClaim | undefined> {
     const { claims, holder, options } = this.context;
     const found = 'take' in choice ? choice.take : undefined;
     const adopted = found && this.answerLost(found);
-    // Our own record from before history was lost. In a pool it is free once its ceiling has passed.
+    // Our own record from before the registry lost its history. In a pool it becomes free when its ceiling has passed.
     const isLeftBehind = found?.record.leaseId === holder.leaseId && !found.record.free && adopted === undefined;
     if (isLeftBehind && !claims.exclusive) return undefined;
     const recorded = adopted ?? found?.record.ceiling ?? 0;
@@ -133,7 +133,7 @@ export class WorkerAcquisition {
     return new WorkerClaim(claims, holder, start);
   }
 
-  /** @param least the recorded ceiling is never lower, even if the clock has stepped back meanwhile */
+  /** @param least lower bound of the recorded ceiling, even if the clock has stepped back in the meantime */
   private async write(
     choice: Choice,
     { stored }: OpenRegistry,
@@ -147,22 +147,23 @@ export class WorkerAcquisition {
       : parts.store.create(stored, record, choice.create);
   }
 
-  /** For a worker ID whose earlier record was removed: its holder may issue until it must have noticed. */
+  /** The floor for a worker ID whose earlier record was removed: its holder may issue until its reserved time ends. */
   private floorOfRemoved(least: number): number {
     const { parts, options, claims } = this.context;
     return Math.max(least, parts.clock.now() + options.horizonMs + claims.maxClockOffsetMs);
   }
 
-  /** When our own earlier acquisition wrote `found` and its answer was lost: the ceiling that it replaced. */
+  /** If an earlier acquisition of this server wrote `found` and its reply was lost: the ceiling that it replaced. */
   private answerLost({ record }: StoredWorker): number | undefined {
     const { holder } = this.context;
     return record.leaseId === holder.leaseId && !record.free ? holder.replacedBy(record.write) : undefined;
   }
 
   /**
-   * A record of our instance may be that of a twin, whose clock may be ahead of ours by the allowed offset.
+   * Waits until `floor` has passed. In an exclusive registry, the record may belong to a second server with our
+   * address, whose clock may be ahead of ours by the allowed offset.
    *
-   * @returns false when the record has changed meanwhile and has to be read again
+   * @returns false if the record has changed and must be read again
    */
   private async untilPassed(floor: number, found: StoredWorker | undefined): Promise<boolean> {
     const { options, claims, wait } = this.context;
@@ -177,8 +178,9 @@ export class WorkerAcquisition {
   }
 
   /**
-   * R10: Unix ms. A step ahead since the clock was compared does not make the ceiling of another server pass. Where no
-   * confirmed write is ever lost, a server that is taken over too early cannot write again, and no such care is needed.
+   * R10: Unix milliseconds, without forward steps of the wall clock since it was compared: such a step must not make
+   * the ceiling of another server pass. If the store never loses a confirmed write, this is not necessary, because a
+   * holder that is taken over too early cannot write again.
    */
   private now(): number {
     const { parts, options } = this.context;
@@ -186,7 +188,7 @@ export class WorkerAcquisition {
     return options.remembers ? clock.now() : Math.min(clock.now(), Math.floor(this.lead + clock.monotonic()));
   }
 
-  /** The Java service writes the current time every 3 s: only waiting shows whether it still runs (R8). */
+  /** The Java service writes the current time every 3 s. Only waiting shows whether it is still running (R8). */
   private async isQuiet(found: StoredWorker | undefined): Promise<boolean> {
     const { claims, wait } = this.context;
     if (found === undefined || !claims.exclusive) return true;
@@ -197,10 +199,10 @@ export class WorkerAcquisition {
   }
 
   /**
-   * R8: a record of our instance that another process has written while we waited is held by a running server. The
-   * newcomer gives way.
+   * R8: if another process wrote the record of our instance while this server waited, that process is running. The
+   * newcomer gives up.
    *
-   * @returns whether the record has changed in any other way, for example by a release
+   * @returns whether the record has changed in another way, for example by a release
    */
   private async hasChanged(found: StoredWorker): Promise<boolean> {
     const { parts, claims, holder } = this.context;
@@ -216,11 +218,14 @@ export class WorkerAcquisition {
     await this.disprove();
     throw new LeafError(
       'LEAF_WORKER_HELD',
-      `Worker ${found.workerId} of ${claims.description} is held by a running server with the same address and port, ${formatInstance(holder.instance)}. Stop that server, or give this one an address and port of its own (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+      `A running server with the same address and port, ${formatInstance(holder.instance)}, holds worker ${found.workerId} of ${claims.description}. Stop that server, or give this server a different address or port (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
     );
   }
 
-  /** Notes our lease ID in the file first, so that the next start recognizes our record if the answer is lost. */
+  /**
+   * Writes our lease ID to the file before the acquisition, so that the next start recognizes our record if the reply
+   * is lost.
+   */
   private async announceAttempt(): Promise<void> {
     const { fileRecord, context } = this;
     const { leaseId } = context.holder;
@@ -234,24 +239,24 @@ export class WorkerAcquisition {
     if (workerId <= options.maxWorkerId) return;
     throw new LeafError(
       'LEAF_WORKERS_USED_UP',
-      `${claims.description} gave worker ID ${workerId} to ${formatInstance(holder.instance)}, but the layout holds 0 to ${options.maxWorkerId}. This registry uses one up for each new address and port: keep those of a server over its restarts (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance), or move all servers to the registry database or zk_recycle, which reuse worker IDs: docs/operations.md#changing-the-registry.`,
+      `${claims.description} assigned worker ID ${workerId} to ${formatInstance(holder.instance)}, but the layout allows only 0 to ${options.maxWorkerId}. This registry uses a new worker ID for each new address and port: keep the address and port of a server across restarts (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance), or move all servers to the registry database or zk_recycle, which reuse worker IDs: docs/operations.md#changing-the-registry.`,
     );
   }
 
   private young(ms: number): LeafError {
     return new LeafError(
       'LEAF_NOT_READY',
-      `${this.context.claims.description} is new or may have lost writes. Servers that hold worker IDs can register them again for ${Math.ceil(ms)} ms; then this server acquires one.`,
+      `${this.context.claims.description} is new or may have lost writes. Servers that hold worker IDs can register them again for another ${Math.ceil(ms)} ms; then this server acquires one.`,
       { retryAfterMs: Math.ceil(ms) },
     );
   }
 }
 
-/** A worker ID that may be in use for `ms` milliseconds. */
+/** The error while the worker ID may still be in use, for `ms` milliseconds. */
 export function reserved(registry: string, ms: number): LeafError {
   return new LeafError(
     'LEAF_NOT_READY',
-    `The worker ID of this server in ${registry} may still be in use for ${ms} ms. This server acquires it by itself then.`,
+    `The worker ID of this server in ${registry} may still be in use for ${ms} ms. Then this server acquires it automatically.`,
     { retryAfterMs: ms + 1 },
   );
 }
@@ -259,6 +264,6 @@ export function reserved(registry: string, ms: number): LeafError {
 export function clockBehind(registry: string, floor: number, ms: number, longestMs: number): LeafError {
   return new LeafError(
     'LEAF_CLOCK_BEHIND',
-    `The clock of this server is ${ms} ms behind the time that is reserved for its worker ID in ${registry}; this server waits for up to ${longestMs} ms. Correct the clock of this host, or start again once it has passed ${floor} (Unix ms).`,
+    `The clock of this server is ${ms} ms behind the time reserved for its worker ID in ${registry}; this server waits for at most ${longestMs} ms. Correct the clock of this host, or restart this server when the clock has passed ${floor} (Unix ms).`,
   );
 }

@@ -7,41 +7,42 @@ import { isAnswerOf, isSameHistory, type OpenRegistry, type RegistryHistory } fr
 import { attemptsOf, type FileRecord, withAttempt } from './worker-file';
 import type { StoredWorker, WorkerRecord } from './worker-store';
 
-/** A write may lose a race now and then, not every time. */
+/** Maximum number of attempts of a write that loses races against other servers. */
 const ATTEMPTS = 10;
 
 /**
- * A worker ID that was acquired. It can be extended and released, and reads back what became of an unanswered write.
+ * An acquired worker ID, which can be extended and released. After a write without a reply, it reads the outcome back.
  *
- * A record carries the lease ID of its holder and the number of the write, so that reading back tells four cases:
- * *ours*, *behind* (ours, but from before a write that was confirmed), *gone*, and *another's*. The last three are
- * final when the registry remembers everything: a twin has written, or records were changed by hand (R7). When
- * its ID or generation is a new one, history was lost: a holder whose ceiling has not passed registers again, by a
- * create or by a replace that only raises (R5); any other has to acquire again. So has a holder in a pool that finds
- * another's lease: it was cut off until its ceiling had passed.
+ * A record contains the lease ID of its holder and the number of the write, so reading it back distinguishes four
+ * cases: *ours*, *behind* (ours, but older than a confirmed write), *gone* and *another's*. If the registry has its
+ * full history, the last three are final: a second server with this address has written, or records were changed by
+ * hand (R7). If the registry has a new ID or generation, it has lost its history: a holder whose ceiling has not passed
+ * registers again, by a create, or by a replace that only raises the ceiling (R5); any other holder must acquire again.
+ * A holder in a pool that finds another's lease must also acquire again: it was disconnected until its ceiling had
+ * passed.
  */
 export class WorkerClaim {
   readonly workerId: number;
-  /** Unix milliseconds: IDs carry later timestamps only. */
+  /** Unix milliseconds: all IDs have later timestamps. */
   readonly floor: number;
-  /** Unix milliseconds: recorded, in the registry or in the file that stands in for it. */
+  /** Unix milliseconds: the ceiling recorded in the registry, or in the worker file that replaces it. */
   ceiling: number;
-  /** Why the file stands in for the registry; undefined while the registry is reached. */
+  /** Why the worker file replaces the registry; undefined while the registry is reachable. */
   degradedReason: string | undefined;
 
-  /** How often it was registered again after history was lost. */
+  /** How often it was registered again after the registry lost its history. */
   registrations = 0;
 
   private registry: RegistryHistory;
   private stored: StoredWorker | undefined;
-  /** Unix milliseconds: holders before us may have issued up to here, so that no lower ceiling is recorded. */
+  /** Unix milliseconds: earlier holders may have issued up to this time, so no lower ceiling may be recorded. */
   private least: number;
-  /** Number of the newest write that was confirmed, 0 before the first. */
+  /** Number of the latest confirmed write, 0 before the first. */
   private confirmed: number;
-  /** The ceiling that it recorded. */
+  /** The ceiling of that write. */
   private confirmedCeiling: number | undefined;
   private readonly before: FileRecord | undefined;
-  /** We have registered again, and the generation has no floor yet. */
+  /** Whether this server has registered again in a generation that has no floor yet. */
   private unsettled = false;
 
   constructor(
@@ -62,15 +63,15 @@ export class WorkerClaim {
   }
 
   /**
-   * Records `ceiling`, in the registry, or in the file while the registry is away. A rejection other than
-   * `LEAF_LEASE_LOST` leaves the claim as it was; the outcome may be unknown.
+   * Records `ceiling` in the registry, or in the worker file while the registry is unreachable. After a rejection other
+   * than `LEAF_LEASE_LOST`, the claim is unchanged and the outcome of the write may be unknown.
    *
-   * @returns false when the registry has lost its history and another worker has to be acquired
-   * @throws LeafError `LEAF_LEASE_LOST` for good, `LEAF_REGISTRY_UNREACHABLE`
+   * @returns false if the registry has lost its history and this server must acquire another worker
+   * @throws LeafError `LEAF_LEASE_LOST` (final), `LEAF_REGISTRY_UNREACHABLE`
    */
   async extend(ceiling: number): Promise<boolean> {
     const { file, store, clock } = this.context;
-    // R9: from here on no ID lies above it: the record may have been lowered even if the answer is lost.
+    // R9: lower it in memory first: the record may be lowered even if the reply is lost.
     this.ceiling = Math.min(this.ceiling, ceiling);
     try {
       if (!(await this.record(ceiling))) {
@@ -82,10 +83,10 @@ export class WorkerClaim {
       store.announce(this.holder.instance, this.workerId);
     } catch (error) {
       const state = isLost(error) ? 'lost' : this.fileState();
-      // A server whose ceiling has passed was suspended, and may have been replaced.
+      // If the ceiling has passed, this server was suspended and may have been replaced.
       const standsIn = isUnreachable(error) && file !== undefined && state === 'held' && clock.now() <= this.ceiling;
       if (!standsIn) {
-        // The next start has to know how many writes may still be applied.
+        // The next start needs to know how many writes may still be applied.
         await file?.write(this.fileRecord(state)).catch(() => undefined);
         throw error;
       }
@@ -118,7 +119,7 @@ export class WorkerClaim {
     }
   }
 
-  /** Writes what the acquisition has recorded to the file, before the first ID is issued. */
+  /** Writes the acquired record to the file before the first ID is issued. */
   async save(): Promise<void> {
     await this.context.file?.write(this.fileRecord('held'));
   }
@@ -139,36 +140,37 @@ export class WorkerClaim {
   }
 
   /**
-   * The record to go on from, after a failed compare or a start from the file.
+   * Reads the record to continue from, after a failed compare-and-set or a start from the file.
    *
-   * @returns undefined when another worker has to be acquired
+   * @returns undefined if this server must acquire another worker
    */
   private async recover(ceiling: number, attempts = ATTEMPTS): Promise<StoredWorker | undefined> {
     const { store } = this.context;
     const current = await store.read(this.workerId, this.holder.instance);
-    // After the record: history that is lost between the two reads explains a record that is behind.
+    // Read after the record: if history is lost between the two reads, that explains a record that is behind.
     const open = await this.openRegistry();
     const changed = !isSameHistory(this.registry, open.document);
     const relation = this.relationOf(current?.record);
     if (!changed) {
       if (relation === 'ours') return this.adopted(current);
-      // A pool gives a worker to another server once its ceiling has passed.
+      // A pool assigns a worker to another server when its ceiling has passed.
       if (relation === 'another' && !this.context.exclusive) return undefined;
       throw this.lost(relation);
     }
     if (relation === 'another' || !this.mayRegister()) return undefined;
-    // Over a record that may lack our newest writes: its ceiling never falls.
+    // The record may lack our latest writes: never lower its ceiling.
     const record = this.holder.record(Math.max(ceiling, this.ceiling, current?.record.ceiling ?? 0));
     const registered =
       current === undefined
         ? await store.create(open.stored, record, this.workerId)
         : await store.replace(current, record);
     if (registered === undefined) {
-      // Somebody else was faster.
+      // Another server was faster.
       if (attempts > 1) return this.recover(ceiling, attempts - 1);
-      // The number is that of another instance by now, or this instance has another number: no file stands in for that.
+      // The worker ID now belongs to another instance, or this instance has another worker ID: the file cannot replace
+      // that.
       if (current === undefined) return undefined;
-      throw this.unreachable(`could not be written again in ${ATTEMPTS} attempts`);
+      throw this.unreachable(`could not be written in ${ATTEMPTS} attempts`);
     }
     this.registry = open.document;
     this.registrations++;
@@ -176,21 +178,28 @@ export class WorkerClaim {
     return registered;
   }
 
-  /** Once the registry has answered with another history, no file stands in until it has confirmed the claim again. */
+  /**
+   * After the registry has returned a different history, the file is not used until the registry confirms the claim
+   * again.
+   */
   private openRegistry(): Promise<OpenRegistry> {
     return this.context.memory.open((answer) => {
       if (!isAnswerOf(this.registry, answer)) this.holder.disproved = true;
     });
   }
 
-  /** The process before us, whose file we started from, may have recorded more than it could write to the file. */
+  /**
+   * The previous process, whose file this server started from, may have recorded a higher ceiling than the file has.
+   */
   private adopted(current: StoredWorker | undefined): StoredWorker | undefined {
     const isOfPredecessor = this.confirmed === 0 && current?.record.leaseId !== this.holder.leaseId;
     if (isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
     return current;
   }
 
-  /** A ceiling that may have passed, by a clock that may be behind, no longer protects the worker ID. */
+  /**
+   * A ceiling protects the worker ID only if it has not passed, even by a clock that is ahead by the allowed offset.
+   */
   private mayRegister(): boolean {
     return this.context.clock.now() <= this.ceiling - this.context.maxClockOffsetMs;
   }
@@ -199,31 +208,31 @@ export class WorkerClaim {
     if (record === undefined) return 'gone';
     const { leaseId, write, ceiling } = record;
     if (leaseId === this.holder.leaseId) {
-      // In a table, the Java service writes the time alone.
+      // In a table, the Java service writes only the time.
       if (write === this.confirmed && ceiling !== this.confirmedCeiling) return 'another';
       return write >= this.confirmed ? 'ours' : 'behind';
     }
     const { before } = this;
     if (this.confirmed > 0 || before === undefined || leaseId === undefined) return 'another';
     if (attemptsOf(before.attempt).includes(leaseId)) return 'ours';
-    // A process that died during a report may have sent more writes than its file tells: at most two, when no other
+    // A process that died during a report may have sent more writes than its file records: at most two, if no other
     // server writes.
     if (leaseId !== before.leaseId || write > before.attempted + 2) return 'another';
     return write >= before.write ? 'ours' : 'behind';
   }
 
-  /** A holder that registered again also ends the grace, so that later newcomers do not wait for it. */
+  /** After registering again, also ends the grace period, so that later newcomers do not wait for it. */
   private async settle(): Promise<void> {
     if (!this.unsettled) return;
     const { memory, compareClock } = this.context;
     try {
       this.unsettled = (await memory.settle(await this.openRegistry(), () => compareClock(this.holder))) > 0;
     } catch {
-      // The record is written all the same; the next report tries again.
+      // The record is already written; the next report retries.
     }
   }
 
-  /** The record after a compare that failed; undefined when the registry has never confirmed it. */
+  /** Reads our record after a failed compare-and-set; undefined if the registry has never confirmed it. */
   private async readOwn(): Promise<StoredWorker | undefined> {
     if (this.confirmed === 0) return undefined;
     const stored = await this.context.store.read(this.workerId, this.holder.instance);

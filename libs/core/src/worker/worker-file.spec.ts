@@ -8,11 +8,11 @@ import type { StoredWorker } from './worker-store';
 
 const START = 1_700_000_000_000;
 
-/** A disk of one server; outlives its processes. */
+/** A disk of one server, which survives its processes. */
 class MemoryFile extends WorkerFile {
   readonly path = 'memory';
   record: FileRecord | undefined;
-  /** So many writes from now on fail, as on a full disk. */
+  /** Number of following writes that fail, as on a full disk. */
   failing = 0;
 
   open(): Promise<FileRecord | undefined> {
@@ -33,7 +33,7 @@ class MemoryFile extends WorkerFile {
   }
 }
 
-/** A table: the row of a number is a record of an instance only while it carries its name. */
+/** A table: a row is the record of an instance only while it has its name. */
 class TableStore extends InMemoryWorkerStore {
   override async read(workerId: number, instance?: Instance): Promise<StoredWorker | undefined> {
     const stored = await super.read(workerId);
@@ -52,7 +52,7 @@ describe('The worker file', () => {
     file = new MemoryFile();
   });
 
-  it('no longer stands in once the registry answers that the number is the record of another address', async () => {
+  it('does not replace the registry after it reports that the number belongs to another address', async () => {
     const store = new TableStore(workers);
     const one = await new LeaseRig(clock, store, { file }).start();
     store.line = 'down';
@@ -70,7 +70,7 @@ describe('The worker file', () => {
     expect(one.workerId).not.toBe(two.workerId);
   });
 
-  it('no longer stands in once the registry has given the number to another server, though it cannot be written', async () => {
+  it('does not replace the registry after it assigned the number to another server, even if the file cannot be written', async () => {
     const store = new InMemoryWorkerStore(workers);
     const one = await new LeaseRig(clock, store, { file }).start();
     store.line = 'down';
@@ -92,7 +92,7 @@ describe('The worker file', () => {
     expect(one.workerId).toBe(1);
   });
 
-  it('does not stand in for a worker that was found lost at the stop', async () => {
+  it('does not replace the registry for a worker that was lost at the stop', async () => {
     const store = new InMemoryWorkerStore(workers);
     const one = await new LeaseRig(clock, store, { file, remembers: true }).start();
     const stored = workers.records.get(0)!;
@@ -101,7 +101,7 @@ describe('The worker file', () => {
     expect(file.record).toMatchObject({ state: 'lost' });
   });
 
-  it('does not stand in for a worker that a twin was found to hold, in this start or the next', async () => {
+  it('does not replace the registry for a worker that a second server with this address holds, in this start or the next', async () => {
     const store = new InMemoryWorkerStore(workers);
     await new LeaseRig(clock, store, { file, remembers: true }).start();
     const twin = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { remembers: true }).start();
@@ -116,7 +116,7 @@ describe('The worker file', () => {
     await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
   });
 
-  it('does not stand in once the registry was found to have lost its history', async () => {
+  it('does not replace the registry after it lost its history', async () => {
     const store = new InMemoryWorkerStore(workers);
     await new LeaseRig(clock, store, { file }).start();
     workers.wipe();
@@ -134,7 +134,7 @@ describe('The worker file', () => {
   describe('of a registry that was emptied', () => {
     const other = { instance: { ip: '10.0.0.8' }, layout: 'another layout' };
 
-    it('does not stand in once a start was refused because of another layout', async () => {
+    it('does not replace it after a start was refused because of another layout', async () => {
       const store = new InMemoryWorkerStore(workers);
       await new LeaseRig(clock, store, { file }).start();
       workers.wipe();
@@ -147,7 +147,7 @@ describe('The worker file', () => {
       await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
     });
 
-    it('does not stand in, for this process or the next, once a report was refused because of another layout', async () => {
+    it('does not replace it, for this process or the next, after a report was refused because of another layout', async () => {
       const store = new InMemoryWorkerStore(workers);
       const one = await new LeaseRig(clock, store, { file }).start();
       workers.wipe();
@@ -165,7 +165,7 @@ describe('The worker file', () => {
       await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
     });
 
-    it('does not stand in once an acquisition was refused because of another layout', async () => {
+    it('does not replace it after an acquisition was refused because of another layout', async () => {
       const store = new InMemoryWorkerStore(workers);
       await new LeaseRig(clock, store, { file }).start();
       store.replace = async (...written) => {
@@ -182,7 +182,7 @@ describe('The worker file', () => {
       await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
     });
 
-    it('does not stand in until the worker ID is registered again', async () => {
+    it('does not replace it until the worker ID is registered again', async () => {
       const store = new InMemoryWorkerStore(workers);
       const one = await new LeaseRig(clock, store, { file }).start();
       workers.wipe();
@@ -198,7 +198,7 @@ describe('The worker file', () => {
       expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
     });
 
-    it('stands in again once the worker ID is registered again', async () => {
+    it('replaces it again after the worker ID is registered again', async () => {
       const store = new InMemoryWorkerStore(workers);
       const one = await new LeaseRig(clock, store, { file }).start();
       workers.wipe();
@@ -209,7 +209,7 @@ describe('The worker file', () => {
       expect(one.ids.tryNext()).toBeDefined();
     });
 
-    it('does not stand in for a registry that had no document when it was last reached', async () => {
+    it('does not replace a registry that had no document when it was last reached', async () => {
       const store = new InMemoryWorkerStore(workers);
       await new LeaseRig(clock, store, { file }).start();
       workers.wipe();

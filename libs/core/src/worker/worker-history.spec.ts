@@ -36,7 +36,7 @@ class SteppingFile extends WorkerFile {
   }
 }
 
-/** The next answer to a read is the last one before a failover. */
+/** The next reply to a read is the last one before a failover. */
 class FailoverAfterRead extends InMemoryWorkerStore {
   failover: (() => void) | undefined;
 
@@ -55,7 +55,7 @@ class FailoverAfterRead extends InMemoryWorkerStore {
   }
 }
 
-it('A failover between two reads of the registry is no lost lease', async () => {
+it('A failover between two reads of the registry does not lose the lease', async () => {
   const clock = new FakeClock(START);
   const workers = new InMemoryWorkers();
   const store = new FailoverAfterRead(workers);
@@ -87,7 +87,7 @@ describe('A registry that loses its history twice', () => {
     expect(one.tenures).toHaveLength(1);
   });
 
-  it('tells two failovers apart whose copies have one name, as two of PostgreSQL that begin one timeline', async () => {
+  it('distinguishes two failovers to copies with the same origin, as two PostgreSQL replicas that start the same timeline', async () => {
     const clock = new FakeClock(START);
     const workers = new InMemoryWorkers();
     const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers)).start();
@@ -133,7 +133,7 @@ describe('The floor of a generation', () => {
   });
 });
 
-it('A holder in a pool that was replaced waits for another worker instead of ending for good', async () => {
+it('A replaced holder in a pool acquires another worker instead of ending permanently', async () => {
   const clock = new FakeClock(START);
   const workers = new InMemoryWorkers();
   const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { policy: 'pool', maxWorkerId: 0 }).start();
@@ -149,14 +149,14 @@ it('A report never lowers the ceiling below the floor, however far the clock ste
   const workers = new InMemoryWorkers();
   const rig = (): LeaseRig => new LeaseRig(clock, new InMemoryWorkerStore(workers), { remembers: true });
   await rig().start();
-  // The first has died; its successor starts above what it had reserved.
+  // The first server has died; its successor starts above the reserved time.
   const next = await rig().start();
   clock.step(-3_600_000);
   await next.report();
   expect(workers.records.get(0)?.record.ceiling).toBe(next.tenures[0]!.floor);
 });
 
-it('An acquisition never records a ceiling below what it has read, though the clock steps back meanwhile', async () => {
+it('An acquisition never records a ceiling below what it has read, even if the clock steps back', async () => {
   const clock = new FakeClock(START);
   const workers = new InMemoryWorkers();
   const store = new InMemoryWorkerStore(workers);

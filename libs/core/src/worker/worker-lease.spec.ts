@@ -99,7 +99,7 @@ describe('WorkerLease', () => {
       expect(first.losses).toEqual([]);
     });
 
-    it('takes over by itself once that server is gone', async () => {
+    it('takes over automatically when that server has ended', async () => {
       const first = await started();
       const second = server({ remembers: true });
       second.lease.acquire().catch(() => undefined);
@@ -205,7 +205,7 @@ describe('WorkerLease', () => {
     });
   });
 
-  describe('that was taken by somebody else', () => {
+  describe('that was taken by another server', () => {
     async function overtaken(): Promise<LeaseRig> {
       const one = await started();
       const { version } = workers.records.get(7)!;
@@ -213,7 +213,7 @@ describe('WorkerLease', () => {
       return one;
     }
 
-    it('ends for good at the next report', async () => {
+    it('ends permanently at the next report', async () => {
       const one = await overtaken();
       await one.report();
       expect(one.losses).toMatchObject([{ code: 'LEAF_LEASE_LOST' }]);
@@ -236,7 +236,7 @@ describe('WorkerLease', () => {
         (): unknown =>
           workers.records.set(7, { ...workers.records.get(7)!, version: 'x', record: { ...record(), write: 0 } }),
       ],
-    ])('ends as well when its record was %s in a registry that remembers', async (_, change) => {
+    ])('ends also if its record was %s in a registry with its full history', async (_, change) => {
       const one = await started();
       change();
       await one.report();
@@ -276,7 +276,7 @@ describe('WorkerLease', () => {
       expect(new Set([old, young, newcomer].map(({ workerId }) => workerId)).size).toBe(3);
     });
 
-    it('acquires another worker when its own has been given to somebody else', async () => {
+    it('acquires another worker if its own was assigned to another server', async () => {
       const one = await server().start();
       const before = one.ids.next();
       store.line = 'down';
@@ -318,7 +318,7 @@ describe('WorkerLease', () => {
       expect(next.tenures).toEqual([{ workerId: 7, floor: START + 40 }]);
     });
 
-    it('issues nothing from the moment it is asked to', async () => {
+    it('issues no ID from the start of the release', async () => {
       const one = await started();
       const released = one.lease.release();
       expect(one.ids.tryNext()).toBeUndefined();
@@ -328,7 +328,7 @@ describe('WorkerLease', () => {
       expect(one.lease.release()).toBe(one.lease.release());
     });
 
-    it('while it is being acquired gives back what comes of it', async () => {
+    it('during an acquisition, releases the acquired worker', async () => {
       const one = server();
       const acquired = one.lease.acquire();
       await clock.advance(10);
@@ -338,7 +338,7 @@ describe('WorkerLease', () => {
       expect(one.tenures).toEqual([]);
     });
 
-    it('with a lost answer is read back by the next start', async () => {
+    it('with a lost reply is read back by the next start', async () => {
       const one = await started();
       store.line = 'answers are lost';
       await expect(one.lease.release()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });

@@ -10,67 +10,68 @@ import type { WorkerRegistry } from './worker-registry';
 export interface WorkerLeaseSnapshot {
   readonly registry: string;
   readonly instance: string;
-  /** Undefined while none is held. */
+  /** Undefined while no worker ID is held. */
   readonly workerId: number | undefined;
   /** Unix milliseconds; -1 before the first acquisition. */
   readonly floor: number;
   /** Unix milliseconds; -1 before the first acquisition. */
   readonly ceiling: number;
-  /** Since a ceiling was last recorded, in milliseconds. */
+  /** Time since a ceiling was last recorded, in milliseconds. */
   readonly sinceRecordedMs: number;
-  /** Why this lease has ended for good; undefined while it has not. */
+  /** Why this lease has ended permanently; undefined while it has not. */
   readonly lost: string | undefined;
-  /** Why the worker file replaces the registry; undefined while the registry is reached. */
+  /** Why the worker file replaces the registry; undefined while the registry is reachable. */
   readonly degradedReason: string | undefined;
   readonly report: PeriodicTaskSnapshot;
 }
 
 export interface WorkerLeaseEvents {
-  /** The acquisition has to wait. Called once for each worker ID, with the first reason. */
+  /** The acquisition must wait. Called once per worker ID, with the first reason. */
   readonly onWaiting: (reason: LeafError) => void;
   readonly onAcquired: (tenure: Tenure) => void;
-  /** An acquisition failed; the next report tries again. Called once for each reason in a row. */
+  /** An acquisition failed; the next report retries. Not called again for consecutive failures with the same reason. */
   readonly onAcquireFailed: (error: unknown) => void;
-  /** A report failed; the lease holds up to its ceiling and tries again. */
+  /** A report failed; the lease stays valid up to its ceiling, and the next report retries. */
   readonly onReportFailed: (error: unknown) => void;
   /** The registry has lost its history, and the worker ID was registered again. */
   readonly onRegisteredAgain: (workerId: number) => void;
   /**
-   * The registry has lost its history, or a pool has given the worker to another server; another worker ID is acquired.
+   * The registry has lost its history, or a pool has assigned the worker to another server. This server acquires
+   * another worker ID.
    */
   readonly onHistoryLost: (workerId: number) => void;
   /** The worker ID belongs to another server. */
   readonly onLost: (error: LeafError) => void;
 }
 
-/** After a failed report, on-demand renewal waits this long before it asks the registry again. */
+/** Pause of on-demand renewals after a failed report, in milliseconds. */
 const RENEW_PAUSE_MS = 500;
 
 /**
- * The right to issue as one worker, as a window of time.
+ * The right to issue IDs as one worker within a time window.
  *
  * ```
- * acquiring ──► held ──► lost          a twin has the worker: final
+ * acquiring ──► held ──► lost          another server with this address has the worker: final
  *     ▲           │ └──► released      final
- *     └───────────┘ another server has the worker: history was lost, or a pool gave it away
+ *     └───────────┘ another server has the worker: history was lost, or a pool reassigned it
  * ```
  *
- * R1: the ceiling rises only after it was recorded. R2: the floor is the ceiling that the acquisition replaced. R3: a
- * failed compare that is not explained ends the lease. R4: a release leaves the newest issued timestamp as the ceiling.
- * R9: a report may lower the ceiling, down to the newest issued timestamp or the floor, in memory before the write
- * leaves. Two windows of one worker therefore never overlap, whatever the clocks do: order the holders by their
- * compare-and-sets; all that holder *i* issues is at or below the last ceiling it recorded, and holder *i+1* starts
- * above that.
+ * R1: the ceiling rises only after it is recorded. R2: the floor is the ceiling that the acquisition replaced. R3: an
+ * unexplained compare-and-set failure ends the lease. R4: a release records the newest issued timestamp as the ceiling.
+ * R9: a report may lower the ceiling, to the newest issued timestamp or the floor at the lowest, and does so in memory
+ * before it sends the write. Two windows of one worker therefore never overlap, regardless of the clocks: order the
+ * holders by their compare-and-sets; all IDs of holder *i* are at or below the last ceiling it recorded, and holder
+ * *i+1* starts above that.
  */
 export class WorkerLease implements IssueWindow {
   tenure: Tenure | undefined;
   ceiling = -1;
   renewAfter = -1;
-  refusal: LeafError = new LeafError('LEAF_NOT_READY', 'This server has no worker ID yet: it is starting.', {
+  refusal: LeafError = new LeafError('LEAF_NOT_READY', 'This server is starting and has no worker ID yet.', {
     retryAfterMs: 1000,
   });
 
-  /** The report to the registry: extends the ceiling to now + horizon. Run it every report interval. */
+  /** The report to the registry: sets the ceiling to now + horizon. Run it every report interval. */
   readonly report: PeriodicTask;
 
   private readonly holder: LeaseHolder;
@@ -79,15 +80,15 @@ export class WorkerLease implements IssueWindow {
   private lost: LeafError | undefined;
   private released: Promise<void> | undefined;
   private readonly stopping = new AbortController();
-  /** By the monotonic clock. */
+  /** In monotonic milliseconds. */
   private recordedAt: number;
   private renewPausedUntil = -Infinity;
   private isWaiting = false;
-  /** Why the last acquisition failed; undefined after one that did not. */
+  /** Why the last acquisition failed; undefined after a success. */
   private failure: string | undefined;
 
   /**
-   * @param leaseId random, never used before
+   * @param leaseId random, unique
    * @param newest Unix milliseconds of the newest ID issued, -1 before the first
    */
   constructor(
@@ -109,10 +110,10 @@ export class WorkerLease implements IssueWindow {
   }
 
   /**
-   * Acquires a worker ID; joins an acquisition under way. After a rejection that is not final, call it again, or let
-   * the reports do so.
+   * Acquires a worker ID; joins an acquisition in progress. After a rejection that is not final, call it again, or let
+   * the reports retry.
    *
-   * @throws LeafError as {@link WorkerRegistry.acquire}, or why the lease has ended
+   * @throws LeafError as {@link WorkerRegistry.acquire}, or the error that ended the lease
    */
   acquire(): Promise<void> {
     const ended = this.lost ?? (this.stopping.signal.aborted ? stopped() : undefined);
@@ -128,10 +129,10 @@ export class WorkerLease implements IssueWindow {
   }
 
   /**
-   * Ends the lease: nothing is issued any more, and the next holder may start after the newest ID. Later calls join the
-   * first.
+   * Ends the lease: no more IDs are issued, and the next holder may start after the newest ID. Later calls join the
+   * first one.
    *
-   * @throws LeafError what the registry throws
+   * @throws LeafError the errors of the registry
    */
   release(): Promise<void> {
     this.released ??= this.giveBack();
@@ -175,7 +176,7 @@ export class WorkerLease implements IssueWindow {
   }
 
   private async wait(ms: number, reason: LeafError): Promise<void> {
-    // While a retry waits, the last failure stays the refusal.
+    // During a retry, the last failure remains the refusal.
     if (this.failure === undefined) {
       if (!this.isWaiting) this.events.onWaiting(reason);
       this.refusal = reason;
@@ -202,7 +203,7 @@ export class WorkerLease implements IssueWindow {
       this.acquireInBackground();
       return;
     }
-    // Others have issued below the floor: the next holder must not read a lower ceiling.
+    // Earlier holders have issued up to the floor: the next holder must not read a lower ceiling.
     const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.horizonMs);
     if (ceiling < this.ceiling) this.ceiling = ceiling;
     const { registrations } = claim;
@@ -216,7 +217,7 @@ export class WorkerLease implements IssueWindow {
     this.tenure = undefined;
     this.refusal = new LeafError(
       'LEAF_NOT_READY',
-      `Worker ${workerId} of ${this.registry.description} is no longer held by this server: the registry has lost its history, or has given it to another server once its time had passed. This server acquires another one.`,
+      `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history, or has assigned the worker to another server after its reserved time had passed. This server acquires another worker ID.`,
       { retryAfterMs: 1000 },
     );
     this.events.onHistoryLost(workerId);
@@ -224,7 +225,7 @@ export class WorkerLease implements IssueWindow {
   }
 
   private acquireInBackground(): void {
-    // Every acquisition reports its failures itself.
+    // The acquisition itself reports its failures.
     void this.acquire().catch(() => undefined);
   }
 
@@ -252,5 +253,5 @@ export class WorkerLease implements IssueWindow {
 }
 
 function stopped(): LeafError {
-  return new LeafError('LEAF_NOT_READY', 'This server is stopping: its worker ID was given back.');
+  return new LeafError('LEAF_NOT_READY', 'This server is stopping and has released its worker ID.');
 }

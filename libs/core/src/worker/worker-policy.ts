@@ -2,7 +2,7 @@ import type { RandomSource } from '../random';
 import type { Instance } from './instance';
 import type { StoredWorker, WorkerStore } from './worker-store';
 
-/** What to try next: a record to replace, or one to make (`undefined`: with the next number of the store). */
+/** The next candidate: a record to replace, or a worker ID to create (`undefined`: the next number of the store). */
 export type Choice = { readonly take: StoredWorker } | { readonly create: number | undefined };
 
 export interface ChoiceContext {
@@ -11,20 +11,20 @@ export interface ChoiceContext {
   readonly leaseId: string;
   /** The worker ID that this server had before, if any. */
   readonly previous: number | undefined;
-  /** Highest worker ID that the layout holds. */
+  /** Highest worker ID of the layout. */
   readonly maxWorkerId: number;
   /** Unix milliseconds. */
   readonly now: number;
-  /** Whether this server's clock was compared with others and found right. */
+  /** Whether this server's clock was compared with others and is correct. */
   readonly clockCompared: boolean;
   readonly random: RandomSource;
 }
 
-/** How far the worker IDs of a registry are used up. */
+/** How many worker IDs of a registry are used. */
 export interface WorkerUsage {
-  /** Worker IDs that a new server cannot get now. */
+  /** Worker IDs that a new server cannot acquire now. */
   readonly used: number;
-  /** Number of worker IDs in all. */
+  /** Total number of worker IDs. */
   readonly most: number;
 }
 
@@ -34,21 +34,26 @@ export interface GraceOptions {
   readonly maxClockOffsetMs: number;
 }
 
-/** Decides which server may take which record. Writes nothing; asked again when other servers took all its choices. */
+/**
+ * Decides which server may take which record. Does not write. It is asked again if other servers took all candidates.
+ */
 export abstract class WorkerPolicy {
-  /** Whether a record belongs to one `ip:port`: one that another process holds shows a running twin. */
+  /**
+   * Whether a record belongs to one `ip:port`. If so, a record that another process holds means that a second server
+   * with this address is running.
+   */
   abstract readonly exclusive: boolean;
 
-  /** How long newcomers wait in a new generation, in milliseconds. */
+  /** Grace period for newcomers in a new generation, in milliseconds. */
   abstract graceMs(options: GraceOptions): number;
 
   /**
-   * The candidates, best first. Empty when other servers were faster.
+   * The candidates, best first. Empty if other servers were faster.
    *
-   * @throws LeafError `LEAF_WORKERS_USED_UP`, or what the store throws
+   * @throws LeafError `LEAF_WORKERS_USED_UP`, or the errors of the store
    */
   abstract choices(context: ChoiceContext): AsyncIterable<Choice>;
 
-  /** Undefined where worker IDs cannot run out. */
+  /** The usage of worker IDs; undefined if they cannot run out. */
   abstract usage(records: readonly StoredWorker[], maxWorkerId: number, now: number): WorkerUsage | undefined;
 }

@@ -30,7 +30,7 @@ describe('WorkerRegistry', () => {
     expect(() => server(1, options)).toThrow(expect.objectContaining(invalid));
   });
 
-  it('names every invalid option at once', () => {
+  it('lists all invalid options', () => {
     const invalid = { message: expect.stringMatching(/reportMs must.*\n.*horizonMs must/s) };
     expect(() => server(1, { horizonMs: NaN, reportMs: NaN })).toThrow(expect.objectContaining(invalid));
   });
@@ -40,7 +40,7 @@ describe('WorkerRegistry', () => {
     const other = server(2, { layout: '41,5,17@1288834974657' });
     const mismatch = {
       code: 'LEAF_LAYOUT_MISMATCH',
-      message: expect.stringMatching(/41,10,12@\d+, this one of 41,5,17@/),
+      message: expect.stringMatching(/41,10,12@\d+, this server uses 41,5,17@/),
     };
     await expect(other.start()).rejects.toMatchObject(mismatch);
   });
@@ -64,7 +64,7 @@ describe('WorkerRegistry', () => {
     expect(workers.document).toBeUndefined();
   });
 
-  it('lets nobody issue before a new registry has passed its grace, and later ones at once', async () => {
+  it('blocks all servers during the grace period of a new registry, and later servers not at all', async () => {
     const first = server(1, { policy: 'pool' });
     const began = clock.now();
     await first.start();
@@ -133,7 +133,7 @@ describe('WorkerRegistry', () => {
     expect(lists).toBeLessThanOrEqual(4);
   });
 
-  it('takes one worker in a start whose answers are lost', async () => {
+  it('takes one worker in a start whose replies are lost', async () => {
     await server(1, { policy: 'pool' }).start();
     const store = new InMemoryWorkerStore(workers);
     const one = new LeaseRig(clock, store, { policy: 'pool', instance: { port: 2 } });

@@ -12,21 +12,21 @@ import type { WorkerClaim } from './worker-claim';
 import type { WorkerUsage } from './worker-policy';
 import type { Peer, StoredWorker } from './worker-store';
 
-/** Assumed between two clocks that are not compared, in milliseconds. */
+/** Assumed maximum offset between clocks that are not compared, in milliseconds. */
 const DEFAULT_CLOCK_OFFSET_MS = 5000;
-/** How long another server may take to say what time it is, in milliseconds. */
+/** Time limit for a time request to another server, in milliseconds. */
 const PEER_LIMIT_MS = 1000;
-/** A second acquisition finds the record of a first one whose answer was lost. */
+/** A second acquisition finds the record of a first one whose reply was lost. */
 const TRIES_BEFORE_FILE = 2;
 
-/** One strategy: a policy over a store. It gives out worker IDs under rules R1 to R10 of docs/architecture.md. */
+/** One strategy: a policy and a store. Assigns worker IDs under rules R1 to R10 of docs/architecture.md. */
 export class WorkerRegistry {
   readonly description: string;
-  /** The newest comparison of clocks; undefined before the first. */
+  /** The latest comparison of clocks; undefined before the first. */
   clockCheck: ClockCheck | undefined;
 
   private readonly claims: ClaimContext;
-  /** Records in use as they were seen first, by the monotonic clock. */
+  /** The version of each record in use, and when it was first read, in monotonic milliseconds. */
   private readonly unchanged = new Map<number, { readonly version: string; readonly at: number }>();
   private lookedAt = -Infinity;
   private lastUsage: WorkerUsage | undefined;
@@ -52,11 +52,11 @@ export class WorkerRegistry {
   }
 
   /**
-   * Acquires a worker ID. Waits as long as necessary: for the floor, for the grace of a new registry, for a record that
-   * a twin may still write.
+   * Acquires a worker ID. Waits as long as necessary: for the floor, for the grace period of a new registry, and to
+   * detect a running server with the same address.
    *
    * @throws LeafError `LEAF_CLOCK_OFFSET`, `LEAF_CLOCK_BEHIND`, `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`,
-   *   `LEAF_WORKER_HELD`, `LEAF_WORKERS_USED_UP`, `LEAF_REGISTRY_UNREACHABLE`, or what the store throws
+   *   `LEAF_WORKER_HELD`, `LEAF_WORKERS_USED_UP`, `LEAF_REGISTRY_UNREACHABLE`, or the errors of the store
    */
   async acquire(holder: LeaseHolder, wait: Wait): Promise<WorkerClaim> {
     const { parts, options, claims } = this;
@@ -74,8 +74,7 @@ export class WorkerRegistry {
 
   /**
    * Frees records that have not changed for a horizon, by our monotonic clock, and counts the worker IDs in use. Safe
-   * when several servers run it at once, or one is suspended meanwhile. Reads all records at most four times in a
-   * horizon.
+   * if several servers run it concurrently, or one is suspended. Reads all records at most four times per horizon.
    *
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
@@ -91,7 +90,7 @@ export class WorkerRegistry {
     await Promise.all(abandoned.map((stored) => store.replace(stored, { ...stored.record, free: true })));
   }
 
-  /** The worker IDs in use, by the last count. */
+  /** The worker IDs in use, as last counted. */
   get usage(): WorkerUsage | undefined {
     return this.lastUsage;
   }
@@ -105,7 +104,7 @@ export class WorkerRegistry {
     await this.parts.store.close();
   }
 
-  /** Before a worker ID is acquired, so that a wrong clock reserves no time. */
+  /** Runs before a worker ID is acquired, so that a wrong clock does not reserve time. */
   private async compareClock({ instance }: LeaseHolder): Promise<boolean> {
     const { store, clock } = this.parts;
     const { maxClockOffsetMs: maxOffsetMs } = this.options;
@@ -116,7 +115,7 @@ export class WorkerRegistry {
     return this.clockCheck.answered > 0 || sources.length === 0;
   }
 
-  /** R10: by our monotonic clock, never by a wall clock. */
+  /** R10: uses our monotonic clock, never a wall clock. */
   private isAbandoned({ workerId, version, record }: StoredWorker, now: number): boolean {
     const seen = this.unchanged.get(workerId);
     if (seen?.version !== version) {

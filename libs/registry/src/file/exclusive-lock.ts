@@ -4,8 +4,8 @@ import { codeOf, LeafError, messageOf } from '@leaf-ids/core';
 import { loadSqlite, type SqliteConnection } from '@leaf-ids/persistence';
 
 /**
- * A lock on a file, held by one connection of one process. The kernel releases it when that process ends, however it
- * ends. It is SQLite's own file lock, kept by a transaction that stays open; the file stays empty.
+ * An exclusive file lock, held by one connection of one process. The kernel releases it when the process ends, even
+ * after a crash. It is the file lock of SQLite, held by an open transaction; the file stays empty.
  */
 export class ExclusiveLock {
   private constructor(
@@ -14,7 +14,7 @@ export class ExclusiveLock {
     private readonly inode: bigint,
   ) {}
 
-  /** @returns the lock, or undefined when this or another process holds it */
+  /** @returns the lock, or undefined if this or another process holds it */
   static async take(path: string): Promise<ExclusiveLock | undefined> {
     const Libsql = await loadSqlite();
     const database = new Libsql(path, { timeout: 0 });
@@ -30,7 +30,8 @@ export class ExclusiveLock {
   }
 
   /**
-   * Whether the locked file is still at its path: after a replacement of the directory, a second process could lock.
+   * Whether the locked file is still at its path. If the directory was replaced, a second process could lock the new
+   * file.
    */
   async isInPlace(): Promise<boolean> {
     try {
@@ -46,10 +47,10 @@ export class ExclusiveLock {
 }
 
 /**
- * Locks a directory, and makes it when it is missing.
+ * Locks a directory, and creates it if it does not exist.
  *
- * @param subject whose directory it is, for errors
- * @returns undefined when somebody else holds it
+ * @param subject owner of the directory, for errors
+ * @returns undefined if this or another process holds the lock
  * @throws LeafError `LEAF_DATA_DIR_UNUSABLE`
  */
 export async function lockDirectory(directory: string, subject: string): Promise<ExclusiveLock | undefined> {
@@ -59,7 +60,7 @@ export async function lockDirectory(directory: string, subject: string): Promise
   } catch (error) {
     throw new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `${subject} cannot be locked in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or set LEAF_DATA_DIR (embedded: the directory of the registry) to another one.`,
+      `Cannot lock ${subject} in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or set LEAF_DATA_DIR (embedded: the directory of the registry) to another directory.`,
       { cause: error },
     );
   }

@@ -20,12 +20,15 @@ interface Opened {
   record: FileRecord | undefined;
 }
 
-/** `<directory>/<port>/workerID.properties`, locked for the life of the process by a file beside it. */
+/**
+ * `<directory>/<port>/workerID.properties`. A lock file in the same directory is locked for the lifetime of the
+ * process.
+ */
 export class PropertiesWorkerFile extends WorkerFile {
   private place: string;
   private opened: Opened | undefined;
 
-  /** @param directory made when it is missing */
+  /** @param directory created if it does not exist */
   constructor(private readonly directory: string) {
     super();
     this.place = join(directory, NAME);
@@ -42,18 +45,18 @@ export class PropertiesWorkerFile extends WorkerFile {
 
   async write(record: FileRecord): Promise<void> {
     const { opened, path } = this;
-    if (opened === undefined) throw new Error(`${path} is written before it was opened.`);
+    if (opened === undefined) throw new Error(`${path} must be opened before it is written.`);
     await this.assertInPlace(opened.lock);
     try {
       await writeDurably(path, formatProperties(record));
     } catch (cause) {
       throw this.notWritten(
         messageOf(cause),
-        'Free space on the disk, or make the directory writable; this server tries again by itself.',
+        'Free space on the disk, or make the directory writable; this server retries automatically.',
         cause,
       );
     }
-    // If the directory was replaced meanwhile, the new one may have got the file.
+    // If the directory was replaced during the write, the file may be in the new directory.
     await this.assertInPlace(opened.lock);
     opened.record = record;
   }
@@ -70,7 +73,7 @@ export class PropertiesWorkerFile extends WorkerFile {
     if (lock === undefined) {
       throw new LeafError(
         'LEAF_WORKER_HELD',
-        `Another process on this host runs as ${formatInstance(instance)} and has locked ${directory}. Stop it, or give this one a port of its own (LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+        `Another process on this host runs as ${formatInstance(instance)} and has locked ${directory}. Stop that process, or give this server a different port (LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
       );
     }
     try {
@@ -91,11 +94,12 @@ export class PropertiesWorkerFile extends WorkerFile {
     }
     const found = parseProperties(text);
     if (typeof found === 'string') throw this.invalid(found);
-    if (found.instance !== instance) throw this.invalid(`it is of ${found.instance}, and this is ${instance}`);
+    if (found.instance !== instance)
+      throw this.invalid(`it belongs to ${found.instance}, and this server is ${instance}`);
     return found;
   }
 
-  /** Another process may have locked the directory that replaced ours. */
+  /** Throws if the directory was replaced, because another process may have locked the new one. */
   private async assertInPlace(lock: ExclusiveLock): Promise<void> {
     if (await lock.isInPlace()) return;
     throw this.notWritten(
@@ -107,7 +111,7 @@ export class PropertiesWorkerFile extends WorkerFile {
   private notWritten(problem: string, remedy: string, cause?: unknown): LeafError {
     return new LeafError(
       'LEAF_REGISTRY_UNREACHABLE',
-      `The worker file ${this.path} cannot be written: ${problem}. ${remedy}`,
+      `Cannot write the worker file ${this.path}: ${problem}. ${remedy}`,
       {
         cause,
         retryAfterMs: 1000,
@@ -118,7 +122,7 @@ export class PropertiesWorkerFile extends WorkerFile {
   private invalid(problem: string, cause?: unknown): LeafError {
     return new LeafError(
       'LEAF_WORKER_FILE_INVALID',
-      `The worker file ${this.path} cannot be trusted: ${problem}. It was not changed. Restore it; or check that the registry is reachable and the clock of this host is right, and remove it.`,
+      `The worker file ${this.path} is invalid: ${problem}. Leaf has not changed it. Restore it from a backup; or check that the registry is reachable and the clock of this host is correct, and delete the file.`,
       { cause },
     );
   }

@@ -1,17 +1,17 @@
 import type { FileRecord } from '@leaf-ids/core';
 
-/** The keys of the Java service's file, which come first. */
+/** The keys of the Java service, which come first. */
 const JAVA = ['workerID', 'maxTimestamp'] as const;
 const TEXTS = ['registry', 'instance', 'registryId', 'layout', 'leaseId', 'attempt'] as const;
 const NUMBERS = ['generation', 'write', 'attempted'] as const;
-/** May be missing; an earlier version did not write them. */
+/** Optional: earlier versions did not write them. */
 const OPTIONAL = ['origin', 'began'] as const;
-/** The last line, by which a whole file is known. */
+/** The last line, which shows that the file is complete. */
 const STATE = /\nstate=(held|released|lost)\n$/;
-/** Likewise of version 1, which wrote the keys of Java, `registry`, `instance`, `recordedTimestamp` and `version`. */
+/** The last line of version 1, which wrote the Java keys, `registry`, `instance`, `recordedTimestamp` and `version`. */
 const RELEASED = /\nreleased=(true|false)\n$/;
 
-/** `attempt` is empty for none. */
+/** Writes an undefined `attempt` as an empty value. */
 export function formatProperties(record: FileRecord): string {
   const { workerId, ceiling, attempt = '', state } = record;
   const values = { ...record, workerID: workerId, maxTimestamp: ceiling, attempt };
@@ -20,10 +20,10 @@ export function formatProperties(record: FileRecord): string {
   return `${lines.join('')}state=${state}\n`;
 }
 
-/** @returns what is wrong with a text that is not a whole file */
+/** @returns the record, or a description of the fault if the text is not a complete file */
 export function parseProperties(text: string): FileRecord | string {
   const [state, released] = [STATE.exec(text)?.[1], RELEASED.exec(text)?.[1]];
-  if (state === undefined && released === undefined) return text === '' ? 'it is empty' : 'its last line is not whole';
+  if (state === undefined && released === undefined) return text === '' ? 'it is empty' : 'its last line is incomplete';
   const lines = new Map(text.split('\n').map((line) => splitAt(line, line.indexOf('='))));
   const keys: readonly string[] = [
     ...JAVA,
@@ -32,7 +32,7 @@ export function parseProperties(text: string): FileRecord | string {
     ...(state === undefined ? [] : [...TEXTS, ...NUMBERS]),
   ];
   const missing = keys.find((key) => !lines.has(key));
-  if (missing !== undefined) return `it has no line ${missing}=`;
+  if (missing !== undefined) return `the line ${missing}= is missing`;
   const value = (key: string): string => lines.get(key) ?? '';
   const number = (key: string): number => Number(lines.get(key) ?? 0);
   const wrong = [...JAVA, ...NUMBERS, 'began'].find(

@@ -1,16 +1,16 @@
 import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy, type WorkerUsage } from '@leaf-ids/core';
 import type { StoredWorker } from '@leaf-ids/core';
 
-/** One record for each `ip:port`, never given to anybody else. */
+/** One record for each `ip:port`, which no other address ever gets. */
 export class FixedPolicy extends WorkerPolicy {
   readonly exclusive = true;
 
-  /** Long enough for every earlier ceiling to have passed, by any clock within the allowed offset. */
+  /** Long enough for every earlier ceiling to pass, by any clock within the allowed offset. */
   graceMs({ horizonMs, maxClockOffsetMs }: GraceOptions): number {
     return horizonMs + maxClockOffsetMs;
   }
 
-  /** The lowest of several records of one instance; a lost answer to a create can leave more than one. */
+  /** Chooses the lowest record of the instance: a lost reply to a create can leave more than one. */
   async *choices({ store, instance, previous }: ChoiceContext): AsyncIterable<Choice> {
     const own = await store.list(instance);
     const [lowest] = own.sort((a, b) => a.workerId - b.workerId);
@@ -22,7 +22,7 @@ export class FixedPolicy extends WorkerPolicy {
     yield { create: undefined };
   }
 
-  /** Worker IDs are given out in ascending order and never again: all up to the highest are used. */
+  /** Worker IDs are assigned in ascending order and never reused: all up to the highest are used. */
   usage(records: readonly StoredWorker[], maxWorkerId: number): WorkerUsage | undefined {
     const highest = Math.max(-1, ...records.map(({ workerId }) => workerId));
     return { used: Math.min(highest, maxWorkerId) + 1, most: maxWorkerId + 1 };

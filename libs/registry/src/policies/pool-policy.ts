@@ -10,21 +10,21 @@ import {
 } from '@leaf-ids/core';
 
 const LARGEST_POOL = 1024;
-/** After so many lost races, reading the records again saves more races than it costs. */
+/** Number of candidates to try before reading the records again. */
 const TRIES_PER_LOOK = 16;
-/** How long after its ceiling a record in use counts as expired, in milliseconds: for holders that report late. */
+/** How long after its ceiling a record in use counts as expired, in milliseconds. Allows for late reports. */
 const MARGIN_MS = 60_000;
-/** The grace gives every holder the time for so many reports. */
+/** Length of the grace period, in report intervals. */
 const REPORTS = 3;
 
 /**
- * A server takes any free worker ID, which is free again once its ceiling has passed. Servers that start together
- * choose at random, so that they seldom choose the same one.
+ * A server takes any free worker ID. A worker ID becomes free again when its ceiling has passed. Candidates are in
+ * random order, so that servers that start at the same time rarely compete for the same one.
  */
 export class PoolPolicy extends WorkerPolicy {
   readonly exclusive = false;
 
-  /** Long enough for every holder that reaches the registry to register again. */
+  /** Long enough for every holder that can reach the registry to register again. */
   graceMs({ reportMs, maxClockOffsetMs }: GraceOptions): number {
     return REPORTS * reportMs + maxClockOffsetMs;
   }
@@ -32,7 +32,7 @@ export class PoolPolicy extends WorkerPolicy {
   async *choices(context: ChoiceContext): AsyncIterable<Choice> {
     const { store, leaseId, maxWorkerId, now, clockCompared, random } = context;
     const size = poolSize(maxWorkerId);
-    // A layout with more worker bits may have left records above the size.
+    // An earlier layout with more worker bits may have left records above the pool size.
     const records = (await store.list()).filter(({ workerId }) => workerId < size);
     yield* records.filter(({ record }) => record.leaseId === leaseId && !record.free).map((take) => ({ take }));
     const free = records.filter((stored) => isFree(stored, now));
@@ -64,12 +64,12 @@ function isFree({ record: { free, ceiling } }: StoredWorker, now: number): boole
   return free && ceiling <= now;
 }
 
-/** By our own clock: such a record may only be taken once that clock was compared with others. */
+/** By our clock: such a record may be taken only if our clock was compared with others. */
 function isExpired({ record: { free, ceiling } }: StoredWorker, now: number): boolean {
   return !free && ceiling + MARGIN_MS < now;
 }
 
-/** In random order, those of the half that was used longest ago first. */
+/** In random order, but the least recently used half first. */
 function longestUnused(records: readonly StoredWorker[], random: RandomSource): StoredWorker[] {
   const sorted = [...records].sort((a, b) => a.record.ceiling - b.record.ceiling);
   const half = Math.ceil(sorted.length / 2);
@@ -87,12 +87,13 @@ function usedUp(description: string, records: readonly StoredWorker[], size: num
   const [held, free] = [ceilingsOf(false), ceilingsOf(true)];
   const facts = [
     `${held.length} in use${held.length > 0 ? `, the first until ${earliest(held)}` : ''}`,
-    `${free.length} free${free.length > 0 ? `, the first not before ${earliest(free)}` : ''}`,
+    `${free.length} released${free.length > 0 ? `, the first reusable at ${earliest(free)}` : ''}`,
   ];
-  if (expired > 0) facts.push(`${expired} expired by the clock of this server, which no other clock confirms`);
+  if (expired > 0)
+    facts.push(`${expired} expired by the clock of this server, which could not be compared with other clocks`);
   return new LeafError(
     'LEAF_WORKERS_USED_UP',
-    `${description} has none of its ${size} worker IDs left: ${facts.join('; ')}. Stop servers that are not needed, or wait: worker IDs of killed servers become free at these times. A shorter LEAF_SNOWFLAKE_LEASE_TTL_MS (embedded: snowflake.horizonMs) frees them sooner.`,
+    `All ${size} worker IDs of ${description} are used: ${facts.join('; ')}. Stop servers that are not needed, or wait: worker IDs of killed servers become free at these times. A shorter LEAF_SNOWFLAKE_LEASE_TTL_MS (embedded: snowflake.horizonMs) frees them sooner.`,
   );
 }
 

@@ -3,13 +3,13 @@ import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import type { StrategyParts } from './strategy';
 
-/** A store of the application. */
+/** A worker store of the application. */
 export interface CustomOptions {
   readonly strategy: 'custom';
   readonly store: WorkerStore;
   /** One record for each `ip:port`, or a pool. */
   readonly policy: 'fixed' | 'pool';
-  /** Whether the store never loses a confirmed write; false by default: newcomers wait in a new registry. */
+  /** Whether the store never loses a confirmed write. False by default: newcomers wait in a new registry. */
   readonly remembers?: boolean;
 }
 

@@ -18,25 +18,25 @@ import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from 
 
 type Source =
   | {
-      /** Any database that `LEAF_DATABASE_URL` can name. The lease has connections of its own. */
+      /** Any URL that `LEAF_DATABASE_URL` accepts. The lease uses separate connections. */
       readonly url: string;
     }
   | {
-      /** On MySQL, MariaDB or PostgreSQL. Leaf opens connections of its own by its options. */
+      /** A data source on MySQL, MariaDB or PostgreSQL. Leaf opens separate connections with its options. */
       readonly dataSource: DataSource;
     };
 
 interface SqlOptions {
-  /** Bring the schema up to date. */
+  /** Whether to migrate the schema. */
   readonly migrate: boolean;
-  /** Settings of the database that can lose a commit, and are accepted all the same. */
+  /** Unsafe database settings, which can lose a commit, to accept. */
   readonly accept?: readonly string[];
 }
 
 /** A pool of worker IDs in a table: each server takes a free one. */
 export type DatabaseOptions = { readonly strategy: 'database' } & SqlOptions & Source;
 
-/** A row of the Java service's table for each `ip:port`, in any database. */
+/** A row in the table of the Java service for each `ip:port`, in any supported database. */
 export type MysqlOptions = { readonly strategy: 'mysql' } & SqlOptions & Source & FileOptions;
 
 export const database: Strategy<DatabaseOptions> = {
@@ -66,7 +66,7 @@ function storeOf(
   context: StrategyContext,
 ): Pick<StrategyParts, 'store' | 'remembers'> {
   const opened = databaseOf(options, context);
-  // One file on one host: no confirmed write is lost.
+  // A single file on one host loses no confirmed write.
   return { store: new SqlWorkerStore(opened, table), remembers: opened.target.file !== undefined };
 }
 
@@ -76,7 +76,7 @@ function databaseOf(options: SqlOptions & Source, { clock, random, onCloseProble
   return new LazyDatabase({ target, migrate, accept, onCloseProblem }, clock, random);
 }
 
-/** SQLite allows one writer at a time. Leases have a file of their own, so that they do not wait for tags. */
+/** SQLite allows one writer at a time. Leases use a separate file, so that they do not wait for writes of tags. */
 function workersOf(target: DatabaseTarget): DatabaseTarget {
   if (!('file' in target)) return target;
   const file = join(dirname(target.file), `workers-${basename(target.file)}`);

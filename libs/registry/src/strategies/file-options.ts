@@ -4,7 +4,10 @@ import { PropertiesWorkerFile } from '../file/properties-worker-file';
 import type { StrategyParts } from './strategy';
 
 export interface FileOptions {
-  /** Directory of the worker file that replaces an unreachable registry; left out: IDs end at the recorded ceiling. */
+  /**
+   * Directory of the worker file that replaces an unreachable registry. If omitted, no IDs are issued above the
+   * recorded ceiling.
+   */
   readonly fileDirectory?: string;
 }
 
@@ -12,7 +15,7 @@ export function fileOf({ fileDirectory }: FileOptions): Pick<StrategyParts, 'fil
   return fileDirectory === undefined ? {} : { file: new PropertiesWorkerFile(fileDirectory) };
 }
 
-/** Each process of a server has a file of its own. */
+/** Each process of a server has a separate file. */
 export function ofProcess<Options extends FileOptions>(options: Options, _server: Instance, process: number): Options {
   const { fileDirectory } = options;
   return fileDirectory === undefined

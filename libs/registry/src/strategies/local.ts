@@ -6,9 +6,9 @@ import type { Strategy } from './strategy';
 /** Worker IDs from a configured map, for servers that share no registry. */
 export interface LocalOptions {
   readonly strategy: 'local';
-  /** `ip:port` → worker ID; `*` stands for any instance. */
+  /** `ip:port` → worker ID; `*` matches any instance. */
   readonly workers: Readonly<Record<string, number>>;
-  /** Where the records are kept. */
+  /** Directory of the records. */
   readonly directory: string;
 }
 
@@ -21,7 +21,7 @@ class AssignedPolicy extends FixedPolicy {
 
 export const local: Strategy<LocalOptions> = {
   policy: 'fixed',
-  // The lock of its store proves that no other process writes.
+  // The lock of the store ensures that no other process writes.
   create: ({ workers, directory }) => ({
     policy: new AssignedPolicy(),
     store: new DirectoryWorkerStore(workers, directory),
@@ -31,7 +31,7 @@ export const local: Strategy<LocalOptions> = {
   ofProcess: (options, server, process) => ({ ...options, workers: workersAfter(options.workers, server, process) }),
 };
 
-/** The worker IDs that follow those of the map. */
+/** The worker map of an additional process: each worker ID is increased by `process`. */
 function workersAfter(
   workers: LocalOptions['workers'],
   server: Instance,

@@ -7,7 +7,7 @@ import { zkNormal, type ZkNormalOptions, zkRecycle, type ZkRecycleOptions } from
 
 type ListedOptions = LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions;
 
-/** Where worker IDs come from. */
+/** The options of a worker registry. */
 export type RegistryOptions = ListedOptions | CustomOptions;
 
 export type StrategyName = ListedOptions['strategy'];
@@ -32,7 +32,7 @@ export interface BoundStrategy {
   ofProcess(server: Instance, process: number): RegistryOptions;
 }
 
-/** How far ahead of the clock each policy reserves time by default, in milliseconds. */
+/** Default horizon of each policy: how far ahead of the clock it reserves time, in milliseconds. */
 export const DEFAULT_HORIZON_MS = { fixed: 10_000, pool: 3_600_000 };
 
 /** @throws LeafError `LEAF_CONFIG_INVALID` for an unknown strategy */
@@ -48,7 +48,7 @@ export function registryFromSettings(name: StrategyName, settings: RegistrySetti
   return STRATEGIES[name].fromSettings(settings);
 }
 
-/** How far ahead of the clock time is reserved by default, in milliseconds. */
+/** Default horizon of these options: how far ahead of the clock time is reserved, in milliseconds. */
 export function defaultHorizonMs(options: RegistryOptions): number {
   return DEFAULT_HORIZON_MS[strategyOf(options).policy];
 }

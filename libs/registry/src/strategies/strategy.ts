@@ -1,26 +1,26 @@
 import type { Clock, Instance, RandomSource, WorkerFile, WorkerPolicy, WorkerStore } from '@leaf-ids/core';
 
-/** What a strategy is built from besides its own options. */
+/** The dependencies of a strategy. */
 export interface StrategyContext {
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** Called for each fault while closing. */
+  /** Called for each failure during close. */
   readonly onCloseProblem: (step: string, problem: string) => void;
 }
 
-/** A policy over a store. */
+/** The components that a strategy provides. */
 export interface StrategyParts {
   readonly policy: WorkerPolicy;
   readonly store: WorkerStore;
-  /** Replaces the registry while that cannot be reached; left out: nothing does. */
+  /** Replaces the registry while it cannot be reached; optional. */
   readonly file?: WorkerFile;
-  /** The store loses no confirmed write: newcomers do not wait in a new registry. */
+  /** The store never loses a confirmed write: newcomers do not wait in a new registry. */
   readonly remembers: boolean;
 }
 
-/** The settings of a server that registries need. */
+/** The server settings that registries need. */
 export interface RegistrySettings {
-  /** Of the service: part of paths. */
+  /** Name of the service, part of paths. */
   readonly name: string;
   /** Directory for the files of this server. */
   readonly directory: string;
@@ -28,25 +28,22 @@ export interface RegistrySettings {
   readonly fileFallback: boolean;
   readonly databaseUrl: string;
   readonly migrate: boolean;
-  /** Settings of the database that can lose a commit, and are accepted all the same. */
+  /** Unsafe database settings, which can lose a commit, to accept. */
   readonly accept: readonly string[];
   readonly localWorkers: Readonly<Record<string, number>>;
   readonly zookeeper: { readonly address: string; readonly auth?: string };
-  /** Where other servers reach this one: `http://10.0.0.7:8080`. */
+  /** URL of this server for other servers: `http://10.0.0.7:8080`. */
   readonly url: string;
 }
 
-/**
- * One way to get worker IDs, with everything specific to it. To add one, write a file with a strategy beside this one
- * and list it in `strategies.ts`.
- */
+/** One way to assign worker IDs. To add a strategy, create a file in this directory and list it in `strategies.ts`. */
 export interface Strategy<Options> {
-  /** One record for each `ip:port`, or a pool. Decides how far ahead time is reserved by default. */
+  /** One record for each `ip:port`, or a pool. Determines the default horizon. */
   readonly policy: 'fixed' | 'pool';
-  /** Connects to nothing before it is used. */
+  /** Creates the components, which connect when they are first used. */
   create(options: Options, context: StrategyContext): StrategyParts;
-  /** The options of a server with these settings. */
+  /** The options for a server with these settings. */
   fromSettings(settings: RegistrySettings): Options;
-  /** The options of another process of the same server; `process` is 1 or more. */
+  /** The options for an additional process of the same server; `process` is 1 or more. */
   ofProcess(options: Options, server: Instance, process: number): Options;
 }

@@ -12,7 +12,7 @@ export interface ZookeeperAccess {
   readonly address: string;
   /** `digest:user:password`. */
   readonly auth?: string;
-  /** After how long without a connection ZooKeeper ends the session, in milliseconds; 10,000 by default. */
+  /** Session timeout without a connection, in milliseconds; 10,000 by default. */
   readonly sessionMs?: number;
 }
 
@@ -20,7 +20,7 @@ interface ZookeeperOptions {
   readonly zookeeper: ZookeeperAccess;
   /** Name of the service, part of the paths. */
   readonly name: string;
-  /** Where other servers ask for our time: `http://10.0.0.7:8080`; left out: they do not ask. */
+  /** URL at which other servers request our time: `http://10.0.0.7:8080`. If omitted, they do not. */
   readonly url?: string;
 }
 
@@ -30,7 +30,7 @@ export type ZkNormalOptions = { readonly strategy: 'zk_normal' } & ZookeeperOpti
 /** A pool of worker IDs in ZooKeeper: each server takes a free one. */
 export type ZkRecycleOptions = { readonly strategy: 'zk_recycle' } & ZookeeperOptions;
 
-/** Together less than half a horizon of 10 s: after an extension that fails, there is time for another one. */
+/** Together less than half a horizon of 10 s, so that there is time for another attempt after a failed extension. */
 const LIMITS = { connectMs: 2000, callMs: 2000 };
 const DEFAULT_SESSION_MS = 10_000;
 

@@ -17,23 +17,24 @@ import {
 import { type ExclusiveLock, lockDirectory } from '../../file/exclusive-lock';
 import { formatRecord, invalid, notWritten, readRecord, readText, writeText } from './worker-record-file';
 
-/** Stands for any instance in the map of workers. */
+/** Matches any instance in the worker map. */
 const ANY = '*';
 const ORIGIN = 'directory';
 
 /**
- * Workers from a configured map, recorded in `<directory>/worker-<n>/workerID.json` beside an exclusive lock. A server
- * takes the lock when it first asks for its own record and holds it until the store is closed: no other process writes.
+ * Workers from a configured map, recorded in `<directory>/worker-<n>/workerID.json` next to an exclusive lock. A server
+ * takes the lock when it first reads its own record, and holds it until the store is closed, so no other process writes
+ * the record.
  *
- * The store sees one directory only. Servers with separate directories need different worker IDs.
+ * The store knows only one directory: servers with separate directories need different worker IDs.
  */
 export class DirectoryWorkerStore extends WorkerStore {
   private readonly locks = new Map<number, ExclusiveLock>();
   private turns: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param workers `ip:port` → worker ID; `*` stands for any instance
-   * @param description the directory, which is made when it is missing
+   * @param workers `ip:port` → worker ID; `*` matches any instance
+   * @param description the directory, created if it does not exist
    */
   constructor(
     private readonly workers: Readonly<Record<string, number>>,
@@ -45,13 +46,12 @@ export class DirectoryWorkerStore extends WorkerStore {
   async readRegistry(): Promise<StoredRegistry> {
     const text = await readText(this.registry);
     const document = text === undefined ? undefined : parseRegistryDocument(text);
-    if (text !== undefined && document === undefined)
-      throw invalid(this.registry, 'it is not the document of a registry');
+    if (text !== undefined && document === undefined) throw invalid(this.registry, 'it is not a registry document');
     return { document, origin: ORIGIN, version: text ?? '' };
   }
 
   async writeRegistry({ version }: StoredRegistry, document: RegistryDocument): Promise<boolean> {
-    const lock = await lockDirectory(this.description, 'The registry');
+    const lock = await lockDirectory(this.description, 'the registry');
     if (lock === undefined) return false;
     try {
       if (((await readText(this.registry)) ?? '') !== version) return false;
@@ -108,11 +108,11 @@ export class DirectoryWorkerStore extends WorkerStore {
     if (workerId !== undefined) return workerId;
     throw new LeafError(
       'LEAF_WORKER_UNASSIGNED',
-      `LEAF_LOCAL_WORKERS (embedded: workers) has no worker ID for ${formatInstance(instance)}; it lists ${Object.keys(this.workers).join(', ')}. Add this instance, or give this server one of the listed addresses (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+      `LEAF_LOCAL_WORKERS (embedded: workers) has no worker ID for ${formatInstance(instance)}, only for ${Object.keys(this.workers).join(', ')}. Add this instance, or give this server one of the listed addresses (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
     );
   }
 
-  /** Runs `act` with the record, under its lock, one call after the other. */
+  /** Runs `act` with the record under its lock; calls run one after another. */
   private inTurn<T>(workerId: number, act: (stored: StoredWorker | undefined) => T | Promise<T>): Promise<T> {
     const turn = this.turns.then(async () => {
       await this.hold(workerId);
@@ -122,7 +122,7 @@ export class DirectoryWorkerStore extends WorkerStore {
     return turn;
   }
 
-  /** Locks the worker once; on later calls, checks that the lock is still in place. */
+  /** Locks the worker on the first call; later calls check that the lock file is still in place. */
   private async hold(workerId: number): Promise<void> {
     const held = this.locks.get(workerId);
     if (held === undefined) {
@@ -130,21 +130,21 @@ export class DirectoryWorkerStore extends WorkerStore {
     } else if (!(await held.isInPlace())) {
       throw new LeafError(
         'LEAF_LEASE_LOST',
-        `The directory of worker ${workerId} in ${this.description} was removed or replaced while this server ran, and the lock in it is void. Keep the data directory in place, and restart this server.`,
+        `The directory of worker ${workerId} in ${this.description} was removed or replaced while this server was running, so its lock is no longer valid. Keep the data directory in place, and restart this server.`,
       );
     }
   }
 
   private async lock(workerId: number): Promise<ExclusiveLock> {
     const directory = join(this.description, `worker-${workerId}`);
-    const lock = await lockDirectory(directory, `Worker ${workerId}`);
+    const lock = await lockDirectory(directory, `worker ${workerId}`);
     if (lock !== undefined) return lock;
     const { ip, port, pid } = parseObject((await readText(this.pathOf(workerId))) ?? '');
     const instance = formatInstance({ ip: String(ip), port: Number(port) });
-    const by = isCount(pid) ? `${instance}, process ${pid},` : 'another server';
+    const by = isCount(pid) ? `${instance} (process ${pid})` : 'another server';
     throw new LeafError(
       'LEAF_WORKER_HELD',
-      `Worker ${workerId} in ${directory} is held by ${by} and can have one holder only. Stop that server, or give this one a worker ID of its own in LEAF_LOCAL_WORKERS (embedded: workers).`,
+      `Worker ${workerId} in ${directory} is held by ${by}. Stop that server, or give this server a different worker ID in LEAF_LOCAL_WORKERS (embedded: workers).`,
     );
   }
 

@@ -11,7 +11,10 @@ import {
   writeDurably,
 } from '@leaf-ids/core';
 
-/** `workerID.json`: the four keys of the Java service's local mode, and those of ours. Ends with the process ID. */
+/**
+ * The content of `workerID.json`: the four keys of the Java service's local mode, then our own, ending with the process
+ * ID.
+ */
 export function formatRecord(workId: number, { instance, ceiling, leaseId, write, free }: WorkerRecord): string {
   const { ip, port } = instance;
   const record = { ip, port: String(port), workId, timestamp: ceiling, leaseId, write, free, pid: process.pid };
@@ -19,8 +22,8 @@ export function formatRecord(workId: number, { instance, ceiling, leaseId, write
 }
 
 /**
- * @returns the record, or undefined when there is no file
- * @throws LeafError `LEAF_WORKER_FILE_INVALID` for anything but a complete record of this worker
+ * @returns the record, or undefined if the file does not exist
+ * @throws LeafError `LEAF_WORKER_FILE_INVALID` if the file is not a complete record of this worker
  */
 export async function readRecord(path: string, workerId: number): Promise<StoredWorker | undefined> {
   const version = await readText(path);
@@ -39,20 +42,20 @@ export async function readRecord(path: string, workerId: number): Promise<Stored
 }
 
 /**
- * @returns undefined when there is no file
+ * @returns undefined if the file does not exist
  * @throws LeafError `LEAF_WORKER_FILE_INVALID`
  */
 export async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    // A file in the place of the directory: the error of the lock says more.
+    // ENOTDIR: a file is in the place of the directory. Locking it fails with a clearer error.
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     throw invalid(path, messageOf(error), error);
   }
 }
 
-/** @throws LeafError as {@link notWritten} makes it */
+/** @throws LeafError see {@link notWritten} */
 export async function writeText(path: string, text: string): Promise<void> {
   try {
     await writeDurably(path, text);
@@ -61,7 +64,9 @@ export async function writeText(path: string, text: string): Promise<void> {
   }
 }
 
-/** `LEAF_DATA_DIR_UNUSABLE` for a read-only file system, `LEAF_REGISTRY_UNREACHABLE` for faults that may pass. */
+/**
+ * `LEAF_DATA_DIR_UNUSABLE` for a read-only file system, `LEAF_REGISTRY_UNREACHABLE` for faults that may be transient.
+ */
 export function notWritten(path: string, cause: unknown): LeafError {
   if (codeOf(cause) === 'EROFS') {
     return new LeafError(
@@ -72,7 +77,7 @@ export function notWritten(path: string, cause: unknown): LeafError {
   }
   return new LeafError(
     'LEAF_REGISTRY_UNREACHABLE',
-    `The worker file ${path} cannot be written: ${messageOf(cause)}. Free space on the disk, or make the directory writable; this server tries again by itself.`,
+    `Cannot write the worker file ${path}: ${messageOf(cause)}. Free space on the disk, or make the directory writable; this server retries automatically.`,
     { cause, retryAfterMs: 1000 },
   );
 }
@@ -80,7 +85,7 @@ export function notWritten(path: string, cause: unknown): LeafError {
 export function invalid(path: string, problem: string, cause?: unknown): LeafError {
   return new LeafError(
     'LEAF_WORKER_FILE_INVALID',
-    `The worker file ${path} cannot be trusted: ${problem}. It was not changed. Restore it; or check that the clock of this host is right, and remove it.`,
+    `The worker file ${path} is invalid: ${problem}. Leaf has not changed it. Restore it from a backup; or check that the clock of this host is correct, and delete the file.`,
     { cause },
   );
 }

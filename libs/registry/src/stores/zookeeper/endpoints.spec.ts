@@ -20,16 +20,16 @@ describe('findEndpoints', () => {
     expect(await findEndpoints(address, () => 0)).toEqual([2, 3, 1].map((n) => `10.0.0.${n}:2181`));
   });
 
-  it('does with those that can be looked up', async () => {
+  it('uses the hosts that can be resolved', async () => {
     const address = parseZookeeperAddress('nowhere.invalid:2181,127.0.0.1:2181');
     expect(await findEndpoints(address, systemRandom)).toEqual(['127.0.0.1:2181']);
   });
 
-  it('names those that cannot be looked up when there is no other', async () => {
+  it('names the hosts if none can be resolved', async () => {
     const address = parseZookeeperAddress('nowhere.invalid:2181');
     await expect(findEndpoints(address, systemRandom)).rejects.toMatchObject({
       kind: 'unreachable',
-      message: expect.stringMatching('No host of nowhere.invalid:2181 can be looked up: .*nowhere.invalid'),
+      message: expect.stringMatching('Cannot resolve any host of nowhere.invalid:2181: .*nowhere.invalid'),
     });
   });
 });

@@ -5,9 +5,10 @@ import type { ZookeeperAddress } from './zookeeper-address';
 import { ZookeeperFault } from './zookeeper-fault';
 
 /**
- * The servers as `ip:port`, in random order, so that many clients spread. A name that cannot be looked up is left out.
+ * Resolves the servers to `ip:port`, in random order, so that clients spread over the servers. Skips names that cannot
+ * be resolved.
  *
- * @throws ZookeeperFault `unreachable` when no name can be looked up
+ * @throws ZookeeperFault `unreachable` when no name can be resolved
  */
 export async function findEndpoints(address: ZookeeperAddress, random: RandomSource): Promise<string[]> {
   const problems: string[] = [];
@@ -26,7 +27,7 @@ export async function findEndpoints(address: ZookeeperAddress, random: RandomSou
   if (endpoints.length === 0) {
     throw new ZookeeperFault(
       'unreachable',
-      `No host of ${address.description} can be looked up: ${problems.join('; ')}. Check LEAF_ZOOKEEPER and the name service.`,
+      `Cannot resolve any host of ${address.description}: ${problems.join('; ')}. Check LEAF_ZOOKEEPER and DNS.`,
     );
   }
   for (let last = endpoints.length - 1; last > 0; last--) {

@@ -6,7 +6,7 @@ export const CREATE_FLAGS = { persistent: 0, ephemeral: 1, sequential: 2 } as co
 export const PERMIT_ALL = 31;
 
 export interface NativeStat {
-  /** Number of the change that made the node: another node at the same path has another one. */
+  /** Transaction ID that created the node: a new node at the same path has a different one. */
   readonly czxid: number;
   readonly version: number;
   readonly mtime: Date;
@@ -15,10 +15,10 @@ export interface NativeStat {
   readonly createdInThisSession: boolean;
 }
 
-/** Zero, or a negative number that says why not; then what was asked for. */
+/** Receives 0 and the results, or a negative error code. */
 export type NativeCallback<Results extends unknown[]> = (code: number, text: string, ...results: Results) => void;
 
-/** What continues a session over another connection. The password is a secret. */
+/** Credentials to resume a session over a new connection. The password is a secret. */
 export interface SessionIdentity {
   readonly client_id: string;
   readonly client_password: string;
@@ -26,18 +26,18 @@ export interface SessionIdentity {
 
 export interface NativeConfig extends Partial<SessionIdentity> {
   readonly connect: string;
-  /** Session time-out, in milliseconds. */
+  /** Session timeout, in milliseconds. */
   readonly timeout: number;
   readonly debug_level: number;
   readonly host_order_deterministic: boolean;
-  /** In how many pieces an answer may arrive: with one more, the client takes the session for expired, and ends it. */
+  /** Maximum number of chunks of a response. Above it, the client treats the session as expired and ends it. */
   readonly response_counter_limit: number;
 }
 
-/** What is used of the client: a call with another number of arguments than shown ends the process. */
+/** The used part of the client. A call with a different number of arguments aborts the process. */
 export interface NativeClient extends SessionIdentity {
   readonly state: number;
-  /** `close` comes with a code: 0 when we closed it, or what happened to the session. */
+  /** `close` has a code: 0 if this process closed the client, otherwise what happened to the session. */
   on(event: 'connecting' | 'close', listener: (client: unknown, code: number) => void): unknown;
   init(config: object): unknown;
   close(): unknown;
@@ -54,7 +54,7 @@ export interface NativeClient extends SessionIdentity {
 export type NativeClientClass = new (config: NativeConfig) => NativeClient;
 
 /**
- * Where the optional package is, for the process that loads it.
+ * Locates the optional package, for the process that loads it.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID` when it is not installed
  */
@@ -66,11 +66,11 @@ export function locateNativeClient(name = PACKAGE): string {
   }
 }
 
-/** Also for a package that is installed but was not compiled. */
+/** The error for a package that is missing or not compiled. */
 export function cannotLoad(name: string, cause: unknown): LeafError {
   return new LeafError(
     'LEAF_CONFIG_INVALID',
-    `ZooKeeper needs the package ${name}, which cannot be loaded. With a C compiler, make and python3 on this machine: npm install ${name}. Or choose a registry without ZooKeeper: LEAF_SNOWFLAKE_REGISTRY=database (embedded: snowflake.registry).`,
+    `Cannot load the package ${name}, which the ZooKeeper registries need. Run npm install ${name}, which requires a C compiler, make and python3; or use a registry without ZooKeeper: LEAF_SNOWFLAKE_REGISTRY=database (embedded: snowflake.registry).`,
     { cause },
   );
 }

@@ -1,16 +1,19 @@
 import type { NativeClient, NativeClientClass, NativeConfig } from './native-client';
 import type { ZookeeperAuth } from './zookeeper-address';
 
-/** The calls of the client that may be asked for by name: all take a callback as their last argument. */
+/** The client calls that a request may name. All take a callback as their last argument. */
 export type NativeCall = 'a_exists' | 'a_get' | 'a_set' | 'a_create' | 'a_delete_' | 'a_get_children' | 'a_set_acl';
 
-/** `open` comes first, and once. `ping` asks nothing of ZooKeeper: whoever answers it is not stuck. */
+/**
+ * `open` is the first request and is sent once. `ping` does not use ZooKeeper: a response shows that the process is not
+ * blocked.
+ */
 export type HostRequest =
   | { readonly id: number; readonly method: 'open'; readonly args: HostOpening }
   | { readonly id: number; readonly method: 'ping'; readonly args: [] }
   | { readonly id: number; readonly method: NativeCall; readonly args: readonly unknown[] };
 
-/** Where the client package is, how to connect, and as whom. */
+/** Path of the client package, connection options and credentials. */
 export type HostOpening = [path: string, config: NativeConfig, auth: ZookeeperAuth | undefined];
 
 export type HostReport =
@@ -23,19 +26,20 @@ export type HostReport =
     }
   /** The last report. The code says what happened to the session; 0: the connection was lost. */
   | { readonly kind: 'lost'; readonly code: number }
-  /** The last report: the package is there, but does not load. */
+  /** The last report: the package is installed, but does not load. */
   | { readonly kind: 'unloadable'; readonly problem: string };
 
 /**
- * The program of the process that the native client lives in, started as text: it must not use anything from outside of
- * its own braces, except for types and the globals of Node.
+ * The program of the child process that runs the native client. It is started from its source text, so it must not use
+ * anything outside its body except types and Node.js globals.
  *
- * It serves one connection. Whatever shows that this is lost ends the process, by SIGKILL, so that no code of the client
- * runs any more; the session stays for the next connection. When its parent lets it go or is gone, it ends the session
- * at the server first. Other signals, which a terminal or an init system sends to a whole group, are for the parent.
+ * It serves one connection. When the connection is lost, the process kills itself with SIGKILL, so that no client code
+ * runs afterwards; the session stays open for the next connection. When the parent disconnects or exits, the process
+ * first ends the session at the server. It ignores SIGINT, SIGTERM and SIGHUP, which terminals and init systems send to
+ * the whole process group: the parent handles them.
  */
 export function nativeHost(load: (path: string) => unknown): void {
-  /** Connecting, associating, connected: in any other state the client has no socket. */
+  /** Connecting, associating, connected. In any other state the client has no socket. */
   const live = [1, 2, 3];
   let client: NativeClient | undefined;
 
@@ -43,7 +47,7 @@ export function nativeHost(load: (path: string) => unknown): void {
     process.kill(process.pid, 'SIGKILL');
   }
 
-  /** A parent that is gone reads nothing; without somebody to hear of it, that would be printed. */
+  /** The callback receives the error if the parent has exited; without a callback, Node.js would print it. */
   function report(message: HostReport, done = (): void => undefined): void {
     process.send?.(message, undefined, undefined, done);
   }
@@ -69,9 +73,9 @@ export function nativeHost(load: (path: string) => unknown): void {
     made.on('connecting', () => lose(0));
     made.on('close', (_client, code) => lose(code));
     made.init({});
-    // Its callback says nothing that the first question does not say; left out, the process would abort.
+    // The callback is required: without it, the process aborts. The first request reports authentication errors.
     if (auth !== undefined) made.add_auth(auth.scheme, auth.credentials, () => undefined);
-    // The answer to a first question waits for the session and the authentication.
+    // The response to the first request arrives after the session and the authentication are established.
     submit(made, 'a_exists', ['/', false], (code, sent) => {
       answer(id, code, sent, [{ client_id: made.client_id, client_password: made.client_password }]);
     });

@@ -9,39 +9,39 @@ import {
 } from '@leaf-ids/core';
 import { hide, reveal } from './hidden-text';
 
-/** The name of a node, taken apart. */
+/** A parsed node name. */
 export interface NodeName {
   readonly name: string;
   readonly workerId: number;
-  /** Undefined where names carry none. */
+  /** Undefined if names contain no instance. */
   readonly instance: Instance | undefined;
 }
 
-/** Names and data of the nodes that hold records. */
+/** Names and data format of the record nodes. */
 export interface NodeLayout {
-  /** Parent of the records, below the node of the service. */
+  /** Path of the records, relative to the node of the service. */
   readonly records: string;
-  /** Undefined for a name that is not the name of a record. */
+  /** Parses a node name; undefined if it is not the name of a record. */
   readonly parseName: (name: string) => NodeName | undefined;
-  /** @param workerId undefined: without the digits that ZooKeeper appends to a sequential node */
+  /** @param workerId undefined: omit the digits that ZooKeeper appends to a sequential node */
   readonly nameOf: (workerId: number | undefined, instance: Instance) => string;
-  /** The record as it is written. */
+  /** The record as it will be written. */
   readonly normalize: (record: WorkerRecord) => WorkerRecord;
   readonly encode: (record: WorkerRecord) => string;
-  /** Undefined for data that is not a record. */
+  /** Decodes the data of a node; undefined if it is not a record. */
   readonly decode: (data: string, name: NodeName) => WorkerRecord | undefined;
 }
 
 const DIGITS = 10;
 
 /**
- * As the Java service writes them: `forever/<ip>:<port>-<10 digits>` with the data `{"ip","port","timestamp"}`. Its
- * parser fails on other keys, so lease ID, write and free flag follow as white space. The Java service and our version
- * 1 write none.
+ * The format of the Java service: `forever/<ip>:<port>-<10 digits>` with the data `{"ip","port","timestamp"}`. Its
+ * parser rejects other keys, so lease ID, write number and free flag are appended as whitespace. Records of the Java
+ * service and of Leaf version 1 do not have them.
  */
 export const SEQUENTIAL: NodeLayout = {
   records: 'forever',
-  // Host names may contain dashes: the last one is the separator.
+  // Host names may contain dashes; the last dash is the separator.
   parseName: (name) => {
     const [, bracketed, plain, port, sequence] = /^(?:\[(.+)\]|(.+)):(\d{1,5})-(\d{10})$/.exec(name) ?? [];
     const ip = bracketed ?? plain;
@@ -49,8 +49,8 @@ export const SEQUENTIAL: NodeLayout = {
   },
   nameOf: (workerId, instance) =>
     `${formatInstance(instance)}-${workerId === undefined ? '' : String(workerId).padStart(DIGITS, '0')}`,
-  // Our version 1 takes an even ceiling in the next node version for its own unanswered extension. So only releases,
-  // which come at least two node versions later, may write an even ceiling.
+  // Leaf version 1 interprets an even ceiling in the next node version as its own extension whose reply was lost. So
+  // only releases, which come at least two node versions later, may write an even ceiling.
   normalize: (record) =>
     record.free || record.ceiling % 2 !== 0 ? record : { ...record, ceiling: record.ceiling + 1 },
   encode: ({ instance: { ip, port }, leaseId, write, ceiling, free }) =>

@@ -36,7 +36,7 @@ describe('parseZookeeperAddress', () => {
     expect(address.chroot).toBe(chroot);
   });
 
-  it('describes what it has read', () => {
+  it('describes the parsed address', () => {
     expect(parseZookeeperAddress('zk1:2181, zk2/leaf').description).toBe('zk1:2181,zk2/leaf');
   });
 

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import { LeafError } from '@leaf-ids/core';
 
-/** Where a ZooKeeper is, as `LEAF_ZOOKEEPER` names it. */
+/** The address of a ZooKeeper ensemble, as in `LEAF_ZOOKEEPER`. */
 export interface ZookeeperAddress {
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
-  /** The node that stands for `/`: empty, or a path without a slash at its end. */
+  /** The node that is used as `/`: empty, or a path without a trailing slash. */
   readonly chroot: string;
   /** For logs and errors. */
   readonly description: string;
 }
 
-/** Who we are to ZooKeeper, as `LEAF_ZOOKEEPER_AUTH` names it. */
+/** The credentials for ZooKeeper, as in `LEAF_ZOOKEEPER_AUTH`. */
 export interface ZookeeperAuth {
   readonly scheme: 'digest';
   /** `user:password`; a secret. */
@@ -21,7 +21,7 @@ const DEFAULT_PORT = 2181;
 const HOST_NAME = /^(?=.{1,253}$)[\w-]{1,63}(?:\.[\w-]{1,63})*\.?$/;
 
 /**
- * Reads `host:port,host:port[/chroot]`. The port is 2181 unless named; an IPv6 address stands in brackets.
+ * Parses `host:port,host:port[/chroot]`. The port defaults to 2181; an IPv6 address must be in brackets.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
@@ -31,15 +31,15 @@ export function parseZookeeperAddress(text: string): ZookeeperAddress {
   const path = slash < 0 ? '/' : text.slice(slash);
   const chroot = path === '/' ? '' : path;
   if (chroot !== '' && !isNodePath(chroot)) {
-    throw invalid(`The ZooKeeper address has the chroot "${path}"; use a path as /leaf, without a slash at its end.`);
+    throw invalid(`Invalid ZooKeeper chroot "${path}"; use a path such as /leaf, without a trailing slash.`);
   }
   return { hosts: list.split(',').map(parseHost), chroot, description: `${list.replaceAll(' ', '')}${chroot}` };
 }
 
 /**
- * Reads `digest:user:password`.
+ * Parses `digest:user:password`.
  *
- * @throws LeafError `LEAF_CONFIG_INVALID`, without the secrets
+ * @throws LeafError `LEAF_CONFIG_INVALID`; the message does not contain the credentials
  */
 export function parseZookeeperAuth(text: string): ZookeeperAuth {
   const [, scheme, credentials] = /^([^:]*):(.*)$/s.exec(text) ?? [];
@@ -49,15 +49,15 @@ export function parseZookeeperAuth(text: string): ZookeeperAuth {
     !/^[^:]+:./s.test(credentials) ||
     credentials.includes('\0')
   ) {
-    throw invalid('The ZooKeeper authentication must be digest:user:password; no other scheme is known.');
+    throw invalid('Invalid ZooKeeper authentication; use digest:user:password. Other schemes are not supported.');
   }
   return { scheme, credentials };
 }
 
-/** Whether ZooKeeper takes it for the full path of a node. */
+/** Whether `path` is a valid absolute path of a node. */
 export function isNodePath(path: string): boolean {
   if (path === '/') return true;
-  // What ZooKeeper forbids in a name: the two ranges of control characters, surrogates, private use.
+  // ZooKeeper forbids control characters, surrogates and private-use characters in names.
   if (!path.startsWith('/') || /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/.test(path)) return false;
   return path
     .slice(1)
@@ -72,7 +72,7 @@ function parseHost(text: string): ZookeeperAddress['hosts'][number] {
   const named = bracketed === undefined ? HOST_NAME.test(host) : isIP(bracketed) === 6;
   if (!named || port < 1 || port > 65_535) {
     throw invalid(
-      `The ZooKeeper address names the host "${text.trim()}"; use host:port,host:port or the same with /chroot.`,
+      `Invalid ZooKeeper host "${text.trim()}"; use host:port,host:port, optionally with /chroot at the end.`,
     );
   }
   return { host, port };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Clock, FakeClock, SystemClock } from '@leaf-ids/core';
 import { ZookeeperConnection } from './zookeeper-connection';
 
-/** What the process needs of a client to be open. */
+/** The parts of a client that the process needs to open it. */
 const ANSWERING = `
   state = 3;
   client_id = 'a';
@@ -57,7 +57,7 @@ describe('ZookeeperConnection', () => {
     await connection.end();
   });
 
-  it('is kept after a call without an answer, unless its process is stuck', async () => {
+  it('is kept after a call without a reply, unless its process is blocked', async () => {
     const clock = new FakeClock();
     const source = `module.exports = class {${ANSWERING}
       a_get() { return 0; }
@@ -77,7 +77,7 @@ describe('ZookeeperConnection', () => {
     await connection.end();
   });
 
-  it('is lost once the client has no socket, after the answer that came with it', async () => {
+  it('is lost when the client has no socket, after the last reply', async () => {
     const connection = make(`module.exports = class {${ANSWERING}
       a_get(path, watch, done) {
         setImmediate(() => {
@@ -95,7 +95,7 @@ describe('ZookeeperConnection', () => {
     await connection.end();
   });
 
-  it('tells what was sent from what the client did not take', async () => {
+  it('distinguishes sent requests from requests that the client rejected', async () => {
     const connection = make(`module.exports = class {${ANSWERING}
       a_set(path, data, version, done) { setImmediate(done, -4, 'lost'); return 0; }
       a_delete_() { return -4; }

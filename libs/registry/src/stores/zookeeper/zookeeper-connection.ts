@@ -13,23 +13,28 @@ import { type HostReport, type HostRequest, nativeHost } from './native-host';
 import type { ZookeeperAuth } from './zookeeper-address';
 import { CLOSED, NativeFailure } from './zookeeper-fault';
 
-/** Of all nodes that an authenticated client makes: everything for its own credentials, nothing for anybody else. */
+/**
+ * Access list of all nodes that an authenticated client creates: all permissions for its own credentials, none for
+ * others.
+ */
 const OWN_ACCESS = [{ perms: PERMIT_ALL, scheme: 'auth', auth: '' }];
-/** More than a server's largest answer has, and soon reached where a socket is ready for ever without an answer. */
+/**
+ * More chunks than the largest response has. Reached quickly if a socket stays readable without delivering a response.
+ */
 const MAX_PIECES = 100_000;
-/** For the end of the session at the server. */
+/** Time limit for ending the session at the server, in milliseconds. */
 const END_MS = 2000;
-/** For an answer that needs no server. */
+/** Time limit for a response that needs no server, in milliseconds. */
 const PING_MS = 1000;
 
 export interface ConnectionOptions {
-  /** Where the client package is. */
+  /** Path of the client package. */
   readonly path: string;
-  /** `ip:port`, numeric: the client looks names up anew at every turn of its event loop, which waits for it. */
+  /** Numeric `ip:port`: the client resolves host names in every iteration of its event loop, and blocks it. */
   readonly endpoint: string;
   readonly sessionMs: number;
   readonly auth: ZookeeperAuth | undefined;
-  /** The session to go on with; undefined starts a new one. */
+  /** The session to resume; undefined starts a new one. */
   readonly resume: SessionIdentity | undefined;
 }
 
@@ -39,17 +44,16 @@ interface Pending {
 }
 
 /**
- * One native client, in a process of its own, used for one connection: it ends with its socket and never connects again.
+ * A native client in a separate process, used for one connection: it ends with its socket and never reconnects.
  *
- * The client closes its sockets without the event loop being told, which then mixes up what gets the same descriptor
- * numbers: the process aborts, or takes news of one socket for news of another. Closing the client can also hold the
- * event loop up for seconds. In its own process that costs one connection: an abort is a loss like any other, and a
- * process that is stuck is killed. Nothing else has to be taken care of there, neither the moment in which the client is
- * closed nor what is opened or started meanwhile.
+ * The client closes its sockets without notifying the event loop, which then confuses new files and sockets with the
+ * same descriptor numbers: the process aborts, or handles events of the wrong socket. Closing the client can also block
+ * the event loop for seconds. In a separate process, either costs only one connection: an abort counts as a lost
+ * connection, and a blocked process is killed. The main process is not affected.
  *
- * The process keeps the session alive by itself, also while this one is suspended. Nothing unique rests on a session;
- * only the list of the servers that are up shows a suspended one. It does not keep this process alive, and ends with it,
- * however that ends.
+ * The child process keeps the session alive even while this process is suspended. Uniqueness does not depend on a
+ * session; only the list of running servers then includes a suspended one. The child process does not keep this process
+ * alive, and ends with it in every case.
  */
 export class ZookeeperConnection {
   private host: ChildProcess | undefined;
@@ -59,25 +63,25 @@ export class ZookeeperConnection {
   private opened = false;
   private over = false;
 
-  /** Has no effect. */
+  /** Does not start the process. */
   constructor(
     private readonly options: ConnectionOptions,
     private readonly clock: Clock,
   ) {}
 
-  /** Open, and not yet lost, as far as anybody has noticed: a suspended process learns it late. */
+  /** Whether the connection is open and not known to be lost. A suspended process detects a loss late. */
   get usable(): boolean {
     return this.opened && !this.over;
   }
 
-  /** Starts the process; resolves when it can be asked. */
+  /** Starts the process; resolves when it accepts requests. */
   async start(): Promise<void> {
     this.host ??= this.spawn();
     await this.ask('ping');
   }
 
   /**
-   * Gives the session once that and the authentication have been accepted. Starts the process if need be. Called once.
+   * Connects and authenticates; resolves with the session. Starts the process if necessary. Call it once.
    *
    * @throws LeafError `LEAF_CONFIG_INVALID` when the client package does not load
    */
@@ -121,24 +125,27 @@ export class ZookeeperConnection {
     return this.ask('a_get_children', path, false);
   }
 
-  /** Of a new node, whose access list nobody has touched. */
+  /** Sets the access list of a new node, whose access list has version 0. */
   protect(path: string): Promise<[]> {
     return this.ask('a_set_acl', path, 0, OWN_ACCESS);
   }
 
-  /** After a call without an answer: abandons it when its process is stuck, and not only the server silent. */
+  /**
+   * To be called after a request timed out: abandons the connection if its process is blocked, but not if only the
+   * server does not respond.
+   */
   async check(): Promise<void> {
     const answer = this.ask('ping').catch(() => undefined);
     if (!(await withinDeadline(answer, this.clock.monotonic() + PING_MS, this.clock))) this.abandon();
   }
 
-  /** What is pending is rejected. The session goes on at the server, for another connection, until it times out. */
+  /** Rejects pending calls. The session stays open at the server for another connection, until it times out. */
   abandon(): void {
     this.fail(new NativeFailure(CLOSED, true));
     this.host?.kill('SIGKILL');
   }
 
-  /** What is pending is rejected at once. While connected, it ends the session at the server. Resolves in 2 s or so. */
+  /** Rejects pending calls. If connected, ends the session at the server. Resolves within about 2 s. */
   async end(): Promise<void> {
     this.fail(new NativeFailure(CLOSED, true));
     const { host } = this;
@@ -162,7 +169,7 @@ export class ZookeeperConnection {
       });
     });
     host.on('message', (message) => this.hear(message as HostReport));
-    // Not `exit`, which may come before the last report.
+    // Use `disconnect`: `exit` may come before the last report.
     host.on('disconnect', () => this.fail(new NativeFailure(CLOSED, true)));
     host.unref();
     host.channel?.unref();

@@ -1,11 +1,11 @@
 /**
- * - `no-node`, `node-exists`, `bad-version`: the server's answer; nothing was changed.
- * - `denied`: the server knows us and says no, by its access lists or our credentials; nothing was changed, except that
- *   a `create` may have left a node that it could not protect.
- * - `invalid`: the request as such is wrong; nothing was changed.
- * - `other-session`: it was to be sent in a session that has ended; nothing was sent.
+ * - `no-node`, `node-exists`, `bad-version`: the response of the server; nothing was changed.
+ * - `denied`: the server refused the request because of access lists or credentials; nothing was changed, except that a
+ *   `create` may have left a node whose access list could not be set.
+ * - `invalid`: the request itself is invalid; nothing was changed.
+ * - `other-session`: the required session has ended; nothing was sent.
  * - `unreachable`: nothing was sent.
- * - `unknown-outcome`: it may have been sent and carried out, or may still be. Only reading back tells.
+ * - `unknown-outcome`: the request may have been executed, or may be executed later. Only reading back tells.
  */
 export type ZookeeperFaultKind =
   | 'no-node'
@@ -17,7 +17,7 @@ export type ZookeeperFaultKind =
   | 'unreachable'
   | 'unknown-outcome';
 
-/** Why a call to ZooKeeper failed. Its message has no secrets. */
+/** A failed call to ZooKeeper. Its message contains no secrets. */
 export class ZookeeperFault extends Error {
   override readonly name = 'ZookeeperFault';
 
@@ -38,30 +38,30 @@ export const NODE_EXISTS = -110;
 export const SESSION_EXPIRED = -112;
 export const CLOSED = -9;
 
-/** Every code that means that the server refused; all others leave it open whether the request was carried out. */
+/** The codes with which the server refuses a request. After all other codes, the request may have been executed. */
 const REFUSALS: Readonly<Record<number, readonly [ZookeeperFaultKind, string]>> = {
-  [-6]: ['invalid', 'the server does not know this request'],
-  [-8]: ['invalid', 'ZooKeeper does not take this path'],
-  [NO_NODE]: ['no-node', 'there is no such node'],
-  [-102]: ['denied', 'the access list of the node does not allow it: check LEAF_ZOOKEEPER_AUTH'],
-  [-103]: ['bad-version', 'somebody else has written'],
-  [-108]: ['invalid', 'an ephemeral node has no children'],
-  [NODE_EXISTS]: ['node-exists', 'the node exists'],
+  [-6]: ['invalid', 'the server does not support this request'],
+  [-8]: ['invalid', 'the path is invalid'],
+  [NO_NODE]: ['no-node', 'the node does not exist'],
+  [-102]: ['denied', 'the access list of the node denies it: check LEAF_ZOOKEEPER_AUTH'],
+  [-103]: ['bad-version', 'another client has changed the node'],
+  [-108]: ['invalid', 'an ephemeral node cannot have children'],
+  [NODE_EXISTS]: ['node-exists', 'the node already exists'],
   [-111]: ['invalid', 'the node has children'],
   [-113]: ['denied', 'the server does not take the credentials: check LEAF_ZOOKEEPER_AUTH'],
-  [-114]: ['denied', 'the server does not take the access list: check LEAF_ZOOKEEPER_AUTH'],
+  [-114]: ['denied', 'the server rejects the access list: check LEAF_ZOOKEEPER_AUTH'],
   [-115]: ['denied', 'the server does not take the credentials: check LEAF_ZOOKEEPER_AUTH'],
 };
 
 const LOSSES: Readonly<Record<number, string>> = {
   [-4]: 'the connection was lost',
-  [-7]: 'the server fell silent',
+  [-7]: 'the server stopped responding',
   [CLOSED]: 'the connection was lost or closed',
   [SESSION_EXPIRED]: 'the session has expired',
   [-116]: 'the connection was lost or closed',
 };
 
-/** The native client's number for a failure, and whether the request may have left. */
+/** A failure of the native client: its error code, and whether the request may have been sent. */
 export class NativeFailure extends Error {
   constructor(
     readonly code: number,

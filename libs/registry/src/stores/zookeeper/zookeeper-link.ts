@@ -5,44 +5,47 @@ import type { ZookeeperAddress, ZookeeperAuth } from './zookeeper-address';
 import { ZookeeperConnection } from './zookeeper-connection';
 import { NativeFailure, SESSION_EXPIRED, ZookeeperFault } from './zookeeper-fault';
 
-/** After a first round through all servers in vain; doubles with each. Every attempt starts a process. */
+/**
+ * Pause after the first failed round through all servers, in milliseconds; doubles with each round. Every attempt
+ * starts a process.
+ */
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** For the start of a process, on a machine that has no processor to spare. */
+/** Time limit for the start of a process on an overloaded host, in milliseconds. */
 const START_MS = 30_000;
 
 export interface ZookeeperLinkOptions {
   readonly address: ZookeeperAddress;
   readonly auth?: ZookeeperAuth;
-  /** How long one call may wait for a connection, in milliseconds. */
+  /** Time limit for a call to get a connection, in milliseconds. */
   readonly connectMs: number;
   /**
-   * After how long without a connection the server ends the session, in milliseconds. The server may give less, or
-   * more: as a rule between 2 and 20 of its ticks of 2 s.
+   * Session timeout without a connection, in milliseconds. The server may change it, by default to between 2 and 20 of
+   * its ticks of 2 s.
    */
   readonly sessionMs: number;
 }
 
 export interface OpenLink {
   readonly connection: ZookeeperConnection;
-  /** Number of the session that the connection belongs to. */
+  /** Number of the session of the connection. */
   readonly generation: number;
 }
 
 /**
- * Keeps one connection to one of the servers, made when it is needed, and the session that goes from one to the next.
+ * Maintains one connection to one of the servers, opened on demand, and moves the session to each new connection.
  *
- * During an outage, rounds through all servers go on in the background as long as calls come, at growing intervals of at
- * most {@link LONGEST_PAUSE_MS}: a call that comes later than that after the return of the servers finds a connection.
+ * During an outage, it tries all servers in rounds in the background as long as there are calls, at growing intervals
+ * of at most {@link LONGEST_PAUSE_MS}. After the servers return, a connection is open again within that time.
  */
 export class ZookeeperLink {
-  /** The newest, which may not be open yet. */
+  /** The latest connection, which may not be open yet. */
   private connection: ZookeeperConnection | undefined;
   private link: OpenLink | undefined;
   private opening: Promise<OpenLink> | undefined;
   private session: SessionIdentity | undefined;
   private sessions = 0;
-  /** Until when somebody may be interested in a connection, by the monotonic clock. */
+  /** Until when to keep trying, in monotonic milliseconds; each call extends it. */
   private wantedUntil = 0;
   /** Why there is no connection yet. */
   private problem = '';
@@ -58,7 +61,7 @@ export class ZookeeperLink {
     return this.link?.connection.usable === true;
   }
 
-  /** How many sessions there have been. */
+  /** Number of sessions so far. */
   get generation(): number {
     return this.sessions;
   }
@@ -74,13 +77,13 @@ export class ZookeeperLink {
     this.wantedUntil = deadline + LONGEST_PAUSE_MS;
     this.opening ??= this.open().finally(() => (this.opening = undefined));
     const { opening } = this;
-    // Whoever gives up leaves it under way for the next call.
+    // If this call times out, the attempt continues for the next call.
     opening.catch(() => undefined);
     if (await withinDeadline(opening, deadline, this.clock)) return opening;
     throw this.unreachable(this.problem);
   }
 
-  /** Resolves when nothing of it is left on this machine. */
+  /** Resolves when its child process has exited. */
   async close(): Promise<void> {
     this.stopping.abort();
     await this.connection?.end();
@@ -88,36 +91,36 @@ export class ZookeeperLink {
 
   private async open(): Promise<OpenLink> {
     const { address, connectMs } = this.options;
-    this.problem = 'the name service is silent';
+    this.problem = 'DNS does not respond';
     const path = locateNativeClient();
     for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const looking = findEndpoints(address, this.random);
-      const endpoints = await this.inTime(looking, this.clock.monotonic() + connectMs, 'the name service is silent');
+      const endpoints = await this.inTime(looking, this.clock.monotonic() + connectMs, 'DNS does not respond');
       for (const endpoint of endpoints) {
         this.refuseWhenClosed();
         const link = await this.connectTo(endpoint, path, connectMs / endpoints.length);
         if (link !== undefined) return link;
       }
       if (this.clock.monotonic() >= this.wantedUntil) throw this.unreachable(this.problem);
-      // Servers that lose ZooKeeper at one moment do not come back at one moment.
+      // Jitter: clients that lost ZooKeeper at the same time do not reconnect at the same time.
       await this.clock.sleep(pauseMs - this.random(pauseMs / 4), this.stopping.signal);
     }
   }
 
   /**
-   * @returns undefined when another server, or another time, may do better
-   * @throws NativeFailure or LeafError for what no other server will do better
+   * @returns undefined if another server or a later attempt may succeed
+   * @throws NativeFailure or LeafError for errors that every server would return
    */
   private async connectTo(endpoint: string, path: string, limitMs: number): Promise<OpenLink | undefined> {
     const { auth, sessionMs } = this.options;
     const connection = new ZookeeperConnection({ path, endpoint, sessionMs, auth, resume: this.session }, this.clock);
     this.connection?.abandon();
     this.connection = connection;
-    this.problem = `${endpoint}: no answer`;
+    this.problem = `${endpoint}: no response`;
     try {
-      await this.inTime(connection.start(), this.clock.monotonic() + START_MS, 'its process does not start');
-      // How long that takes says nothing of the server.
-      this.adopt(await this.inTime(connection.open(), this.clock.monotonic() + limitMs, 'no answer'));
+      await this.inTime(connection.start(), this.clock.monotonic() + START_MS, 'the client process does not start');
+      // Starting the process has a separate time limit, which does not depend on the server.
+      this.adopt(await this.inTime(connection.open(), this.clock.monotonic() + limitMs, 'no response'));
       this.link = { connection, generation: this.sessions };
       return this.link;
     } catch (error) {
@@ -137,7 +140,7 @@ export class ZookeeperLink {
   }
 
   private refuseWhenClosed(): void {
-    if (this.stopping.signal.aborted) throw this.unreachable('this session was closed');
+    if (this.stopping.signal.aborted) throw this.unreachable('this client is closed');
   }
 
   private async inTime<T>(promise: Promise<T>, deadline: number, problem: string): Promise<T> {
@@ -148,7 +151,7 @@ export class ZookeeperLink {
   private unreachable(problem: string): ZookeeperFault {
     return new ZookeeperFault(
       'unreachable',
-      `ZooKeeper ${this.options.address.description} cannot be reached (${problem}). Check LEAF_ZOOKEEPER and the servers.`,
+      `Cannot connect to ZooKeeper ${this.options.address.description} (${problem}). Check LEAF_ZOOKEEPER and the servers.`,
     );
   }
 }

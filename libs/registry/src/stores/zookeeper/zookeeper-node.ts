@@ -1,21 +1,21 @@
 import type { NativeStat } from './native-client';
 import { ZookeeperFault } from './zookeeper-fault';
 
-/** A server takes at most 1 MiB a request, and drops the connection of whoever sends more. */
+/** A server accepts at most 1 MiB per request, and closes the connection of a client that sends more. */
 const MAX_DATA_BYTES = 1_000_000;
 const MAX_VERSION = 2 ** 31 - 1;
 
 export interface ZookeeperNode {
   readonly data: string;
-  /** What the next write has to name. */
+  /** The version that the next write must name. */
   readonly version: number;
-  /** Number of the change that made the node: another node at the same path has another one. */
+  /** Transaction ID that created the node: a new node at the same path has a different one. */
   readonly created: number;
-  /** The session of ours that has read it. A server that was emptied knows no earlier session. */
+  /** The session in which it was read. A ZooKeeper that was emptied does not know earlier sessions. */
   readonly session: number;
-  /** When it was written last, by the server's clock, in Unix milliseconds. */
+  /** Time of the last write by the server's clock, in Unix milliseconds. */
   readonly mtime: number;
-  /** Whose end removes the node; `ours` is the session of the connection that read it. */
+  /** The session whose end removes the node; `ours` is the session of the connection that read it. */
   readonly ephemeral: 'no' | 'ours' | 'of another session';
 }
 
@@ -34,11 +34,14 @@ export function describeNode(stat: NativeStat, data: Buffer | null, session: num
 export function encodeData(data: string): Buffer {
   const bytes = Buffer.from(data, 'utf8');
   if (bytes.length <= MAX_DATA_BYTES) return bytes;
-  throw new ZookeeperFault('invalid', `A ZooKeeper node takes at most ${MAX_DATA_BYTES} bytes, not ${bytes.length}.`);
+  throw new ZookeeperFault(
+    'invalid',
+    `The data of a ZooKeeper node must have at most ${MAX_DATA_BYTES} bytes, not ${bytes.length}.`,
+  );
 }
 
-/** The client makes 0 of what is no version, and -1 would match every one. */
+/** The client converts invalid versions to 0, and -1 would match any version. */
 export function requireVersion(version: number): number {
   if (Number.isInteger(version) && version >= 0 && version <= MAX_VERSION) return version;
-  throw new ZookeeperFault('invalid', `${version} is no version of a ZooKeeper node.`);
+  throw new ZookeeperFault('invalid', `${version} is not a valid version of a ZooKeeper node.`);
 }

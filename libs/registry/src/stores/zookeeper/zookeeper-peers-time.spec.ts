@@ -13,7 +13,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** The address of a server that answers so. */
+/** Starts a server with this response, and returns its URL. */
 async function serve(listener: RequestListener): Promise<string> {
   server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -67,7 +67,7 @@ describe('askTime', () => {
     await hungUp;
   });
 
-  it('fails when nobody listens', async () => {
+  it('fails if no server listens', async () => {
     const url = await serve(() => undefined);
     server!.close();
     await once(server!, 'close');

@@ -3,7 +3,10 @@ import { ZookeeperFault } from './zookeeper-fault';
 import { askTime, isServerUrl } from './zookeeper-peers-time';
 import type { ZookeeperSession } from './zookeeper-session';
 
-/** Enough for a mean. A thousand servers that start at once shall not ask each other a million times. */
+/**
+ * Maximum number of servers to compare clocks with. Without it, 1000 servers that start at once would send a million
+ * requests.
+ */
 const MOST_ASKED = 32;
 
 interface ListedServer {
@@ -13,17 +16,17 @@ interface ListedServer {
 }
 
 /**
- * The servers that are up: an ephemeral node `<ip>:<port>` each, with `{"ip","port","url","workerId"}`.
+ * The running servers. Each has an ephemeral node `<ip>:<port>` with the data `{"ip","port","url","workerId"}`.
  *
- * It is a list for operators and for the comparison of clocks. Nothing about worker IDs rests on it: a node may outlive
- * its server by the session time-out, and a server that is cut off from ZooKeeper is not listed.
+ * The list is for operators and for the comparison of clocks. Worker IDs do not depend on it: a node may outlive its
+ * server by the session timeout, and a server that is disconnected from ZooKeeper is not listed.
  */
 export class ZookeeperPeers {
   private announcing: Promise<void> | undefined;
 
   /**
-   * @param directory the node above
-   * @param url where the others reach this server; without one, its clock is not asked
+   * @param directory the parent node
+   * @param url where other servers reach this server; if omitted, they do not request its time
    */
   constructor(
     private readonly session: ZookeeperSession,
@@ -33,8 +36,8 @@ export class ZookeeperPeers {
   ) {}
 
   /**
-   * Sees to it that this server is listed, without being waited for: a failure is left for the next time. So is a node
-   * of another session, which is as a rule one of our own that ends soon.
+   * Adds this server to the list in the background. The next call retries a failure. An existing node of another
+   * session is left in place: it usually belongs to an earlier session of this server, which ends soon.
    */
   announce(instance: Instance, workerId: number): void {
     this.announcing ??= this.appear(instance, workerId)
@@ -42,7 +45,7 @@ export class ZookeeperPeers {
       .finally(() => (this.announcing = undefined));
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no announcement is in progress. */
   async settled(): Promise<void> {
     await this.announcing;
   }
@@ -54,8 +57,8 @@ export class ZookeeperPeers {
   }
 
   /**
-   * Each server once, however many of its processes are listed, and not our own: their clock is ours. Of many servers
-   * those that follow ours by their address, so that each is asked by as many.
+   * The other servers, each once, regardless of the number of its processes. If there are many, returns those that
+   * follow our URL in sort order, so that all servers get the same number of requests.
    *
    * @throws ZookeeperFault
    */
@@ -100,7 +103,7 @@ export class ZookeeperPeers {
   }
 }
 
-/** Of what cannot be read, nothing. */
+/** Parses the data of a node; ignores invalid values. */
 function parse(data: string): Omit<ListedServer, 'instance'> {
   const { url, workerId } = parseObject(data);
   return {

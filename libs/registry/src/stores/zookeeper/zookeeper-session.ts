@@ -7,48 +7,48 @@ import { ZookeeperLink, type ZookeeperLinkOptions } from './zookeeper-link';
 import { describeNode, encodeData, requireVersion, type ZookeeperNode } from './zookeeper-node';
 
 export interface ZookeeperSessionOptions extends ZookeeperLinkOptions {
-  /** How long the answer to one call may take once there is a connection, in milliseconds. */
+  /** Time limit for the response to a call on an open connection, in milliseconds. */
   readonly callMs: number;
 }
 
 export interface ZookeeperSnapshot {
-  /** As far as anybody has noticed: no proof, and never a reason to issue an ID. */
+  /** Last known state. It proves nothing and must not be used to decide whether to issue an ID. */
   readonly connected: boolean;
-  /** How many sessions there have been: a change means that the ephemeral nodes are gone, or will be. */
+  /** Number of sessions so far. A change means that the ephemeral nodes of earlier sessions are removed now or soon. */
   readonly generation: number;
-  /** Of the last call, when it failed for want of a server, a connection or a right. */
+  /** The fault of the last call, if it failed because of the connection or of permissions. */
   readonly lastFault: { readonly kind: ZookeeperFaultKind; readonly message: string } | undefined;
 }
 
-/** Answers to the question; any other fault is one of the connection or of the rights. */
+/** Faults that are a valid response. All others concern the connection or permissions. */
 const ANSWERS: readonly ZookeeperFaultKind[] = ['no-node', 'node-exists', 'bad-version', 'invalid', 'other-session'];
 
 /**
- * ZooKeeper, as far as the registries need it: no watches, no write without a version.
+ * The subset of ZooKeeper that the registries need, without watches and without writes that ignore the version.
  *
- * The first call connects, and each call after a loss connects again. The session and its ephemeral nodes survive when
- * that happens within `sessionMs`; otherwise the next call begins a new session, of the next generation. A server that
- * ends is left at once, one that falls silent after two thirds of `sessionMs`. Another one may lag behind: only a write
- * with its version tells whether a read was up to date.
+ * The first call connects, and the first call after a lost connection reconnects. The session and its ephemeral nodes
+ * survive if that happens within `sessionMs`; otherwise the next call starts a new session with the next generation.
+ * The connection to a server that exits is closed immediately, to one that stops responding after two thirds of
+ * `sessionMs`. The next server may lag behind: only a write with its version shows whether a read was current.
  *
- * A call takes at most `connectMs` and then `callMs`, and fails with a {@link ZookeeperFault}; nothing is tried twice.
- * What was sent and not answered in time may still be carried out later.
+ * A call takes at most `connectMs` plus `callMs`, and fails with a {@link ZookeeperFault}. Calls are not retried. A
+ * request that times out may still be executed later.
  *
- * Paths count from the chroot, which is made by `ensurePath`, as every part of a path.
+ * Paths are relative to the chroot. `ensurePath` creates the chroot and all parts of a path.
  *
- * With `auth`, whatever is made here belongs to these credentials alone. The client can only make a node that is open to
- * everybody, and close it in a second step: for about a round trip, whoever reaches the servers can read, write, remove
- * or take over the new node, and one whose maker failed in between (`denied`, `unknown-outcome`) stays open. Where that
- * matters, the network has to keep strangers from the servers.
+ * With `auth`, only these credentials can access the created nodes. The client creates a node with open access and
+ * restricts it in a second step. For about one round trip, any client that reaches the servers can read, write, remove
+ * or take over the new node; if the second step fails (`denied`, `unknown-outcome`), the node stays open. If that
+ * matters, restrict network access to the servers.
  *
- * The client runs in a child process, for the reason given at {@link ZookeeperConnection}.
+ * The client runs in a child process; {@link ZookeeperConnection} explains why.
  */
 export class ZookeeperSession {
   private readonly link: ZookeeperLink;
   private readonly chroot: string;
   private lastFault: ZookeeperSnapshot['lastFault'];
 
-  /** Has no effect: nothing is connected, loaded or looked up before the first call. */
+  /** Has no side effects: the first call loads the client, resolves names and connects. */
   constructor(
     private readonly options: ZookeeperSessionOptions,
     private readonly clock: Clock,
@@ -58,7 +58,7 @@ export class ZookeeperSession {
     this.chroot = options.address.chroot;
   }
 
-  /** Undefined when there is no such node. */
+  /** Reads a node; undefined if it does not exist. */
   getData(path: string): Promise<ZookeeperNode | undefined> {
     return this.call('read', path, async (connection, node, session) => {
       const found = await unless(NO_NODE, connection.get(node));
@@ -67,7 +67,8 @@ export class ZookeeperSession {
   }
 
   /**
-   * @param session when given, nothing is sent in another one: versions of an emptied ZooKeeper start again at 0
+   * @param session if given, the request is sent only in this session: in an emptied ZooKeeper, versions start again at
+   *   0
    * @returns the new version
    */
   setData(path: string, data: string, version: number, session?: number): Promise<number> {
@@ -79,8 +80,8 @@ export class ZookeeperSession {
   }
 
   /**
-   * @param session when given, nothing is sent in another one
-   * @returns the path of the new node; of a sequential one, with the ten digits that the server has added
+   * @param session if given, the request is sent only in this session
+   * @returns the path of the new node; for a sequential node, with the ten digits that the server appended
    */
   create(path: string, data: string, kind: keyof typeof CREATE_FLAGS, session?: number): Promise<string> {
     const create = async (connection: ZookeeperConnection, node: string): Promise<string> => {
@@ -91,7 +92,7 @@ export class ZookeeperSession {
     return this.call('create', path, create, session);
   }
 
-  /** The names of the children, in no order. */
+  /** The names of the children, in no particular order. */
   children(path: string): Promise<string[]> {
     return this.call('list', path, async (connection, node) => {
       const [names] = await connection.children(node);
@@ -105,9 +106,9 @@ export class ZookeeperSession {
     });
   }
 
-  /** Makes the node and those above it, without data, as far as they are missing. */
+  /** Creates the node and its missing parents, without data. */
   ensurePath(path: string): Promise<void> {
-    return this.call('make', path, async (connection, node) => {
+    return this.call('create', path, async (connection, node) => {
       if ((await unless(NO_NODE, connection.exists(node))) !== undefined) return;
       let end = 0;
       do {
@@ -127,8 +128,8 @@ export class ZookeeperSession {
   }
 
   /**
-   * Final: pending and later calls fail. While connected, it ends the session at the server, and with it the ephemeral
-   * nodes; otherwise they last until the session times out. Takes about 2 s when the server does not answer.
+   * Final: pending and later calls fail. If connected, ends the session at the server and removes its ephemeral nodes;
+   * otherwise they remain until the session times out. Takes about 2 s if the server does not respond.
    */
   close(): Promise<void> {
     return this.link.close();
@@ -152,7 +153,7 @@ export class ZookeeperSession {
         void connection.check();
         throw new ZookeeperFault(
           'unknown-outcome',
-          this.explain(action, path, `no answer in ${this.options.callMs} ms`),
+          this.explain(action, path, `no response within ${this.options.callMs} ms`),
         );
       }
       this.lastFault = undefined;
@@ -171,7 +172,7 @@ export class ZookeeperSession {
     }
   }
 
-  /** @throws ZookeeperFault never with a kind that says that nothing was made */
+  /** @throws ZookeeperFault `denied` or `unknown-outcome`: the node may exist */
   private async protect(connection: ZookeeperConnection, node: string): Promise<void> {
     if (this.options.auth === undefined) return;
     try {
@@ -181,13 +182,13 @@ export class ZookeeperSession {
       const kind = error.kind === 'unreachable' || error.kind === 'unknown-outcome' ? 'unknown-outcome' : 'denied';
       throw new ZookeeperFault(
         kind,
-        `ZooKeeper ${this.options.address.description} made ${node}, but its access list could not be set: ${messageOf(error)}. Look at the node, and remove it or set its list.`,
+        `ZooKeeper ${this.options.address.description} created ${node}, but its access list could not be set: ${messageOf(error)}. Remove the node, or set its access list.`,
       );
     }
   }
 
   private nodeOf(path: string): string {
-    if (!isNodePath(path)) throw new ZookeeperFault('invalid', `ZooKeeper does not take the path "${path}".`);
+    if (!isNodePath(path)) throw new ZookeeperFault('invalid', `"${path}" is not a valid ZooKeeper path.`);
     return path === '/' && this.chroot !== '' ? this.chroot : `${this.chroot}${path}`;
   }
 
@@ -196,7 +197,7 @@ export class ZookeeperSession {
   }
 }
 
-/** Undefined instead of that one failure. */
+/** Resolves with undefined if `answer` fails with `code`. */
 async function unless<T>(code: number, answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -19,29 +19,29 @@ import type { ZookeeperNode } from './zookeeper-node';
 import { ZookeeperPeers } from './zookeeper-peers';
 import type { ZookeeperSession } from './zookeeper-session';
 
-/** How many reads are under way at a time. */
+/** Maximum number of concurrent reads. */
 const PIPELINE = 256;
-/** Constant: a ZooKeeper server that confirms a write has all earlier writes. */
+/** Constant, because a ZooKeeper server that confirms a write has all earlier writes. */
 const ORIGIN = 'zookeeper';
 
 export interface ZookeeperStoreOptions {
-  /** Of the service: part of every path. */
+  /** Name of the service, part of every path. */
   readonly name: string;
-  /** The servers and the chroot as an operator knows them, for errors and logs: `zk1:2181,zk2:2181/prod`. */
+  /** The servers and the chroot, for errors and logs: `zk1:2181,zk2:2181/prod`. */
   readonly zookeeper: string;
-  /** Where the other servers reach this one: `http://10.0.0.7:8080`. Without it, nobody compares clocks with it. */
+  /** URL of this server for other servers: `http://10.0.0.7:8080`. If omitted, no server compares clocks with it. */
   readonly url?: string;
 }
 
 /**
- * Workers as nodes of ZooKeeper, whose versions are compared.
+ * Stores workers as ZooKeeper nodes, and uses the node versions for compare-and-set.
  *
- * Versions of new nodes begin at 0, so after ZooKeeper was emptied, a version read earlier could match the new node of
- * another server. An emptied ZooKeeper ends all sessions. So a write is sent only in the session in which its version
- * was read, or after the same version was read again in the current session.
+ * Versions of new nodes start at 0, so after ZooKeeper was emptied, an old version could match the new node of another
+ * server. Emptying ZooKeeper ends all sessions. Therefore a write is sent only in the session in which its version was
+ * read, or after the same version was read again in the current session.
  *
- * Where names include an instance, two nodes can have one number. The worker belongs to the node that was made first,
- * the only one that is read or listed.
+ * If names include an instance, two nodes can have the same number. The worker belongs to the node that was created
+ * first; the others are ignored.
  */
 export class ZookeeperWorkerStore extends WorkerStore {
   readonly description: string;
@@ -50,7 +50,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
   private readonly registry: string;
   private readonly directory: ZookeeperPeers;
 
-  /** @param session closed with the store */
+  /** @param session the store closes it */
   constructor(
     private readonly session: ZookeeperSession,
     private readonly layout: NodeLayout,
@@ -60,7 +60,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     super();
     this.parent = `/snowflake/${name}`;
     this.root = `${this.parent}/${layout.records}`;
-    // One document for both layouts: they give out the same worker IDs.
+    // Both layouts share one document, because they assign the same worker IDs.
     this.registry = `${this.parent}/registry`;
     this.description = `${zookeeper}${this.root}`;
     this.directory = new ZookeeperPeers(session, `${this.parent}/temporary`, url, clock);
@@ -117,11 +117,11 @@ export class ZookeeperWorkerStore extends WorkerStore {
     return this.translated(async () => {
       const written = this.layout.normalize(record);
       const wanted = `${this.root}/${this.layout.nameOf(workerId, record.instance)}`;
-      // Every sequential node uses up a number, even one that is removed at once.
+      // Every sequential node uses a number, even if it is removed immediately.
       if (workerId !== undefined && (await this.find(workerId)) !== undefined) return undefined;
       await this.session.ensurePath(this.root);
       const kind = workerId === undefined ? 'sequential' : 'persistent';
-      // In another session, history may have changed: the caller reads the registry again.
+      // In another session, the history may have changed; the caller reads the registry again.
       const path = await this.make(wanted, this.layout.encode(written), kind, parseToken(registry.version).session);
       const name = path === undefined ? undefined : this.layout.parseName(path.slice(this.root.length + 1));
       if (path === undefined || name === undefined) return undefined;
@@ -148,7 +148,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     this.directory.announce(instance, workerId);
   }
 
-  /** Records of the other layout below the same name. */
+  /** Records of the other layout under the same name. */
   override rivals(now: number): Promise<string | undefined> {
     return this.translated(async () => {
       const layout = this.layout === PLAIN ? SEQUENTIAL : PLAIN;
@@ -172,7 +172,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     await this.directory.settled();
   }
 
-  /** @returns undefined when there is such a node, or the session is another one */
+  /** @returns undefined if the node exists or the session has changed */
   private async make(
     path: string,
     data: string,
@@ -187,7 +187,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     }
   }
 
-  /** @returns undefined when the node is no longer as it was read */
+  /** @returns undefined if the node has changed since it was read */
   private async compareAndSet(path: string, read: Token, data: string): Promise<Token | undefined> {
     for (let { session } = read; ;) {
       try {
@@ -198,7 +198,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
         if (!isFault(error, 'other-session')) throw error;
       }
       const node = await this.session.getData(path);
-      // The data as well: a ZooKeeper restored from a copy may have made the same version with other data.
+      // Compare the data as well: a ZooKeeper restored from a backup may have the same version with different data.
       const isSame = node?.created === read.created && node.version === read.version && node.data === read.data;
       if (!isSame) return undefined;
       ({ session } = node);
@@ -206,7 +206,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
   }
 
   private async find(workerId: number): Promise<StoredWorker | undefined> {
-    // Where names carry no instance, the number is the name.
+    // If names contain no instance, the number is the name.
     const only = this.layout.parseName(String(workerId));
     const names = only === undefined ? await this.names() : [only];
     const isAsked = (name: NodeName): boolean => name.workerId === workerId;
@@ -214,7 +214,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     return first;
   }
 
-  /** Of several with one number, the one that was made first. */
+  /** Reads the records; of several with the same number, only the one that was created first. */
   private async readAll(
     names: NodeName[],
     mustBeRead: (name: NodeName) => boolean,
@@ -252,7 +252,10 @@ export class ZookeeperWorkerStore extends WorkerStore {
     return `${this.root}/${this.layout.nameOf(workerId, record.instance)}`;
   }
 
-  /** A denied request is a configuration error, not an outage: the worker file must not replace the registry then. */
+  /**
+   * Converts faults to LeafErrors. A denied request is a configuration error: the worker file must not replace the
+   * registry.
+   */
   private async translated<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
@@ -260,30 +263,29 @@ export class ZookeeperWorkerStore extends WorkerStore {
       if (!(error instanceof ZookeeperFault)) throw error;
       const { kind, message } = error;
       if (kind === 'denied') {
-        throw this.misconfigured(
-          `${message} Set LEAF_ZOOKEEPER_AUTH to the credentials that its nodes belong to.`,
-          error,
-        );
+        throw this.misconfigured(`${message} Set LEAF_ZOOKEEPER_AUTH to the credentials that own its nodes.`, error);
       }
       if (kind === 'invalid') {
         throw this.misconfigured(`${message} Check LEAF_NAME, LEAF_ADVERTISE_HOST and LEAF_ZOOKEEPER.`, error);
       }
       throw new LeafError(
         'LEAF_REGISTRY_UNREACHABLE',
-        `${this.description} cannot be used now. ${message} This server tries again by itself.`,
+        `The worker registry ${this.description} is unavailable. ${message} This server retries automatically.`,
         { cause: error, retryAfterMs: 1000 },
       );
     }
   }
 
   private misconfigured(problem: string, cause: ZookeeperFault): LeafError {
-    return new LeafError('LEAF_CONFIG_INVALID', `${this.description} cannot be used. ${problem}`, { cause });
+    return new LeafError('LEAF_CONFIG_INVALID', `Cannot use the worker registry ${this.description}. ${problem}`, {
+      cause,
+    });
   }
 
   private unreadable(path: string): LeafError {
     return new LeafError(
       'LEAF_WORKER_FILE_INVALID',
-      `The node ${path} of ${this.description} cannot be read: Leaf did not write its data. It was not changed. Correct it: docs/operations.md#a-record-that-cannot-be-read.`,
+      `The node ${path} of ${this.description} has data that Leaf did not write. Leaf has not changed it. Correct it: docs/operations.md#a-record-that-cannot-be-read.`,
     );
   }
 }
