@@ -28,7 +28,7 @@ export function ApiPage(): MethodDecorator {
       name: 'limit',
       required: false,
       description: 'The most tags of the answer.',
-      schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT },
+      schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT, example: 100 },
     }),
   );
 }
@@ -36,6 +36,7 @@ export function ApiPage(): MethodDecorator {
 export const NEXT_PAGE: HeadersObject = {
   Link: {
     description: 'With `rel="next"` the address of the next page, relative to this one; absent on the last page.',
+    required: false,
     schema: { type: 'string', example: '<?after=order&limit=1000>; rel="next"' },
   },
 };
