@@ -6,7 +6,7 @@ import { ApiQuery } from './decorators';
 
 /** The most entries of one answer, and as many as a request without `limit` gets. */
 export const MAX_LIMIT = 1000;
-/** Of a name that a database can hold. */
+/** Characters of a name that a database can hold; as there, one beyond 16 bits is one. */
 const MAX_NAME = 128;
 
 /** What a request for a part of a list asks for. */
@@ -22,7 +22,7 @@ export function ApiPage(): MethodDecorator {
       name: 'after',
       required: false,
       description: 'Only tags after this one, in the order of the list.',
-      schema: { type: 'string', maxLength: MAX_NAME, example: '0' },
+      schema: { type: 'string', maxLength: MAX_NAME, pattern: '^[^\\u0000]*$', example: '0' },
     }),
     ApiQuery({
       name: 'limit',
@@ -43,7 +43,8 @@ export const NEXT_PAGE: HeadersObject = {
 
 /** @throws LeafError `LEAF_REQUEST_INVALID` */
 export function pageRequest(after: unknown, limit: unknown): PageRequest {
-  const isName = typeof after === 'string' && after.length <= MAX_NAME && !after.includes('\0') && isWellFormed(after);
+  const isName =
+    typeof after === 'string' && Array.from(after).length <= MAX_NAME && !after.includes('\0') && isWellFormed(after);
   if (after !== undefined && !isName) throw invalid(`after must be one name of at most ${MAX_NAME} characters`);
   if (limit === undefined) return { after, limit: MAX_LIMIT };
   const count = typeof limit === 'string' && /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : Infinity;
