@@ -101,7 +101,7 @@ describe('/metrics', () => {
       ]) {
         await call(other.port, path);
       }
-      const found = await scrape(other.port);
+      const found = parseExposition(await text(other.port, '/metrics'));
       const seconds = (performance.now() - begunAt) / 1000;
       const counted = found.get('leaf_http_requests_total')?.samples ?? [];
       const requests = counted.filter(({ value }) => value > 0);

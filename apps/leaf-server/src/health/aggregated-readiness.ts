@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { mergeReadiness, type ServerHealth } from '../cluster/merge-status';
 import { ServerStatus } from '../cluster/server-status';
 import { type Gathered, WorkerBus } from '../cluster/worker-bus';
-import { type ProcessStatus, readinessOf } from '../lifecycle/process-status';
+import { type ProcessReadiness, readinessOf } from '../lifecycle/process-status';
 import { Readiness } from '../lifecycle/readiness';
 
 export type Mode = 'segment' | 'snowflake';
@@ -35,8 +35,8 @@ export class AggregatedReadiness {
   }
 
   private async parts(): Promise<Record<string, ServerHealth>> {
-    if (this.bus.count === 1) return readinessOf(this.own.status());
-    const gathered = await this.status.gather();
+    if (this.bus.count === 1) return readinessOf(this.own.current());
+    const gathered = await this.status.gatherReadiness();
     return { ...mergeReadiness(gathered), processes: processesOf(gathered) };
   }
 }
@@ -48,7 +48,7 @@ function partsOf(mode: Mode, parts: Record<string, ServerHealth>): Record<string
   return Object.fromEntries(all.filter(([name]) => name !== other));
 }
 
-function processesOf({ answers, missing }: Gathered<ProcessStatus>): ServerHealth {
+function processesOf({ answers, missing }: Gathered<ProcessReadiness>): ServerHealth {
   const away = [
     ...answers.filter(({ value }) => !value.listening).map(({ process }) => `process ${process}: it is starting`),
     ...missing.map(({ process, reason }) => `process ${process}: ${reason}`),

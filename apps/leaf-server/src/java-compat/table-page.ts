@@ -1,4 +1,4 @@
-import { html } from '../http/responses/html';
+import { html, type Html } from '../http/responses/html';
 
 export type Cell = string | number;
 
@@ -11,7 +11,7 @@ export function tablePage(
   title: string,
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
-  note = '',
+  note: string | Html = '',
   console = '/',
 ): string {
   const page = html`<!doctype html>
