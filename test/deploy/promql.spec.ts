@@ -5,6 +5,7 @@ import { ROOT } from '../support/build';
 import { call, text } from '../support/http/http';
 import { scrape } from '../support/http/metrics';
 import { exposedSeries, readPromql } from '../support/http/promql';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { startTestServer, type TestServer } from '../support/servers/server';
 
 interface Rule {
@@ -88,12 +89,18 @@ function adapterExpressions(): Expression[] {
 const expressions: Expression[] = [...rulesExpressions(), ...dashboardExpressions(), ...adapterExpressions()];
 
 describe('the expressions of rules and dashboard', () => {
+  let directory: string;
   let server: TestServer;
   let series: Map<string, Set<string>>;
 
   beforeAll(async () => {
     // A registry that counts its worker IDs; it needs no more than the embedded database.
-    server = await startTestServer({ LEAF_SNOWFLAKE_REGISTRY: 'mysql' });
+    directory = await makeDataDirectory();
+    server = await startTestServer({
+      LEAF_DATA_DIR: directory,
+      LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite`,
+      LEAF_SNOWFLAKE_REGISTRY: 'mysql',
+    });
     for (let i = 0; i < 50; i++) {
       await text(server.port, `/api/segment/get/${TAG}`);
       await text(server.port, '/api/snowflake/get/order');
@@ -103,7 +110,10 @@ describe('the expressions of rules and dashboard', () => {
     series = exposedSeries(await scrape(server.port));
   });
 
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await server.stop();
+    await removeDataDirectory(directory);
+  });
 
   it('are found', () => {
     expect(rulesExpressions().length).toBeGreaterThan(20);

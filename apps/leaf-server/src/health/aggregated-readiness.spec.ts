@@ -1,7 +1,7 @@
 import type { LeafModeHealth } from '@leaf-ids/id';
 import type { ServerStatus } from '../cluster/server-status';
 import { SingleProcess } from '../cluster/worker-bus';
-import type { ProcessStatus } from '../lifecycle/process-status';
+import type { ProcessReadiness } from '../lifecycle/process-status';
 import type { Readiness } from '../lifecycle/readiness';
 import { AggregatedReadiness, type Mode } from './aggregated-readiness';
 
@@ -9,7 +9,7 @@ const UP: LeafModeHealth = { status: 'up' };
 const DOWN: LeafModeHealth = { status: 'down', message: 'broken' };
 
 async function readinessOf(mode: Mode | undefined, status: object, drain = UP): Promise<object> {
-  const own = { status: () => ({ listening: true, drain, leaf: status }) as unknown as ProcessStatus };
+  const own = { current: () => ({ listening: true, drain, leaf: status }) as unknown as ProcessReadiness };
   const readiness = new AggregatedReadiness(own as Readiness, new SingleProcess(), {} as ServerStatus);
   const checks = await readiness.checks(mode);
   return Object.assign({}, ...checks.map((check) => check())) as object;
