@@ -26,6 +26,7 @@ const folders = {
   'apps/leaf-server/src': [
     'config',
     'lifecycle',
+    'tokens',
     'cluster',
     'tracing',
     'commands',

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { unmapped } from './client-network';
+import { unmapped } from '../tokens/client-network';
 
 /** Who makes a change, and from where. */
 export interface Actor {

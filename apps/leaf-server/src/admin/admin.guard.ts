@@ -2,8 +2,8 @@ import { type CanActivate, type ExecutionContext, Injectable, Logger } from '@ne
 import type { FastifyReply } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
 import { addressOf, type AdminRequest } from './actor';
-import { AdminTokens } from './admin-tokens';
-import { FailureLimit } from './failure-limit';
+import { AdminTokens } from '../tokens/token-set';
+import { FailureLimit } from '../tokens/failure-limit';
 
 const CHALLENGE = 'Bearer realm="leaf"';
 

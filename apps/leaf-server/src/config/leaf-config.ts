@@ -5,7 +5,7 @@ import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import type { AdminToken } from './admin-token';
+import type { AdminToken } from './tokens';
 import type { HttpLimits } from './http-limits';
 import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';

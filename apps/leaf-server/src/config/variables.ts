@@ -1,4 +1,4 @@
-import { adminTokens } from './admin-token';
+import { adminTokens } from './tokens';
 import { ID_VARIABLES } from './id-variables';
 import { addresses, flag, integer, oneOf, processes, text } from './parsers';
 import { TRACING_VARIABLES } from './tracing-variables';

@@ -1,8 +1,8 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Clock, messageOf } from '@leaf-ids/core';
-import { adminTokens } from '../config/admin-token';
+import { adminTokens } from '../config/tokens';
 import { readSecret } from '../config/secret-files';
-import type { AdminTokens } from './admin-tokens';
+import type { AdminTokens } from './token-set';
 
 const POLL_MS = 5000;
 

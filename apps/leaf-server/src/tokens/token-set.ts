@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@leaf-ids/core';
-import { type AdminToken, makeToken } from '../config/admin-token';
+import { type AdminToken, makeToken } from '../config/tokens';
 
 interface KnownToken {
   readonly name: string;

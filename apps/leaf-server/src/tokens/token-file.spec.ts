@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf-ids/core';
-import { AdminTokenFile } from './admin-token-file';
-import { AdminTokens } from './admin-tokens';
+import { AdminTokenFile } from './token-file';
+import { AdminTokens } from './token-set';
 
 const OLD = 'old-token-0123456789';
 const NEW = 'new-token-0123456789';

@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf-ids/core';
-import { AdminTokens } from './admin-tokens';
+import { AdminTokens } from './token-set';
 
 const OLD = 'old-token-0123456789';
 const NEW = 'new-token-0123456789';
