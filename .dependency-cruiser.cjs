@@ -27,6 +27,7 @@ const folders = {
     'config',
     'lifecycle',
     'tokens',
+    'takers',
     'cluster',
     'tracing',
     'commands',

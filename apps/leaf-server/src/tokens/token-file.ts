@@ -1,30 +1,40 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Clock, messageOf } from '@leaf-ids/core';
-import { adminTokens } from '../config/tokens';
+import type { NamedToken } from '../config/tokens';
 import { readSecret } from '../config/secret-files';
-import type { AdminTokens } from './token-set';
+import type { TokenSet } from './token-set';
 
 const POLL_MS = 5000;
 
+export interface TokenSource {
+  /** Name of the variable that names the file, for the log. */
+  readonly variable: string;
+  /** What the tokens are for, for the log. */
+  readonly kind: 'admin' | 'taker';
+  /** Undefined: the tokens are not in a file. */
+  readonly file: string | undefined;
+  /** @throws Error whose message says what is allowed */
+  readonly parse: (text: string) => readonly NamedToken[];
+}
+
 /**
- * Reads the tokens again when the content of `LEAF_ADMIN_TOKEN_FILE` changes. Polled, because a mounted secret changes
- * through symbolic links, which file events do not follow. A file that cannot be used leaves the tokens as they are.
+ * Reads tokens again when the content of their file changes. It polls, because a mounted secret changes through symbolic
+ * links, which file events do not follow. If the file cannot be used, the tokens stay unchanged.
  */
-export class AdminTokenFile implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new Logger('Admin');
+export class TokenFile implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('Tokens');
   private readonly stopping = new AbortController();
   private newest: string | undefined;
   private problem: string | undefined;
 
-  /** @param file undefined: there is none, and nothing happens */
   constructor(
-    private readonly file: string | undefined,
-    private readonly tokens: AdminTokens,
+    private readonly source: TokenSource,
+    private readonly tokens: TokenSet,
     private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
-    if (this.file !== undefined) void this.watch(this.file);
+    if (this.source.file !== undefined) void this.watch(this.source.file);
   }
 
   onApplicationShutdown(): void {
@@ -40,14 +50,14 @@ export class AdminTokenFile implements OnModuleInit, OnApplicationShutdown {
   }
 
   private read(file: string): void {
+    const { variable, kind, parse } = this.source;
     try {
       const text = readSecret(file);
       if (text !== this.newest) {
-        const tokens = adminTokens(text);
-        this.tokens.replace(tokens);
+        this.tokens.replace(parse(text));
         if (this.newest !== undefined) {
-          const names = tokens.map(({ name }) => name).join(', ');
-          this.logger.log(`The admin tokens in ${file} have changed; valid are those of ${names}.`);
+          const names = this.tokens.names.join(', ');
+          this.logger.log(`Read the ${kind} tokens in ${file} again; valid are those of ${names}.`);
         }
         this.newest = text;
       }
@@ -56,7 +66,7 @@ export class AdminTokenFile implements OnModuleInit, OnApplicationShutdown {
       const problem = messageOf(error);
       if (problem === this.problem) return;
       this.problem = problem;
-      this.logger.error(`The admin tokens stay as they are: LEAF_ADMIN_TOKEN_FILE (${file}) ${problem}.`);
+      this.logger.error(`The ${kind} tokens stay unchanged: ${variable} (${file}) ${problem}.`);
     }
   }
 }

@@ -2,20 +2,22 @@ import crypto from 'node:crypto';
 import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf-ids/core';
-import { AdminTokens } from './token-set';
+import { makeToken } from '../config/tokens';
+import { bearerOf, passwordOf, TokenSet } from './token-set';
 
 const OLD = 'old-token-0123456789';
 const NEW = 'new-token-0123456789';
 
-describe('AdminTokens', () => {
+describe('TokenSet', () => {
   const clock = new FakeClock();
-  const tokens = new AdminTokens(
+  const tokens = new TokenSet(
     [
       { name: 'old', token: OLD, expiresAt: clock.now() + 1000 },
       { name: 'new', token: NEW },
     ],
     clock,
   );
+  const nameOf = (header: string | undefined): string | undefined => tokens.find(bearerOf(header))?.name;
 
   it.each([
     [`Bearer ${OLD}`, 'old'],
@@ -33,15 +35,15 @@ describe('AdminTokens', () => {
     [`Bearer ${NEW} ${NEW}`, undefined],
     [`x Bearer ${NEW}`, undefined],
   ])('%j is of %s', (header, name) => {
-    expect(tokens.nameOf(header)).toBe(name);
+    expect(nameOf(header)).toBe(name);
   });
 
   it('end at their time', async () => {
     await clock.advance(999);
-    expect(tokens.nameOf(`Bearer ${OLD}`)).toBe('old');
+    expect(nameOf(`Bearer ${OLD}`)).toBe('old');
     await clock.advance(1);
-    expect(tokens.nameOf(`Bearer ${OLD}`)).toBeUndefined();
-    expect(tokens.nameOf(`Bearer ${NEW}`)).toBe('new');
+    expect(nameOf(`Bearer ${OLD}`)).toBeUndefined();
+    expect(nameOf(`Bearer ${NEW}`)).toBe('new');
   });
 
   it.each(['', 'x', OLD, NEW, `${NEW}x`, NEW.slice(0, -1), 'y'.repeat(8000), '\u00e9'.repeat(20)])(
@@ -49,7 +51,7 @@ describe('AdminTokens', () => {
     (token) => {
       const compare = jest.spyOn(crypto, 'timingSafeEqual');
       try {
-        tokens.nameOf(`Bearer ${token}`);
+        nameOf(`Bearer ${token}`);
         expect(compare.mock.calls.map((buffers) => buffers.map(({ byteLength }) => byteLength))).toEqual([
           [32, 32],
           [32, 32],
@@ -64,16 +66,41 @@ describe('AdminTokens', () => {
     expect(inspect(tokens, { depth: null })).not.toContain(NEW);
   });
 
-  it('make one, another every time, when there is none, and log it', () => {
-    const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
-    try {
-      const made = [new AdminTokens(undefined, clock), new AdminTokens(undefined, clock)];
-      const shown = log.mock.calls.map(([line]) => /: ([\w-]{32})$/.exec(String(line))?.[1] ?? '');
-      expect(shown).toHaveLength(2);
-      expect(made.map((one, index) => one.nameOf(`Bearer ${shown[index]}`))).toEqual(['admin', 'admin']);
-      expect(made[0]?.nameOf(`Bearer ${shown[1]}`)).toBeUndefined();
-    } finally {
-      log.mockRestore();
-    }
+  it('revoke the tokens that they replace', () => {
+    const set = new TokenSet([{ name: 'ops', token: OLD }], clock);
+    const found = set.find(OLD);
+    expect(found && set.isValid(found)).toBe(true);
+    set.replace([{ name: 'ops', token: NEW }]);
+    expect(found && set.isValid(found)).toBe(false);
+    expect([set.find(OLD), set.find(NEW)?.name, set.names]).toEqual([undefined, 'ops', ['ops']]);
   });
 });
+
+it('makeToken generates a different token at each call, and logs it', () => {
+  const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+  try {
+    const made = [makeToken(), makeToken()];
+    const shown = log.mock.calls.map(([line]) => /: ([\w-]{32})$/.exec(String(line))?.[1] ?? '');
+    expect(made).toEqual(shown.map((token) => ({ name: 'admin', token })));
+    expect(new Set(shown).size).toBe(2);
+  } finally {
+    log.mockRestore();
+  }
+});
+
+it.each([
+  [basic(`billing:${NEW}`), NEW],
+  [basic(`:${NEW}`), NEW],
+  [basic(`a:b:${NEW}`), `b:${NEW}`],
+  [`basic  ${Buffer.from(`x:${NEW}`).toString('base64')} `, NEW],
+  [`Bearer ${NEW}`, ''],
+  ['Basic', ''],
+  ['Basic %%%', ''],
+  [undefined, ''],
+])('%j has the password %j', (header, password) => {
+  expect(passwordOf(header)).toBe(password);
+});
+
+function basic(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
