@@ -1,4 +1,4 @@
-import type { INestApplication } from '@nestjs/common';
+import { Inject, Injectable, type INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { LEAF_CONFIG } from '../config/config.module';
@@ -25,9 +25,12 @@ and omits the body; HEAD on an ID route consumes an ID. Any other path returns 4
 problem document (RFC 9457) with a code. Programs should test the code.`;
 
 /** The OpenAPI document of this server, built on the first request. */
+@Injectable()
 export class ApiDocument {
   private application: INestApplication | undefined;
   private built: Promise<OpenAPIObject> | undefined;
+
+  constructor(@Inject(LEAF_CONFIG) private readonly config: LeafConfig) {}
 
   /** Call once, before the server listens. */
   describe(application: INestApplication): void {
@@ -46,7 +49,7 @@ export class ApiDocument {
       for (const { metatype } of controllers.values()) if (metatype !== null) await applyRecorded(metatype, api);
     }
     await applyRecorded(ProblemDocument, api);
-    const { takers } = this.application.get<LeafConfig>(LEAF_CONFIG);
+    const { takers } = this.config;
     const variables =
       takers === undefined ? '`LEAF_ADMIN_TOKEN`' : '`LEAF_ADMIN_TOKEN`, or to take IDs, of `LEAF_TAKER_TOKENS`';
     const builder = new api.DocumentBuilder()
@@ -54,7 +57,7 @@ export class ApiDocument {
       .setTitle('Leaf')
       .setDescription(ABOUT.replaceAll('\n', ' '))
       .setVersion(serverVersion())
-      .addServer('/', 'This server')
+      .addServer(this.config.publicPath || '/', 'This server')
       .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: `A token of ${variables}.` });
     if (takers !== undefined) {
       const description = 'A token of `LEAF_TAKER_TOKENS` as the password; any user name.';

@@ -28,7 +28,7 @@ export interface HttpServerParts {
   readonly pipelines: Pipelines;
   readonly pending: PendingResponses;
   readonly faults: FaultResponder;
-  readonly fastPath: FastPath;
+  readonly fastPath: Pick<FastPath, 'answer'>;
   /** The framework. */
   readonly handler: RequestListener;
 }
