@@ -204,3 +204,20 @@ it.each([
     await Promise.all([client.close(), stranger.close()]);
   }
 });
+
+it('LeafClient rejects when its token function fails, and ejects no server', async () => {
+  const port = await start();
+  let token = (): string => {
+    throw new Error('no secret yet');
+  };
+  const client = new LeafClient({ servers: [`http://127.0.0.1:${port}`], token: () => token() });
+  try {
+    for (let n = 0; n < 3; n++) await expect(client.nextId(TAG)).rejects.toMatchObject({ code: 'LEAF_UNAUTHORIZED' });
+    expect(client.snapshot().servers[0]).toMatchObject({ state: 'serving', failures: 0 });
+    token = () => BILLING;
+    // The client repeats a refusal for a moment before it asks again.
+    expect(await until('an ID', () => client.nextId(TAG).catch(() => undefined))).toBe(1n);
+  } finally {
+    await client.close();
+  }
+});
