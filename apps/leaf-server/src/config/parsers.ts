@@ -150,7 +150,7 @@ export function workers(value: string): Record<string, number> {
   return Object.fromEntries(entries) as Record<string, number>;
 }
 
-function parseJson(value: string, wanted: string): Record<string, unknown> {
+export function parseJson(value: string, wanted: string): Record<string, unknown> {
   let map: unknown;
   try {
     map = JSON.parse(value);
