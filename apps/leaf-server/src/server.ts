@@ -26,11 +26,11 @@ import { Tracing } from './tracing/tracing';
 export interface LeafServer {
   /** The port on which it listens. */
   readonly port: number;
-  /** The port for operators; undefined: there is none of their own. */
+  /** The management port; undefined if it is disabled. */
   readonly managementPort: number | undefined;
   /** The same as a URL. */
   readonly url: string;
-  /** Stops in order: drain, HTTP, IDs given back, connections. Later calls join the first. */
+  /** Stops in order: drain, HTTP, return of unused IDs, connections. Later calls return the promise of the first. */
   close(options?: { readonly drain: boolean }): Promise<void>;
 }
 

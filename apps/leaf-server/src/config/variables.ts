@@ -30,8 +30,8 @@ export const VARIABLES = {
   LEAF_MANAGEMENT_HOST: variable(undefined, host, 'address on which that port listens; default: LEAF_HOST'),
   LEAF_PUBLIC_PATH: variable(
     '/',
-    text(/^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)?$/, 'a path without a slash at its end, as /leaf'),
-    'path under which a proxy serves this server, as /leaf; the proxy removes it from requests',
+    text(/^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)?$/, 'a path without a trailing slash, such as /leaf'),
+    'path under which a proxy serves this server, such as /leaf; the proxy removes it from requests',
   ),
   LEAF_PROCESSES: variable(
     1,
