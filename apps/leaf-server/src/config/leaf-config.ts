@@ -17,6 +17,13 @@ import { VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
+export interface LogConfig {
+  readonly level: LogLevel;
+  readonly format: 'pretty' | 'json';
+  /** ISO 8601 in UTC, or Unix milliseconds. */
+  readonly time: 'iso' | 'epoch';
+}
+
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
   /** Of the service. */
@@ -35,7 +42,7 @@ export interface LeafConfig {
   readonly adminTokens: readonly AdminToken[] | undefined;
   /** Read again when it changes. */
   readonly adminTokenFile: string | undefined;
-  readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
+  readonly log: LogConfig;
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
   /** What is left out is off. */
@@ -160,7 +167,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     },
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
-    log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
+    log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
     tracing: tracingOf(values),
     ids: {
       ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),

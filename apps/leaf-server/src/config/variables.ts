@@ -96,6 +96,7 @@ export const VARIABLES = {
     oneOf('pretty', 'json'),
     'pretty or json; default: pretty on a terminal, json elsewhere',
   ),
+  LEAF_LOG_TIME: variable('iso', oneOf('iso', 'epoch'), 'time of a log line: iso (UTC) or epoch (Unix ms)'),
   ...TRACING_VARIABLES,
 } as const;
 

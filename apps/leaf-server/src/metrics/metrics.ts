@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { addMetrics, Leaf, type MetricReading, metricsOf, TagSeries } from '@leaf-ids/id';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
+import { LeafLogger } from '../config/logging';
 import { serverVersion } from '../config/version';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
@@ -26,13 +27,14 @@ export class Metrics {
     readiness: Readiness,
     rates: IssueRates,
     leaf: Leaf,
+    logger: LeafLogger,
     private readonly bus: WorkerBus,
   ) {
     const { registry } = this;
     const tags = leaf.segments && new TagSeries(leaf.segments, (tag) => rates.rateOf(tag));
     const version = serverVersion();
     addMetrics(registry, metricsOf(leaf.status()), () => ({ status: leaf.status(), tags: tags?.read() }));
-    addMetrics(registry, SERVER_METRICS, () => ({ status: readiness.status(), requests, overload, version }));
+    addMetrics(registry, SERVER_METRICS, () => ({ status: readiness.status(), requests, overload, logger, version }));
     addProcessMetrics(registry);
     bus.serve(READINGS, () => registry.getMetricsAsJSON() as unknown as Promise<MetricReading[]>);
   }

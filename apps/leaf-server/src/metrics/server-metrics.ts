@@ -1,4 +1,5 @@
 import type { Metric } from '@leaf-ids/id';
+import type { LeafLogger } from '../config/logging';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';
 import { isReady, type ProcessStatus } from '../lifecycle/process-status';
@@ -8,6 +9,7 @@ export interface ServerFigures {
   readonly status: ProcessStatus;
   readonly requests: RequestCounts;
   readonly overload: OverloadCounts;
+  readonly logger: LeafLogger;
   readonly version: string;
 }
 
@@ -58,6 +60,12 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
     help: '1 while this server wants no more requests',
     shared: 'most',
     read: ({ status }) => Number(status.drain.status === 'down'),
+  },
+  {
+    name: 'leaf_log_lines_dropped_total',
+    type: 'counter',
+    help: 'Log lines that could not be written',
+    read: ({ logger }) => logger.dropped,
   },
   {
     name: 'leaf_build_info',
