@@ -57,7 +57,8 @@ export async function startServer(
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
   const route = new FastPath(requests, drain);
-  const adapter = createAdapter({ limits: config.http, clock, fastPath: route, counts: requests, overload, drain });
+  const { http: limits, accessLog } = config;
+  const adapter = createAdapter({ limits, accessLog, clock, fastPath: route, counts: requests, overload, drain });
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { unmapped } from './client-network';
+import { unmapped } from '../http/client-address';
 
 /** Who makes a change, and from where. */
 export interface Actor {
@@ -16,9 +16,7 @@ export interface AdminRequest extends FastifyRequest {
 
 /** The client's address: of the connection, or as a trusted proxy names it. */
 export function addressOf(request: FastifyRequest): string {
-  // Undefined once the connection is closed.
-  const address = request.ip as string | undefined;
-  return unmapped(address ?? 'unknown');
+  return unmapped(request.ip);
 }
 
 /** The {@link Actor} of the request. Only behind the `AdminGuard`. */

@@ -1,4 +1,5 @@
-import { networkOf, unmapped } from './client-network';
+import { unmapped } from '../http/client-address';
+import { networkOf } from './client-network';
 
 describe('networkOf', () => {
   it.each([

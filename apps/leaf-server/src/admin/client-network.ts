@@ -1,13 +1,9 @@
 import { isIPv6 } from 'node:net';
+import { unmapped } from '../http/client-address';
 
 const GROUPS = 8;
 /** Of the 64 bits that one subscriber has as a rule. */
 const NETWORK_GROUPS = 4;
-
-/** An IPv4 address as such, also where a socket for both families reports it as `::ffff:10.0.0.7`. */
-export function unmapped(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
-}
 
 /** The client as limits count it: an IPv4 address, or the /64 of an IPv6 address, all of which one client can use. */
 export function networkOf(address: string): string {

@@ -24,6 +24,13 @@ export interface LogConfig {
   readonly time: 'iso' | 'epoch';
 }
 
+export interface AccessLogConfig {
+  /** Which requests are logged: those that take `slowMs` or longer, a random share of `ratio`, or all. */
+  readonly mode: 'slow' | 'sampled' | 'all';
+  readonly slowMs: number;
+  readonly ratio: number;
+}
+
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
   /** Of the service. */
@@ -43,6 +50,8 @@ export interface LeafConfig {
   /** Read again when it changes. */
   readonly adminTokenFile: string | undefined;
   readonly log: LogConfig;
+  /** Undefined: requests are not logged. */
+  readonly accessLog: AccessLogConfig | undefined;
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
   /** What is left out is off. */
@@ -168,6 +177,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
+    accessLog: accessLogOf(values),
     tracing: tracingOf(values),
     ids: {
       ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),
@@ -175,6 +185,11 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     },
     warnings,
   };
+}
+
+function accessLogOf(values: Resolved): AccessLogConfig | undefined {
+  const { LEAF_ACCESS_LOG: mode, LEAF_ACCESS_LOG_SLOW_MS: slowMs, LEAF_ACCESS_LOG_RATIO: ratio } = values;
+  return mode === 'off' ? undefined : { mode, slowMs, ratio };
 }
 
 function databaseOf(values: Resolved): SegmentModuleOptions['database'] {

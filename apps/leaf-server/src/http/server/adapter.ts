@@ -1,11 +1,13 @@
 import type { RequestListener, Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, LeafError } from '@leaf-ids/core';
+import { type Clock, LeafError, systemRandom } from '@leaf-ids/core';
 import type { HttpLimits } from '../../config/http-limits';
+import type { AccessLogConfig } from '../../config/leaf-config';
 import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { RequestCounts } from '../request-counts';
+import { AccessLog } from '../access-log';
 import { type FastPath, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
 import { Admission } from '../overload/admission';
 import { Connections } from '../overload/connections';
@@ -36,18 +38,23 @@ export interface AdapterParts {
   readonly counts: RequestCounts;
   readonly overload: OverloadCounts;
   readonly drain: Drain;
+  /** Undefined: requests are not logged. */
+  readonly accessLog: AccessLogConfig | undefined;
 }
 
 /** Fastify for Nest, with the fast path and the overload protection ahead of it, and limits on what comes in. */
-export function createAdapter({ limits, clock, fastPath, counts, overload, drain }: AdapterParts): FastifyAdapter {
+export function createAdapter(parts: AdapterParts): FastifyAdapter {
+  const { limits, clock, fastPath, counts, overload, drain } = parts;
   const connections = new Connections(limits.maxConnections, limits.dealt, clock, overload);
   const pending = new PendingResponses();
   const pipelines = new Pipelines(overload);
   const admission = new Admission(limits, connections, pending, clock, overload);
   const faults = new FaultResponder(counts);
+  const routes = new RouteMethods();
+  const accessLog = accessLogOf(parts, routes);
   const adapter = new FastifyAdapter({
     serverFactory: (handler: RequestListener): Server =>
-      new HttpServer({ limits, connections, pipelines, pending, faults, fastPath, handler }),
+      new HttpServer({ limits, connections, pipelines, pending, faults, fastPath, accessLog, handler }),
     clientErrorHandler: (error, socket) => faults.answerClientError(error, socket),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const fault = toLeafError(error, request.method);
@@ -70,13 +77,20 @@ export function createAdapter({ limits, clock, fastPath, counts, overload, drain
     if (drain.active) void reply.header('connection', 'close');
     done();
   });
-  refuseUnknownRoutes(fastify);
+  refuseUnknownRoutes(fastify, routes);
   fastify.addHook('onResponse', (request, reply, done) => {
     if (reply.admitted)
       counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);
     done();
   });
   return adapter;
+}
+
+function accessLogOf({ accessLog, limits, clock }: AdapterParts, routes: RouteMethods): AccessLog | undefined {
+  if (accessLog === undefined) return undefined;
+  const { trustedProxies } = limits;
+  const routeOf = (path: string): string | undefined => routes.find(path);
+  return new AccessLog({ config: accessLog, trustedProxies, routeOf, clock, random: systemRandom });
 }
 
 /** Every other hook and the handler of a route run when the request has its turn. */
@@ -93,8 +107,7 @@ function admitRequests(fastify: FastifyInstance, admission: Admission, fastPath:
 }
 
 /** Answers requests without a route, before their body is read: 405 if the path has a route for other methods. */
-function refuseUnknownRoutes(fastify: FastifyInstance): void {
-  const routes = new RouteMethods();
+function refuseUnknownRoutes(fastify: FastifyInstance, routes: RouteMethods): void {
   fastify.addHook('onRoute', ({ url, method }) => routes.add(url, [method].flat()));
   fastify.addHook('preParsing', ({ method, url, routeOptions }, reply, body, done) => {
     if (routeOptions.url !== undefined) {
