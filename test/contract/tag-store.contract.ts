@@ -55,7 +55,9 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
     it('lists tags by name', async () => {
       for (const tag of ['b', 'c', 'a']) await fixture.tags.create({ tag, step: 1 });
       expect((await fixture.tags.list()).map(({ tag }) => tag)).toEqual(['a', 'b', 'c']);
-      expect((await fixture.tags.list(2)).map(({ tag }) => tag)).toEqual(['a', 'b']);
+      expect((await fixture.tags.list({ limit: 2 })).map(({ tag }) => tag)).toEqual(['a', 'b']);
+      expect((await fixture.tags.list({ after: 'a' })).map(({ tag }) => tag)).toEqual(['b', 'c']);
+      expect((await fixture.tags.list({ after: 'aa', limit: 1 })).map(({ tag }) => tag)).toEqual(['b']);
       expect(await fixture.tags.find('d')).toBeUndefined();
     });
 

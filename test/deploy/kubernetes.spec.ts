@@ -15,6 +15,9 @@ interface Selector {
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
 }
 
 interface Variable {
@@ -147,21 +150,40 @@ describe.each([
     expect(only('ServiceAccount', parts).metadata.name).toBe(pod.serviceAccountName);
   });
 
-  it('has one port, by one name', () => {
-    const { default: port } = VARIABLES.LEAF_PORT;
-    expect(container.ports).toEqual([{ name: 'http', containerPort: Number(port) }]);
-    for (const { spec } of services) {
-      expect(spec.ports).toEqual([{ name: 'http', port: Number(port), targetPort: 'http' }]);
-    }
-    const policy = only('NetworkPolicy', parts) as Manifest & { spec: { ingress: { ports: object[] }[] } };
-    for (const { ports } of policy.spec.ingress) expect(ports).toEqual([{ protocol: 'TCP', port: 'http' }]);
+  it('has a port for callers and one for operators, by one name each', () => {
+    const port = Number(VARIABLES.LEAF_PORT.default);
+    const management = Number(env.get('LEAF_MANAGEMENT_PORT')?.value);
+    expect(container.ports).toEqual([
+      { name: 'http', containerPort: port },
+      { name: 'management', containerPort: management },
+    ]);
+    const named = [
+      { name: 'http', port, targetPort: 'http' },
+      { name: 'management', port: management, targetPort: 'management' },
+    ];
+    for (const { spec } of services) expect(spec.ports).toEqual(spec.clusterIP === 'None' ? [named[0]] : named);
+  });
+
+  it('lets callers reach the public port only, and only operators the other one', () => {
+    const namespaces = (rule: { from: { namespaceSelector?: Selector }[] }): (Labels | undefined)[] =>
+      rule.from.map(({ namespaceSelector }) => namespaceSelector?.matchLabels);
+    const policy = only('NetworkPolicy', parts) as Manifest & {
+      spec: { ingress: { from: { namespaceSelector?: Selector }[]; ports: object[] }[] };
+    };
+    expect(policy.spec.ingress.map((rule) => [namespaces(rule), rule.ports])).toEqual([
+      [[undefined, { 'leaf-callers': 'true' }], [{ protocol: 'TCP', port: 'http' }]],
+      [
+        [{ 'kubernetes.io/metadata.name': 'monitoring' }, { 'leaf-operators': 'true' }],
+        [{ protocol: 'TCP', port: 'management' }],
+      ],
+    ]);
   });
 
   it('is scraped once for each pod', () => {
     const monitor = only('ServiceMonitor') as Manifest & { spec: { selector: Selector; endpoints: object[] } };
     const found = services.filter(({ metadata: { labels } }) => matches(monitor.spec.selector.matchLabels, labels));
     expect(found.map(({ metadata: { name } }) => name)).toEqual(['leaf']);
-    expect(monitor.spec.endpoints).toEqual([expect.objectContaining({ port: 'http', path: '/metrics' })]);
+    expect(monitor.spec.endpoints).toEqual([expect.objectContaining({ port: 'management', path: '/metrics' })]);
   });
 
   it('sets variables that there are, from keys of the Secret that there are', () => {
@@ -198,6 +220,16 @@ describe.each([
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(drainMs + 20_000);
   });
 
+  it('tolerates one slow answer to each probe, and notices a drain before it ends', () => {
+    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
+      expect(probe.failureThreshold).toBeGreaterThanOrEqual(2);
+      expect(probe.timeoutSeconds).toBeGreaterThanOrEqual(2);
+    }
+    const { periodSeconds, timeoutSeconds, failureThreshold } = container.readinessProbe;
+    const drainMs = Number(env.get('LEAF_SHUTDOWN_DRAIN_MS')?.value);
+    expect((periodSeconds * failureThreshold + timeoutSeconds) * 1000).toBeLessThan(drainMs);
+  });
+
   it('may do nothing but serve', () => {
     expect(pod.enableServiceLinks).toBe(false);
     expect(pod).toMatchObject({
@@ -226,14 +258,14 @@ describe.each([
   describe('asked by its probes', () => {
     let server: TestServer;
     beforeAll(async () => {
-      server = await startTestServer();
+      server = await startTestServer({ LEAF_MANAGEMENT_PORT: '0' });
     });
     afterAll(() => server.stop());
 
     it.each(['startup', 'liveness', 'readiness'] as const)('has an answer for the %s probe', async (name) => {
       const { path, port } = container[`${name}Probe`].httpGet;
-      expect(port).toBe('http');
-      const answer = await call(server.port, path);
+      expect(port).toBe('management');
+      const answer = await call(server.server.managementPort!, path);
       expect([answer.status, JSON.parse(answer.body)]).toEqual([200, expect.objectContaining({ status: 'ok' })]);
     });
   });

@@ -172,6 +172,24 @@ describe('A server of several processes', () => {
     expect(server.stdout).toContain('was ended by SIGKILL');
   });
 
+  it('replaces a process that hangs, and gives no ID twice', async () => {
+    const server = await start();
+    const { port } = server;
+    const take = async (): Promise<string[]> =>
+      Promise.all(
+        Array.from({ length: 4 * PROCESSES }, (_, index) =>
+          text(port, index % 2 === 0 ? SEGMENT : SNOWFLAKE, { agent: connection() }),
+        ),
+      );
+    const ids = await take();
+    const hung = processesOf(server).get(1)!;
+    await replaced(server, 1, 'SIGSTOP');
+    expect(isAlive(hung)).toBe(false);
+    expect(server.stderr).toContain(`Process 1 (${hung}) has not answered for 30000 ms: it is killed.`);
+    ids.push(...(await take()));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   it('ends when it is told to, and leaves nothing to wait for', async () => {
     const directory = await servers.makeDirectory();
     const server = await servers.start(directory, ENV);

@@ -139,7 +139,7 @@ describe('a body', () => {
       'application/json',
       '',
       'LEAF_BODY_INVALID',
-      'The body is empty: send a JSON value, or no Content-Type.',
+      'The body is empty. Send a JSON value, or omit Content-Type.',
     ],
   ])('that is %s hears what to send', async (_what, type, body, code, hint) => {
     const answer = await post(body, { 'content-type': type });

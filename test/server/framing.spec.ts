@@ -1,4 +1,5 @@
-import { type Answer, rawCall, text } from '../support/http/http';
+import { type Answer, rawCall } from '../support/http/http';
+import { freshMetrics } from '../support/http/metrics';
 import { refusalCode } from '../support/http/problem';
 import { expectServing } from '../support/servers/serving';
 import { startTestServer, type TestServer } from '../support/servers/server';
@@ -147,7 +148,7 @@ describe('a request line', () => {
   it('that is refused is counted, with its status', async () => {
     const count = async (status: number): Promise<number> => {
       const line = new RegExp(`^leaf_http_requests_total\\{route="invalid",status="${status}"\\} (\\d+)$`, 'm');
-      return Number(line.exec(await text(server.port, '/metrics'))?.[1] ?? 0);
+      return Number(line.exec(await freshMetrics(server.port))?.[1] ?? 0);
     };
     const [bad, large] = [await count(400), await count(431)];
     await answersTo('hello\r\n\r\n');

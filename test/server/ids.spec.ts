@@ -285,6 +285,9 @@ describe.each([{ fastPath: true }, { fastPath: false }])('IDs, $fastPath for the
         }
         expect(await text(single.port, other)).toMatch(/^[1-9]\d*$/);
         expect((await call(single.port, '/health/ready')).status).toBe(200);
+        expect((await call(single.port, `/health/ready/${mode}`)).status).toBe(503);
+        const readyMode = mode === 'segment' ? 'snowflake' : 'segment';
+        expect((await call(single.port, `/health/ready/${readyMode}`)).status).toBe(200);
         expect((await call(single.port, '/metrics')).status).toBe(200);
       } finally {
         await single.stop();

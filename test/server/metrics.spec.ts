@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { Agent } from 'node:http';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import parse from 'parse-prometheus-text-format';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
@@ -100,7 +101,7 @@ describe('/metrics', () => {
       ]) {
         await call(other.port, path);
       }
-      const found = await scrape(other.port);
+      const found = parseExposition(await text(other.port, '/metrics'));
       const seconds = (performance.now() - begunAt) / 1000;
       const counted = found.get('leaf_http_requests_total')?.samples ?? [];
       const requests = counted.filter(({ value }) => value > 0);
@@ -179,6 +180,20 @@ describe('/metrics', () => {
     expect(state(draining)).toEqual([0, 1]);
     const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string };
     expect(draining.get('leaf_build_info')?.samples).toMatchObject([{ labels: { version }, value: 1 }]);
+  });
+
+  it('names the cluster by its name and what the servers share, files by their host', async () => {
+    const labelsOf = async (port: number): Promise<Labels | undefined> =>
+      (await scrape(port)).get('leaf_cluster_info')?.samples[0]?.labels;
+    const database = join(server.directory, 'leaf.sqlite');
+    expect(await labelsOf(server.port)).toEqual({ name: 'leaf', storage: `sqlite:${database} on ${hostname()}` });
+    const snowflakeOnly = await startTestServer({ LEAF_NAME: 'events', LEAF_SEGMENT_ENABLED: 'false' });
+    try {
+      const storage = expect.stringMatching(new RegExp(`^local .* on ${hostname()}$`)) as string;
+      expect(await labelsOf(snowflakeOnly.port)).toEqual({ name: 'events', storage });
+    } finally {
+      await snowflakeOnly.stop();
+    }
   });
 
   it('tells of the lease, and how far worker IDs are used up', async () => {

@@ -32,6 +32,8 @@ const PUBLIC = [
   'GET /docs/:name',
   'GET /health/live',
   'GET /health/ready',
+  'GET /health/ready/segment',
+  'GET /health/ready/snowflake',
   'GET /health/startup',
   'GET /metrics',
   'GET /openapi.json',

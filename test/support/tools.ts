@@ -25,6 +25,7 @@ const TOOLS = {
   haproxy: program('haproxy', '/usr/sbin', '/usr/local/sbin'),
   nginx: program('nginx-light', '/usr/sbin', '/usr/local/sbin'),
   openssl: program('openssl', '/usr/bin'),
+  promtool: program('prometheus', '/usr/bin', '/usr/local/bin'),
   flock: program('util-linux', '/usr/bin'),
   setpriv: program('util-linux', '/usr/bin'),
   unshare: program('util-linux', '/usr/bin'),

@@ -7,9 +7,11 @@ import { EmbeddedIdService, Leaf, type LeafStatus } from '@leaf-ids/id';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
+import type { ManagementAddress } from './config/management';
 import { Drain } from './lifecycle/drain';
 import { Readiness } from './lifecycle/readiness';
 import { createAdapter } from './http/server/adapter';
+import { ManagementPort } from './http/server/management-port';
 import { FastPath } from './http/fast-path';
 import { LeafLogger } from './config/logging';
 import { OverloadCounts } from './http/overload/overload-counts';
@@ -23,6 +25,8 @@ import { Tracing } from './tracing/tracing';
 export interface LeafServer {
   /** The port on which it listens. */
   readonly port: number;
+  /** The port for operators; undefined: there is none of their own. */
+  readonly managementPort: number | undefined;
   /** The same as a URL. */
   readonly url: string;
   /** Stops in order: drain, HTTP, IDs given back, connections. Later calls join the first. */
@@ -57,8 +61,10 @@ export async function startServer(
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
   const route = new FastPath(requests, drain);
+  const management = new ManagementPort(config.management);
   const { http: limits, accessLog } = config;
-  const adapter = createAdapter({ limits, accessLog, clock, fastPath: route, counts: requests, overload, drain });
+  const parts = { limits, accessLog, clock, fastPath: route, counts: requests, overload, drain, management };
+  const adapter = createAdapter(parts);
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
@@ -73,6 +79,7 @@ export async function startServer(
   app.get(ApiDocument).describe(app);
   logSettings(config);
   let closed: Promise<void> | undefined;
+  let managementPort: number | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();
     closed ??= app.close().finally(() => tracing?.close());
@@ -82,7 +89,8 @@ export async function startServer(
     await app.init();
     await beforeListening?.({ readiness: app.get(Readiness), state: app.get(SharedState) });
     signal?.throwIfAborted();
-    await listen(app, config);
+    managementPort = await listen('LEAF_MANAGEMENT_PORT', config.management, () => management.listen());
+    await listen('LEAF_PORT', config, () => app.listen(config.port, config.host));
   } catch (error) {
     await close({ drain: false });
     throw error;
@@ -91,8 +99,8 @@ export async function startServer(
   if (fastPath && tracing === undefined) route.serve(app.get(EmbeddedIdService));
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(config, port);
-  new Logger('Server').log(greeting(app.get(Leaf).status(), config, url));
-  return { port, url, close };
+  new Logger('Server').log(greeting(app.get(Leaf).status(), config, url, managementPort));
+  return { port, managementPort, url, close };
 }
 
 function logSettings({ files, warnings }: LeafConfig): void {
@@ -101,13 +109,17 @@ function logSettings({ files, warnings }: LeafConfig): void {
   for (const warning of warnings) logger.warn(warning);
 }
 
-async function listen(app: NestFastifyApplication, { host, port }: LeafConfig): Promise<void> {
+async function listen<Result>(
+  setting: string,
+  address: ManagementAddress | undefined,
+  act: () => Promise<Result>,
+): Promise<Result> {
   try {
-    await app.listen(port, host);
+    return await act();
   } catch (error) {
     throw new LeafError(
       'LEAF_PORT_UNUSABLE',
-      `HTTP cannot listen on ${host}:${port}: ${messageOf(error)}. Stop what uses the port, or choose another one in LEAF_PORT.`,
+      `HTTP cannot listen on ${address?.host}:${address?.port}: ${messageOf(error)}. Stop the process that uses the port, or choose another one in ${setting}.`,
       { cause: error },
     );
   }
@@ -123,8 +135,10 @@ function greeting(
   { database, registry, snowflake }: LeafStatus,
   { process, processes }: LeafConfig,
   url: string,
+  managementPort: number | undefined,
 ): string {
   const parts = [process === undefined ? `Listening on ${url}` : `Process ${process} of ${processes} serves ${url}`];
+  if (managementPort !== undefined) parts.push(`management port ${managementPort}`);
   if (database !== undefined) parts.push(`database ${database.description}`);
   if (registry !== undefined) {
     parts.push(`registry ${registry.description}, worker ID ${snowflake?.workerId ?? 'not held yet'}`);

@@ -64,6 +64,7 @@ export {
   assertTagChange,
   fitsDescription,
   MAX_DESCRIPTION,
+  type TagPage,
   TagStore,
   type NewTag,
   type TagChange,

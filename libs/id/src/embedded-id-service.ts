@@ -14,17 +14,31 @@ import {
 } from '@leaf-ids/core';
 import type { SegmentService } from '@leaf-ids/segment';
 import type { SnowflakeService } from '@leaf-ids/snowflake';
-import type { LeafStatus } from './status';
+import type { LeafReadiness, LeafStatus } from './status';
+
+interface Runtime {
+  status(): LeafStatus;
+  readiness(): LeafReadiness;
+}
 
 /** Segment and snowflake IDs from this process. Methods of a disabled mode reject or throw. */
 export class EmbeddedIdService extends IdService {
   constructor(
     readonly segmentService: SegmentService | undefined,
     readonly snowflakeService: SnowflakeService | undefined,
-    /** The current status of both modes, as plain data. */
-    readonly status: () => LeafStatus,
+    private readonly runtime: Runtime,
   ) {
     super();
+  }
+
+  /** See {@link Leaf.status}. */
+  status(): LeafStatus {
+    return this.runtime.status();
+  }
+
+  /** See {@link Leaf.readiness}. */
+  readiness(): LeafReadiness {
+    return this.runtime.readiness();
   }
 
   async nextId(tag: string): Promise<bigint> {

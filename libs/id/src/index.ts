@@ -23,4 +23,11 @@ export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/register
 export { TagSeries } from './metrics/tag-series';
 export { SegmentModule } from './segment.module';
 export { SnowflakeModule } from './snowflake.module';
-export type { DatabaseStatus, LeafStatus, RegistryStatus, SegmentStatus, SnowflakeStatus } from './status';
+export type {
+  DatabaseStatus,
+  LeafReadiness,
+  LeafStatus,
+  RegistryStatus,
+  SegmentStatus,
+  SnowflakeStatus,
+} from './status';

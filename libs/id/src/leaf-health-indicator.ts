@@ -18,7 +18,7 @@ export class LeafHealthIndicator {
   constructor(private readonly ids: EmbeddedIdService) {}
 
   check<Key extends string>(key: Key): Record<Key, LeafHealth> {
-    const { segment, snowflake } = this.ids.status();
+    const { segment, snowflake } = this.ids.readiness();
     const health: LeafHealth = {
       status: worstOf([segment?.health, snowflake?.health]),
       ...(segment && { segment: segment.health }),

@@ -9,7 +9,7 @@ import { EmbeddedIdService } from './embedded-id-service';
 import { type Job, Jobs, segmentJobs, snowflakeJobs } from './leaf.job';
 import type { LeafOptions } from './leaf-options';
 import { persistenceOptions, registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
-import { type LeafStatus, statusOf } from './status';
+import { type LeafReadiness, type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
 /** Step of a tag that is declared only by its name. */
 const STEP = 2000;
@@ -103,7 +103,7 @@ export class Leaf {
       jobs.push(...snowflakeJobs(this.snowflake, snowflake));
     }
     this.jobs = new Jobs(jobs);
-    this.ids = new EmbeddedIdService(this.segments, this.snowflake, () => this.status());
+    this.ids = new EmbeddedIdService(this.segments, this.snowflake, this);
     this.probe = new DatabaseProbe(this.clock, stores?.segments);
   }
 
@@ -117,10 +117,14 @@ export class Leaf {
     return this.started;
   }
 
-  /** The current status, as plain data. */
+  /** The current status, as plain data. Adds up the counts of all tags: use {@link health} for probes. */
   status(): LeafStatus {
-    const { segments, snowflake, probe, clock } = this;
-    return statusOf({ segments, snowflake, probe, clock, store: this.stores?.segments });
+    return statusOf(this.sources());
+  }
+
+  /** The health of each mode, for probes. Waits for nothing; takes the same time with any number of tags. */
+  readiness(): LeafReadiness {
+    return readinessOf(this.sources());
   }
 
   /**
@@ -131,6 +135,11 @@ export class Leaf {
   stop(): Promise<void> {
     this.stopped ??= this.shutDown();
     return this.stopped;
+  }
+
+  private sources(): StatusSources {
+    const { segments, snowflake, probe, clock } = this;
+    return { segments, snowflake, probe, clock, store: this.stores?.segments };
   }
 
   private async run(): Promise<void> {

@@ -3,7 +3,7 @@ import type { SegmentService } from '@leaf-ids/segment';
 import type { SnowflakeService } from '@leaf-ids/snowflake';
 import type { DatabaseProbe } from './database-probe';
 import type { Health } from './health';
-import { type LeafStatus, statusOf } from './status';
+import { type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
 /** How each part was found. */
 interface Found {
@@ -15,9 +15,12 @@ interface Found {
   readonly lost?: string;
 }
 
-function statusWith({ refresh, pinged, refusal, report, degradedReason, lost }: Found): LeafStatus {
+/** What is read of all tags. */
+const COUNTS = { tagCount: 1, issued: 0, pausedTags: () => [], loadTotals: () => ({}), loadTimes: () => ({}) };
+
+function sourcesWith({ refresh, pinged, refusal, report, degradedReason, lost }: Found, counts = {}): StatusSources {
   const segments = {
-    ...{ tagCount: 1, issued: 0, pausedTags: () => [], loadTotals: () => ({}), loadTimes: () => ({}) },
+    ...counts,
     refreshSnapshot: () => ({ lastSuccessAt: 1, failures: 0, ...refresh }),
   };
   const lease = { registry: 'memory', report: { lastError: report, failures: 0 }, degradedReason, lost };
@@ -25,13 +28,17 @@ function statusWith({ refresh, pinged, refusal, report, degradedReason, lost }: 
     ...{ layout: {}, horizonMs: 1, refusal: () => refusal },
     snapshot: () => ({ lease, generator: {}, maintenance: {} }),
   };
-  return statusOf({
+  return {
     clock: new FakeClock(),
     segments: segments as unknown as SegmentService,
     store: { description: 'memory' } as SegmentStore,
     probe: { health: pinged } as DatabaseProbe,
     snowflake: snowflake as unknown as SnowflakeService,
-  });
+  };
+}
+
+function statusWith(found: Found): LeafStatus {
+  return statusOf(sourcesWith(found, COUNTS));
 }
 
 /** Of segments, database, snowflake and registry. */
@@ -83,5 +90,10 @@ describe('The status of a runtime', () => {
     ['the lease is lost', { refusal, lost: 'twin' }, [up, up, ['down', 'LEAF_LEASE_LOST', 'a twin'], ['down', 'twin']]],
   ])('when %s', (_case, found, expected) => {
     expect(healthOf(found)).toEqual(expected);
+    const { segment, snowflake } = statusWith(found);
+    expect(readinessOf(sourcesWith(found))).toEqual({
+      segment: { health: segment?.health },
+      snowflake: { health: snowflake?.health },
+    });
   });
 });

@@ -76,6 +76,12 @@ export interface LeafStatus {
   readonly registry?: RegistryStatus;
 }
 
+/** The health of each mode that is on, without the figures, which take longer with every tag. A {@link LeafStatus} is one. */
+export interface LeafReadiness {
+  readonly segment?: Pick<SegmentStatus, 'health'>;
+  readonly snowflake?: Pick<SnowflakeStatus, 'health'>;
+}
+
 export interface StatusSources {
   readonly clock: Clock;
   readonly segments: SegmentService | undefined;
@@ -86,19 +92,27 @@ export interface StatusSources {
 
 const UP: Health = { status: 'up' };
 
+/** For probes, which ask every second or more often. */
+export function readinessOf({ segments, probe, snowflake }: StatusSources): LeafReadiness {
+  return {
+    ...(segments && { segment: { health: segmentHealth(segments, probe) } }),
+    ...(snowflake && { snowflake: { health: snowflakeHealth(snowflake) } }),
+  };
+}
+
 export function statusOf({ clock, segments, store, probe, snowflake }: StatusSources): LeafStatus {
   return {
     now: clock.now(),
-    ...(segments && { segment: segmentStatus(segments, probe.health) }),
+    ...(segments && { segment: segmentStatus(segments, probe) }),
     ...(segments && store && { database: databaseStatus(segments, store, probe.health) }),
     ...(snowflake && { snowflake: snowflakeStatus(snowflake), registry: registryStatus(snowflake) }),
   };
 }
 
-function segmentStatus(segments: SegmentService, database: Health | undefined): SegmentStatus {
+function segmentStatus(segments: SegmentService, probe: DatabaseProbe): SegmentStatus {
   const { loads, failures, retries, backwards } = segments.loadTotals();
   return {
-    health: segmentHealth(segments.refreshSnapshot(), database),
+    health: segmentHealth(segments, probe),
     tags: segments.tagCount,
     pausedTags: segments.pausedTags().length,
     issued: segments.issued,
@@ -112,8 +126,9 @@ function segmentStatus(segments: SegmentService, database: Health | undefined): 
 }
 
 /** Without the database, segment mode continues from memory if it has read the tags once. */
-function segmentHealth({ lastError, lastSuccessAt }: PeriodicTaskSnapshot, database: Health | undefined): Health {
-  const message = lastError ?? database?.message;
+function segmentHealth(segments: SegmentService, probe: DatabaseProbe): Health {
+  const { lastError, lastSuccessAt } = segments.refreshSnapshot();
+  const message = lastError ?? probe.health?.message;
   if (message === undefined) return UP;
   return { status: lastSuccessAt === undefined ? 'down' : 'degraded', message };
 }
@@ -132,10 +147,8 @@ function databaseStatus(
 function snowflakeStatus(snowflake: SnowflakeService): SnowflakeStatus {
   const { lease, generator, clockOffsetMs } = snowflake.snapshot();
   const { epoch, timeBits, workerBits, sequenceBits, maxTimestamp, maxWorkerId } = snowflake.layout;
-  const refusal = snowflake.refusal();
   return {
-    health:
-      refusal === undefined ? degradedBy(snowflake) : { status: 'down', code: refusal.code, message: refusal.message },
+    health: snowflakeHealth(snowflake),
     workerId: lease.workerId,
     issued: generator.issued,
     backwardsSteps: generator.backwardsSteps,
@@ -143,6 +156,12 @@ function snowflakeStatus(snowflake: SnowflakeService): SnowflakeStatus {
     maxWorkerId,
     layout: { epoch, timeBits, workerBits, sequenceBits, endsAt: maxTimestamp },
   };
+}
+
+function snowflakeHealth(snowflake: SnowflakeService): Health {
+  const refusal = snowflake.refusal();
+  if (refusal === undefined) return degradedBy(snowflake);
+  return { status: 'down', code: refusal.code, message: refusal.message };
 }
 
 function registryStatus(snowflake: SnowflakeService): RegistryStatus {

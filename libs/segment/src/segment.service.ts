@@ -140,6 +140,11 @@ export class SegmentService {
     return this.generator.revisionOf(tag);
   }
 
+  /** See {@link SegmentIdGenerator.namesRevision}. */
+  get namesRevision(): number {
+    return this.generator.namesRevision;
+  }
+
   get tagCount(): number {
     return this.generator.tagCount;
   }
@@ -162,6 +167,11 @@ export class SegmentService {
   /** Number of IDs issued, including those of removed tags. */
   get issued(): number {
     return this.generator.issued;
+  }
+
+  /** See {@link SegmentIdGenerator.countIssued}. */
+  countIssued(onUsed?: (tag: string) => void): number {
+    return this.generator.countIssued(onUsed);
   }
 
   /** Counters of the allocations of all tags, including removed ones. */

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';
 import { insertTag } from '../../support/servers/data-directory';
 import { type Answer, call, text } from '../../support/http/http';
+import { freshMetrics } from '../../support/http/metrics';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { problemCode } from '../../support/http/problem';
 import { startTestServer, type TestServer } from '../../support/servers/server';
@@ -27,7 +28,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<number> {
 }
 
 async function metric(port: number, name: string): Promise<number> {
-  const line = (await text(port, '/metrics')).split('\n').find((each) => each.startsWith(`${name} `));
+  const line = (await freshMetrics(port)).split('\n').find((each) => each.startsWith(`${name} `));
   return Number(line?.slice(name.length + 1));
 }
 

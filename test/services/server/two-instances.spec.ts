@@ -60,6 +60,8 @@ describe('two servers in one process, on one registry', () => {
     });
     expect(JSON.parse(refused.body)).toMatchObject({ code: 'LEAF_LEASE_LOST' });
     expect((await call(first.port, '/health/ready')).status).toBe(503);
+    expect((await call(first.port, '/health/ready/snowflake')).status).toBe(503);
+    expect((await call(first.port, '/health/ready/segment')).status).toBe(200);
     expect(await text(first.port, '/api/segment/get/leaf-segment-test')).toMatch(/^\d+$/);
     expect(await text(second.port, '/api/snowflake/get/x')).toMatch(/^\d+$/);
     expect((await call(second.port, '/health/ready')).status).toBe(200);

@@ -12,17 +12,21 @@ export function processesOf({ stdout }: BuiltServer): Map<number, number> {
   return pids;
 }
 
-/** Kills one of them, and resolves with the pid of the one that serves in its place. */
-export async function replaced(server: BuiltServer, process: number): Promise<number> {
+/** Kills one of them, or makes it hang, and resolves with the pid of the one that serves in its place. */
+export async function replaced(
+  server: BuiltServer,
+  process: number,
+  signal: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL',
+): Promise<number> {
   const before = processesOf(server).get(process)!;
-  global.process.kill(before, 'SIGKILL');
+  global.process.kill(before, signal);
   return until(
     `process in the place of ${before}`,
     () => {
       const now = processesOf(server).get(process);
       return now === before ? undefined : now;
     },
-    60_000,
+    90_000,
   );
 }
 

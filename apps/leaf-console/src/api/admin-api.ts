@@ -43,12 +43,23 @@ export interface TagChange {
   readonly description?: string;
 }
 
+/** A part of the list of tags. */
+export interface TagPage {
+  readonly rows: readonly TagRow[];
+  /** The query of the next page; undefined on the last. */
+  readonly next: string | undefined;
+}
+
 /** The admin routes. Reads require no token. */
 export class AdminApi {
   constructor(private readonly token: () => string) {}
 
-  list(): Promise<Outcome<TagRow[]>> {
-    return request('api/tags', (response) => response.json() as Promise<TagRow[]>);
+  /** @param query of the address of a page, as the page before names it; empty for the first */
+  list(query = ''): Promise<Outcome<TagPage>> {
+    return request(`api/tags${query}`, async (response) => ({
+      rows: (await response.json()) as TagRow[],
+      next: nextOf(response.headers.get('link')),
+    }));
   }
 
   create(tag: NewTag): Promise<Outcome<TagRow>> {
@@ -79,6 +90,10 @@ export class AdminApi {
     const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
     return request(path, async (response) => (response.status === 204 ? null : await response.json()) as T, init);
   }
+}
+
+function nextOf(link: string | null): string | undefined {
+  return /^<(\?[^>]*)>; rel="next"$/.exec(link ?? '')?.[1];
 }
 
 function pathOf(tag: string): string {

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
+import { Body, Controller, Delete, HttpCode, Inject, Param, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
   ApiJsonBody,
@@ -9,6 +9,8 @@ import {
   ApiSchema,
   ApiTags,
 } from '../openapi/decorators';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
 import { ApiProblems, SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { ANY_TAG } from '../openapi/schemas';
 import type { Actor } from './actor';
@@ -44,7 +46,10 @@ const tagChange = async (): Promise<typeof Bodies.TagChangeBody> => (await impor
 @ApiTags('Tags')
 @AdminOnly()
 export class TagAdminController {
-  constructor(private readonly tags: TagAdmin) {}
+  constructor(
+    private readonly tags: TagAdmin,
+    @Inject(LEAF_CONFIG) private readonly config: LeafConfig,
+  ) {}
 
   @Post()
   @ApiOperation({
@@ -62,7 +67,7 @@ export class TagAdminController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TagResponse> {
     const row = await this.tags.create(by, body);
-    void reply.header('location', `/api/tags/${row.tag}`);
+    void reply.header('location', `${this.config.publicPath}/api/tags/${row.tag}`);
     return row;
   }
 

@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { assertTag, LeafError, type TagEntry, type TagKind, type TagRow, TagStore } from '@leaf-ids/core';
+import { assertTag, LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
 import { SegmentService } from '@leaf-ids/segment';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
@@ -29,9 +29,9 @@ export class TagAdmin {
     bus.serve(TAG_PAUSE, ({ tag, paused }) => (paused ? this.modeOn().pause(tag) : this.modeOn().resume(tag)));
   }
 
-  /** All tags by name. */
-  list(): Promise<TagRow[]> {
-    return this.rows().list();
+  /** @throws LeafError see {@link TagStore.list} */
+  async list(page: TagPage): Promise<TagRow[]> {
+    return this.rows().list(page);
   }
 
   /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND` */

@@ -38,6 +38,8 @@ export class Child implements Member {
   /** Why its start failed, in its own words. */
   failure: string | undefined;
   ended = false;
+  /** How many pings it has answered. */
+  answers = 0;
   /** It takes part in what all are asked. */
   member = false;
   /** It takes connections. */
@@ -64,6 +66,8 @@ export class Child implements Member {
         } else if (report.kind === 'listening') {
           this.serving = true;
           listening.resolve(report.url);
+        } else if (report.kind === 'pong') {
+          this.answers++;
         } else if (report.kind === 'failed') {
           this.failure = report.reason;
         } else {

@@ -1,5 +1,5 @@
 import type { LeafModeHealth } from '@leaf-ids/id';
-import { isReady, type ProcessStatus, readinessOf } from '../lifecycle/process-status';
+import { isReady, type ProcessReadiness, readinessOf } from '../lifecycle/process-status';
 import type { Gathered } from './worker-bus';
 
 type OfProcess<Value> = Gathered<Value>['answers'][number];
@@ -22,20 +22,20 @@ export function worstOfProcesses<Part extends { readonly status: string }>(
 /** Those that take connections: how the others are does not matter to requests. */
 export function servingOf<Answer>(
   answers: readonly OfProcess<Answer>[],
-  statusOf: (answer: Answer) => ProcessStatus,
+  ofAnswer: (answer: Answer) => ProcessReadiness,
 ): OfProcess<Answer>[] {
-  return answers.filter(({ value }) => statusOf(value).listening);
+  return answers.filter(({ value }) => ofAnswer(value).listening);
 }
 
 /** Each process that takes connections has to be ready, whichever of them gets the request. */
-export function isServerReady(serving: readonly ProcessStatus[]): boolean {
+export function isServerReady(serving: readonly ProcessReadiness[]): boolean {
   return serving.length > 0 && serving.every(isReady);
 }
 
 /** The parts that decide whether requests may come, each as in the process where it is worst. */
-export function mergeReadiness({ answers }: Gathered<ProcessStatus>): Record<string, ServerHealth> {
+export function mergeReadiness({ answers }: Gathered<ProcessReadiness>): Record<string, ServerHealth> {
   const merged: Record<string, ServerHealth> = {};
-  const told = servingOf(answers, (status) => status).map(({ process, value }) => ({
+  const told = servingOf(answers, (readiness) => readiness).map(({ process, value }) => ({
     process,
     parts: readinessOf(value),
   }));

@@ -15,6 +15,8 @@ export type Reply =
 export type Report =
   | { readonly kind: 'prepared' }
   | { readonly kind: 'listening'; readonly url: string }
+  /** To a ping. */
+  | { readonly kind: 'pong' }
   /** The start has failed: for people. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'ask'; readonly id: number; readonly topic: string; readonly question: unknown }
@@ -28,6 +30,8 @@ export type Order =
   /** With `whenReady`, only when requests may come: there are others that serve them. */
   | { readonly kind: 'listen'; readonly whenReady: boolean }
   | { readonly kind: 'stop'; readonly drain: boolean }
+  /** A process that does not answer for long is killed. */
+  | { readonly kind: 'ping' }
   | { readonly kind: 'ask'; readonly id: number; readonly topic: string; readonly question: unknown }
   /** To a question of its own. */
   | { readonly kind: 'replies'; readonly id: number; readonly replies: readonly Reply[] };

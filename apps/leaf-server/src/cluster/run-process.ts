@@ -67,6 +67,7 @@ async function begin(
   channel.onOrder((order) => {
     if (order.kind === 'listen') gate.open(order.whenReady);
     if (order.kind === 'stop') end(order.drain);
+    if (order.kind === 'ping') channel.send({ kind: 'pong' });
   });
   let started = false;
   channel.onOrphaned(() => {

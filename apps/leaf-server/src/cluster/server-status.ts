@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { ProcessStatus } from '../lifecycle/process-status';
+import type { ProcessReadiness, ProcessStatus } from '../lifecycle/process-status';
 import { Readiness } from '../lifecycle/readiness';
 import { type Gathered, WorkerBus, BusRequest } from './worker-bus';
 
 const STATUS = new BusRequest<undefined, ProcessStatus>('status');
+const READINESS = new BusRequest<undefined, ProcessReadiness>('readiness');
 
-/** How the processes of this server are. */
+/** The status of each process of this server. */
 @Injectable()
 export class ServerStatus {
   constructor(
@@ -13,9 +14,15 @@ export class ServerStatus {
     readiness: Readiness,
   ) {
     bus.serve(STATUS, () => readiness.status());
+    bus.serve(READINESS, () => readiness.current());
   }
 
   gather(): Promise<Gathered<ProcessStatus>> {
     return this.bus.ask(STATUS, undefined);
+  }
+
+  /** For probes: what each process answers takes it the same time with any number of tags. */
+  gatherReadiness(): Promise<Gathered<ProcessReadiness>> {
+    return this.bus.ask(READINESS, undefined);
   }
 }

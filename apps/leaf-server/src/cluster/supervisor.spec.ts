@@ -10,11 +10,17 @@ const KILLED: Exit = { code: null, signal: 'SIGKILL' };
 class FakeProcess {
   readonly orders: Order[] = [];
   killed = false;
+  hangs = false;
 
   constructor(
     readonly number: number,
     private readonly events: ForkEvents,
   ) {}
+
+  takes(order: Order): void {
+    if (order.kind !== 'ping') this.orders.push(order);
+    else if (!this.hangs) this.says({ kind: 'pong' });
+  }
 
   says(report: Report): void {
     this.events.onReport(report);
@@ -48,7 +54,7 @@ describe('Supervisor', () => {
     const fork = (number: number, events: ForkEvents): Forked => {
       const child = new FakeProcess(number, events);
       forked.push(child);
-      const send = (order: Order): void => void child.orders.push(order);
+      const send = (order: Order): void => child.takes(order);
       const kill = (): void => {
         child.killed = true;
         child.ends(KILLED);
@@ -153,6 +159,35 @@ describe('Supervisor', () => {
     expect(child(3).orders).toHaveLength(1);
     child(2).ends(KILLED);
     expect(child(3).orders.at(-1)).toEqual({ kind: 'listen', whenReady: false });
+  });
+
+  it('kills one that hangs, says so, and replaces it', async () => {
+    await start();
+    await clock.advance(300_000);
+    expect(forked.some(({ killed }) => killed)).toBe(false);
+    child(1).hangs = true;
+    await clock.advance(25_000);
+    expect(child(1).killed).toBe(false);
+    await clock.advance(10_100);
+    expect(forked.map(({ killed }) => killed)).toEqual([false, true, false, false]);
+    expect(forked.at(-1)?.number).toBe(1);
+    expect(lines).toContainEqual('Process 1 (1002) has not answered for 30000 ms: it is killed.');
+  });
+
+  it('kills none that answers late, or that hangs while the server stops', async () => {
+    await start();
+    for (let round = 0; round < 4; round++) {
+      child(1).hangs = true;
+      await clock.advance(25_000);
+      child(1).hangs = false;
+      await clock.advance(10_000);
+    }
+    expect(forked).toHaveLength(3);
+    child(1).hangs = true;
+    void supervisor.stop({ drain: true });
+    await settle();
+    expect(clock.sleeping).toBe(1);
+    expect(child(1).killed).toBe(false);
   });
 
   it('stops all, replaces none, and ends when the last has ended', async () => {

@@ -1,5 +1,6 @@
 import { backoffMs, type Clock, type RandomSource, withinDeadline } from '@leaf-ids/core';
 import { Child, type Exit, type Fork } from './child';
+import { HANG_MS, hangs } from './heartbeat';
 import { Relay } from './relay';
 
 /** Before a process that has ended is replaced; longer each time it happens again. */
@@ -34,7 +35,8 @@ export interface SupervisorLog {
  * tables are made by one; then the others do. When all are prepared they listen: whoever gets an answer finds the whole
  * server. One that ends before that ends the start.
  *
- * Then a process that ends is replaced, after a pause that grows, and takes its number. The others serve meanwhile.
+ * Then a process that ends is replaced, after a pause that grows, and takes its number. The others serve meanwhile. One
+ * that hangs is killed: its worker ID and its ranges are as safe as those of any process that ends.
  *
  * Stop: all are asked to, and all ends when the last one has.
  */
@@ -136,7 +138,14 @@ export class Supervisor {
       },
     });
     this.children[process] = child;
+    void this.killIfItHangs(child);
     return child;
+  }
+
+  private async killIfItHangs(child: Child): Promise<void> {
+    if (!(await hangs(child, this.clock, this.stopping.signal))) return;
+    this.log.error(`Process ${child.process} (${child.pid}) has not answered for ${HANG_MS} ms: it is killed.`);
+    child.kill();
   }
 
   /** Replaces it, and whoever comes after it, until the server stops. */

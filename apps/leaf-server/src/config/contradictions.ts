@@ -2,6 +2,7 @@ import { BitLayout, isLoopback, messageOf } from '@leaf-ids/core';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { policyOf } from '@leaf-ids/registry';
 import { localWorkerFaults } from './local-workers';
+import { managementFaults } from './management';
 import { horizonOf, type Resolved } from './resolved';
 
 /** Faults that show only when settings are seen together. */
@@ -28,7 +29,7 @@ function modeFaults(values: Resolved): string[] {
   if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
     faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
   }
-  faults.push(...shardFaults(values));
+  faults.push(...managementFaults(values), ...shardFaults(values));
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   try {
     const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });

@@ -274,4 +274,19 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...port, LEAF_SNOWFLAKE_REGISTRY: 'database' }).warnings).toEqual([]);
     expect(loadConfig({ ...port, LEAF_SNOWFLAKE_ENABLED: 'false' }).warnings).toEqual([]);
   });
+
+  it('takes a management port beside the port, at the same address by default', () => {
+    const of = (env: NodeJS.ProcessEnv): unknown => loadConfig({ LEAF_HOST: '10.0.0.7', ...env }).management;
+    expect(of({})).toBeUndefined();
+    expect(of({ LEAF_MANAGEMENT_PORT: '8081' })).toEqual({ host: '10.0.0.7', port: 8081 });
+    const apart = { LEAF_MANAGEMENT_PORT: '0', LEAF_PORT: '0', LEAF_MANAGEMENT_HOST: '127.0.0.1' };
+    expect(of(apart)).toEqual({ host: '127.0.0.1', port: 0 });
+    expect(() => of({ LEAF_MANAGEMENT_PORT: '8080' })).toThrow('LEAF_MANAGEMENT_PORT must differ from LEAF_PORT');
+  });
+
+  it.each(['leaf', '/leaf/', '//leaf', '/leaf?x', '/le af', 'https://host/leaf'])('takes no public path %j', (path) => {
+    expect(loadConfig({}).publicPath).toBe('');
+    expect(loadConfig({ LEAF_PUBLIC_PATH: '/a/leaf' }).publicPath).toBe('/a/leaf');
+    expect(() => loadConfig({ LEAF_PUBLIC_PATH: path })).toThrow('LEAF_PUBLIC_PATH');
+  });
 });

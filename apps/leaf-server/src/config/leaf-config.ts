@@ -11,6 +11,7 @@ import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';
 import { horizonOf, type Resolved } from './resolved';
 import { withSecretFiles } from './secret-files';
+import { type ManagementAddress, managementOf } from './management';
 import { type TracingConfig, tracingOf } from './tracing';
 import type { Variable } from './variable';
 import { VARIABLES } from './variables';
@@ -39,6 +40,9 @@ export interface LeafConfig {
   readonly instance: Instance;
   readonly host: string;
   readonly port: number;
+  /** The path under which a proxy serves this server, as `/leaf`; empty: the root. */
+  readonly publicPath: string;
+  readonly management: ManagementAddress | undefined;
   /** How many serve the port together. */
   readonly processes: number;
   /** Which of them this is, from 0; undefined when there is one only. */
@@ -162,6 +166,8 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     instance,
     host: values.LEAF_HOST,
     port: values.LEAF_PORT,
+    publicPath: values.LEAF_PUBLIC_PATH === '/' ? '' : values.LEAF_PUBLIC_PATH,
+    management: managementOf(values),
     processes: values.LEAF_PROCESSES,
     process: undefined,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,

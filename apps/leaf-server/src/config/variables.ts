@@ -21,6 +21,17 @@ export const VARIABLES = {
     'address on which HTTP listens; default: :: where the host has IPv6, which takes IPv4 as well, else 0.0.0.0',
   ),
   LEAF_PORT: variable(8080, integer(0, 65_535), 'port on which the HTTP server listens; 0 selects a free port'),
+  LEAF_MANAGEMENT_PORT: variable(
+    undefined,
+    integer(0, 65_535),
+    'port for operators: metrics, admin API, monitor, console and documentation are then served there only, health on both; default: LEAF_PORT serves all',
+  ),
+  LEAF_MANAGEMENT_HOST: variable(undefined, host, 'address on which that port listens; default: LEAF_HOST'),
+  LEAF_PUBLIC_PATH: variable(
+    '/',
+    text(/^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)?$/, 'a path without a slash at its end, as /leaf'),
+    'path under which a proxy serves this server, as /leaf; the proxy removes it from requests',
+  ),
   LEAF_PROCESSES: variable(
     1,
     processes,

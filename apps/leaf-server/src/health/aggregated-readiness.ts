@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { mergeReadiness, type ServerHealth } from '../cluster/merge-status';
 import { ServerStatus } from '../cluster/server-status';
 import { type Gathered, WorkerBus } from '../cluster/worker-bus';
-import { type ProcessStatus, readinessOf } from '../lifecycle/process-status';
+import { type ProcessReadiness, readinessOf } from '../lifecycle/process-status';
 import { Readiness } from '../lifecycle/readiness';
+
+export type Mode = 'segment' | 'snowflake';
 
 /** As @nestjs/terminus takes it. */
 type Check = () => Record<string, ServerHealth>;
@@ -20,19 +22,33 @@ export class AggregatedReadiness {
     private readonly status: ServerStatus,
   ) {}
 
-  /** One check of each part. */
-  async checks(): Promise<Check[]> {
-    return Object.entries(await this.parts()).map(([name, health]) => () => ({ [name]: health }));
+  /**
+   * One check of each part.
+   *
+   * @param mode the only one that callers use: a fault of the other mode does not count
+   */
+  async checks(mode?: Mode): Promise<Check[]> {
+    const parts = await this.parts();
+    return Object.entries(mode === undefined ? parts : partsOf(mode, parts)).map(([name, health]) => () => ({
+      [name]: health,
+    }));
   }
 
   private async parts(): Promise<Record<string, ServerHealth>> {
-    if (this.bus.count === 1) return readinessOf(this.own.status());
-    const gathered = await this.status.gather();
+    if (this.bus.count === 1) return readinessOf(this.own.current());
+    const gathered = await this.status.gatherReadiness();
     return { ...mergeReadiness(gathered), processes: processesOf(gathered) };
   }
 }
 
-function processesOf({ answers, missing }: Gathered<ProcessStatus>): ServerHealth {
+function partsOf(mode: Mode, parts: Record<string, ServerHealth>): Record<string, ServerHealth> {
+  const other = mode === 'segment' ? 'snowflake' : 'segment';
+  const off: ServerHealth = { status: 'down', message: `LEAF_${mode.toUpperCase()}_ENABLED is false on this server.` };
+  const all = Object.entries({ [mode]: off, ...parts });
+  return Object.fromEntries(all.filter(([name]) => name !== other));
+}
+
+function processesOf({ answers, missing }: Gathered<ProcessReadiness>): ServerHealth {
   const away = [
     ...answers.filter(({ value }) => !value.listening).map(({ process }) => `process ${process}: it is starting`),
     ...missing.map(({ process, reason }) => `process ${process}: ${reason}`),

@@ -1,11 +1,11 @@
-import { Controller, Get, Res, ServiceUnavailableException } from '@nestjs/common';
+import { applyDecorators, Controller, Get, Res, ServiceUnavailableException } from '@nestjs/common';
 import type { SchemaObject } from '@nestjs/swagger';
 import { type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import type { FastifyReply } from 'fastify';
 import { RETRY_AFTER_S } from '../http/responses/problem';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
 import { RETRY_AFTER_HEADER } from '../openapi/schemas';
-import { AggregatedReadiness } from './aggregated-readiness';
+import { AggregatedReadiness, type Mode } from './aggregated-readiness';
 
 const PART: SchemaObject = {
   type: 'object',
@@ -63,25 +63,43 @@ export class HealthController {
   }
 
   @Get('ready')
-  @ApiOperation({ operationId: 'ready', summary: 'Whether requests may come' })
-  @ApiResponse({
-    status: 200,
-    description: 'They may. Degraded: something fails, IDs still flow.',
-    type: Health,
-  })
-  @ApiResponse({
-    status: 503,
-    description: 'They may not; the part that is down says why.',
-    type: Health,
-    headers: RETRY_AFTER_HEADER,
-  })
-  async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
+  @ApiReadiness('ready', 'Whether requests may come')
+  ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
+    return this.check(reply);
+  }
+
+  @Get('ready/segment')
+  @ApiReadiness('readySegment', 'Whether requests for segment IDs may come')
+  readySegment(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
+    return this.check(reply, 'segment');
+  }
+
+  @Get('ready/snowflake')
+  @ApiReadiness('readySnowflake', 'Whether requests for snowflake IDs may come')
+  readySnowflake(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthCheckResult> {
+    return this.check(reply, 'snowflake');
+  }
+
+  private async check(reply: FastifyReply, mode?: Mode): Promise<HealthCheckResult> {
     try {
-      return await this.health.check(await this.readiness.checks());
+      return await this.health.check(await this.readiness.checks(mode));
     } catch (error) {
       if (!(error instanceof ServiceUnavailableException)) throw error;
       void reply.status(503).header('retry-after', String(RETRY_AFTER_S));
       return error.getResponse() as HealthCheckResult;
     }
   }
+}
+
+function ApiReadiness(operationId: string, summary: string): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ operationId, summary }),
+    ApiResponse({ status: 200, description: 'They may. Degraded: a part fails, IDs are still issued.', type: Health }),
+    ApiResponse({
+      status: 503,
+      description: 'They may not; the part that is down says why.',
+      type: Health,
+      headers: RETRY_AFTER_HEADER,
+    }),
+  );
 }

@@ -1,16 +1,18 @@
-import { Controller, Get, Optional, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Optional, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError, TagStore } from '@leaf-ids/core';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
 import { PLAIN_PAGE_CSP } from '../http/responses/content-security';
+import { html } from '../http/responses/html';
 import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiPage, cutPage, linkNext, NEXT_PAGE, nextQuery, type PageRequest, pageRequest } from '../openapi/paging';
 import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { HTML } from '../openapi/schemas';
 import { type Cell, tablePage } from './table-page';
 import { AggregatedTags } from '../monitor/server/aggregated-tags';
 import type { TagView } from '../monitor/views/views';
 
-/** Maximum rows of a page. The console lists all tags. */
-const MAX_ROWS = 1000;
 const CACHE_COLUMNS = ['name', 'init', 'next', 'pos', 'value0', 'max0', 'step0', 'value1', 'max1', 'step1'];
 const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
 
@@ -20,6 +22,7 @@ const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
 export class JavaPagesController {
   constructor(
     private readonly views: AggregatedTags,
+    @Inject(LEAF_CONFIG) private readonly config: LeafConfig,
     @Optional() private readonly store?: TagStore,
   ) {}
 
@@ -28,19 +31,20 @@ export class JavaPagesController {
   @ApiOperation({
     operationId: 'javaCachePage',
     summary: 'The double buffers as a page',
-    description: 'The first 1000 tags. `pos` is always 0: the current segment comes first.',
+    description: 'A page of tags. `pos` is always 0: the current segment comes first.',
   })
-  @ApiResponse({ status: 200, description: 'The page.', ...HTML })
+  @ApiPage()
+  @ApiResponse({ status: 200, description: 'The page.', headers: NEXT_PAGE, ...HTML })
   @ApiProblems('LEAF_SEGMENT_DISABLED')
-  async cache(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+  async cache(
+    @Query('after') after: unknown,
+    @Query('limit') limit: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     this.rows();
-    await this.views.refresh();
-    const names = this.views.names();
-    const rows = names.slice(0, MAX_ROWS).flatMap((tag) => {
-      const view = this.views.viewOf(tag);
-      return view === undefined ? [] : [bufferCells(view)];
-    });
-    return page(reply, 'cache', CACHE_COLUMNS, rows, names.length > MAX_ROWS);
+    const request = pageRequest(after, limit);
+    const { tags, end } = await this.views.page(request);
+    return this.page(reply, { title: 'cache', columns: CACHE_COLUMNS, rows: tags.map(bufferCells) }, request, end);
   }
 
   /** The rows of `leaf_alloc`. */
@@ -48,19 +52,34 @@ export class JavaPagesController {
   @ApiOperation({
     operationId: 'javaDbPage',
     summary: 'The rows of leaf_alloc as a page',
-    description: 'The first 1000 tags.',
+    description: 'A page of tags.',
   })
-  @ApiResponse({ status: 200, description: 'The page.', ...HTML })
-  @ApiProblems(...TAG_ROW_PROBLEMS)
-  async db(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    const rows = await this.rows().list(MAX_ROWS + 1);
-    const cells = rows.map(({ tag, maxId, step, updatedAt }) => [
+  @ApiPage()
+  @ApiResponse({ status: 200, description: 'The page.', headers: NEXT_PAGE, ...HTML })
+  @ApiProblems('LEAF_OVERLOADED', ...TAG_ROW_PROBLEMS)
+  async db(
+    @Query('after') after: unknown,
+    @Query('limit') limit: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const request = pageRequest(after, limit);
+    const found = await this.rows().list({ after: request.after, limit: request.limit + 1 });
+    const { page: tags, last } = cutPage(found, request.limit);
+    const rows = tags.map(({ tag, maxId, step, updatedAt }) => [
       tag,
       String(maxId),
       step,
       new Date(updatedAt).toISOString(),
     ]);
-    return page(reply, 'db', DB_COLUMNS, cells.slice(0, MAX_ROWS), cells.length > MAX_ROWS);
+    return this.page(reply, { title: 'db', columns: DB_COLUMNS, rows }, request, last?.tag);
+  }
+
+  /** @param end the last tag of this page; undefined on the last page */
+  private page(reply: FastifyReply, table: Table, { limit }: PageRequest, end: string | undefined): string {
+    void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
+    linkNext(reply, end, limit);
+    const next = end === undefined ? '' : html`<a rel="next" href="${nextQuery(end, limit)}">Next page</a>`;
+    return tablePage(table.title, table.columns, table.rows, next, `${this.config.publicPath}/`);
   }
 
   private rows(): TagStore {
@@ -77,8 +96,8 @@ function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[]
   return [tag, String(initialized), String(nextReady), 0, ...cells];
 }
 
-function page(reply: FastifyReply, title: string, columns: string[], rows: Cell[][], more: boolean): string {
-  void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
-  const note = more ? `The first ${MAX_ROWS} tags; the console lists all of them.` : undefined;
-  return tablePage(title, columns, rows, note);
+interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
 }

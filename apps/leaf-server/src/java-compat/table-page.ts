@@ -1,13 +1,18 @@
-import { html } from '../http/responses/html';
+import { html, type Html } from '../http/responses/html';
 
 export type Cell = string | number;
 
-/** A page with one table and a link to the console. */
+/**
+ * A page with one table and a link to the console.
+ *
+ * @param console the path of the console
+ */
 export function tablePage(
   title: string,
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
-  note = '',
+  note: string | Html = '',
+  console = '/',
 ): string {
   const page = html`<!doctype html>
     <html lang="en">
@@ -19,7 +24,7 @@ export function tablePage(
         <link rel="icon" href="data:," />
       </head>
       <body>
-        <p><a href="/">Console</a> ${note}</p>
+        <p><a href="${console}">Console</a> ${note}</p>
         <table>
           <thead>
             <tr>

@@ -1,16 +1,21 @@
-import { type LeafModeHealth, type LeafStatus, worstOf } from '@leaf-ids/id';
+import { type LeafModeHealth, type LeafReadiness, type LeafStatus, worstOf } from '@leaf-ids/id';
 
-/** How one process of the server is, as plain data: health, metrics, monitor and console read this. */
-export interface ProcessStatus {
+/** Whether one process of the server is ready, as plain data: probes read this. */
+export interface ProcessReadiness {
   /** Whether it takes connections. One that takes the place of another process waits until it is ready. */
   readonly listening: boolean;
   /** Down while it wants no more requests. */
   readonly drain: LeafModeHealth;
+  readonly leaf: LeafReadiness;
+}
+
+/** The status of one process, as plain data: metrics, monitor and console read this. */
+export interface ProcessStatus extends ProcessReadiness {
   readonly leaf: LeafStatus;
 }
 
 /** The parts that decide whether requests may come. */
-export function readinessOf({ drain, leaf: { segment, snowflake } }: ProcessStatus): Record<string, LeafModeHealth> {
+export function readinessOf({ drain, leaf: { segment, snowflake } }: ProcessReadiness): Record<string, LeafModeHealth> {
   return {
     drain,
     ...(segment && { segment: segment.health }),
@@ -18,6 +23,6 @@ export function readinessOf({ drain, leaf: { segment, snowflake } }: ProcessStat
   };
 }
 
-export function isReady(status: ProcessStatus): boolean {
+export function isReady(status: ProcessReadiness): boolean {
   return worstOf(Object.values(readinessOf(status))) !== 'down';
 }

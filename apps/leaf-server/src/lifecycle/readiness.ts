@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Leaf } from '@leaf-ids/id';
 import { Drain } from './drain';
-import { isReady, type ProcessStatus } from './process-status';
+import { isReady, type ProcessReadiness, type ProcessStatus } from './process-status';
 
 /** Whether requests may come to this process. */
 @Injectable()
@@ -15,15 +15,21 @@ export class Readiness {
   ) {}
 
   get ready(): boolean {
-    return isReady(this.status());
+    return isReady(this.current());
   }
 
-  status(): ProcessStatus {
+  /** Takes the same time with any number of tags. */
+  current(): ProcessReadiness {
     const { active, reason } = this.drain;
     return {
       listening: (this.host.httpAdapter.getHttpServer() as Server).listening,
       drain: active ? { status: 'down', message: reason } : { status: 'up' },
-      leaf: this.leaf.status(),
+      leaf: this.leaf.readiness(),
     };
+  }
+
+  /** Adds up the counts of all tags. */
+  status(): ProcessStatus {
+    return { ...this.current(), leaf: this.leaf.status() };
   }
 }

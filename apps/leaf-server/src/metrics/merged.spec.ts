@@ -1,6 +1,9 @@
 import { addMetrics, type Metric, type MetricReading } from '@leaf-ids/id';
 import { Registry } from 'prom-client';
 import type { Gathered } from '../cluster/worker-bus';
+import { FakeClock } from '@leaf-ids/core';
+import { TimeSlice } from '../monitor/sampling/time-slice';
+import { exposition } from './exposition';
 import { merged } from './merged';
 
 const BUCKETS = [{ bound: 1000, count: 1 }];
@@ -29,7 +32,8 @@ function readingsOf(requests: number, tags: number, left: number): Promise<Metri
 }
 
 async function linesOf(gathered: Gathered<readonly MetricReading[]>): Promise<string[]> {
-  return (await merged(gathered)).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const text = await exposition(merged(gathered), new TimeSlice(new FakeClock()));
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
 describe('The metrics of several processes', () => {

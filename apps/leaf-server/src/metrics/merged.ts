@@ -1,6 +1,6 @@
-import { addMetrics, addReading, LEAF_METRICS, type Line, type Metric, type MetricReading } from '@leaf-ids/id';
-import { Registry } from 'prom-client';
+import { LEAF_METRICS, type Line, type MetricReading } from '@leaf-ids/id';
 import type { Gathered } from '../cluster/worker-bus';
+import type { LazyReading } from './exposition';
 import { SERVER_METRICS } from './server-metrics';
 
 type Readings = Gathered<readonly MetricReading[]>;
@@ -8,24 +8,12 @@ type Reading = { readonly process: number; readonly reading: MetricReading };
 
 const SHARED = new Map([...LEAF_METRICS, ...SERVER_METRICS].map(({ name, shared }) => [name, shared]));
 
-const PROCESS_UP: Metric<Readings> = {
-  name: 'leaf_process_up',
-  type: 'gauge',
-  help: '1 for a process of this server that answers',
-  labels: ['process'],
-  read: ({ answers, missing }) => [
-    ...answers.map(({ process }) => ({ labels: { process }, value: 1 })),
-    ...missing.map(({ process }) => ({ labels: { process }, value: 0 })),
-  ],
-};
-
 /**
- * What several processes tell, as one text. Each line carries its process as a label, so that the counter of a process that
- * was replaced begins anew as counters do, and that of one that does not answer is absent: a sum would fall, and what reads
- * it would take that for new events. Only what all tell of the same thing is told once.
+ * The metrics of several processes. Each line has the label `process`: the counter of a process that was replaced starts
+ * from 0, and that of a process without an answer is absent. A sum over the processes would fall then, which readers
+ * would take for new events. Only what all processes read of the same thing has one line.
  */
-export async function merged(readings: Readings): Promise<string> {
-  const registry = new Registry();
+export function* merged(readings: Readings): Generator<LazyReading> {
   const byName = new Map<string, Reading[]>();
   for (const { process, value } of readings.answers) {
     for (const reading of value) {
@@ -36,18 +24,29 @@ export async function merged(readings: Readings): Promise<string> {
   }
   for (const [name, each] of byName) {
     const { help = '', type = 'gauge' } = each[0]?.reading ?? {};
-    addReading(registry, name, { help, type }, () => linesOf(each, SHARED.get(name)));
+    const shared = SHARED.get(name);
+    yield { name, help, type, values: shared === undefined ? linesOfEach(each) : extremes(each, shared) };
   }
-  addMetrics(registry, [PROCESS_UP], () => readings);
-  return registry.metrics();
+  yield processUp(readings);
 }
 
-function linesOf(readings: readonly Reading[], shared: 'least' | 'most' | undefined): Line[] {
-  if (shared === undefined) {
-    return readings.flatMap(({ process, reading }) =>
-      reading.values.map((line) => ({ ...line, labels: { ...line.labels, process } })),
-    );
+function processUp({ answers, missing }: Readings): MetricReading {
+  const line = ({ process }: { readonly process: number }, value: number): Line => ({ labels: { process }, value });
+  return {
+    name: 'leaf_process_up',
+    type: 'gauge',
+    help: '1 for a process of this server that answers',
+    values: [...answers.map((each) => line(each, 1)), ...missing.map((each) => line(each, 0))],
+  };
+}
+
+function* linesOfEach(readings: readonly Reading[]): Generator<Line> {
+  for (const { process, reading } of readings) {
+    for (const line of reading.values) yield { ...line, labels: { ...line.labels, process } };
   }
+}
+
+function extremes(readings: readonly Reading[], shared: 'least' | 'most'): Line[] {
   const lines = new Map<string, Line>();
   for (const line of readings.flatMap(({ reading }) => reading.values)) {
     const key = JSON.stringify(line.labels);

@@ -1,52 +1,89 @@
-import { Injectable } from '@nestjs/common';
-import { addMetrics, Leaf, type MetricReading, metricsOf, TagSeries } from '@leaf-ids/id';
+import { Inject, Injectable } from '@nestjs/common';
+import { addMetrics, Leaf, type LeafFigures, type MetricReading, metricsOf, TagSeries } from '@leaf-ids/id';
+import { Clock } from '@leaf-ids/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { WorkerBus, BusRequest } from '../cluster/worker-bus';
+import { WorkerBus } from '../cluster/worker-bus';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
 import { serverVersion } from '../config/version';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
 import { Readiness } from '../lifecycle/readiness';
+import { Exhaustion } from '../monitor/sampling/exhaustion';
 import { IssueRates } from '../monitor/sampling/issue-rates';
+import { TimeSlice } from '../monitor/sampling/time-slice';
+import { exposition } from './exposition';
 import { merged } from './merged';
+import { ReadingPages } from './reading-pages';
 import { SERVER_METRICS } from './server-metrics';
+import { SharedText } from './shared-text';
 
 /** Gauges of prom-client that are named as counters, which tools object to; each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-const READINGS = new BusRequest<undefined, MetricReading[]>('metrics');
-
-/** The metrics of this server in Prometheus text. They are read when they are asked for. */
+/**
+ * The metrics of this server in Prometheus text. They are read when a scrape asks for them, and written in slices;
+ * concurrent scrapes share one text.
+ */
 @Injectable()
 export class Metrics {
   private readonly registry = new Registry();
+  private readonly pages: ReadingPages;
+  private readonly shared: SharedText;
+  private readonly tags: TagSeries | undefined;
+  /** Of the reading under way. */
+  private figures: LeafFigures;
 
   constructor(
     requests: RequestCounts,
     overload: OverloadCounts,
     readiness: Readiness,
     rates: IssueRates,
-    leaf: Leaf,
+    exhaustion: Exhaustion,
     logger: LeafLogger,
+    @Inject(LEAF_CONFIG) { name }: LeafConfig,
+    private readonly leaf: Leaf,
     private readonly bus: WorkerBus,
+    private readonly clock: Clock,
   ) {
     const { registry } = this;
-    const tags = leaf.segments && new TagSeries(leaf.segments, (tag) => rates.rateOf(tag));
     const version = serverVersion();
-    addMetrics(registry, metricsOf(leaf.status()), () => ({ status: leaf.status(), tags: tags?.read() }));
-    addMetrics(registry, SERVER_METRICS, () => ({ status: readiness.status(), requests, overload, logger, version }));
+    this.tags = leaf.segments && new TagSeries(leaf.segments, (tag) => rates.rateOf(tag));
+    this.figures = { status: leaf.status(), tags: undefined };
+    addMetrics(registry, metricsOf(this.figures.status), () => this.figures);
+    const known = { requests, overload, exhaustion, logger, version, name };
+    addMetrics(registry, SERVER_METRICS, () => ({
+      status: { ...readiness.current(), leaf: this.figures.status },
+      ...known,
+    }));
     addProcessMetrics(registry);
-    bus.serve(READINGS, () => registry.getMetricsAsJSON() as unknown as Promise<MetricReading[]>);
+    this.pages = new ReadingPages(bus, () => this.read());
+    this.shared = new SharedText(() => this.write(), clock);
   }
 
   get contentType(): string {
     return this.registry.contentType;
   }
 
-  /** Those of all processes of the server. */
-  async text(): Promise<string> {
-    if (this.bus.count === 1) return this.registry.metrics();
-    return merged(await this.bus.ask(READINGS, undefined));
+  /** The metrics of all processes of the server. */
+  text(): Promise<string> {
+    return this.shared.get();
+  }
+
+  private async write(): Promise<string> {
+    const readings = this.bus.count === 1 ? await this.read() : merged(await this.pages.gather());
+    return exposition(readings, new TimeSlice(this.clock));
+  }
+
+  /** With many tags, the status and the figures of the tags take some milliseconds each. */
+  private async read(): Promise<MetricReading[]> {
+    const slice = new TimeSlice(this.clock);
+    const status = this.leaf.status();
+    await slice.yieldIfOver();
+    this.figures = { status, tags: this.tags?.read() };
+    await slice.yieldIfOver();
+    return this.registry.getMetricsAsJSON() as unknown as Promise<MetricReading[]>;
   }
 }
 

@@ -1,7 +1,9 @@
+import { hostname } from 'node:os';
 import type { Metric } from '@leaf-ids/id';
 import type { LeafLogger } from '../config/logging';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';
+import type { Exhaustion } from '../monitor/sampling/exhaustion';
 import { isReady, type ProcessStatus } from '../lifecycle/process-status';
 
 /** What the metrics of a server are read from, besides those of its IDs. */
@@ -10,7 +12,10 @@ export interface ServerFigures {
   readonly requests: RequestCounts;
   readonly overload: OverloadCounts;
   readonly logger: LeafLogger;
+  readonly exhaustion: Exhaustion;
   readonly version: string;
+  /** Of the service. */
+  readonly name: string;
 }
 
 export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
@@ -75,4 +80,30 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
     shared: 'most',
     read: ({ version }) => [{ labels: { version }, value: 1 }],
   },
+  {
+    name: 'leaf_cluster_info',
+    type: 'gauge',
+    help: 'Servers with the same labels share tags or worker IDs',
+    labels: ['name', 'storage'],
+    shared: 'most',
+    read: ({ name, status }) => [{ labels: { name, storage: storageOf(status) }, value: 1 }],
+  },
+  {
+    name: 'leaf_segment_exhaustion_min_seconds',
+    type: 'gauge',
+    help: 'The least time that the buffered IDs of any tag last',
+    read: ({ exhaustion }) => exhaustion.leastSeconds,
+  },
+  {
+    name: 'leaf_segment_tags_short',
+    type: 'gauge',
+    help: 'Tags whose buffered IDs last less than ten minutes',
+    read: ({ status, exhaustion }) => status.leaf.segment && exhaustion.shortTags,
+  },
 ];
+
+/** The database, or without segment mode the worker registry. Files belong to one host. */
+function storageOf({ leaf: { database, registry } }: ProcessStatus): string {
+  const { description = '' } = database ?? registry ?? {};
+  return /sqlite:|^local\b/.test(description) ? `${description} on ${hostname()}` : description;
+}

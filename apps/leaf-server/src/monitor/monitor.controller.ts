@@ -1,9 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from '../http/fast-path';
 import { streamBody } from '../http/responses/stream-body';
 import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiPage, linkNext, NEXT_PAGE, pageRequest } from '../openapi/paging';
 import { ApiProblems } from '../openapi/problems';
 import { contentOf } from '../openapi/schemas';
 import { PeerWatch } from './sampling/peer-watch';
@@ -53,15 +54,26 @@ export class MonitorController {
   }
 
   @Get('segments')
-  @ApiOperation({ operationId: 'monitorSegments', summary: 'The segments of every tag that this server knows' })
+  @ApiOperation({
+    operationId: 'monitorSegments',
+    summary: 'The segments of the tags that this server knows, by name and page by page',
+  })
+  @ApiPage()
   @ApiResponse({
     status: 200,
-    description: 'All tags; `/metrics` has the first 1000 in use.',
+    description: 'The tags of the page; `/metrics` has the first 1000 in use.',
     type: SegmentsView,
+    headers: NEXT_PAGE,
   })
-  async segments(@Res() reply: FastifyReply): Promise<void> {
-    const pieces = await this.tags.document();
-    streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
+  async segments(
+    @Query('after') from: unknown,
+    @Query('limit') most: unknown,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const request = pageRequest(from, most);
+    const { tags, end } = await this.tags.page(request);
+    linkNext(reply, end, request.limit);
+    streamBody(reply.type(JSON_TYPE), this.tags.document(tags), 'utf8');
   }
 
   @Get('snowflake')

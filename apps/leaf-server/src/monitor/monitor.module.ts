@@ -3,6 +3,7 @@ import { MonitorController } from './monitor.controller';
 import { ServerIdentity } from './process/server-identity';
 import { TagChangeFeed } from './process/tag-change-feed';
 import { TagViews } from './process/tag-views';
+import { Exhaustion } from './sampling/exhaustion';
 import { IssueRates } from './sampling/issue-rates';
 import { PeerWatch } from './sampling/peer-watch';
 import { Sampler } from './sampling/sampler';
@@ -14,10 +15,10 @@ import { StreamHub } from './stream/stream-hub';
 @Module({
   controllers: [MonitorController],
   providers: [
-    ...[Traffic, IssueRates, PeerWatch, Sampler],
+    ...[Traffic, IssueRates, Exhaustion, PeerWatch, Sampler],
     ...[ServerIdentity, TagViews, TagChangeFeed],
     ...[AggregatedTags, AggregatedMonitor, StreamHub],
   ],
-  exports: [IssueRates, AggregatedTags],
+  exports: [IssueRates, Exhaustion, AggregatedTags],
 })
 export class MonitorModule {}

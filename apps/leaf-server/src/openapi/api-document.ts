@@ -1,6 +1,8 @@
-import type { INestApplication } from '@nestjs/common';
+import { Inject, Injectable, type INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
 import { serverVersion } from '../config/version';
 import { applyRecorded } from './decorators';
 import { describeProblems, ProblemDocument } from './problems';
@@ -23,9 +25,12 @@ and omits the body; HEAD on an ID route consumes an ID. Any other path returns 4
 problem document (RFC 9457) with a code. Programs should test the code.`;
 
 /** The OpenAPI document of this server, built on the first request. */
+@Injectable()
 export class ApiDocument {
   private application: INestApplication | undefined;
   private built: Promise<OpenAPIObject> | undefined;
+
+  constructor(@Inject(LEAF_CONFIG) private readonly config: LeafConfig) {}
 
   /** Call once, before the server listens. */
   describe(application: INestApplication): void {
@@ -49,7 +54,7 @@ export class ApiDocument {
       .setTitle('Leaf')
       .setDescription(ABOUT.replaceAll('\n', ' '))
       .setVersion(serverVersion())
-      .addServer('/', 'This server')
+      .addServer(this.config.publicPath || '/', 'This server')
       .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'A token of `LEAF_ADMIN_TOKEN`.' });
     for (const [name, description] of Object.entries(GROUPS)) builder.addTag(name, description);
     const options = { autoTagControllers: false, extraModels: [ProblemDocument] };

@@ -19,6 +19,8 @@ export abstract class KnownTags {
   protected readonly retiring = new RetiringTags();
   protected readonly closing = new AbortController();
 
+  private membership = 0;
+
   protected constructor(protected readonly clock: Clock) {}
 
   snapshot(): DoubleBufferSnapshot[] {
@@ -37,6 +39,15 @@ export abstract class KnownTags {
     if (revision !== undefined) return revision;
     const paused = this.paused.get(tag);
     return paused === undefined ? this.periodic.get(tag)?.revision : -1 - paused.revision;
+  }
+
+  /** Changes whenever a tag comes or goes. */
+  get namesRevision(): number {
+    return this.membership;
+  }
+
+  protected noteMembership(): void {
+    this.membership++;
   }
 
   get tagCount(): number {
@@ -66,9 +77,25 @@ export abstract class KnownTags {
 
   /** Number of IDs issued, including those of removed tags. */
   get issued(): number {
+    return this.countIssued();
+  }
+
+  /**
+   * As {@link issued}. Calls `onUsed` at the same moment with each tag that has issued IDs.
+   *
+   * Runs every second over all tags, so it allocates no arrays.
+   */
+  countIssued(onUsed?: (tag: string) => void): number {
     let sum = this.retiring.issued + this.periodic.issued;
-    // Runs every second over all tags, so it allocates no arrays.
-    for (const buffers of [this.buffers, this.paused]) for (const buffer of buffers.values()) sum += buffer.issued;
+    for (const buffers of [this.buffers, this.paused]) {
+      for (const buffer of buffers.values()) {
+        const { issued } = buffer;
+        if (issued === 0) continue;
+        sum += issued;
+        onUsed?.(buffer.tag);
+      }
+    }
+    if (onUsed !== undefined) this.periodic.visit((tag, issued) => issued > 0 && onUsed(tag));
     return sum;
   }
 

@@ -213,12 +213,14 @@ export class SegmentIdGenerator extends KnownTags {
 
   private admit(entry: TagEntry): void {
     const { tag, kind } = entry;
+    if (!this.isKnown(tag)) this.noteMembership();
     if (isPeriodic(kind)) this.periodic.admit(tag, kind);
     else if (!this.buffers.has(tag)) this.buffers.set(tag, this.sources.open(entry, this.dropped.highestOf(tag)));
   }
 
   private async drop(tag: string, reason: (tag: string) => LeafError): Promise<void> {
     const source = this.sourceOf(tag);
+    if (this.isKnown(tag)) this.noteMembership();
     this.periodic.drop(tag, reason);
     this.buffers.delete(tag);
     this.paused.delete(tag);

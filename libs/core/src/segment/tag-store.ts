@@ -40,13 +40,24 @@ export function fitsDescription(text: string): boolean {
   return Array.from(text).length <= MAX_DESCRIPTION;
 }
 
+/** A part of the list of tags: `limit` of them after the tag `after`. What is left out does not limit it. */
+export interface TagPage {
+  readonly after?: string | undefined;
+  readonly limit?: number;
+}
+
 /**
  * Administration of tags. Every change is one transaction. Failures of the store reject with `LEAF_STORE_UNAVAILABLE`.
  */
 export abstract class TagStore {
-  /** All tags, or the first `limit` of them, by name. */
-  abstract list(limit?: number): Promise<TagRow[]>;
+  /**
+   * The tags by name, in the order of the database; of several databases in the order of the bytes.
+   *
+   * @throws LeafError `LEAF_OVERLOADED` when too many reads wait for the database
+   */
+  abstract list(page?: TagPage): Promise<TagRow[]>;
 
+  /** @throws LeafError as {@link list} */
   abstract find(tag: string): Promise<TagRow | undefined>;
 
   /**

@@ -7,8 +7,9 @@ class Tags {
   readonly current = new Map<string, number>();
   gone = 0;
 
-  visit(visit: TagVisit): void {
-    for (const [tag, issued] of this.current) visit(tag, issued, 7, 100);
+  countIssued(onUsed?: (tag: string) => void): number {
+    for (const [tag, issued] of this.current) if (issued > 0) onUsed?.(tag);
+    return [...this.current.values()].reduce((sum, issued) => sum + issued, this.gone);
   }
 
   visitOne(tag: string, visit: TagVisit): void {
@@ -18,10 +19,6 @@ class Tags {
 
   get tagCount(): number {
     return this.current.size;
-  }
-
-  get issued(): number {
-    return [...this.current.values()].reduce((sum, issued) => sum + issued, this.gone);
   }
 
   isStrict(tag: string): boolean {

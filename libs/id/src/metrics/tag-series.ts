@@ -61,14 +61,10 @@ export class TagSeries {
     private readonly rateOf: (tag: string) => number = () => 0,
   ) {}
 
-  /** Reads the tags synchronously; only those with a label once all labels are assigned. */
+  /** Reads all tags at one moment: a tag that got its label later than the total was read would make `_other` fall. */
   read(): TagsReading {
-    if (this.labelled.size < LABELLED_TAGS) {
-      this.segments.visit((tag, issued) => {
-        if (issued > 0) this.label(tag);
-      });
-    }
-    let otherIssued = this.segments.issued;
+    const onUsed = this.labelled.size < LABELLED_TAGS ? (tag: string): void => this.label(tag) : undefined;
+    let otherIssued = this.segments.countIssued(onUsed);
     const figures = [...this.labelled].map(([tag, series]): TagFigures => {
       this.look(tag, series);
       const { issued, stock } = series;

@@ -63,6 +63,11 @@ export class SqlDatabase {
     this.source = new ConnectionSource(dataSource, description, clock, options);
   }
 
+  /** Maximum number of open connections. */
+  get connections(): number {
+    return this.options.connections;
+  }
+
   /**
    * Yields to the event loop between the statements of a long task: SQLite is synchronous, and would block requests.
    */

@@ -8,6 +8,7 @@ export const MYSQL_TAGS: TagDialect = {
   // The collation of an existing table may treat `Order` as equal to `order`: find by key, then compare bytes.
   thisTag: 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)',
   key: (tag) => [tag, tag],
+  bytesOf: (text) => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`,
   maxIdText: 'CAST(COALESCE(max_id, 0) AS CHAR)',
   lastIdText: 'CAST(last_id AS CHAR)',
   periodStartText: 'CAST(period_start AS CHAR)',

@@ -6,6 +6,7 @@ import { POSTGRES_GUARD } from './postgres-guard';
 export const POSTGRES_TAGS: TagDialect = {
   ...STANDARD_TAGS,
   text: numbered,
+  bytesOf: (text) => `${text} COLLATE "C"`,
   maxIdText: 'COALESCE(max_id, 0)::text',
   lastIdText: 'last_id::text',
   periodStartText: 'period_start::text',

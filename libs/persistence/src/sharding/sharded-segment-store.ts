@@ -198,7 +198,7 @@ export class ShardedSegmentStore extends SegmentStore {
   /** For a tag with two rows: the row in use must not be behind the leftover row. */
   private async compare(tag: string, shard: Shard): Promise<void> {
     const owner = this.shards.of(tag);
-    const [own, left] = await Promise.all([owner.stores.tags.find(tag), shard.stores.tags.find(tag)]);
+    const [own, left] = await Promise.all([owner.stores.tags.current(tag), shard.stores.tags.current(tag)]);
     const { name } = owner;
     if (own === undefined || left === undefined) this.behind.delete(tag);
     else if (own.reset !== undefined) this.behind.set(tag, rowInvalid(periodsElsewhere(tag, shard.name, name)));

@@ -1,5 +1,13 @@
-import { type Interleave, LeafError, type NewTag, type TagChange, type TagRow, TagStore } from '@leaf-ids/core';
-import { highest } from '../stores/sql-tag-store';
+import {
+  type Interleave,
+  LeafError,
+  type NewTag,
+  type TagChange,
+  type TagPage,
+  type TagRow,
+  TagStore,
+} from '@leaf-ids/core';
+import { compareNames, highest } from '../stores/sql-tag-store';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
 import { misplaced, periodsElsewhere } from './tag-places';
@@ -10,18 +18,30 @@ export class ShardedTagStore extends TagStore {
     super();
   }
 
-  /** Rejects unless all databases respond. Omits rows in a database that does not own their tag. */
-  async list(limit?: number): Promise<TagRow[]> {
-    const lists = await Promise.all(
-      this.shards.all.map(async (shard) => {
-        const rows = await shard.stores.tags.list(limit);
-        return rows.filter(({ tag }) => this.shards.of(tag) === shard);
-      }),
-    );
-    return lists
-      .flat()
-      .sort((a, b) => (a.tag < b.tag ? -1 : 1))
-      .slice(0, limit);
+  /**
+   * By name, in the order of the bytes: databases may differ in theirs. Whole, or an error: all of them have to answer.
+   * Rows in a database that they do not belong to are left out.
+   */
+  async list({ after, limit = Infinity }: TagPage = {}): Promise<TagRow[]> {
+    const rows: TagRow[] = [];
+    for (let last = after; ;) {
+      const size = limit - rows.length;
+      const pages = await Promise.all(
+        this.shards.all.map(async (shard) => shard.stores.tags.listByBytes({ after: last, limit: size })),
+      );
+      // What a full page leaves out comes after its end: rows of others beyond it have to wait.
+      const ends = pages.flatMap((page) => (page.length === size ? (page.at(-1)?.tag ?? []) : []));
+      last = ends.sort(compareNames)[0];
+      const end = last;
+      const complete = pages.flatMap((page, index) =>
+        page.filter(
+          ({ tag }) =>
+            this.shards.of(tag) === this.shards.all[index] && (end === undefined || compareNames(tag, end) <= 0),
+        ),
+      );
+      for (const row of complete.sort((a, b) => compareNames(a.tag, b.tag))) rows.push(row);
+      if (last === undefined || rows.length >= limit) return rows.slice(0, limit);
+    }
   }
 
   async find(tag: string): Promise<TagRow | undefined> {
@@ -48,7 +68,7 @@ export class ShardedTagStore extends TagStore {
     }
     if (tag.interleave !== undefined) return this.createShares(tag, tag.interleave, deleted);
     for (const shard of this.shards.all) {
-      if (shard === owner || (await shard.stores.tags.find(tag.tag)) === undefined) continue;
+      if (shard === owner || (await shard.stores.tags.current(tag.tag)) === undefined) continue;
       throw new LeafError('LEAF_TAG_EXISTS', misplaced(tag.tag, shard.name, owner.name));
     }
     return owner.stores.tags.createAbove(tag, deleted);
@@ -80,12 +100,12 @@ export class ShardedTagStore extends TagStore {
     for (const [remainder, shard] of byName.entries()) {
       const { tags } = shard.stores;
       const share = { ...interleave, remainder };
-      const row = await tags.find(tag.tag);
+      const row = await tags.current(tag.tag);
       if (row === undefined) await tags.createAbove({ ...tag, interleave: share }, deleted);
       else if (!isShare(row, share)) throw exists(tag.tag);
       created ||= row === undefined;
     }
-    const row = await this.find(tag.tag);
+    const row = await this.shards.of(tag.tag).stores.tags.current(tag.tag);
     if (!created || row === undefined) throw exists(tag.tag);
     return row;
   }
@@ -93,11 +113,11 @@ export class ShardedTagStore extends TagStore {
   /** The other databases that have a share of the tag; empty unless the tag is interleaved. */
   private async otherShares(tag: string): Promise<Shard[]> {
     const owner = this.shards.of(tag);
-    if ((await owner.stores.tags.find(tag))?.interleave === undefined) return [];
+    if ((await owner.stores.tags.current(tag))?.interleave === undefined) return [];
     const shares: Shard[] = [];
     for (const shard of this.shards.all) {
       if (shard === owner) continue;
-      if ((await shard.stores.tags.find(tag))?.interleave !== undefined) shares.push(shard);
+      if ((await shard.stores.tags.current(tag))?.interleave !== undefined) shares.push(shard);
     }
     return shares;
   }

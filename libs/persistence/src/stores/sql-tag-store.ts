@@ -1,12 +1,11 @@
 import {
   assertNewTag,
   assertTagChange,
-  type Interleave,
-  InterleavedBlocks,
   LeafError,
   type NewTag,
   periodRow,
   type TagChange,
+  type TagPage,
   type TagReset,
   type TagRow,
   TagStore,
@@ -15,50 +14,44 @@ import { oneOfSeveral } from './roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import type { DatabaseNames } from './database-names';
 import { NO_PERIOD } from './period-statement';
-import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
+import { insertValues, positionOf, raised, select, type StoredRow, toTagRow } from './stored-tag';
 import type { TagDialect } from './tag-dialect';
-
-interface StoredRow extends SettingColumns {
-  readonly biz_tag: string;
-  /** Decimal: JavaScript numbers are exact to 2^53 only. */
-  readonly max_id: string;
-  /** Decimal: the first number of each period. */
-  readonly period_start: string | null;
-  /** Text on MySQL, where COALESCE makes it a BIGINT. */
-  readonly step: number | string;
-  readonly description: string | null;
-  /** Unix seconds. */
-  readonly updated: number | string | null;
-}
+import { TagReads } from './tag-reads';
 
 /** Limit for a change of a few statements, in milliseconds. */
 const CHANGE_LIMIT_MS = 5000;
 
-/** Rows per query when listing tags: few enough that parsing them does not block requests. */
-const PAGE = 1000;
+/** Rows of one query: few enough that requests do not wait for the driver that reads them. */
+const PAGE = 250;
 
 /** Administers the rows of `leaf_alloc` and `leaf_deleted_tag`. */
 export class SqlTagStore extends TagStore {
+  private readonly reads: TagReads;
+
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: TagDialect,
     private readonly names: DatabaseNames,
   ) {
     super();
+    this.reads = new TagReads(database.connections);
   }
 
-  async list(limit = Infinity): Promise<TagRow[]> {
-    const rows: TagRow[] = [];
-    for (;;) {
-      const size = Math.min(PAGE, limit - rows.length);
-      const page = await this.page(rows.at(-1)?.tag, size);
-      for (const row of page) rows.push(toTagRow(row));
-      if (page.length < size || rows.length >= limit) return rows;
-      await this.database.letOthersPass();
-    }
+  list(page: TagPage = {}): Promise<TagRow[]> {
+    return this.readPages(page, (name) => name);
   }
 
-  async find(tag: string): Promise<TagRow | undefined> {
+  /** As {@link list}, in the order of {@link compareNames}, which takes the database longer: no index has it. */
+  listByBytes(page: TagPage): Promise<TagRow[]> {
+    return this.readPages(page, this.dialect.bytesOf);
+  }
+
+  find(tag: string): Promise<TagRow | undefined> {
+    return this.reads.run(JSON.stringify(tag), () => this.current(tag));
+  }
+
+  /** As {@link find}, for changes, which do not wait for readers. */
+  async current(tag: string): Promise<TagRow | undefined> {
     const row = await this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
     return row && toTagRow(row);
   }
@@ -140,10 +133,24 @@ export class SqlTagStore extends TagStore {
     await statement(this.dialect.text(update), [...limits, like, rows.length, rows]);
   }
 
-  /** The first rows by name, or the first ones after `tag`, without those of periods. */
-  private page(tag: string | undefined, size: number): Promise<StoredRow[]> {
-    const after = `WHERE ${NO_PERIOD}${tag === undefined ? '' : ' AND biz_tag > ?'}`;
-    const sql = this.dialect.text(`${select(this.dialect)} ${after} ORDER BY biz_tag LIMIT ?`);
+  private async readPages({ after, limit = Infinity }: TagPage, nameOf: (text: string) => string): Promise<TagRow[]> {
+    const rows: TagRow[] = [];
+    for (;;) {
+      const size = Math.min(PAGE, limit - rows.length);
+      const last = rows.at(-1)?.tag ?? after;
+      const key = JSON.stringify([nameOf(''), last, size]);
+      const page = await this.reads.run(key, () => this.page(last, size, nameOf));
+      for (const row of page) rows.push(toTagRow(row));
+      if (page.length < size || rows.length >= limit) return rows;
+      await this.database.letOthersPass();
+    }
+  }
+
+  /** The first rows by name, or the first ones after `tag`; not those of periods. */
+  private page(tag: string | undefined, size: number, nameOf: (text: string) => string): Promise<StoredRow[]> {
+    const name = nameOf('biz_tag');
+    const after = `WHERE ${NO_PERIOD}${tag === undefined ? '' : ` AND ${name} > ${nameOf('?')}`}`;
+    const sql = this.dialect.text(`${select(this.dialect)} ${after} ORDER BY ${name} LIMIT ?`);
     return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
   }
 
@@ -209,59 +216,6 @@ export class SqlTagStore extends TagStore {
   }
 }
 
-function select({ maxIdText, lastIdText, periodStartText, updated }: TagDialect): string {
-  return `SELECT biz_tag, ${maxIdText} AS max_id, ${periodStartText} AS period_start, COALESCE(step, 0) AS step, max_step, ${lastIdText} AS last_id,
-    ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
-}
-
-/** The parameters of {@link TagDialect.insertTag}. */
-function insertValues(tag: NewTag): SqlParameter[] {
-  const { interleave, order, reset } = tag;
-  return [
-    ...[
-      tag.tag,
-      positionOf(tag.maxId ?? 1n, interleave),
-      tag.step,
-      tag.description ?? '',
-      tag.maxStep ?? null,
-      tag.max ?? null,
-    ],
-    ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
-    ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
-    reset === undefined ? null : (tag.maxId ?? 1n),
-  ];
-}
-
-function toTagRow(row: StoredRow): TagRow {
-  const { biz_tag, max_id, period_start, step, max_step, last_id, description, updated } = row;
-  const kind = kindOf(biz_tag, row);
-  return {
-    ...kind,
-    tag: biz_tag,
-    maxId: period_start === null ? idAt(BigInt(max_id), kind.interleave) : BigInt(period_start),
-    step: Number(step),
-    maxStep: max_step === null ? undefined : Number(max_step),
-    max: last_id === null ? undefined : BigInt(last_id),
-    description: description ?? undefined,
-    updatedAt: Math.round(Number(updated ?? 0) * 1000),
-  };
-}
-
-/** `max_id` for the next ID; for an interleaved tag, the position among the IDs of this share. */
-function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
-  return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
-}
-
-/** The new `max_id` after a raise. With periods, it is the start of periods lost in a failover: it never decreases. */
-function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: TagRow): bigint {
-  const position = positionOf(maxId, interleave);
-  return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;
-}
-
-function idAt(position: bigint, interleave: Interleave | undefined): bigint {
-  return interleave === undefined ? position : new InterleavedBlocks(interleave).atPosition(position).range.from;
-}
-
 /** @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_TAG_EXISTS` */
 function assertAfterDeleted({ tag, maxId, order, reset }: NewTag, deleted: bigint): void {
   if (order === 'strict') {
@@ -273,7 +227,12 @@ function assertAfterDeleted({ tag, maxId, order, reset }: NewTag, deleted: bigin
   if (reset === undefined && maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
 }
 
-/** The higher of two optional IDs. */
+/** As their bytes in UTF-8. */
+export function compareNames(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Of what two databases remember. */
 export function highest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one;
 }

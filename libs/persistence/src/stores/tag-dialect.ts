@@ -8,6 +8,8 @@ export interface TagDialect {
   /** The condition that matches exactly one tag; `key` returns its parameters. */
   readonly thisTag: string;
   readonly key: (tag: string) => SqlParameter[];
+  /** An expression that orders `text` by its bytes in UTF-8, in every database alike. */
+  readonly bytesOf: (text: string) => string;
   readonly maxIdText: string;
   readonly lastIdText: string;
   readonly periodStartText: string;
@@ -41,6 +43,7 @@ export const INSERTED = `biz_tag, max_id, step, description, max_step, last_id, 
 export const STANDARD_TAGS = {
   thisTag: 'biz_tag = ?',
   key: (tag: string) => [tag],
+  bytesOf: (text: string) => text,
   insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (biz_tag) DO NOTHING RETURNING 1 AS inserted`,
   inserted: (answer: unknown) => (answer as unknown[]).length > 0,

@@ -19,7 +19,7 @@ type Act = { readonly kind: 'create' } | { readonly kind: 'edit' | 'remove'; rea
 export function TagsPage(): JSX.Element {
   const { t, format, admin } = useConsole();
   const { segments } = useMonitor();
-  const { rows, problem, reload, put } = useTagRows();
+  const { rows, loading, problem, reload, put } = useTagRows();
   const [search, setSearch] = useState('');
   const [sorting, setSorting] = useState<Sorting<TagColumn>>({ by: 'tag', descending: false });
   const [act, setAct] = useState<Act | undefined>(undefined);
@@ -67,7 +67,7 @@ export function TagsPage(): JSX.Element {
       </div>
       <DoneNote text={done} />
       <ProblemNote problem={failed ?? problem} />
-      {rows === undefined && problem === undefined && <p class="waiting">{t.loadingTags}</p>}
+      {loading && <p class="waiting">{t.loadingTags}</p>}
       {rows !== undefined && (
         <VirtualTable<TagRow, TagColumn>
           label={t.tags}

@@ -18,6 +18,7 @@ import { API_HEADERS, COMMON_HEADERS, noRoute, sendProblem, toLeafError } from '
 import { FaultResponder } from './fault-responder';
 import { HttpServer } from './http-server';
 import { takeJsonBodies } from './json-body';
+import type { ManagementPort } from './management-port';
 import { RouteMethods } from './route-methods';
 
 declare module 'fastify' {
@@ -31,6 +32,10 @@ const MAX_BODY_BYTES = 65_536;
 /** A tag of 128 percent-encoded characters, and room for longer ones, which the routes refuse with a reason. */
 const MAX_PARAM_LENGTH = 1024;
 
+/** Connections to the management port at once. */
+const MANAGEMENT_CONNECTIONS = 128;
+const NO_FAST_PATH = { answer: () => false };
+
 export interface AdapterParts {
   readonly limits: HttpLimits;
   readonly clock: Clock;
@@ -40,11 +45,12 @@ export interface AdapterParts {
   readonly drain: Drain;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLogConfig | undefined;
+  readonly management: ManagementPort;
 }
 
 /** Fastify for Nest, with the fast path and the overload protection ahead of it, and limits on what comes in. */
 export function createAdapter(parts: AdapterParts): FastifyAdapter {
-  const { limits, clock, fastPath, counts, overload, drain } = parts;
+  const { limits, clock, fastPath, counts, overload, drain, management } = parts;
   const connections = new Connections(limits.maxConnections, limits.dealt, clock, overload);
   const pending = new PendingResponses();
   const pipelines = new Pipelines(overload);
@@ -53,8 +59,16 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
   const routes = new RouteMethods();
   const accessLog = accessLogOf(parts, routes);
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: RequestListener): Server =>
-      new HttpServer({ limits, connections, pipelines, pending, faults, fastPath, accessLog, handler }),
+    serverFactory: (handler: RequestListener): Server => {
+      const shared = { limits, pipelines, pending, faults, accessLog, handler };
+      if (management.isOn) {
+        const operators = new Connections(MANAGEMENT_CONNECTIONS, limits.dealt, clock, overload);
+        const server = new HttpServer({ ...shared, connections: operators, fastPath: NO_FAST_PATH });
+        server.on('clientError', (error, socket) => faults.answerClientError(error, socket));
+        management.attach(server);
+      }
+      return new HttpServer({ ...shared, connections, fastPath });
+    },
     clientErrorHandler: (error, socket) => faults.answerClientError(error, socket),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const fault = toLeafError(error, request.method);
@@ -71,18 +85,23 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
   });
   const fastify = adapter.getInstance();
   takeJsonBodies(fastify);
-  admitRequests(fastify, admission, fastPath);
+  admitRequests(fastify, admission, fastPath, management);
   fastify.addHook('onRequest', ({ routeOptions: { url } }, reply, done) => {
     void reply.headers(url === SEGMENT_ROUTE || url === SNOWFLAKE_ROUTE ? COMMON_HEADERS : API_HEADERS);
     if (drain.active) void reply.header('connection', 'close');
     done();
   });
-  refuseUnknownRoutes(fastify, routes);
+  refuseUnknownRoutes(fastify, routes, management);
   fastify.addHook('onResponse', (request, reply, done) => {
     if (reply.admitted)
       counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);
     done();
   });
+  fastify.addHook('preClose', (done) => {
+    management.close();
+    done();
+  });
+  fastify.addHook('onClose', () => management.whenClosed());
   return adapter;
 }
 
@@ -94,11 +113,23 @@ function accessLogOf({ accessLog, limits, clock }: AdapterParts, routes: RouteMe
 }
 
 /** Every other hook and the handler of a route run when the request has its turn. */
-function admitRequests(fastify: FastifyInstance, admission: Admission, fastPath: FastPath): void {
+function admitRequests(
+  fastify: FastifyInstance,
+  admission: Admission,
+  fastPath: FastPath,
+  management: ManagementPort,
+): void {
   fastify.decorateReply('admitted', false);
   fastify.addHook('onRequest', ({ raw, method, routeOptions: { url } }, reply, done) => {
-    admission.pass(routeKind(method, url), reply.raw, () => {
+    const kind = routeKind(method, url);
+    const isServed = management.serves(raw.socket, kind);
+    // The refusal of a route that is not served here is cheap.
+    admission.pass(isServed ? kind : 'probe', reply.raw, () => {
       reply.admitted = true;
+      if (!isServed) {
+        sendProblem(noRoute(), reply);
+        return;
+      }
       const answered = fastPath.answerLater(raw, reply.raw);
       if (answered === undefined) done();
       else void answered.then((refusal) => refusal === undefined || sendProblem(toLeafError(refusal, method), reply));
@@ -107,14 +138,15 @@ function admitRequests(fastify: FastifyInstance, admission: Admission, fastPath:
 }
 
 /** Answers requests without a route, before their body is read: 405 if the path has a route for other methods. */
-function refuseUnknownRoutes(fastify: FastifyInstance, routes: RouteMethods): void {
+function refuseUnknownRoutes(fastify: FastifyInstance, routes: RouteMethods, management: ManagementPort): void {
   fastify.addHook('onRoute', ({ url, method }) => routes.add(url, [method].flat()));
-  fastify.addHook('preParsing', ({ method, url, routeOptions }, reply, body, done) => {
+  fastify.addHook('preParsing', ({ raw, method, url, routeOptions }, reply, body, done) => {
     if (routeOptions.url !== undefined) {
       done(null, body);
       return;
     }
-    const allowed = routes.allowed(url.split('?', 1)[0] ?? '');
+    const isServed = (route: string): boolean => management.serves(raw.socket, routeKind(method, route));
+    const allowed = routes.allowed(url.split('?', 1)[0] ?? '', isServed);
     if (allowed === undefined) sendProblem(noRoute(), reply);
     else sendProblem(methodNotAllowed(method, allowed), reply.header('allow', allowed));
   });

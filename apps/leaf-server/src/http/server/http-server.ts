@@ -29,7 +29,7 @@ export interface HttpServerParts {
   readonly pipelines: Pipelines;
   readonly pending: PendingResponses;
   readonly faults: FaultResponder;
-  readonly fastPath: FastPath;
+  readonly fastPath: Pick<FastPath, 'answer'>;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLog | undefined;
   /** The framework. */

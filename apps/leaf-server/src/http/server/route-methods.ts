@@ -24,9 +24,15 @@ export class RouteMethods {
     return undefined;
   }
 
-  /** For the header `Allow`; undefined if no route has this path. */
-  allowed(path: string): string | undefined {
-    const methods = [...this.routes.values()].flatMap((route) => (route.pattern.test(path) ? [...route.methods] : []));
+  /**
+   * For the header `Allow`; undefined if no route that is served has this path.
+   *
+   * @param isServed of the URL of a route
+   */
+  allowed(path: string, isServed: (url: string) => boolean): string | undefined {
+    const methods = [...this.routes].flatMap(([url, route]) =>
+      route.pattern.test(path) && isServed(url) ? [...route.methods] : [],
+    );
     return methods.length === 0 ? undefined : [...new Set(methods)].sort().join(', ');
   }
 }

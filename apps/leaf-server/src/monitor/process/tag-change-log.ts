@@ -39,7 +39,7 @@ export class TagChangeLog {
   async update(): Promise<void> {
     const round = this.rounds + 1;
     const changed: ShownTag[] = [];
-    await this.views.forEach(this.views.names(), (tag) => {
+    await this.views.forEach(await this.views.names(), (tag) => {
       const tagNow = this.look(tag, round);
       if (tagNow?.round === round) changed.push(tagNow);
     });

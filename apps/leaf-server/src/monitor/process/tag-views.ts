@@ -4,6 +4,7 @@ import { SegmentService } from '@leaf-ids/segment';
 import { hundredths } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';
+import { SortedNames } from './sorted-names';
 import type { SegmentsView, SegmentView, TagView } from '../views/views';
 
 /** Tags that are looked at without a pause: requests pass in between. */
@@ -12,17 +13,27 @@ export const SLICE = 250;
 /** The tags as they are shown. There may be many: nobody gets them all at once. */
 @Injectable()
 export class TagViews {
+  private readonly sorted: SortedNames | undefined;
+
   constructor(
     private readonly clock: Clock,
     private readonly identity: ServerIdentity,
     private readonly rates: IssueRates,
     @Optional() private readonly segments?: SegmentService,
-  ) {}
+  ) {
+    this.sorted = segments && new SortedNames(clock, segments);
+  }
 
-  names(): string[] {
+  /** In no order. */
+  async names(): Promise<string[]> {
     const names: string[] = [];
-    this.segments?.visit((tag) => names.push(tag));
+    await this.segments?.survey((tag) => names.push(tag));
     return names;
+  }
+
+  /** The first `count` names after `after`, in order. */
+  async namesAfter(after: string | undefined, count: number): Promise<readonly string[]> {
+    return (await this.sorted?.page(after, count)) ?? [];
   }
 
   viewOf(tag: string): TagView | undefined {

@@ -4,6 +4,7 @@ import { Leaf } from '@leaf-ids/id';
 import { RequestCounts } from '../../http/request-counts';
 import { Ticker } from './ticker';
 import { STREAM_ROUTE } from '../../http/overload/route-kind';
+import { Exhaustion } from './exhaustion';
 import { IssueRates } from './issue-rates';
 import { type LatencyCounts, LatencyWindow } from './latency-window';
 import { Traffic, type TrafficCounts } from './traffic';
@@ -25,6 +26,7 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly requests: RequestCounts,
     private readonly traffic: Traffic,
     private readonly rates: IssueRates,
+    private readonly exhaustion: Exhaustion,
     private readonly leaf: Leaf,
   ) {
     const onError = (error: unknown): void =>
@@ -61,7 +63,19 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
     this.traffic.sample(this.counts());
     if (this.samples++ % TAG_EVERY === 0) {
       this.latencies.sample(this.requests.latencies(STREAM_ROUTE));
-      await this.rates.sample(async (visit) => this.leaf.segments?.survey(visit));
+      await this.sampleTags();
     }
+  }
+
+  /** Visits each tag once. */
+  private sampleTags(): Promise<void> {
+    return this.rates.sample((seeIssued) =>
+      this.exhaustion.sample(async (seeBuffered) =>
+        this.leaf.segments?.survey((tag, issued, buffered) => {
+          seeIssued(tag, issued);
+          seeBuffered(tag, buffered);
+        }),
+      ),
+    );
   }
 }

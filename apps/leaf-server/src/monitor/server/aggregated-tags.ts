@@ -4,10 +4,12 @@ import { jsonPages } from '../../http/responses/json-stream';
 import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
 import { SLICE, TagViews } from '../process/tag-views';
 import type { TagView } from '../views/views';
-import { MergedTags } from './merged-tags';
+import type { PageRequest } from '../../openapi/paging';
+import { MergedTags, mergePages, type TagsPage } from './merged-tags';
 import { type FeedChanges, type FeedPosition, TagChangeFeed } from '../process/tag-change-feed';
 
 const TAGS = new BusRequest<Record<number, FeedPosition>, FeedChanges>('tags');
+const PAGE = new BusRequest<PageRequest, TagsPage>('tags page');
 
 /** The tags as all processes of the server know them, as of the last {@link AggregatedTags.refresh}. */
 @Injectable()
@@ -22,6 +24,7 @@ export class AggregatedTags {
     feed: TagChangeFeed,
   ) {
     if (bus.count > 1) this.merged = new MergedTags();
+    bus.serve(PAGE, (page) => this.ownPage(page));
     bus.serve(TAGS, (positions) => feed.changesSince(positions[bus.process]));
   }
 
@@ -33,7 +36,8 @@ export class AggregatedTags {
     await this.refreshing;
   }
 
-  names(): string[] {
+  /** In no order. */
+  async names(): Promise<string[]> {
     return (this.merged ?? this.own).names();
   }
 
@@ -61,11 +65,29 @@ export class AggregatedTags {
     return this.own.json(tags);
   }
 
+  /** The first `limit` tags after `after`, as all processes know them now. */
+  async page({ after, limit }: PageRequest): Promise<TagsPage> {
+    const tags: TagView[] = [];
+    for (let last = after; ;) {
+      const { answers } = await this.bus.ask(PAGE, { after: last, limit: Math.min(SLICE, limit - tags.length) });
+      const page = mergePages(answers.map(({ value }) => value));
+      const room = limit - tags.length;
+      tags.push(...page.tags.slice(0, room));
+      last = page.tags.length > room ? tags.at(-1)?.tag : page.end;
+      if (last === undefined || tags.length >= limit) return { tags, end: last };
+    }
+  }
+
   /** A `SegmentsView` in JSON, piece by piece. */
-  async document(): Promise<Generator<string, void, undefined>> {
-    await this.refresh();
+  document(tags: readonly TagView[]): Generator<string, void, undefined> {
     const [head, tail] = this.own.frame();
-    return jsonPages(head, this.names(), (tag) => this.viewOf(tag), tail);
+    return jsonPages(head, tags, (view) => view, tail);
+  }
+
+  private async ownPage({ after, limit }: PageRequest): Promise<TagsPage> {
+    const names = await this.own.namesAfter(after, limit + 1);
+    const tags = names.slice(0, limit).flatMap((tag) => this.own.viewOf(tag) ?? []);
+    return { tags, end: names.length > limit ? names[limit - 1] : undefined };
   }
 
   private async gather(merged: MergedTags): Promise<void> {

@@ -2,6 +2,13 @@ import { hundredths } from '../sampling/round-off';
 import type { TagView } from '../views/views';
 import type { FeedChanges, FeedPosition } from '../process/tag-change-feed';
 
+export interface TagsPage {
+  /** In order. */
+  readonly tags: readonly TagView[];
+  /** The name after which there are more tags; undefined on the last page. */
+  readonly end: string | undefined;
+}
+
 interface Followed {
   position: FeedPosition;
   readonly tags: Map<string, TagView>;
@@ -43,7 +50,7 @@ export class MergedTags {
   }
 
   names(): string[] {
-    return [...this.revisions.keys()].sort();
+    return [...this.revisions.keys()];
   }
 
   revisionOf(tag: string): number | undefined {
@@ -59,6 +66,18 @@ export class MergedTags {
     if (known) this.revisions.set(tag, ++this.changes);
     else this.revisions.delete(tag);
   }
+}
+
+/** The tags of the pages of several processes, up to the first end of a page with more after it. */
+export function mergePages(pages: readonly TagsPage[]): TagsPage {
+  const [end] = pages.flatMap((page) => page.end ?? []).sort();
+  const byTag = new Map<string, TagView[]>();
+  for (const view of pages.flatMap(({ tags }) => tags)) {
+    if (end !== undefined && view.tag > end) continue;
+    byTag.set(view.tag, [...(byTag.get(view.tag) ?? []), view]);
+  }
+  const tags = [...byTag.keys()].sort().flatMap((tag) => mergeTags(byTag.get(tag) ?? []) ?? []);
+  return { tags, end };
 }
 
 /** Sums; where there is nothing to sum up, what the first process that has a segment, of the newest period, says. */

@@ -1,0 +1,59 @@
+import type { AddressInfo, Socket } from 'node:net';
+import { once } from 'node:events';
+import type { ManagementAddress } from '../../config/management';
+import type { RouteKind } from '../overload/route-kind';
+import type { HttpServer } from './http-server';
+
+/**
+ * A second port for operators. While it is on, the public port serves IDs and probes only; this one serves every route.
+ * Its connections have a limit of their own, so that probes and operators get through when the public port is full.
+ */
+export class ManagementPort {
+  private readonly sockets = new WeakSet<Socket>();
+  private server: HttpServer | undefined;
+  private closed: Promise<unknown> | undefined;
+
+  /** @param address undefined: there is no such port, and the public port serves every route */
+  constructor(private readonly address: ManagementAddress | undefined) {}
+
+  get isOn(): boolean {
+    return this.address !== undefined;
+  }
+
+  /** Whether routes of this kind are served on the port to which `socket` is connected. */
+  serves(socket: Socket, kind: RouteKind): boolean {
+    return !this.isOn || kind === 'id' || kind === 'probe' || this.sockets.has(socket);
+  }
+
+  /** @param server what listens on this port */
+  attach(server: HttpServer): void {
+    this.server = server;
+    server.on('connection', (socket: Socket) => this.sockets.add(socket));
+  }
+
+  /**
+   * Rejects when the port cannot be used.
+   *
+   * @returns the port; undefined when there is none
+   */
+  async listen(): Promise<number | undefined> {
+    const { server, address } = this;
+    if (server === undefined || address === undefined) return undefined;
+    server.listen(address.port, address.host);
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Begins to close it: requests in progress are still answered. */
+  close(): void {
+    const { server } = this;
+    if (server?.listening !== true) return;
+    this.closed = once(server, 'close');
+    server.close();
+  }
+
+  /** Resolves when every connection is closed. */
+  async whenClosed(): Promise<void> {
+    await this.closed;
+  }
+}

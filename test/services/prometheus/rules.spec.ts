@@ -1,0 +1,64 @@
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ROOT } from '../../support/build';
+import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
+import { run } from '../../support/servers/services';
+import { requireTool } from '../../support/tools';
+
+const RULES = 'leaf.rules.yaml';
+const TESTS = 'leaf.rules.test.yaml';
+const shipped = (name: string): string => join(ROOT, 'deploy/prometheus', name);
+
+let promtool: string;
+beforeAll(async () => {
+  promtool = await requireTool('promtool');
+});
+
+/** @returns what promtool prints; rejects when a test of the rules fails */
+async function testRules(file: string): Promise<string> {
+  const { stdout } = await run(promtool, ['test', 'rules', file]);
+  return stdout;
+}
+
+it('the rules pass their unit tests', async () => {
+  await run(promtool, ['check', 'rules', shipped(RULES)]);
+  expect(await testRules(shipped(TESTS))).toContain('SUCCESS');
+});
+
+describe('the unit tests notice', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await makeDataDirectory();
+    await copyFile(shipped(TESTS), join(directory, TESTS));
+  });
+  afterEach(() => removeDataDirectory(directory));
+
+  it.each([
+    [
+      'worker IDs compared across namespaces',
+      'count_values by (namespace, job, name, storage)',
+      'count_values by (job)',
+    ],
+    ['worker IDs compared across databases', '(namespace, job, name, storage)', '(namespace, job, name)'],
+    ['worker IDs compared across names', '(namespace, job, name, storage)', '(namespace, job, storage)'],
+    ['targets that are not watched', "'leaf:target_up == 0'", "'leaf:target_up == 2'"],
+    ['a majority of targets that may be down', '> 0.5 * count', '> 0.9 * count'],
+    ['servers that may disappear', '0 * max_over_time(leaf:servers:count[6h])) < 3', 'leaf:servers:count) < 1'],
+    ['processes that are not watched', 'leaf_process_up == 0', 'leaf_process_up == 2'],
+    [
+      'refusals that are not errors',
+      '{status=~"5.."}[5m]) or rate(leaf_overload_refusals_total[5m])',
+      '{status=~"5.."}[5m])',
+    ],
+    [
+      'tags without a label that are not watched',
+      '(leaf_segment_exhaustion_min_seconds < 600',
+      '(leaf_segment_exhaustion_min_seconds < 0',
+    ],
+  ])('%s', async (_what, part, broken) => {
+    const rules = await readFile(shipped(RULES), 'utf8');
+    expect(rules).toContain(part);
+    await writeFile(join(directory, RULES), rules.replace(part, broken));
+    await expect(testRules(join(directory, TESTS))).rejects.toThrow();
+  });
+});
