@@ -20,8 +20,8 @@ async function start(env: NodeJS.ProcessEnv = {}): Promise<void> {
 }
 
 afterEach(async () => {
-  log.end();
   await server.stop();
+  log.end();
 });
 
 const lines = (): Record<string, unknown>[] => log.entries.filter(({ context }) => context === 'Access');

@@ -51,8 +51,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  log.end();
   await server.stop();
+  log.end();
   const secrets = log.all.filter((line) => [OPS, CI, EXPIRED].some((token) => line.includes(token)));
   expect(secrets).toEqual([]);
 });
