@@ -50,7 +50,8 @@ export function flag(value: string): boolean {
 export function oneOf<const T extends string>(...values: T[]): Parser<T> {
   return (value) => {
     const found = values.find((allowed) => allowed === value);
-    if (found === undefined) throw new Error(`must be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(values)}`);
+    if (found === undefined)
+      throw new Error(`must be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(values)}`);
     return found;
   };
 }
