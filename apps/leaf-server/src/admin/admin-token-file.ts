@@ -8,11 +8,14 @@ const POLL_MS = 5000;
 
 /**
  * Reads the tokens again when the content of `LEAF_ADMIN_TOKEN_FILE` changes. Polled, because a mounted secret changes
- * through symbolic links, which file events do not follow. A file that cannot be used leaves the tokens as they are.
+ * through symbolic links, which file events do not follow. A file that cannot be used leaves the tokens as they are. If
+ * it cannot be used from the beginning, no token is valid: those of the configuration may have been removed since, as in
+ * a process that replaces another one.
  */
 export class AdminTokenFile implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Admin');
   private readonly stopping = new AbortController();
+  /** The content when the file could last be used; undefined: it never could. */
   private newest: string | undefined;
   private problem: string | undefined;
 
@@ -56,7 +59,9 @@ export class AdminTokenFile implements OnModuleInit, OnApplicationShutdown {
       const problem = messageOf(error);
       if (problem === this.problem) return;
       this.problem = problem;
-      this.logger.error(`The admin tokens stay as they are: LEAF_ADMIN_TOKEN_FILE (${file}) ${problem}.`);
+      if (this.newest === undefined) this.tokens.replace([]);
+      const consequence = this.newest === undefined ? 'No admin token is valid' : 'The admin tokens stay as they are';
+      this.logger.error(`${consequence}: LEAF_ADMIN_TOKEN_FILE (${file}) ${problem}.`);
     }
   }
 }
