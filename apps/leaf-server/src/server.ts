@@ -19,17 +19,18 @@ import { NoRequestCounts, RequestCounts } from './http/request-counts';
 import { ApiDocument } from './openapi/api-document';
 import { SharedState } from './cluster/shared-state';
 import { SingleProcess, type WorkerBus } from './cluster/worker-bus';
+import { TakerAccess } from './takers/taker-access';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
 
 export interface LeafServer {
   /** The port on which it listens. */
   readonly port: number;
-  /** The port for operators; undefined: there is none of their own. */
+  /** The management port; undefined if it is disabled. */
   readonly managementPort: number | undefined;
   /** The same as a URL. */
   readonly url: string;
-  /** Stops in order: drain, HTTP, IDs given back, connections. Later calls join the first. */
+  /** Stops in order: drain, HTTP, return of unused IDs, connections. Later calls return the promise of the first. */
   close(options?: { readonly drain: boolean }): Promise<void>;
 }
 
@@ -94,7 +95,10 @@ export async function startServer(
     throw error;
   }
   // It answers ahead of what traces requests.
-  if (fastPath && tracing === undefined) route.serve(app.get(EmbeddedIdService));
+  if (fastPath && tracing === undefined) {
+    const takers = app.get(TakerAccess);
+    route.serve(app.get(EmbeddedIdService), takers.enabled ? takers : undefined);
+  }
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(config, port);
   new Logger('Server').log(greeting(app.get(Leaf).status(), config, url, managementPort));
