@@ -183,8 +183,19 @@ describe('A server of several processes', () => {
       );
     const ids = await take();
     const hung = processesOf(server).get(1)!;
-    await replaced(server, 1, 'SIGSTOP');
+    const replacement = replaced(server, 1, 'SIGSTOP');
+    // One of these connections is passed to the process that hangs, and closed when that is killed.
+    const answers: (string | undefined)[] = [];
+    for (let index = 0; index < 4 * PROCESSES; index++) {
+      const answer = text(port, SEGMENT, { agent: connection() }).catch(() => undefined);
+      void answer.then((id) => answers.push(id));
+    }
+    await replacement;
     expect(isAlive(hung)).toBe(false);
+    await until('the end of all requests', () => answers.length === 4 * PROCESSES, 5000);
+    const answered = answers.filter((id) => id !== undefined);
+    expect(answered).toHaveLength(4 * PROCESSES - 1);
+    ids.push(...answered);
     expect(server.stderr).toContain(`Process 1 (${hung}) has not answered for 30000 ms: it is killed.`);
     ids.push(...(await take()));
     expect(new Set(ids).size).toBe(ids.length);

@@ -7,6 +7,7 @@ const LIMIT_MS = 1000;
 /** A process that takes part. */
 export interface Member {
   readonly process: number;
+  readonly ended: boolean;
   send(order: Order): void;
 }
 
@@ -21,6 +22,8 @@ type Answer = Extract<Report, { kind: 'answer' | 'no answer' }>;
 /** Passes a question of one process on to all others, and their answers back to it. */
 export class Relay {
   private readonly open = new Map<number, Open>();
+  /** Processes that did not answer in time and have not answered since: nothing waits for them. */
+  private readonly late = new Set<Member>();
   private asked = 0;
 
   /** @param memberOf the process of that number; undefined when there is none now */
@@ -40,6 +43,7 @@ export class Relay {
 
   /** @param from who answers: nobody does so for another one */
   answer(from: Member, report: Answer): void {
+    this.late.delete(from);
     const open = this.open.get(report.id);
     if (open?.to !== from) return;
     const { process } = from;
@@ -50,6 +54,7 @@ export class Relay {
 
   /** It has ended, and answers nothing any more. */
   gone(member: Member): void {
+    this.late.delete(member);
     for (const { to, settle } of this.open.values()) {
       if (to === member) settle({ process: to.process, missing: 'it has ended', gone: true });
     }
@@ -68,8 +73,10 @@ export class Relay {
       this.open.set(id, { to, settle });
     });
     to.send({ kind: 'ask', id, topic, question });
-    await withinDeadline(answered, this.clock.monotonic() + LIMIT_MS, this.clock);
+    const isInTime =
+      !this.late.has(to) && (await withinDeadline(answered, this.clock.monotonic() + LIMIT_MS, this.clock));
     this.open.delete(id);
+    if (!isInTime && !to.ended) this.late.add(to);
     return found ?? { process, missing: `it did not answer within ${LIMIT_MS} ms`, gone: false };
   }
 }

@@ -7,6 +7,7 @@ import { LeafLogger } from '../config/logging';
 import { reportStartFault } from '../lifecycle/start-fault';
 import type { Fork } from './child';
 import type { Order, Report } from './messages';
+import { PassedConnections } from './passed-connections';
 import { PROCESS_FLAG } from './process-flag';
 import { Supervisor } from './supervisor';
 
@@ -40,10 +41,12 @@ export async function supervise(given: LeafConfig): Promise<void> {
 function forkWith(config: LeafConfig): Fork {
   // Connections are dealt out in turn: none to a process that hangs, and the port ends with this process.
   cluster.schedulingPolicy = cluster.SCHED_RR;
+  const passed = new PassedConnections();
   return (number, { onReport, onExit }) => {
     // The number is for whoever lists the processes of the machine.
     cluster.setupPrimary({ args: [`${PROCESS_FLAG}=${number}`], serialization: 'advanced' });
     const worker = cluster.fork();
+    passed.watch(worker.process);
     const send = (order: Order): void => {
       if (worker.isConnected()) worker.send(order);
     };

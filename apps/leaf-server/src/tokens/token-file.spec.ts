@@ -70,15 +70,25 @@ it.each(['', 'short', 'aaaaaaaaaaaaaaaaaaaa'])(
   },
 );
 
+it('accepts no token while a file cannot be used from the beginning: a token may have been removed', async () => {
+  watcher = watch(await mount(''));
+  watcher.onModuleInit();
+  expect(nameOf(OLD)).toBeUndefined();
+  expect(log.error).toHaveBeenCalledWith(expect.stringContaining('No admin token is valid'));
+  await mount(NEW);
+  await clock.advance(5000);
+  expect([nameOf(OLD), nameOf(NEW)]).toEqual([undefined, 'admin']);
+});
+
 it('ends with the server, and does nothing without a file', async () => {
   watcher = watch(undefined);
   watcher.onModuleInit();
-  expect(clock.sleeping).toBe(0);
+  expect([clock.sleeping, nameOf(OLD)]).toEqual([0, 'admin']);
   await mkdir(join(directory, 'empty'));
   watcher = watch(join(directory, 'empty', 'gone'));
   watcher.onModuleInit();
   expect(clock.sleeping).toBe(1);
   watcher.onApplicationShutdown();
   await clock.advance(0);
-  expect([clock.sleeping, nameOf(OLD)]).toEqual([0, 'admin']);
+  expect(clock.sleeping).toBe(0);
 });

@@ -19,11 +19,14 @@ export interface TokenSource {
 
 /**
  * Reads tokens again when the content of their file changes. It polls, because a mounted secret changes through symbolic
- * links, which file events do not follow. If the file cannot be used, the tokens stay unchanged.
+ * links, which file events do not follow. If the file cannot be used, the tokens stay unchanged. If it cannot be used at
+ * the first reading, no token is valid: a token of the configuration may have been removed since, as in a process that
+ * replaces another one.
  */
 export class TokenFile implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Tokens');
   private readonly stopping = new AbortController();
+  /** The content that was last read without a fault. */
   private newest: string | undefined;
   private problem: string | undefined;
 
@@ -66,7 +69,9 @@ export class TokenFile implements OnModuleInit, OnApplicationShutdown {
       const problem = messageOf(error);
       if (problem === this.problem) return;
       this.problem = problem;
-      this.logger.error(`The ${kind} tokens stay unchanged: ${variable} (${file}) ${problem}.`);
+      if (this.newest === undefined) this.tokens.replace([]);
+      const consequence = this.newest === undefined ? `No ${kind} token is valid` : `The ${kind} tokens stay unchanged`;
+      this.logger.error(`${consequence}: ${variable} (${file}) ${problem}.`);
     }
   }
 }
