@@ -56,7 +56,7 @@ export class AdminTokenFile implements OnModuleInit, OnApplicationShutdown {
       const problem = messageOf(error);
       if (problem === this.problem) return;
       this.problem = problem;
-      this.logger.error(`The admin tokens stay as they are: LEAF_ADMIN_TOKEN_FILE (${file}) ${problem}.`);
+      this.logger.error(`The admin tokens did not change: LEAF_ADMIN_TOKEN_FILE (${file}) ${problem}.`);
     }
   }
 }

@@ -248,6 +248,7 @@ describe('loadConfig', () => {
 
   it('lists every bad variable at once', () => {
     const message = fault({ LEAF_PORT: 'x', LEAF_SEGMENT_WAIT_MS: 'y', LEAF_LOG_LEVEL: 'z', LEAF_NAME: 'fine' });
+    expect(message).toContain('LEAF_LOG_LEVEL must be error, warn, info or debug, not "z"');
     expect(message.split('\n').filter((line) => line.startsWith('  - '))).toHaveLength(3);
     expect(message).not.toContain('LEAF_NAME');
   });
