@@ -24,20 +24,20 @@ const LEAST = { characters: 8, bits: 64 };
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z)?$/;
 
 /**
- * One token, or several as `name:token[@expiry]` with commas between. No message shows what was given.
+ * One token, or several as `name:token[@expiry]` separated by commas. Messages never contain the value.
  *
  * @throws Error whose message says what is allowed
  */
 export function adminTokens(value: string): AdminToken[] {
   const entries = value.split(',').map((entry) => entry.trim());
-  const tokens = entries.map((entry, index) => parse(entry, entries.length === 1 ? '' : `: entry ${index + 1} `));
+  const tokens = entries.map((entry, index) => parse(entry, entries.length === 1 ? '' : `entry ${index + 1} `));
   if (new Set(tokens.map(({ name }) => name)).size < tokens.length)
     throw new Error('must give each token its own name');
-  if (new Set(tokens.map(({ token }) => token)).size < tokens.length) throw new Error('must not have a token twice');
+  if (new Set(tokens.map(({ token }) => token)).size < tokens.length) throw new Error('must not contain the same token twice');
   return tokens;
 }
 
-/** Of a server that was given none; it is told in the log, once. */
+/** Creates a token for a server that has none, and logs it once. */
 export function makeToken(): AdminToken {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   new Logger('Admin').log(`LEAF_ADMIN_TOKEN is not set; the token of the admin API until this server stops: ${token}`);
@@ -48,7 +48,7 @@ function parse(entry: string, where: string): AdminToken {
   const at = entry.indexOf('@');
   const secret = at < 0 ? entry : entry.slice(0, at);
   const colon = secret.indexOf(':');
-  if (colon < 0 && where !== '') throw new Error(`${where}must be name:token, as every one of several`);
+  if (colon < 0 && where !== '') throw new Error(`${where}must be name:token, because there are several`);
   const name = colon < 0 ? DEFAULT_TOKEN_NAME : secret.slice(0, colon);
   const token = secret.slice(colon + 1);
   if (!NAME.test(name)) throw new Error(`${where}must have a name of 1 to 32 letters, digits, "_" or "-"`);

@@ -242,7 +242,7 @@ describe('loadConfig', () => {
     const token = 'secret-0123456789';
     expect(loadConfig({ LEAF_ADMIN_TOKEN: `ops:${token}` }).adminTokens).toEqual([{ name: 'ops', token }]);
     const message = fault({ LEAF_ADMIN_TOKEN: `ops:${token},ops:secret` });
-    expect(message).toContain('LEAF_ADMIN_TOKEN : entry 2 must');
+    expect(message).toContain('LEAF_ADMIN_TOKEN entry 2 must');
     expect(message).not.toContain('secret');
   });
 
