@@ -19,6 +19,8 @@ import { LifecycleModule } from './lifecycle/lifecycle.module';
 import { MetricsModule } from './metrics/metrics.module';
 import { MonitorModule } from './monitor/monitor.module';
 import { OpenApiModule } from './openapi/openapi.module';
+import { TakersModule } from './takers/takers.module';
+import { TokensModule } from './tokens/tokens.module';
 
 /** What exists before the framework does: it stands ahead of it, or came from another process. */
 export interface AppParts {
@@ -45,6 +47,8 @@ export class AppModule implements BeforeApplicationShutdown {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
+        TokensModule,
+        TakersModule,
         LifecycleModule.forRoot(clock, drain, IdModule.forRoot({ ...config.ids, ...(signal && { signal }) })),
         ClusterModule.forRoot(bus),
         HttpModule.forRoot(requests, overload),

@@ -19,6 +19,7 @@ import { NoRequestCounts, RequestCounts } from './http/request-counts';
 import { ApiDocument } from './openapi/api-document';
 import { SharedState } from './cluster/shared-state';
 import { SingleProcess, type WorkerBus } from './cluster/worker-bus';
+import { TakerAccess } from './takers/taker-access';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
 
@@ -94,7 +95,10 @@ export async function startServer(
     throw error;
   }
   // It answers ahead of what traces requests.
-  if (fastPath && tracing === undefined) route.serve(app.get(EmbeddedIdService));
+  if (fastPath && tracing === undefined) {
+    const takers = app.get(TakerAccess);
+    route.serve(app.get(EmbeddedIdService), takers.enabled ? takers : undefined);
+  }
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(config, port);
   new Logger('Server').log(greeting(app.get(Leaf).status(), config, url, managementPort));

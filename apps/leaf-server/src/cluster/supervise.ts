@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { Logger } from '@nestjs/common';
 import { SystemClock, systemRandom } from '@leaf-ids/core';
-import { makeToken } from '../config/admin-token';
+import { makeToken } from '../config/tokens';
 import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
 import { sayStartFault } from '../lifecycle/start-fault';

@@ -42,7 +42,7 @@ describe('loadConfig', () => {
   });
 
   it.each(Object.entries(VARIABLES).flatMap(([name, { neverEmpty }]) => (neverEmpty ? [name] : [])))(
-    'refuses an empty %s: its default can make IDs that exist already',
+    'refuses an empty %s: its default can make IDs that exist already, or let anyone take IDs',
     (name) => {
       expect(fault({ [name]: '' })).toContain(`${name} is empty`);
     },

@@ -5,7 +5,8 @@ import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import type { AdminToken } from './admin-token';
+import type { TakerRules } from './taker-quotas';
+import type { NamedToken } from './tokens';
 import type { HttpLimits } from './http-limits';
 import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';
@@ -17,6 +18,13 @@ import type { Variable } from './variable';
 import { VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+export interface TakersConfig {
+  readonly tokens: readonly NamedToken[];
+  /** Read again when it changes. */
+  readonly file: string | undefined;
+  readonly rules: TakerRules;
+}
 
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
@@ -36,9 +44,11 @@ export interface LeafConfig {
   readonly drainMs: number;
   readonly http: HttpLimits;
   /** Undefined: one is made at start. */
-  readonly adminTokens: readonly AdminToken[] | undefined;
+  readonly adminTokens: readonly NamedToken[] | undefined;
   /** Read again when it changes. */
   readonly adminTokenFile: string | undefined;
+  /** Undefined: taking IDs requires no token. */
+  readonly takers: TakersConfig | undefined;
   readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
@@ -166,6 +176,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     },
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
+    takers: takersOf(values),
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
     tracing: tracingOf(values),
     ids: {
@@ -174,6 +185,14 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     },
     warnings,
   };
+}
+
+function takersOf({
+  LEAF_TAKER_TOKENS: tokens,
+  LEAF_TAKER_TOKENS_FILE: file,
+  LEAF_TAKER_QUOTAS: rules = {},
+}: Resolved): TakersConfig | undefined {
+  return tokens && { tokens, file, rules };
 }
 
 function databaseOf(values: Resolved): SegmentModuleOptions['database'] {

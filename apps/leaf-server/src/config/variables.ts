@@ -1,6 +1,7 @@
-import { adminTokens } from './admin-token';
 import { ID_VARIABLES } from './id-variables';
 import { addresses, flag, integer, oneOf, processes, text } from './parsers';
+import { takerQuotas } from './taker-quotas';
+import { adminTokens, takerTokens } from './tokens';
 import { TRACING_VARIABLES } from './tracing-variables';
 import { neverEmpty, variable } from './variable';
 
@@ -70,6 +71,28 @@ export const VARIABLES = {
     undefined,
     text(/^[^\0]+$/, 'a path'),
     'a file with the same, in place of LEAF_ADMIN_TOKEN; read again when it changes',
+  ),
+  LEAF_TAKER_TOKENS: neverEmpty(
+    variable(
+      undefined,
+      takerTokens,
+      'tokens that ID requests need, in the form of LEAF_ADMIN_TOKEN; default: taking IDs requires no token',
+      true,
+    ),
+  ),
+  LEAF_TAKER_TOKENS_FILE: neverEmpty(
+    variable(
+      undefined,
+      text(/^[^\0]+$/, 'a path'),
+      'a file with the same, in place of LEAF_TAKER_TOKENS; read again when it changes',
+    ),
+  ),
+  LEAF_TAKER_QUOTAS: neverEmpty(
+    variable(
+      undefined,
+      takerQuotas,
+      'JSON object of token names, each with the tags it may take and its IDs per second of each tag; "*" matches any other; default: no limits',
+    ),
   ),
   LEAF_MAX_CONNECTIONS: variable(
     1000,

@@ -18,6 +18,9 @@ const BODY_PROBLEMS = ['LEAF_BODY_INVALID', 'LEAF_BODY_TOO_LARGE', 'LEAF_MEDIA_T
 /** Errors of routes that require a token. */
 const ADMIN_PROBLEMS = ['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES'] as const;
 
+/** Errors of routes that issue IDs, beside those of a missing token. */
+const TAKER_PROBLEMS = ['LEAF_FORBIDDEN', 'LEAF_QUOTA_EXCEEDED'] as const;
+
 /** Errors of requests for segment IDs. */
 export const SEGMENT_PROBLEMS = [
   'LEAF_TAG_INVALID',
@@ -52,6 +55,11 @@ export function ApiProblems(...codes: readonly LeafErrorCode[]): MethodDecorator
   return ApiExtension('x-problems', codes) as MethodDecorator;
 }
 
+/** The route issues IDs. */
+export function ApiTakesIds(): MethodDecorator {
+  return ApiExtension('x-takes-ids', true) as MethodDecorator;
+}
+
 @ApiSchema({ name: 'Problem' })
 export class ProblemDocument implements Problem {
   @ApiProperty({ enum: ['about:blank'] })
@@ -74,12 +82,21 @@ export class ProblemDocument implements Problem {
   readonly detail!: string;
 }
 
-/** Replaces the marks of {@link ApiProblems} by responses: one for each status, with its codes and titles. */
-export function describeProblems({ paths }: OpenAPIObject): void {
+/**
+ * Replaces the marks of {@link ApiProblems} by responses: one for each status, with its codes and titles.
+ *
+ * @param takerTokens whether taking IDs requires a token
+ */
+export function describeProblems({ paths }: OpenAPIObject, takerTokens: boolean): void {
   for (const item of Object.values(paths)) {
     for (const [method, operation] of Object.entries(item) as [string, OperationObject & Marked][]) {
-      const codes = [...new Set([...(operation['x-problems'] ?? []), ...commonProblems(method, operation)])];
+      const { 'x-problems': own = [], 'x-takes-ids': takesIds = false } = operation;
+      const needsTaker = takesIds && takerTokens;
+      if (needsTaker) operation.security = [{ bearer: [] }, { basic: [] }];
+      const common = commonProblems(method, operation);
+      const codes = [...new Set([...own, ...common, ...(needsTaker ? TAKER_PROBLEMS : [])])];
       delete operation['x-problems'];
+      delete operation['x-takes-ids'];
       if (operation.parameters?.length === 0) delete operation.parameters;
       for (const status of new Set(codes.map((code) => ERROR_CATALOGUE[code].status))) {
         const ofStatus = codes.filter((code) => ERROR_CATALOGUE[code].status === status);
@@ -91,6 +108,7 @@ export function describeProblems({ paths }: OpenAPIObject): void {
 
 interface Marked {
   'x-problems'?: readonly LeafErrorCode[];
+  'x-takes-ids'?: true;
 }
 
 function commonProblems(method: string, { parameters = [], security }: OperationObject): LeafErrorCode[] {
