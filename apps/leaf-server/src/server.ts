@@ -57,20 +57,22 @@ export async function startServer(
   { fastPath = true, countRequests = true, bus = new SingleProcess(), beforeListening, signal }: ServerOptions = {},
 ): Promise<LeafServer> {
   const clock = new SystemClock();
+  const logger = new LeafLogger(config.log, config.process);
   const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
   const route = new FastPath(requests, drain);
   const management = new ManagementPort(config.management);
-  const parts = { limits: config.http, clock, fastPath: route, counts: requests, overload, drain, management };
+  const { http: limits, accessLog } = config;
+  const parts = { limits, accessLog, clock, fastPath: route, counts: requests, overload, drain, management };
   const adapter = createAdapter(parts);
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...config, ids }, { clock, drain, requests, overload, bus, ...(signal && { signal }) }),
+    AppModule.forRoot({ ...config, ids }, { logger, clock, drain, requests, overload, bus, ...(signal && { signal }) }),
     adapter,
-    { logger: new LeafLogger(config.log, config.process), abortOnError: false, bodyParser: false },
+    { logger, abortOnError: false, bodyParser: false },
   ).catch(async (error: unknown) => {
     await tracing?.close();
     throw error;

@@ -26,6 +26,20 @@ export interface TakersConfig {
   readonly rules: TakerRules;
 }
 
+export interface LogConfig {
+  readonly level: LogLevel;
+  readonly format: 'pretty' | 'json';
+  /** ISO 8601 in UTC, or Unix milliseconds. */
+  readonly time: 'iso' | 'epoch';
+}
+
+export interface AccessLogConfig {
+  /** Which requests are logged: those that take `slowMs` or longer, a random share of `ratio`, or all. */
+  readonly mode: 'slow' | 'sampled' | 'all';
+  readonly slowMs: number;
+  readonly ratio: number;
+}
+
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
   /** Of the service. */
@@ -49,7 +63,9 @@ export interface LeafConfig {
   readonly adminTokenFile: string | undefined;
   /** Undefined: taking IDs requires no token. */
   readonly takers: TakersConfig | undefined;
-  readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
+  readonly log: LogConfig;
+  /** Undefined: requests are not logged. */
+  readonly accessLog: AccessLogConfig | undefined;
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
   /** What is left out is off. */
@@ -177,7 +193,8 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     takers: takersOf(values),
-    log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
+    log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
+    accessLog: accessLogOf(values),
     tracing: tracingOf(values),
     ids: {
       ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),
@@ -193,6 +210,11 @@ function takersOf({
   LEAF_TAKER_QUOTAS: rules = {},
 }: Resolved): TakersConfig | undefined {
   return tokens && { tokens, file, rules };
+}
+
+function accessLogOf(values: Resolved): AccessLogConfig | undefined {
+  const { LEAF_ACCESS_LOG: mode, LEAF_ACCESS_LOG_SLOW_MS: slowMs, LEAF_ACCESS_LOG_RATIO: ratio } = values;
+  return mode === 'off' ? undefined : { mode, slowMs, ratio };
 }
 
 function databaseOf(values: Resolved): SegmentModuleOptions['database'] {

@@ -1,5 +1,5 @@
 import { ID_VARIABLES } from './id-variables';
-import { addresses, flag, integer, oneOf, processes, text } from './parsers';
+import { addresses, flag, integer, oneOf, processes, ratio, text } from './parsers';
 import { takerQuotas } from './taker-quotas';
 import { adminTokens, takerTokens } from './tokens';
 import { TRACING_VARIABLES } from './tracing-variables';
@@ -130,6 +130,18 @@ export const VARIABLES = {
     oneOf('pretty', 'json'),
     'pretty or json; default: pretty on a terminal, json elsewhere',
   ),
+  LEAF_LOG_TIME: variable('iso', oneOf('iso', 'epoch'), 'time of a log line: iso (UTC) or epoch (Unix ms)'),
+  LEAF_ACCESS_LOG: variable(
+    'off',
+    oneOf('off', 'slow', 'sampled', 'all'),
+    'which requests have a line in the log, at the level info: off, slow, sampled or all',
+  ),
+  LEAF_ACCESS_LOG_SLOW_MS: variable(
+    100,
+    integer(1, 3_600_000),
+    'requests that take this long or longer are slow, in ms',
+  ),
+  LEAF_ACCESS_LOG_RATIO: variable(0.01, ratio, 'share of the requests that sampled logs, above 0 and at most 1'),
   ...TRACING_VARIABLES,
 } as const;
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Metric } from '@leaf-ids/id';
+import type { LeafLogger } from '../config/logging';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';
 import type { Exhaustion } from '../monitor/sampling/exhaustion';
@@ -10,6 +11,7 @@ export interface ServerFigures {
   readonly status: ProcessStatus;
   readonly requests: RequestCounts;
   readonly overload: OverloadCounts;
+  readonly logger: LeafLogger;
   readonly exhaustion: Exhaustion;
   readonly version: string;
   /** Of the service. */
@@ -63,6 +65,12 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
     help: '1 while the server is draining',
     shared: 'most',
     read: ({ status }) => Number(status.drain.status === 'down'),
+  },
+  {
+    name: 'leaf_log_lines_dropped_total',
+    type: 'counter',
+    help: 'Log lines that could not be written',
+    read: ({ logger }) => logger.dropped,
   },
   {
     name: 'leaf_build_info',

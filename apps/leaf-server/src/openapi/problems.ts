@@ -1,6 +1,7 @@
 import type { OpenAPIObject, OperationObject, ResponseObject, SchemaObject } from '@nestjs/swagger';
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf-ids/core';
 import type { Problem } from '../http/responses/problem';
+import { REQUEST_ID_PATTERN } from '../http/responses/request-id';
 import { ApiExtension, ApiProperty, ApiSchema } from './decorators';
 import { RETRY_AFTER_HEADER } from './schemas';
 
@@ -55,6 +56,9 @@ export function ApiProblems(...codes: readonly LeafErrorCode[]): MethodDecorator
   return ApiExtension('x-problems', codes) as MethodDecorator;
 }
 
+const REQUEST_ID_RULE =
+  'The request in the log: the trace ID of `traceparent`, else `x-request-id` of the request, else a UUID.';
+
 /** The route issues IDs. */
 export function ApiTakesIds(): MethodDecorator {
   return ApiExtension('x-takes-ids', true) as MethodDecorator;
@@ -80,6 +84,14 @@ export class ProblemDocument implements Problem {
 
   @ApiProperty({ description: 'What happened, and what to do.', example: 'There is no tag "order". Create it first.' })
   readonly detail!: string;
+
+  @ApiProperty({
+    required: false,
+    pattern: REQUEST_ID_PATTERN.source,
+    description: `${REQUEST_ID_RULE} Left out where the request is refused before its headers are read.`,
+    example: '4bf92f3577b34da6a3ce929d0e0e4736',
+  })
+  readonly requestId?: string;
 }
 
 /**
@@ -127,10 +139,20 @@ function problemResponse(status: number, codes: readonly LeafErrorCode[]): Respo
   return {
     description: `${titles.join('; ')}.`,
     content: { 'application/problem+json': { schema } },
-    ...(status === 503 || status === 429 ? { headers: RETRY_AFTER_HEADER } : {}),
-    ...(status === 401 ? { headers: CHALLENGE_HEADER } : {}),
+    headers: {
+      ...REQUEST_ID,
+      ...(status === 503 || status === 429 ? RETRY_AFTER_HEADER : {}),
+      ...(status === 401 ? CHALLENGE_HEADER : {}),
+    },
   };
 }
+
+const REQUEST_ID = {
+  'X-Request-Id': {
+    description: 'The `requestId` of the problem.',
+    schema: { type: 'string', pattern: REQUEST_ID_PATTERN.source },
+  },
+} as const;
 
 const CHALLENGE_HEADER = {
   'WWW-Authenticate': {
