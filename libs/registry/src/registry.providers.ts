@@ -13,7 +13,7 @@ export function createRegistry({ registry, ...options }: RegistryModuleOptions):
     ...surroundings,
     onCloseProblem: closeProblem(logger),
     onCreated: (database) =>
-      logger.log(`The tables of the worker registry were made in ${database}: no worker ID was held there before.`),
+      logger.log(`Created the tables of the worker registry in ${database}; no worker ID was held there before.`),
   });
   const newId = (): string => randomBytes(8).toString('hex');
   return new WorkerRegistry({ ...parts, ...surroundings, newId }, { ...options, name: registry.strategy, remembers });

@@ -159,7 +159,7 @@ export class Supervisor {
       if (this.isStopping()) return;
       failures = this.clock.monotonic() >= (await steadyAt) ? 1 : failures + 1;
       const waitMs = backoffMs(failures, PAUSE, this.random);
-      this.log.warn(`${describe(child, exit)} Another one takes its place in ${waitMs} ms.`);
+      this.log.warn(`${describe(child, exit)} A new process replaces it in ${waitMs} ms.`);
       await this.clock.sleep(waitMs, this.stopping.signal);
       if (this.isStopping()) return;
       child = this.launch(child.process);

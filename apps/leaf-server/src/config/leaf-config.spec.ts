@@ -242,12 +242,13 @@ describe('loadConfig', () => {
     const token = 'secret-0123456789';
     expect(loadConfig({ LEAF_ADMIN_TOKEN: `ops:${token}` }).adminTokens).toEqual([{ name: 'ops', token }]);
     const message = fault({ LEAF_ADMIN_TOKEN: `ops:${token},ops:secret` });
-    expect(message).toContain('LEAF_ADMIN_TOKEN : entry 2 must');
+    expect(message).toContain('LEAF_ADMIN_TOKEN entry 2 must');
     expect(message).not.toContain('secret');
   });
 
   it('lists every bad variable at once', () => {
     const message = fault({ LEAF_PORT: 'x', LEAF_SEGMENT_WAIT_MS: 'y', LEAF_LOG_LEVEL: 'z', LEAF_NAME: 'fine' });
+    expect(message).toContain('LEAF_LOG_LEVEL must be error, warn, info or debug, not "z"');
     expect(message.split('\n').filter((line) => line.startsWith('  - '))).toHaveLength(3);
     expect(message).not.toContain('LEAF_NAME');
   });

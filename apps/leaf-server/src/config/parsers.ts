@@ -91,7 +91,7 @@ export function databaseUrls(value: string): Record<string, string> {
     try {
       databaseUrl(url);
     } catch (error) {
-      throw new Error(`: "${name}" ${messageOf(error)}`, { cause: error });
+      throw new Error(`entry "${name}" ${messageOf(error)}`, { cause: error });
     }
   }
   return map;

@@ -44,7 +44,7 @@ export function takerTokens(value: string): NamedToken[] {
 function parseTokens(value: string, defaultName: string): NamedToken[] {
   const entries = value.split(',').map((entry) => entry.trim());
   const tokens = entries.map((entry, index) =>
-    parse(entry, entries.length === 1 ? '' : `: entry ${index + 1} `, defaultName),
+    parse(entry, entries.length === 1 ? '' : `entry ${index + 1} `, defaultName),
   );
   if (new Set(tokens.map(({ name }) => name)).size < tokens.length)
     throw new Error('must give each token its own name');

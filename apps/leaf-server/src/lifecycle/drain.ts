@@ -52,7 +52,7 @@ export class Drain {
     this.stopping = true;
     this.started = true;
     if (this.durationMs === 0) return;
-    this.logger.log(`Stopping: not ready any more, still serving for ${this.durationMs} ms.`);
+    this.logger.log(`Stopping: no longer ready; requests are served for another ${this.durationMs} ms.`);
     await this.clock.sleep(this.durationMs);
   }
 }

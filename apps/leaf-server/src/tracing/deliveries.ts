@@ -14,6 +14,6 @@ export class Deliveries {
     if (this.failing === (error !== undefined)) return;
     this.failing = error !== undefined;
     if (error === undefined) this.logger.log('Traces are delivered again.');
-    else this.logger.warn(`Traces are lost, ${this.collector} does not take them: ${messageOf(error)}`);
+    else this.logger.warn(`Traces are lost because ${this.collector} does not accept them: ${messageOf(error)}`);
   }
 }

@@ -65,7 +65,7 @@ export class Tracing {
   async close(): Promise<void> {
     const delivered = this.sdk.shutdown().catch(() => undefined);
     const inTime = await withinDeadline(delivered, this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
-    if (!inTime) this.logger.warn(`The last traces were not delivered in ${CLOSE_LIMIT_MS} ms, and are lost.`);
+    if (!inTime) this.logger.warn(`The last traces were not delivered within ${CLOSE_LIMIT_MS} ms and are lost.`);
   }
 
   private requestSpan({ method, routeOptions, url }: FastifyRequest, parent: Context): Span {
