@@ -26,6 +26,8 @@ const folders = {
   'apps/leaf-server/src': [
     'config',
     'lifecycle',
+    'tokens',
+    'takers',
     'cluster',
     'tracing',
     'commands',

@@ -82,7 +82,7 @@ describe('leaf-server check', () => {
       ['left-over', 'b', 'ok'],
       ['moved', 'a', 'misplaced'],
     ]);
-    expect(report.problems.join('\n')).toContain('"c" has had tags');
+    expect(report.problems.join('\n')).toContain('"c" has or had tags');
     expect(report.problems).toHaveLength(6);
     expect(code).toBe(1);
     const unreadable = {

@@ -112,7 +112,7 @@ it('gives nothing but its files', async () => {
   for (const path of paths) expect([path, problemCode(await call(port, path))]).toEqual([path, 'LEAF_NOT_FOUND']);
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
     for (const path of ['/', assets[0]!]) {
-      expect([method, problemCode(await call(port, path, { method }))]).toEqual([method, 'LEAF_NOT_FOUND']);
+      expect([method, problemCode(await call(port, path, { method }))]).toEqual([method, 'LEAF_METHOD_NOT_ALLOWED']);
     }
   }
 });

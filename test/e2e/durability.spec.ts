@@ -158,7 +158,7 @@ it('after a kill serves segments at once, and snowflake IDs above the reserved t
   expect(timestamp).toBeGreaterThan(reserved);
 });
 
-/** Looks without a pause: some of the moments that matter are shorter than any. */
+/** Polls without a pause: some files exist only for microseconds before the next step of the start. */
 function killOnceThereIs(file: string, server: BuiltServer): void {
   const deadline = performance.now() + 60_000;
   while (!existsSync(file)) if (performance.now() > deadline) throw new Error(`${file} was not made`);

@@ -86,6 +86,6 @@ describe('leaf-server schema', () => {
   it.each([[[]], [['oracle']], [['mysql', 'postgres']]])('refuses the arguments %j', async (args) => {
     const { code, stdout, stderr } = await print(...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('mysql, postgres, sqlite');
+    expect(stderr).toContain('mysql|postgres|sqlite');
   });
 });

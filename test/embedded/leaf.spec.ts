@@ -64,6 +64,7 @@ function create(module: DynamicModule) {
 
 describe('Leaf', () => {
   it('starts and stops without a framework', async () => {
+    const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
     const leaf = await start({ database: file(), tags: ['order'], snowflake: { ...snowflake(), reportMs: 20 } });
     expect(await leaf.segments?.next('order')).toBe(1n);
     expect(leaf.ids.decode(leaf.ids.snowflake()).workerId).toBe(0);
@@ -72,6 +73,7 @@ describe('Leaf', () => {
     const stop = leaf.stop();
     expect(leaf.stop()).toBe(stop);
     await stop;
+    expect(log.mock.lastCall).toEqual(['Stopped: 1999 unused IDs returned, worker ID 0 released.']);
     expect(records()).toMatchObject([{ free: true }]);
     expect(leaf.jobs.timers.size).toBe(0);
     const again = await start({ database: file() });

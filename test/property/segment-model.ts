@@ -21,7 +21,7 @@ export interface Issuer {
   takeRanges(tag: string, count: number): Promise<IdRange[]>;
   refresh(): Promise<void>;
   /** Ends it and gives the rest back. */
-  close(): Promise<void>;
+  close(): Promise<unknown>;
   /** How many IDs it says that it has handed out. */
   readonly issued: number;
   /** Everything that is left, buffered or taken out of the buffer by `close`. */

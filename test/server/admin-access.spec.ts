@@ -51,25 +51,16 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  log.end();
   await server.stop();
+  log.end();
   const secrets = log.all.filter((line) => [OPS, CI, EXPIRED].some((token) => line.includes(token)));
   expect(secrets).toEqual([]);
 });
 
-interface LogLine {
-  readonly level: string;
-  readonly context: string;
-  readonly message: string;
-}
-
-function auditLines(level: string): string[] {
-  const lines = log.all.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []));
-  return lines.filter((line) => line.context === 'Audit' && line.level === level).map(({ message }) => message);
-}
-
-function auditEntries(): unknown[] {
-  return auditLines('log').map((line) => JSON.parse(line) as unknown);
+/** The fields of the audit lines of this level. */
+function auditLines(level = 'info'): Record<string, unknown>[] {
+  const lines = log.entries.filter((line) => line.context === 'Audit' && line.level === level);
+  return lines.map(({ level: _level, time: _time, pid: _pid, context: _context, ...fields }) => fields);
 }
 
 function attempt(
@@ -95,7 +86,7 @@ describe('a change', () => {
   it.each(WRONG)('with %s is refused, and nothing changed', async (what, authorization) => {
     await text(server.port, `/api/segment/get/${TAG}`);
     const before = await state(server);
-    const audited = auditEntries().length;
+    const audited = auditLines().length;
     for (const change of CHANGES) {
       const answer = await attempt(server.port, change, authorization);
       expect([change[0], change[1], problemCode(answer)]).toEqual([change[0], change[1], 'LEAF_UNAUTHORIZED']);
@@ -107,9 +98,9 @@ describe('a change', () => {
     }
     expect(await state(server)).toEqual(before);
     expect(await text(server.port, `/api/segment/get/${TAG}`)).toBe('2');
-    expect(auditEntries()).toHaveLength(audited);
+    expect(auditLines()).toHaveLength(audited);
     expect(auditLines('warn')).toHaveLength(CHANGES.length);
-    expect(auditLines('warn')[0]).toBe('Refused: POST /api/tags from 127.0.0.1 without a valid token.');
+    expect(auditLines('warn')[0]?.message).toBe('Refused: POST /api/tags from 127.0.0.1 without a valid token.');
   });
 
   it('with a bad body and no token is refused for want of the token', async () => {
@@ -146,23 +137,23 @@ describe('the audit log', () => {
     const made = { tag: 'order', maxId: '1', step: 10, description: 'a "b"', updatedAt };
     const changed = { ...made, maxId: '99', step: 20 };
     const [from, tag] = ['127.0.0.1', 'order'];
-    expect(auditEntries().slice(2)).toEqual([
-      { who: 'ci', from, what: 'create tag', tag, after: made },
-      { who: 'ops', from, what: 'change tag', tag, before: made, after: changed },
-      { who: 'ci', from, what: 'pause tag', tag, before: { paused: false }, after: { paused: true } },
-      { who: 'ci', from, what: 'pause tag', tag, before: { paused: true }, after: { paused: true } },
-      { who: 'ci', from, what: 'resume tag', tag, before: { paused: true }, after: { paused: false } },
-      { who: 'ops', from, what: 'delete tag', tag, before: changed },
-      { who: 'ci', from, what: 'drain server', before: { draining: false }, after: { draining: true } },
-      { who: 'ops', from, what: 'undo drain of server', before: { draining: true }, after: { draining: false } },
+    expect(auditLines().slice(2)).toEqual([
+      { message: 'create tag', who: 'ci', from, tag, after: made },
+      { message: 'change tag', who: 'ops', from, tag, before: made, after: changed },
+      { message: 'pause tag', who: 'ci', from, tag, before: { paused: false }, after: { paused: true } },
+      { message: 'pause tag', who: 'ci', from, tag, before: { paused: true }, after: { paused: true } },
+      { message: 'resume tag', who: 'ci', from, tag, before: { paused: true }, after: { paused: false } },
+      { message: 'delete tag', who: 'ops', from, tag, before: changed },
+      { message: 'drain server', who: 'ci', from, before: { draining: false }, after: { draining: true } },
+      { message: 'undo drain of server', who: 'ops', from, before: { draining: true }, after: { draining: false } },
     ]);
   });
 
   it('says what failed', async () => {
     await admin(server.port, 'POST', '/api/tags', { tag: TAG, step: 10 }, CI);
-    expect(auditEntries()).toHaveLength(2);
-    expect(auditLines('warn').map((line) => JSON.parse(line) as unknown)).toEqual([
-      { who: 'ci', from: '127.0.0.1', what: 'create tag', tag: TAG, failed: expect.stringContaining(TAG) },
+    expect(auditLines()).toHaveLength(2);
+    expect(auditLines('warn')).toEqual([
+      { message: 'create tag', who: 'ci', from: '127.0.0.1', tag: TAG, failed: expect.stringContaining(TAG) },
     ]);
   });
 });

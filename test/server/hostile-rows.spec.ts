@@ -18,8 +18,8 @@ beforeAll(async () => {
   insertTag(server.directory, ...ROWS.map((tag) => ({ tag, step: 10, description: tag })));
 });
 afterAll(async () => {
-  log.end();
   await server.stop();
+  log.end();
 });
 
 it('rows that were written by hand are shown as text, wherever they are shown', async () => {

@@ -20,8 +20,8 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 afterEach(async () => {
-  log.end();
   await server.stop();
+  log.end();
 });
 
 function pause(client: string, token = ADMIN_TOKEN): Promise<Answer> {

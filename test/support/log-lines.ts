@@ -10,6 +10,12 @@ export class LogLines {
     return this.text.split('\n').filter((line) => line !== '');
   }
 
+  /** The lines of the JSON format. */
+  get entries(): Record<string, unknown>[] {
+    const lines = this.all.filter((line) => line.startsWith('{'));
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
   end(): void {
     this.spy.mockRestore();
   }

@@ -7,6 +7,7 @@ import { ClusterModule } from './cluster/cluster.module';
 import type { WorkerBus } from './cluster/worker-bus';
 import { ConfigModule } from './config/config.module';
 import type { LeafConfig } from './config/leaf-config';
+import type { LeafLogger } from './config/logging';
 import { ConsoleModule } from './console/console.module';
 import { HealthModule } from './health/health.module';
 import { HttpModule } from './http/http.module';
@@ -19,9 +20,12 @@ import { LifecycleModule } from './lifecycle/lifecycle.module';
 import { MetricsModule } from './metrics/metrics.module';
 import { MonitorModule } from './monitor/monitor.module';
 import { OpenApiModule } from './openapi/openapi.module';
+import { TakersModule } from './takers/takers.module';
+import { TokensModule } from './tokens/tokens.module';
 
 /** What exists before the framework does: it stands ahead of it, or came from another process. */
 export interface AppParts {
+  readonly logger: LeafLogger;
   readonly clock: Clock;
   readonly drain: Drain;
   readonly requests: RequestCounts;
@@ -40,11 +44,16 @@ export class AppModule implements BeforeApplicationShutdown {
     return this.drain.beforeStop();
   }
 
-  static forRoot(config: LeafConfig, { clock, drain, requests, overload, bus, signal }: AppParts): DynamicModule {
+  static forRoot(
+    config: LeafConfig,
+    { logger, clock, drain, requests, overload, bus, signal }: AppParts,
+  ): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        ConfigModule.forRoot(config),
+        ConfigModule.forRoot(config, logger),
+        TokensModule,
+        TakersModule,
         LifecycleModule.forRoot(clock, drain, IdModule.forRoot({ ...config.ids, ...(signal && { signal }) })),
         ClusterModule.forRoot(bus),
         HttpModule.forRoot(requests, overload),

@@ -3,12 +3,12 @@ import './compile-cache';
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { SystemClock } from '@leaf-ids/core';
-import { readConfig } from './config/environment';
+import { readConfig, startFaultLog } from './config/environment';
 import type { LeafConfig } from './config/leaf-config';
 import { LeafLogger } from './config/logging';
 import { PROCESS_FLAG } from './cluster/process-flag';
 import { readPropertiesFile } from './java-compat/properties-file';
-import { sayStartFault, startFault } from './lifecycle/start-fault';
+import { reportStartFault, startFault } from './lifecycle/start-fault';
 
 async function main(): Promise<void> {
   if (process.argv[2]?.startsWith(`${PROCESS_FLAG}=`) === true) {
@@ -45,6 +45,8 @@ async function serve(config: LeafConfig): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  sayStartFault(startFault(error));
+  const isCommand = ['check', 'schema'].includes(process.argv[2] ?? '');
+  const log = startFaultLog();
+  reportStartFault(startFault(error), isCommand ? { ...log, format: 'pretty' } : log);
   process.exitCode = 1;
 });

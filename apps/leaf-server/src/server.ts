@@ -19,17 +19,18 @@ import { NoRequestCounts, RequestCounts } from './http/request-counts';
 import { ApiDocument } from './openapi/api-document';
 import { SharedState } from './cluster/shared-state';
 import { SingleProcess, type WorkerBus } from './cluster/worker-bus';
+import { TakerAccess } from './takers/taker-access';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
 
 export interface LeafServer {
   /** The port on which it listens. */
   readonly port: number;
-  /** The port for operators; undefined: there is none of their own. */
+  /** The management port; undefined if it is disabled. */
   readonly managementPort: number | undefined;
   /** The same as a URL. */
   readonly url: string;
-  /** Stops in order: drain, HTTP, IDs given back, connections. Later calls join the first. */
+  /** Stops in order: drain, HTTP, return of unused IDs, connections. Later calls return the promise of the first. */
   close(options?: { readonly drain: boolean }): Promise<void>;
 }
 
@@ -56,20 +57,22 @@ export async function startServer(
   { fastPath = true, countRequests = true, bus = new SingleProcess(), beforeListening, signal }: ServerOptions = {},
 ): Promise<LeafServer> {
   const clock = new SystemClock();
+  const logger = new LeafLogger(config.log, config.process);
   const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
   const route = new FastPath(requests, drain);
   const management = new ManagementPort(config.management);
-  const parts = { limits: config.http, clock, fastPath: route, counts: requests, overload, drain, management };
+  const { http: limits, accessLog } = config;
+  const parts = { limits, accessLog, clock, fastPath: route, counts: requests, overload, drain, management };
   const adapter = createAdapter(parts);
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
   tracing?.traceRequests(adapter.getInstance());
   const ids = tracing === undefined ? config.ids : traced(config.ids, tracing);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot({ ...config, ids }, { clock, drain, requests, overload, bus, ...(signal && { signal }) }),
+    AppModule.forRoot({ ...config, ids }, { logger, clock, drain, requests, overload, bus, ...(signal && { signal }) }),
     adapter,
-    { logger: new LeafLogger(config.log, config.process), abortOnError: false, bodyParser: false },
+    { logger, abortOnError: false, bodyParser: false },
   ).catch(async (error: unknown) => {
     await tracing?.close();
     throw error;
@@ -94,7 +97,10 @@ export async function startServer(
     throw error;
   }
   // It answers ahead of what traces requests.
-  if (fastPath && tracing === undefined) route.serve(app.get(EmbeddedIdService));
+  if (fastPath && tracing === undefined) {
+    const takers = app.get(TakerAccess);
+    route.serve(app.get(EmbeddedIdService), takers.enabled ? takers : undefined);
+  }
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(config, port);
   new Logger('Server').log(greeting(app.get(Leaf).status(), config, url, managementPort));

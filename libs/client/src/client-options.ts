@@ -1,5 +1,6 @@
 import { type BitLayoutOptions, DEFAULT_LAYOUT } from '@leaf-ids/core';
 import type { LeafClientEvents } from './client-events';
+import type { ClientToken } from './http/client-token';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
@@ -38,6 +39,8 @@ export interface LeafClientOptions {
   readonly preload?: { readonly tags?: readonly string[]; readonly snowflake?: boolean };
   /** The bit layout of the servers, used by `decode`; the default layout by default. */
   readonly layout?: BitLayoutOptions;
+  /** Token for servers with `LEAF_TAKER_TOKENS`; none by default. A function is called for each request. */
+  readonly token?: ClientToken;
   readonly events?: Partial<LeafClientEvents>;
 }
 

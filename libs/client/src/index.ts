@@ -1,5 +1,6 @@
 export { LeafClientModule } from './client.module';
 export {
+  type ClientToken,
   DEFAULT_CLIENT_OPTIONS,
   type DroppedIds,
   type EjectionOptions,

@@ -73,7 +73,7 @@ export class LeafClient extends IdService {
     const resolved = resolveOptions(options);
     const { timeoutMs, maxRequests, maxWaiting, segment, snowflake } = resolved;
     const closing = this.closing.signal;
-    // Each request and each waiting call adds a listener: many listeners are not a leak.
+    // Each request and each waiting call adds a listener, so a large number of listeners is not a leak.
     setMaxListeners(0, closing);
     const events = safeEvents(options.events ?? {});
     this.layout = new BitLayout(options.layout ?? DEFAULT_CLIENT_OPTIONS.layout);

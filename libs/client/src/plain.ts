@@ -1,6 +1,7 @@
 // The exports that do not need Nest.
 export type { LeafClientEvents } from './client-events';
 export { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions, type LeafServerAddress } from './client-options';
+export type { ClientToken } from './http/client-token';
 export { type DroppedIds, LeafClient, type LeafClientSnapshot } from './leaf-client';
 export type { PrefetchOptions } from './prefetch/prefetch-context';
 export type { PrefetchView } from './prefetch/prefetch-buffer';

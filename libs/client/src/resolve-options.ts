@@ -1,5 +1,6 @@
 import { isTag, LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
+import type { ClientToken } from './http/client-token';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
@@ -19,8 +20,11 @@ export interface ResolvedOptions {
   readonly snowflake: SnowflakePrefetchOptions;
   readonly ejection: EjectionOptions;
   readonly preload: { readonly tags: readonly string[]; readonly snowflake: boolean };
+  readonly token: ClientToken | undefined;
 }
 
+/** Bearer tokens of RFC 6750. */
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 /** The longest delay of a Node.js timer. */
 const MAX_MS = 2 ** 31 - 1;
 
@@ -48,6 +52,9 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
     faults.push('servers must contain each server only once');
   const tags = options.preload?.tags ?? [];
   for (const tag of tags) if (!isTag(tag)) faults.push(`preload.tags contains an invalid tag, ${JSON.stringify(tag)}`);
+  const { token } = options;
+  if (typeof token === 'string' && !TOKEN.test(token))
+    faults.push('token contains characters that a header cannot carry');
   const snowflake = { ...defaults.snowflake, ...options.snowflake };
   const ejection = { ...defaults.ejection, ...options.ejection };
   if (snowflake.maxAgeMs !== Infinity) whole('snowflake.maxAgeMs', snowflake.maxAgeMs, 100, MAX_MS);
@@ -65,6 +72,7 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
       maxMs: whole('ejection.maxMs', ejection.maxMs, Math.max(1, ejection.firstMs), MAX_MS),
     },
     preload: { tags, snowflake: options.preload?.snowflake ?? false },
+    token,
   };
   if (faults.length > 0) {
     throw new LeafError('LEAF_CONFIG_INVALID', `Invalid options for the Leaf client: ${faults.join('; ')}.`);

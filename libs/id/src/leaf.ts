@@ -41,6 +41,7 @@ export class Leaf {
   readonly probe: DatabaseProbe;
   readonly jobs: Jobs;
 
+  private readonly logger = new Logger(Leaf.name);
   private readonly clock = new SystemClock();
   private readonly opened: ShutdownStack;
   private readonly stopping = new AbortController();
@@ -48,6 +49,8 @@ export class Leaf {
   private readonly aborting: AbortSignal;
   private started: Promise<void> | undefined;
   private stopped: Promise<void> | undefined;
+  /** What the stop has given back, for the log. */
+  private readonly givenBack: string[] = [];
 
   /**
    * Opens the database, creates the declared tags, reads the tags, acquires a worker ID and starts the periodic jobs,
@@ -85,10 +88,9 @@ export class Leaf {
     private readonly options: LeafOptions,
     private readonly stores?: LeafStores,
   ) {
-    const logger = new Logger(Leaf.name);
     const { signal } = options;
     this.aborting = signal === undefined ? this.stopping.signal : AbortSignal.any([this.stopping.signal, signal]);
-    this.opened = new ShutdownStack(this.clock, (step, problem) => logger.error(`Stop: ${step}: ${problem}`));
+    this.opened = new ShutdownStack(this.clock, (step, problem) => this.logger.error(`Stop: ${step}: ${problem}`));
     const jobs: Job[] = [];
     const segment = segmentOptions(options);
     if (segment !== undefined && stores !== undefined) {
@@ -154,9 +156,10 @@ export class Leaf {
     const { opened, segments, snowflake, aborting } = this;
     await this.createTags();
     aborting.throwIfAborted();
-    if (snowflake !== undefined) opened.add('release the worker ID', STOP_LIMIT_MS, () => snowflake.stop());
+    if (snowflake !== undefined)
+      opened.add('release the worker ID', STOP_LIMIT_MS, () => this.releaseWorker(snowflake));
     if (segments !== undefined) {
-      opened.add('give unused IDs back', SEGMENT_STOP_LIMIT_MS, () => segments.stop());
+      opened.add('give unused IDs back', SEGMENT_STOP_LIMIT_MS, () => this.returnIds(segments));
       await segments.start();
       aborting.throwIfAborted();
     }
@@ -179,6 +182,17 @@ export class Leaf {
     await this.started?.catch(() => undefined);
     this.jobs.stop();
     await this.opened.close();
+    if (this.givenBack.length > 0) this.logger.log(`Stopped: ${this.givenBack.join(', ')}.`);
+  }
+
+  private async returnIds(segments: SegmentService): Promise<void> {
+    const ids = await segments.stop();
+    this.givenBack.push(ids === undefined ? 'not all unused IDs returned' : `${ids} unused IDs returned`);
+  }
+
+  private async releaseWorker(snowflake: SnowflakeService): Promise<void> {
+    const workerId = await snowflake.stop();
+    this.givenBack.push(workerId === undefined ? 'no worker ID released' : `worker ID ${workerId} released`);
   }
 }
 

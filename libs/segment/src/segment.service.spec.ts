@@ -25,10 +25,10 @@ describe('SegmentService', () => {
     await service.start();
     expect(await service.next('order')).toBe(1n);
     store.hold();
-    const closing = watch(service.stop().then(() => 'closed'));
+    const closing = watch(service.stop().then((returned) => ['closed', returned]));
     await clock.advance(4999);
     expect(closing.value).toBeUndefined();
     await clock.advance(1);
-    expect(closing.value).toBe('closed');
+    expect(closing.value).toEqual(['closed', undefined]);
   });
 });

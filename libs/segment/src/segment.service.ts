@@ -50,7 +50,7 @@ export class SegmentService {
   private readonly hotTags: HotTags;
   private readonly hotTagsFile: string | undefined;
   private readonly hotTagsSave: PeriodicTask;
-  private stopped: Promise<void> | undefined;
+  private stopped: Promise<number | undefined> | undefined;
 
   /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all invalid options */
   constructor(
@@ -217,8 +217,11 @@ export class SegmentService {
     return this.hotTagsSave.run();
   }
 
-  /** Saves the hot tags and returns unissued IDs to the database. Later calls join the first one. */
-  stop(): Promise<void> {
+  /**
+   * Saves the hot tags and returns unissued IDs to the database. Resolves with the number of IDs returned; with undefined
+   * if not all could be returned. Later calls join the first one.
+   */
+  stop(): Promise<number | undefined> {
     this.stopped ??= this.close();
     return this.stopped;
   }
@@ -237,13 +240,16 @@ export class SegmentService {
     await writeHotTags(this.hotTagsFile, this.hotTags.list());
   }
 
-  private async close(): Promise<void> {
+  private async close(): Promise<number | undefined> {
     await this.saveHotTags();
+    let returned: number | undefined;
+    const closing = this.generator.close().then((ids) => (returned = ids));
     try {
-      const inTime = await withinDeadline(this.generator.close(), this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
+      const inTime = await withinDeadline(closing, this.clock.monotonic() + CLOSE_LIMIT_MS, this.clock);
       if (!inTime) this.logger.warn(`Not all unused IDs were returned within ${CLOSE_LIMIT_MS} ms; they become gaps.`);
     } catch (error) {
       this.logger.warn(`Not all unused IDs were returned; they become gaps: ${reasonOf(error)}`);
     }
+    return returned;
   }
 }

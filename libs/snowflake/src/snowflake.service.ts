@@ -53,7 +53,7 @@ export class SnowflakeService {
   private readonly lease: WorkerLease;
   private readonly waitForWorker: boolean;
   private readonly maintenance: PeriodicTask;
-  private stopped: Promise<void> | undefined;
+  private stopped: Promise<number | undefined> | undefined;
   private loggedReason: string | undefined;
   private starting = true;
   private readonly stopping = new AbortController();
@@ -149,8 +149,11 @@ export class SnowflakeService {
     };
   }
 
-  /** Releases the worker ID. Later calls join the first one. */
-  stop(): Promise<void> {
+  /**
+   * Releases the worker ID. Resolves with it; with undefined if none was held, or if it could not be released. Later calls
+   * join the first one.
+   */
+  stop(): Promise<number | undefined> {
     this.stopped ??= this.release();
     return this.stopped;
   }
@@ -207,20 +210,25 @@ export class SnowflakeService {
     else this.logger.warn(`The worker registry is unreachable; this server continues with its worker file: ${reason}`);
   }
 
-  private async release(): Promise<void> {
+  private async release(): Promise<number | undefined> {
     this.stopping.abort();
-    const isHeld = this.lease.tenure !== undefined;
+    const held = this.lease.tenure?.workerId;
     await this.maintenance.stop();
-    const released = this.lease.release().catch((error: unknown) => {
-      this.logger.warn(
-        `Cannot release the worker ID; the next start waits until the reserved time has passed: ${reasonOf(error)}`,
-      );
-    });
+    const released = this.lease.release().then(
+      () => held,
+      (error: unknown) => {
+        this.logger.warn(
+          `Cannot release the worker ID; the next start waits until the reserved time has passed: ${reasonOf(error)}`,
+        );
+        return undefined;
+      },
+    );
     // An acquisition under way is released as soon as it succeeds, unless the registry does not answer.
     const deadline = this.clock.monotonic() + ACQUISITION_LIMIT_MS;
-    if (!isHeld && !(await withinDeadline(released, deadline, this.clock))) await this.registry.abort();
+    if (held === undefined && !(await withinDeadline(released, deadline, this.clock))) await this.registry.abort();
     await released;
     await this.registry.close();
+    return released;
   }
 }
 

@@ -108,7 +108,7 @@ describe('ZooKeeper registries through outages of the ensemble', () => {
     });
   }
 
-  /** The registry records again what is reserved. */
+  /** Resolves when reports to the registry succeed again. */
   async function recovered(watch: Watch): Promise<void> {
     const { reservesS, server } = watch;
     const full = async (): Promise<boolean> =>

@@ -21,9 +21,9 @@ const ALLOWED: Readonly<Record<keyof Sample, Allowance>> = {
   handles: FEW,
   timers: FEW,
   emitters: FEW,
-  // A socket has about ten of them.
+  // A socket has about ten listeners.
   listeners: { share: 0, least: 24 },
-  // A report to a registry that is under way is a dozen of them.
+  // A report to a registry holds about a dozen promises while it runs.
   promises: { share: 0, least: 32 },
   children: NONE,
   childDescriptors: FEW,

@@ -125,7 +125,9 @@ export class EnduranceWorld {
       LEAF_DATA_DIR: data,
       LEAF_DATABASE_URL: `mysql://root@${HOST}:${edges.database.port}${database.pathname}`,
       LEAF_SNOWFLAKE_REGISTRY: registry,
-      LEAF_ZOOKEEPER: edges.zookeeper.map((proxy) => `${HOST}:${proxy.port}`).join(','),
+      ...(edges.zookeeper.length > 0 && {
+        LEAF_ZOOKEEPER: edges.zookeeper.map((proxy) => `${HOST}:${proxy.port}`).join(','),
+      }),
     };
     const program = [join(this.root, 'dist/apps/leaf-server/src/main.js')];
     const subject = await Subject.start({ name: registry, program, env, folder: this.folder }, this.root);

@@ -1,12 +1,23 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf-ids/core';
 import type { Answer } from './http';
 
+/** Problems that can precede the headers of a request, and a refusal that is built in advance. */
+const WITHOUT_REQUEST_ID = new Set<unknown>([
+  'LEAF_REQUEST_INVALID',
+  'LEAF_REQUEST_TIMEOUT',
+  'LEAF_HEADERS_TOO_LARGE',
+  'LEAF_OVERLOADED',
+]);
+
 /** Checks that a response is a problem document of the catalogue with no other properties, and returns its code. */
 export function problemCode({ status, headers, body }: Answer): LeafErrorCode {
   expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
   expect(headers['cache-control']).toBe('no-store');
   const problem = JSON.parse(body) as Record<string, unknown>;
-  expect(Object.keys(problem)).toEqual(['type', 'title', 'status', 'code', 'detail']);
+  const requestId = headers['x-request-id'];
+  if (!WITHOUT_REQUEST_ID.has(problem.code)) expect(requestId).toMatch(/^[\w.~:=+/@-]{1,128}$/);
+  const fields = ['type', 'title', 'status', 'code', 'detail'];
+  expect(Object.keys(problem)).toEqual(requestId === undefined ? fields : [...fields, 'requestId']);
   expect(Object.keys(ERROR_CATALOGUE)).toContain(problem.code);
   const code = problem.code as LeafErrorCode;
   expect(problem).toEqual({
@@ -15,6 +26,7 @@ export function problemCode({ status, headers, body }: Answer): LeafErrorCode {
     status: ERROR_CATALOGUE[code].status,
     code,
     detail: expect.stringMatching(/\S/) as string,
+    ...(requestId !== undefined && { requestId }),
   });
   expect(status).toBe(ERROR_CATALOGUE[code].status);
   if (status === 503) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);

@@ -5,11 +5,15 @@ import type { ApiContract } from './contract';
 import { BODY_LIMIT, FuzzJudge } from './fuzz-judge';
 import type { FuzzedRequest } from './requests';
 
-/** Sends fuzzed requests over one connection, and has each answer judged. */
+/** Client addresses: failures of the second one must not limit the valid token. */
+const [TRUSTED, GUESSING] = ['127.0.0.1', '127.0.0.2'];
+
+/** Sends fuzzed requests over one connection for each address, and has each answer judged. */
 export class FuzzClient {
   /** Answers by verb, operation and status. */
   readonly seen = new Map<string, number>();
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  private readonly trusted = agentFrom(TRUSTED);
+  private readonly guessing = agentFrom(GUESSING);
   private readonly judge: FuzzJudge;
 
   constructor(
@@ -33,7 +37,8 @@ export class FuzzClient {
   }
 
   close(): void {
-    this.agent.destroy();
+    this.trusted.destroy();
+    this.guessing.destroy();
   }
 
   private async answerTo(request: FuzzedRequest): Promise<Answer | undefined> {
@@ -46,7 +51,7 @@ export class FuzzClient {
     const sent = call(this.port, this.urlOf(request), {
       method,
       headers,
-      agent: this.agent,
+      agent: token === 'valid' ? this.trusted : this.guessing,
       ...(body === undefined ? {} : { body: body.text }),
     });
     return sent.catch((error: unknown) => {
@@ -65,4 +70,8 @@ export class FuzzClient {
       .flatMap(({ name }) => [parameters[name] ?? ''].flat().map((value) => `${name}=${encodeURIComponent(value)}`));
     return `${path}${malformed ? '%zz' : ''}${query.length === 0 ? '' : `?${query.join('&')}`}`;
   }
+}
+
+function agentFrom(localAddress: string): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 1, localAddress });
 }

@@ -15,7 +15,7 @@ export interface Exit {
 /** The built server as a child process, run by plain Node from another directory. */
 export class BuiltServer {
   stdout = '';
-  stderr = '';
+  private errors = '';
   private readonly end: Promise<void>;
   private ended: Exit | undefined;
 
@@ -24,12 +24,20 @@ export class BuiltServer {
     private readonly child: ChildProcess,
   ) {
     child.stdout?.on('data', (part: Buffer) => (this.stdout += part.toString()));
-    child.stderr?.on('data', (part: Buffer) => (this.stderr += part.toString()));
+    child.stderr?.on('data', (part: Buffer) => (this.errors += part.toString()));
     this.end = new Promise((resolve) => {
       child.on('close', (code, signal) => {
         this.ended = { code, signal };
         resolve();
       });
+    });
+  }
+
+  /** Standard error; a start fault in JSON as the text that a terminal shows. */
+  get stderr(): string {
+    return this.errors.replaceAll(/^\{"level":"fatal".*\}$/gm, (line) => {
+      const { message, details = [] } = JSON.parse(line) as { message: string; details?: string[] };
+      return [message, ...details.map((detail) => `  - ${detail}`)].join('\n');
     });
   }
 

@@ -1,24 +1,16 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { unmapped } from './client-network';
 
-/** Who makes a change, and from where. */
+/** Who makes a change, and from which address. */
 export interface Actor {
   /** The name of the token. */
   readonly name: string;
   readonly address: string;
 }
 
-/** A request on an admin route, once its token was found valid. */
+/** A request with a valid admin token. */
 export interface AdminRequest extends FastifyRequest {
   actor: Actor;
-}
-
-/** The client's address: of the connection, or as a trusted proxy names it. */
-export function addressOf(request: FastifyRequest): string {
-  // Undefined once the connection is closed.
-  const address = request.ip as string | undefined;
-  return unmapped(address ?? 'unknown');
 }
 
 /** The {@link Actor} of the request. Only behind the `AdminGuard`. */

@@ -1,55 +1,37 @@
-import { type CanActivate, type ExecutionContext, Injectable, Logger } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LeafError } from '@leaf-ids/core';
-import { addressOf, type AdminRequest } from './actor';
-import { AdminTokens } from './admin-tokens';
-import { FailureLimit } from './failure-limit';
+import { addressOf } from '../tokens/client-address';
+import { FailureLimit } from '../tokens/failure-limit';
+import { TokenCheck } from '../tokens/token-check';
+import { AdminTokens, bearerOf } from '../tokens/token-set';
+import type { AdminRequest } from './actor';
 
-const CHALLENGE = 'Bearer realm="leaf"';
+const RULE = {
+  needed:
+    'This route requires the header "Authorization: Bearer <token>" with a token of LEAF_ADMIN_TOKEN that has not expired.',
+  countsMissing: true,
+};
 
-/**
- * Lets requests pass that carry a valid token. A client with too many failures has to wait: until then none of its
- * tokens is compared, so that the limit bounds how many a client can guess.
- */
+/** Admits requests with a valid admin token. */
 @Injectable()
 export class AdminGuard implements CanActivate {
-  private readonly logger = new Logger('Audit');
+  private readonly check: TokenCheck;
 
   constructor(
     private readonly tokens: AdminTokens,
-    private readonly failures: FailureLimit,
-  ) {}
+    failures: FailureLimit,
+  ) {
+    this.check = new TokenCheck(RULE, failures);
+  }
 
   /** @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
     const request = http.getRequest<AdminRequest>();
-    const address = addressOf(request);
-    const waitMs = this.failures.waitMs(address);
-    if (waitMs > 0) {
-      throw new LeafError(
-        'LEAF_TOO_MANY_FAILURES',
-        'Too many requests without a valid token came from this address. Wait for the rest of the minute; until then no token is checked.',
-        { retryAfterMs: waitMs },
-      );
-    }
-    const name = this.tokens.nameOf(request.headers.authorization);
-    if (name !== undefined) {
-      request.actor = { name, address };
-      return true;
-    }
-    this.failures.count(address);
-    throw this.refusal(request, http.getResponse<FastifyReply>());
-  }
-
-  private refusal(request: AdminRequest, reply: FastifyReply): LeafError {
-    const { url = 'unknown route' } = request.routeOptions;
-    this.logger.warn(`Refused: ${request.method} ${url} from ${addressOf(request)} without a valid token.`);
-    const invalid = request.headers.authorization === undefined ? '' : ', error="invalid_token"';
-    void reply.header('www-authenticate', CHALLENGE + invalid);
-    return new LeafError(
-      'LEAF_UNAUTHORIZED',
-      'This needs the header "Authorization: Bearer <token>" with a token of LEAF_ADMIN_TOKEN that has not expired.',
+    const { name } = this.check.require(request, http.getResponse<FastifyReply>(), (authorization) =>
+      this.tokens.find(bearerOf(authorization)),
     );
+    request.actor = { name, address: addressOf(request) };
+    return true;
   }
 }

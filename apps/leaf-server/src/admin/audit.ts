@@ -9,12 +9,12 @@ interface Change {
   readonly after?: object | undefined;
 }
 
-/** One line of the log for every change: a JSON object that says who did what to which tag, from where, before and after. */
+/** One line of the log for each change: who changed which tag, from where, and the tag before and after. */
 @Injectable()
 export class Audit {
   private readonly logger = new Logger('Audit');
 
-  /** Logs what `act` changed; what failed is logged as such, for a failed database may have made the change all the same. */
+  /** Logs the change that `act` makes, also when it fails: a database that fails may still have made the change. */
   async record<T extends Change>(
     by: Actor,
     what: string,
@@ -25,10 +25,10 @@ export class Audit {
     try {
       const change = await act();
       const { before, after } = change;
-      this.logger.log(JSON.stringify({ who, from, what, tag, before, after }));
+      this.logger.log({ message: what, who, from, tag, before, after });
       return change;
     } catch (error) {
-      this.logger.warn(JSON.stringify({ who, from, what, tag, failed: reasonOf(error) }));
+      this.logger.warn({ message: what, who, from, tag, failed: reasonOf(error) });
       throw error;
     }
   }

@@ -1,5 +1,7 @@
+import { Logger } from '@nestjs/common';
 import { type Clock, LeafError, SystemClock } from '@leaf-ids/core';
 import type { LeafConfig } from '../config/leaf-config';
+import { LeafLogger } from '../config/logging';
 import type { Readiness } from '../lifecycle/readiness';
 import { startFault } from '../lifecycle/start-fault';
 import { ShutdownController } from '../lifecycle/shutdown-controller';
@@ -42,6 +44,7 @@ async function begin(
   number: number,
   channel: ClusterChannel,
 ): Promise<void> {
+  Logger.overrideLogger(new LeafLogger(config.log, number));
   const clock = new SystemClock();
   const bus = new ClusterBus(number, config.processes, channel, clock);
   const gate = new ListenGate(clock);

@@ -2,16 +2,18 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { reasonOf } from '@leaf-ids/core';
 import { SegmentService } from '@leaf-ids/segment';
 import { Drain } from '../lifecycle/drain';
+import { TakerAccess } from '../takers/taker-access';
 import { WorkerBus, BusRequest } from './worker-bus';
 
 interface State {
   readonly draining: boolean;
   readonly paused: readonly string[];
+  readonly blockedTakers: readonly string[];
 }
 
 const STATE = new BusRequest<undefined, State>('state');
 
-/** What operators have ordered and only memory knows: a process that takes the place of another one learns it. */
+/** Orders of operators that are only in memory: a process that replaces another one takes them over. */
 @Injectable()
 export class SharedState {
   private readonly logger = new Logger(SharedState.name);
@@ -19,16 +21,22 @@ export class SharedState {
   constructor(
     private readonly bus: WorkerBus,
     private readonly drain: Drain,
+    private readonly takers: TakerAccess,
     @Optional() private readonly segments?: SegmentService,
   ) {
-    bus.serve(STATE, () => ({ draining: drain.active, paused: segments?.pausedTags() ?? [] }));
+    bus.serve(STATE, () => ({
+      draining: drain.active,
+      paused: segments?.pausedTags() ?? [],
+      blockedTakers: takers.blockedNames,
+    }));
   }
 
-  /** Takes over what the other processes hold. Before the first request. */
+  /** Takes over the state of the other processes. Call before the first request. */
   async adopt(): Promise<void> {
     const { answers } = await this.bus.ask(STATE, undefined);
     const states = answers.map(({ value }) => value);
     if (states.some(({ draining }) => draining)) this.drain.begin();
+    for (const name of states.flatMap(({ blockedTakers }) => blockedTakers)) this.takers.setBlocked(name, true);
     const paused = new Set(states.flatMap((state) => state.paused));
     await Promise.all([...paused].map((tag) => this.pause(tag)));
   }

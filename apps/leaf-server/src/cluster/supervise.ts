@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
 import { Logger } from '@nestjs/common';
 import { SystemClock, systemRandom } from '@leaf-ids/core';
-import { makeToken } from '../config/admin-token';
+import { makeToken } from '../config/tokens';
 import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
-import { sayStartFault } from '../lifecycle/start-fault';
+import { reportStartFault } from '../lifecycle/start-fault';
 import type { Fork } from './child';
 import type { Order, Report } from './messages';
 import { PROCESS_FLAG } from './process-flag';
@@ -33,7 +33,7 @@ export async function supervise(given: LeafConfig): Promise<void> {
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   const { code, fault } = await supervisor.run();
-  if (fault !== undefined) sayStartFault(fault);
+  if (fault !== undefined) reportStartFault(fault, given.log);
   process.exit(code);
 }
 

@@ -4,6 +4,7 @@ import { policyOf } from '@leaf-ids/registry';
 import { localWorkerFaults } from './local-workers';
 import { managementFaults } from './management';
 import { horizonOf, type Resolved } from './resolved';
+import { ANY } from './taker-quotas';
 
 /** Faults that show only when settings are seen together. */
 export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address: string): string[] {
@@ -13,6 +14,7 @@ export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address
     ...unsharedDatabases(values),
     ...loopbackFaults(values, address),
     ...movedFaults(values, env),
+    ...takerFaults(values),
   ];
 }
 
@@ -137,4 +139,18 @@ function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[
     );
   }
   return faults;
+}
+
+function takerFaults(values: Partial<Resolved>): string[] {
+  const { LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: quotas = {}, LEAF_ADMIN_TOKEN: admins = [] } = values;
+  const names = Object.keys(quotas);
+  if (tokens === undefined)
+    return names.length > 0 ? ['LEAF_TAKER_QUOTAS needs LEAF_TAKER_TOKENS, which is not set'] : [];
+  const unknown = names.find((name) => name !== ANY && !tokens.some((token) => token.name === name));
+  return [
+    ...(unknown === undefined ? [] : [`LEAF_TAKER_QUOTAS names "${unknown}", which LEAF_TAKER_TOKENS does not list`]),
+    ...(admins.some(({ token }) => tokens.some((taker) => taker.token === token))
+      ? ['LEAF_TAKER_TOKENS and LEAF_ADMIN_TOKEN must not share a token']
+      : []),
+  ];
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { loadConfig, type LeafConfig } from './leaf-config';
+import { loadConfig, type LeafConfig, type LogConfig } from './leaf-config';
 
 /** Settings from a file in the format of another service. */
 export interface FileSettings {
@@ -29,6 +29,13 @@ export function readConfig(
   const given = Object.entries(env).filter(([, value]) => value !== '');
   const config = loadConfig({ ...env, ...properties, ...Object.fromEntries(given) });
   return { ...config, warnings: [...warnings, ...config.warnings], files: [...files, ...config.files] };
+}
+
+/** How to log the fault of a start, also when the settings are invalid. */
+export function startFaultLog(env = process.env, terminal = process.stdout.isTTY): LogConfig {
+  const { LEAF_LOG_FORMAT: format, LEAF_LOG_TIME: time } = env;
+  const isJson = format === 'json' || (format !== 'pretty' && !terminal);
+  return { level: 'error', format: isJson ? 'json' : 'pretty', time: time === 'epoch' ? 'epoch' : 'iso' };
 }
 
 /** Sets what is not set or empty, for child processes and libraries as well. */

@@ -17,7 +17,7 @@ describe('loadConfig', () => {
   it('works without any variable', () => {
     const config = loadConfig({}, false);
     expect(config).toMatchObject({ port: 8080, drainMs: 5000, warnings: [] });
-    expect(config.log).toEqual({ level: 'info', format: 'json' });
+    expect(config.log).toEqual({ level: 'info', format: 'json', time: 'iso' });
     expect(config.ids.segment).toEqual({
       database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, accept: [], failoverGapSteps: 10 },
       waitMs: 1000,
@@ -42,7 +42,7 @@ describe('loadConfig', () => {
   });
 
   it.each(Object.entries(VARIABLES).flatMap(([name, { neverEmpty }]) => (neverEmpty ? [name] : [])))(
-    'refuses an empty %s: its default can make IDs that exist already',
+    'refuses an empty %s: its default can make IDs that exist already, or let anyone take IDs',
     (name) => {
       expect(fault({ [name]: '' })).toContain(`${name} is empty`);
     },

@@ -5,7 +5,8 @@ import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import type { AdminToken } from './admin-token';
+import type { TakerRules } from './taker-quotas';
+import type { NamedToken } from './tokens';
 import type { HttpLimits } from './http-limits';
 import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';
@@ -17,6 +18,27 @@ import type { Variable } from './variable';
 import { VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+export interface TakersConfig {
+  readonly tokens: readonly NamedToken[];
+  /** Read again when it changes. */
+  readonly file: string | undefined;
+  readonly rules: TakerRules;
+}
+
+export interface LogConfig {
+  readonly level: LogLevel;
+  readonly format: 'pretty' | 'json';
+  /** ISO 8601 in UTC, or Unix milliseconds. */
+  readonly time: 'iso' | 'epoch';
+}
+
+export interface AccessLogConfig {
+  /** Which requests are logged: those that take `slowMs` or longer, a random share of `ratio`, or all. */
+  readonly mode: 'slow' | 'sampled' | 'all';
+  readonly slowMs: number;
+  readonly ratio: number;
+}
 
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
@@ -36,10 +58,14 @@ export interface LeafConfig {
   readonly drainMs: number;
   readonly http: HttpLimits;
   /** Undefined: one is made at start. */
-  readonly adminTokens: readonly AdminToken[] | undefined;
+  readonly adminTokens: readonly NamedToken[] | undefined;
   /** Read again when it changes. */
   readonly adminTokenFile: string | undefined;
-  readonly log: { readonly level: LogLevel; readonly format: 'pretty' | 'json' };
+  /** Undefined: taking IDs requires no token. */
+  readonly takers: TakersConfig | undefined;
+  readonly log: LogConfig;
+  /** Undefined: requests are not logged. */
+  readonly accessLog: AccessLogConfig | undefined;
   /** Undefined: there are no traces. */
   readonly tracing: TracingConfig | undefined;
   /** What is left out is off. */
@@ -166,7 +192,9 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     },
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
-    log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT },
+    takers: takersOf(values),
+    log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
+    accessLog: accessLogOf(values),
     tracing: tracingOf(values),
     ids: {
       ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),
@@ -174,6 +202,19 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     },
     warnings,
   };
+}
+
+function takersOf({
+  LEAF_TAKER_TOKENS: tokens,
+  LEAF_TAKER_TOKENS_FILE: file,
+  LEAF_TAKER_QUOTAS: rules = {},
+}: Resolved): TakersConfig | undefined {
+  return tokens && { tokens, file, rules };
+}
+
+function accessLogOf(values: Resolved): AccessLogConfig | undefined {
+  const { LEAF_ACCESS_LOG: mode, LEAF_ACCESS_LOG_SLOW_MS: slowMs, LEAF_ACCESS_LOG_RATIO: ratio } = values;
+  return mode === 'off' ? undefined : { mode, slowMs, ratio };
 }
 
 function databaseOf(values: Resolved): SegmentModuleOptions['database'] {

@@ -10,7 +10,7 @@ describe('The map of workers', () => {
   it('must not give a process the worker ID of another server, and says what would be right', () => {
     const [fault, ...others] = localWorkerFaults({ 'b:1': 4, 'a:1': 1, 'c:1': 6 }, 4, 1023);
     expect(others).toEqual([]);
-    expect(fault).toContain('gives b:1 worker ID 4, which a process of a:1 has');
+    expect(fault).toContain('gives b:1 worker ID 4, which a process of a:1 uses');
     expect(fault).toContain('LEAF_PROCESSES=4 takes 1 to 4');
     expect(fault).toContain('{"a:1":0,"b:1":4,"c:1":8}');
   });

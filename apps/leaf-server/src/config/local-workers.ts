@@ -19,7 +19,7 @@ export function localWorkerFaults(
   if (before !== undefined && after !== undefined) {
     const apart = Object.fromEntries(entries.map(([instance], at) => [instance, at * processes]));
     faults.push(
-      `LEAF_LOCAL_WORKERS gives ${after[0]} worker ID ${after[1]}, which a process of ${before[0]} has: LEAF_PROCESSES=${processes} takes ${before[1]} to ${before[1] + processes - 1}. Leave each server room for its processes, as in ${JSON.stringify(apart)}`,
+      `LEAF_LOCAL_WORKERS gives ${after[0]} worker ID ${after[1]}, which a process of ${before[0]} uses: LEAF_PROCESSES=${processes} takes ${before[1]} to ${before[1] + processes - 1}. Leave a range for the processes of each server, for example ${JSON.stringify(apart)}`,
     );
   }
   return faults;

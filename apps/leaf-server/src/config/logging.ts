@@ -1,61 +1,95 @@
-import { ConsoleLogger, type LogLevel } from '@nestjs/common';
-import type { LeafConfig } from './leaf-config';
+import { inspect } from 'node:util';
+import type { LoggerService } from '@nestjs/common';
+import { pino, stdTimeFunctions, type Logger } from 'pino';
+import type { LogConfig } from './leaf-config';
+import { LogOutput } from './log-output';
+import { prettyLine, visible, visibleFields, visibleLines } from './log-text';
 
-const LEVELS: Record<LeafConfig['log']['level'], LogLevel[]> = {
-  error: ['error', 'fatal'],
-  warn: ['error', 'fatal', 'warn'],
-  info: ['error', 'fatal', 'warn', 'log'],
-  debug: ['error', 'fatal', 'warn', 'log', 'debug', 'verbose'],
-};
+type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug';
 
-/** Contexts of the framework that tell how it is wired, not how the service is. */
-const WIRING = new Set(['NestFactory', 'NestApplication', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer']);
-/** Where the framework reports a failed start: `main` says the same in one line. */
+/** Contexts in which the framework describes its modules and routes, not the service. */
+const WIRING = new Set<unknown>([
+  'NestFactory',
+  'NestApplication',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+]);
+/** Contexts in which the framework reports a failed start, which `main` reports in one line. */
 const START_FAULTS = new Set<unknown>(['ExceptionHandler', 'NestApplication']);
 
-/** What ends a line, moves the cursor or turns text around: in a log it can show lines that nobody wrote. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/**
+ * The log of the framework, written by pino: one JSON object a line, or text for people. A message is a text, or an
+ * object whose `message` is the text and whose other properties become fields of the line.
+ */
+export class LeafLogger implements LoggerService {
+  private readonly pino: Logger;
 
-/** The text with what cannot be seen written out, as `\u001b`. */
-export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  /** @param processNumber which of several processes writes; undefined for a single one and for the supervisor */
+  constructor(
+    { level, format, time }: LogConfig,
+    processNumber?: number,
+    private readonly output = new LogOutput(process.stdout),
+  ) {
+    this.pino = pino(
+      {
+        level,
+        base: { pid: process.pid, ...(processNumber !== undefined && { process: processNumber }) },
+        messageKey: 'message',
+        timestamp: time === 'iso' ? stdTimeFunctions.isoTime : stdTimeFunctions.epochTime,
+        formatters: { level: (name) => ({ level: name }) },
+      },
+      { write: (line: string) => output.write(format === 'json' ? line : prettyLine(line)) },
+    );
+  }
+
+  /** Lines that could not be written. */
+  get dropped(): number {
+    return this.output.dropped;
+  }
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write(WIRING.has(rest.at(-1)) ? 'debug' : 'info', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    if (!START_FAULTS.has(rest.at(-1))) this.write('error', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  /** @param rest the context, or a stack and the context */
+  private write(level: Level, message: unknown, rest: readonly unknown[]): void {
+    if (!this.pino.isLevelEnabled(level)) return;
+    const context = rest.at(-1);
+    const stack = rest.length > 1 ? rest[0] : message instanceof Error ? message.stack : undefined;
+    this.pino[level]({
+      ...(typeof context === 'string' && { context: visible(context) }),
+      ...visibleFields(isEntry(message) ? message : { message: textOf(message) }),
+      ...(typeof stack === 'string' && stack !== '' && { stack: visibleLines(stack) }),
+    });
+  }
 }
 
-/** Logs to standard output, in colour for people or one JSON object a line for machines. */
-export class LeafLogger extends ConsoleLogger {
-  /** @param process which of several processes writes; undefined: there is one only, or it is the one above them */
-  constructor(
-    { level, format }: LeafConfig['log'],
-    private readonly process?: number,
-  ) {
-    const prefix = process === undefined ? 'Leaf' : `Leaf ${process}`;
-    super({ json: format === 'json', colors: format === 'pretty', logLevels: LEVELS[level], prefix });
-  }
+function isEntry(message: unknown): message is { readonly message: string } {
+  return typeof message === 'object' && message !== null && 'message' in message && !(message instanceof Error);
+}
 
-  override log(message: unknown, ...rest: unknown[]): void {
-    const context: unknown = rest.at(-1);
-    if (typeof context === 'string' && WIRING.has(context)) super.debug(message, ...(rest as [string]));
-    else super.log(message, ...(rest as [string]));
-  }
-
-  override error(message: unknown, ...rest: unknown[]): void {
-    if (!START_FAULTS.has(rest.at(-1))) super.error(message, ...(rest as [string]));
-  }
-
-  protected override getJsonLogObject(
-    ...line: Parameters<ConsoleLogger['getJsonLogObject']>
-  ): ReturnType<ConsoleLogger['getJsonLogObject']> {
-    const { level, ...rest } = super.getJsonLogObject(...line);
-    return this.process === undefined ? { level, ...rest } : { level, process: this.process, ...rest };
-  }
-
-  protected override printMessages(messages: unknown[], ...rest: unknown[]): void {
-    const shown = messages.map((message) => (typeof message === 'string' ? visible(message) : message));
-    super.printMessages(shown, ...(rest as [string]));
-  }
-
-  protected override printStackTrace(stack: string): void {
-    // Nothing for a message without one.
-    if (stack) super.printStackTrace(stack.split('\n').map(visible).join('\n    '));
-  }
+function textOf(message: unknown): string {
+  if (typeof message === 'string') return message;
+  return message instanceof Error ? message.message : inspect(message);
 }

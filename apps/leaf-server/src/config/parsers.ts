@@ -50,7 +50,8 @@ export function flag(value: string): boolean {
 export function oneOf<const T extends string>(...values: T[]): Parser<T> {
   return (value) => {
     const found = values.find((allowed) => allowed === value);
-    if (found === undefined) throw new Error(`must be ${values.join(' or ')}`);
+    if (found === undefined)
+      throw new Error(`must be ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(values)}`);
     return found;
   };
 }
@@ -150,7 +151,7 @@ export function workers(value: string): Record<string, number> {
   return Object.fromEntries(entries) as Record<string, number>;
 }
 
-function parseJson(value: string, wanted: string): Record<string, unknown> {
+export function parseJson(value: string, wanted: string): Record<string, unknown> {
   let map: unknown;
   try {
     map = JSON.parse(value);

@@ -5,6 +5,9 @@ import type { Environment, VariableName } from './variables';
 type Optional =
   | 'LEAF_ADMIN_TOKEN'
   | 'LEAF_ADMIN_TOKEN_FILE'
+  | 'LEAF_TAKER_TOKENS'
+  | 'LEAF_TAKER_TOKENS_FILE'
+  | 'LEAF_TAKER_QUOTAS'
   | 'LEAF_DATABASE_URL_FILE'
   | 'LEAF_DATABASE_URLS'
   | 'LEAF_DATABASE_TAGS'

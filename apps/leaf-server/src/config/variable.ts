@@ -9,7 +9,7 @@ export interface Variable<T> {
   readonly secret: boolean;
   /**
    * An empty value is refused: the default would use another database, registry, address or layout, where IDs can be
-   * issued twice.
+   * issued twice, or would remove the protection of the ID routes.
    */
   readonly neverEmpty: boolean;
 }

@@ -1,6 +1,7 @@
-import { adminTokens } from './admin-token';
 import { ID_VARIABLES } from './id-variables';
-import { addresses, flag, integer, oneOf, processes, text } from './parsers';
+import { addresses, flag, integer, oneOf, processes, ratio, text } from './parsers';
+import { takerQuotas } from './taker-quotas';
+import { adminTokens, takerTokens } from './tokens';
 import { TRACING_VARIABLES } from './tracing-variables';
 import { neverEmpty, variable } from './variable';
 
@@ -29,8 +30,8 @@ export const VARIABLES = {
   LEAF_MANAGEMENT_HOST: variable(undefined, host, 'address on which that port listens; default: LEAF_HOST'),
   LEAF_PUBLIC_PATH: variable(
     '/',
-    text(/^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)?$/, 'a path without a slash at its end, as /leaf'),
-    'path under which a proxy serves this server, as /leaf; the proxy removes it from requests',
+    text(/^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)?$/, 'a path without a trailing slash, such as /leaf'),
+    'path under which a proxy serves this server, such as /leaf; the proxy removes it from requests',
   ),
   LEAF_PROCESSES: variable(
     1,
@@ -71,6 +72,28 @@ export const VARIABLES = {
     text(/^[^\0]+$/, 'a path'),
     'a file with the same, in place of LEAF_ADMIN_TOKEN; read again when it changes',
   ),
+  LEAF_TAKER_TOKENS: neverEmpty(
+    variable(
+      undefined,
+      takerTokens,
+      'tokens that ID requests need, in the form of LEAF_ADMIN_TOKEN; default: taking IDs requires no token',
+      true,
+    ),
+  ),
+  LEAF_TAKER_TOKENS_FILE: neverEmpty(
+    variable(
+      undefined,
+      text(/^[^\0]+$/, 'a path'),
+      'a file with the same, in place of LEAF_TAKER_TOKENS; read again when it changes',
+    ),
+  ),
+  LEAF_TAKER_QUOTAS: neverEmpty(
+    variable(
+      undefined,
+      takerQuotas,
+      'JSON object of token names, each with the tags it may take and its IDs per second of each tag; "*" matches any other; default: no limits',
+    ),
+  ),
   LEAF_MAX_CONNECTIONS: variable(
     1000,
     integer(1, 1_000_000),
@@ -107,6 +130,18 @@ export const VARIABLES = {
     oneOf('pretty', 'json'),
     'pretty or json; default: pretty on a terminal, json elsewhere',
   ),
+  LEAF_LOG_TIME: variable('iso', oneOf('iso', 'epoch'), 'time of a log line: iso (UTC) or epoch (Unix ms)'),
+  LEAF_ACCESS_LOG: variable(
+    'off',
+    oneOf('off', 'slow', 'sampled', 'all'),
+    'which requests have a line in the log, at the level info: off, slow, sampled or all',
+  ),
+  LEAF_ACCESS_LOG_SLOW_MS: variable(
+    100,
+    integer(1, 3_600_000),
+    'requests that take this long or longer are slow, in ms',
+  ),
+  LEAF_ACCESS_LOG_RATIO: variable(0.01, ratio, 'share of the requests that sampled logs, above 0 and at most 1'),
   ...TRACING_VARIABLES,
 } as const;
 

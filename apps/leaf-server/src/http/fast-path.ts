@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isTag, MAX_RANGE_SIZE, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf-ids/core';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import type { Drain } from '../lifecycle/drain';
+import type { IdQuota } from '../takers/id-quota';
+import type { TakerAccess } from '../takers/taker-access';
 import { BatchText, rangesText } from './responses/batch-text';
 import type { RequestCount, RequestCounts } from './request-counts';
 import { API_HEADERS, COMMON_HEADERS } from './responses/problem';
@@ -16,6 +18,9 @@ const MAX_FAST_BATCH = 250;
 /** Decimal digits of the largest ID. */
 const MAX_DIGITS = 19;
 const NONCE = `&${NONCE_PARAMETER}=`;
+
+/** Callers need no token. */
+const NO_QUOTA: Pick<IdQuota, 'giveBack'> = { giveBack: () => undefined };
 
 type Answer = (ids: EmbeddedIdService, name: string, size: number) => string | undefined;
 
@@ -40,6 +45,7 @@ interface ManyRoute {
  */
 export class FastPath {
   private ids: EmbeddedIdService | undefined;
+  private takers: TakerAccess | undefined;
   private readonly segmentPrefix = prefixOf(SEGMENT_ROUTE);
   private readonly snowflakePrefix = prefixOf(SNOWFLAKE_ROUTE);
   private readonly segmentCount: RequestCount;
@@ -77,9 +83,14 @@ export class FastPath {
     ];
   }
 
-  /** From now on requests are answered from `ids`. */
-  serve(ids: EmbeddedIdService): void {
+  /**
+   * From now on requests are answered from `ids`.
+   *
+   * @param takers undefined: requests need no token
+   */
+  serve(ids: EmbeddedIdService, takers?: TakerAccess): void {
     this.ids = ids;
+    this.takers = takers;
   }
 
   /** @returns whether the request was answered */
@@ -89,37 +100,64 @@ export class FastPath {
     const begunAt = this.counts.begin();
     const url = request.url as string;
     if (url.startsWith(this.snowflakePrefix)) {
-      if (!isTag(url.slice(this.snowflakePrefix.length))) return false;
-      return this.send(ids.trySnowflakeString(), response, this.snowflakeCount, begunAt);
+      const key = url.slice(this.snowflakePrefix.length);
+      if (!isTag(key)) return false;
+      const quota = this.charge(request, key, 1);
+      const id = quota && ids.trySnowflakeString();
+      return this.send(id, response, this.snowflakeCount, begunAt, quota);
     }
     if (url.startsWith(this.segmentPrefix)) {
-      const id = ids.tryNext(url.slice(this.segmentPrefix.length));
-      return id !== undefined && this.send(String(id), response, this.segmentCount, begunAt);
+      const tag = url.slice(this.segmentPrefix.length);
+      const quota = this.charge(request, tag, 1);
+      const id = quota && ids.tryNext(tag);
+      return this.send(id === undefined ? undefined : String(id), response, this.segmentCount, begunAt, quota);
     }
-    return this.answerMany(ids, url, response, begunAt);
+    return this.answerMany(ids, request, response, begunAt);
   }
 
   /**
    * Answers a request for one ID of a strict tag once the database has. Resolves with the reason if there is no ID, which
    * is not sent; undefined if this is another request.
    */
-  answerLater({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<unknown> | undefined {
+  answerLater(request: IncomingMessage, response: ServerResponse): Promise<unknown> | undefined {
     const { ids } = this;
+    const { method, url = '' } = request;
     if (ids === undefined || method !== 'GET' || !url.startsWith(this.segmentPrefix)) return undefined;
     const tag = url.slice(this.segmentPrefix.length);
     if (!ids.isStrict(tag)) return undefined;
-    return ids.nextIdString(tag).then(
-      (id) => this.write(id, response),
-      (refusal: unknown) => refusal,
+    const quota = this.charge(request, tag, 1);
+    return (
+      quota &&
+      ids.nextIdString(tag).then(
+        (id) => this.write(id, response),
+        (refusal: unknown) => {
+          quota.giveBack(1);
+          return refusal;
+        },
+      )
     );
+  }
+
+  /** Undefined if the ordinary route has to decide whether the caller may take the IDs. */
+  private charge(request: IncomingMessage, tag: string, count: number): Pick<IdQuota, 'giveBack'> | undefined {
+    return this.takers === undefined ? NO_QUOTA : this.takers.tryCharge(request, tag, count);
   }
 
   private get headers(): Headers {
     return this.drain.active ? this.close : this.keepAlive;
   }
 
-  private send(id: string | undefined, response: ServerResponse, count: RequestCount, begunAt: number): boolean {
-    if (id === undefined) return false;
+  private send(
+    id: string | undefined,
+    response: ServerResponse,
+    count: RequestCount,
+    begunAt: number,
+    quota: Pick<IdQuota, 'giveBack'> | undefined,
+  ): boolean {
+    if (id === undefined) {
+      quota?.giveBack(1);
+      return false;
+    }
     this.write(id, response);
     this.counts.end(count, begunAt);
     return true;
@@ -130,7 +168,13 @@ export class FastPath {
     response.end(id);
   }
 
-  private answerMany(ids: EmbeddedIdService, url: string, response: ServerResponse, begunAt: number): boolean {
+  private answerMany(
+    ids: EmbeddedIdService,
+    request: IncomingMessage,
+    response: ServerResponse,
+    begunAt: number,
+  ): boolean {
+    const url = request.url as string;
     const route = this.manyRoutes.find(({ prefix }) => url.startsWith(prefix));
     const query = url.indexOf('?size=');
     if (route === undefined || query < 0) return false;
@@ -139,8 +183,13 @@ export class FastPath {
     if (size === 0 || size > route.maxSize) return false;
     const nonce = nonceAt < 0 ? NO_NONCE : url.slice(nonceAt + NONCE.length);
     if (nonceAt >= 0 && !NONCE_PATTERN.test(nonce)) return false;
-    const text = route.answer(ids, url.slice(route.prefix.length, query), size);
-    if (text === undefined) return false;
+    const tag = url.slice(route.prefix.length, query);
+    const quota = this.charge(request, tag, size);
+    const text = quota && route.answer(ids, tag, size);
+    if (text === undefined) {
+      quota?.giveBack(size);
+      return false;
+    }
     const headers = [...this.headers.json, NONCE_HEADER, nonce, 'content-length', String(text.length)];
     response.writeHead(200, headers);
     response.end(text);

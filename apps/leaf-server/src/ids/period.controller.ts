@@ -11,6 +11,7 @@ import { parseMoment } from './moment';
 import { parseNonce } from './nonce';
 import { IdRange } from './segment.controller';
 import { GivenSize, parseSize } from './size';
+import { TakesIds } from './takes-ids';
 
 class PeriodRanges {
   @ApiProperty(ANY_TAG)
@@ -34,6 +35,7 @@ export class PeriodController {
   constructor(private readonly ids: EmbeddedIdService) {}
 
   @Get('period/:tag')
+  @TakesIds(MAX_RANGE_SIZE)
   @Header('content-type', JSON_TYPE)
   @ApiOperation({
     operationId: 'takePeriodNumbers',

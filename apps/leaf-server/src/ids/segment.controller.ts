@@ -10,6 +10,7 @@ import { BatchAnswer } from './batch-answer';
 import { rangesText } from '../http/responses/batch-text';
 import { parseNonce } from './nonce';
 import { GivenSize, parseSize } from './size';
+import { TakesIds } from './takes-ids';
 
 class SegmentBatch {
   @ApiProperty(TAG)
@@ -50,6 +51,7 @@ export class SegmentController {
   constructor(private readonly ids: EmbeddedIdService) {}
 
   @Get('get/:tag')
+  @TakesIds()
   @Header('content-type', TEXT_TYPE)
   @ApiOperation({ operationId: 'takeSegmentId', summary: 'The next ID of a tag' })
   @ApiParam({ name: 'tag', ...TAG })
@@ -61,6 +63,7 @@ export class SegmentController {
   }
 
   @Get('batch/:tag')
+  @TakesIds(MAX_BATCH_SIZE)
   @ApiOperation({ operationId: 'takeSegmentIds', summary: 'The next IDs of a tag' })
   @ApiParam({ name: 'tag', ...TAG })
   @ApiSizeAndNonce(MAX_BATCH_SIZE)
@@ -78,6 +81,7 @@ export class SegmentController {
   }
 
   @Get('range/:tag')
+  @TakesIds(MAX_RANGE_SIZE)
   @Header('content-type', JSON_TYPE)
   @ApiOperation({
     operationId: 'takeSegmentRanges',

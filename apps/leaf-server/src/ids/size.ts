@@ -6,11 +6,14 @@ import { LeafError } from '@leaf-ids/core';
 const SIZE_NAME = /^size(\[.*\])?$/i;
 
 /** The `size` parameter for {@link parseSize}; a list if a parameter of a similar name is given. */
-export const GivenSize = createParamDecorator((_: unknown, context: ExecutionContext): unknown => {
-  const { query } = context.switchToHttp().getRequest<FastifyRequest>();
-  const given = Object.entries(query as Record<string, unknown>).filter(([name]) => SIZE_NAME.test(name));
+export const GivenSize = createParamDecorator((_: unknown, context: ExecutionContext): unknown =>
+  givenSize(context.switchToHttp().getRequest<FastifyRequest<{ Querystring: Record<string, unknown> }>>().query),
+);
+
+export function givenSize(query: Record<string, unknown>): unknown {
+  const given = Object.entries(query).filter(([name]) => SIZE_NAME.test(name));
   return given.every(([name]) => name === 'size') ? given[0]?.[1] : given;
-});
+}
 
 /**
  * Parses the `size` parameter of a batch or range, from 1 to `maximum`; 1 if omitted.

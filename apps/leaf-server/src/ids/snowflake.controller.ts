@@ -10,6 +10,7 @@ import { BatchAnswer } from './batch-answer';
 import { parseId } from './id-text';
 import { parseNonce } from './nonce';
 import { GivenSize, parseSize } from './size';
+import { TakesIds } from './takes-ids';
 
 class SnowflakeBatch {
   @ApiProperty(KEY)
@@ -48,6 +49,7 @@ export class SnowflakeController {
   constructor(private readonly ids: EmbeddedIdService) {}
 
   @Get('get/:key')
+  @TakesIds()
   @Header('content-type', TEXT_TYPE)
   @ApiOperation({ operationId: 'takeSnowflakeId', summary: 'The next ID' })
   @ApiParam({ name: 'key', ...KEY })
@@ -60,6 +62,7 @@ export class SnowflakeController {
   }
 
   @Get('batch/:key')
+  @TakesIds(MAX_BATCH_SIZE)
   @ApiOperation({ operationId: 'takeSnowflakeIds', summary: 'The next IDs' })
   @ApiParam({ name: 'key', ...KEY })
   @ApiSizeAndNonce(MAX_BATCH_SIZE)

@@ -35,7 +35,7 @@ function processUp({ answers, missing }: Readings): MetricReading {
   return {
     name: 'leaf_process_up',
     type: 'gauge',
-    help: '1 for a process of this server that answers',
+    help: '1 if the process of this server responds',
     values: [...answers.map((each) => line(each, 1)), ...missing.map((each) => line(each, 0))],
   };
 }

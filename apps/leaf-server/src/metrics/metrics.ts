@@ -5,6 +5,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { WorkerBus } from '../cluster/worker-bus';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
+import { LeafLogger } from '../config/logging';
 import { serverVersion } from '../config/version';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
@@ -40,6 +41,7 @@ export class Metrics {
     readiness: Readiness,
     rates: IssueRates,
     exhaustion: Exhaustion,
+    logger: LeafLogger,
     @Inject(LEAF_CONFIG) { name }: LeafConfig,
     private readonly leaf: Leaf,
     private readonly bus: WorkerBus,
@@ -50,7 +52,7 @@ export class Metrics {
     this.tags = leaf.segments && new TagSeries(leaf.segments, (tag) => rates.rateOf(tag));
     this.figures = { status: leaf.status(), tags: undefined };
     addMetrics(registry, metricsOf(this.figures.status), () => this.figures);
-    const known = { requests, overload, exhaustion, version, name };
+    const known = { requests, overload, exhaustion, logger, version, name };
     addMetrics(registry, SERVER_METRICS, () => ({
       status: { ...readiness.current(), leaf: this.figures.status },
       ...known,

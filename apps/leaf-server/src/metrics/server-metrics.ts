@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Metric } from '@leaf-ids/id';
+import type { LeafLogger } from '../config/logging';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';
 import type { Exhaustion } from '../monitor/sampling/exhaustion';
@@ -10,6 +11,7 @@ export interface ServerFigures {
   readonly status: ProcessStatus;
   readonly requests: RequestCounts;
   readonly overload: OverloadCounts;
+  readonly logger: LeafLogger;
   readonly exhaustion: Exhaustion;
   readonly version: string;
   /** Of the service. */
@@ -28,7 +30,7 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
   {
     name: 'leaf_http_request_duration_seconds',
     type: 'histogram',
-    help: 'Time from a request to its answer',
+    help: 'Time from receiving a request to its response',
     labels: ['route', 'status'],
     read: ({ requests }) =>
       [...requests.all()].map(({ route, status, latency }) => ({
@@ -39,20 +41,20 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
   {
     name: 'leaf_overload_refusals_total',
     type: 'counter',
-    help: 'Requests and connections turned away',
+    help: 'Requests and connections refused because of overload',
     labels: ['reason'],
     read: ({ overload }) => [...overload.all()].map(([reason, value]) => ({ labels: { reason }, value })),
   },
   {
     name: 'leaf_requests_in_flight',
     type: 'gauge',
-    help: 'Requests that wait or are being answered',
+    help: 'ID requests that wait or are in progress',
     read: ({ overload }) => overload.inFlight,
   },
   {
     name: 'leaf_ready',
     type: 'gauge',
-    help: '1 while requests may come',
+    help: '1 while the server is ready',
     shared: 'least',
     // A process that takes no connections yet does not count.
     read: ({ status }) => (status.listening ? Number(isReady(status)) : undefined),
@@ -60,14 +62,20 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
   {
     name: 'leaf_draining',
     type: 'gauge',
-    help: '1 while this server wants no more requests',
+    help: '1 while the server is draining',
     shared: 'most',
     read: ({ status }) => Number(status.drain.status === 'down'),
   },
   {
+    name: 'leaf_log_lines_dropped_total',
+    type: 'counter',
+    help: 'Log lines that could not be written',
+    read: ({ logger }) => logger.dropped,
+  },
+  {
     name: 'leaf_build_info',
     type: 'gauge',
-    help: 'What runs here',
+    help: 'Version of the server; the value is always 1',
     labels: ['version'],
     shared: 'most',
     read: ({ version }) => [{ labels: { version }, value: 1 }],
@@ -75,7 +83,7 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
   {
     name: 'leaf_cluster_info',
     type: 'gauge',
-    help: 'Servers with the same labels share tags or worker IDs',
+    help: 'Cluster of the server: servers with equal labels share tags or worker IDs',
     labels: ['name', 'storage'],
     shared: 'most',
     read: ({ name, status }) => [{ labels: { name, storage: storageOf(status) }, value: 1 }],
@@ -83,13 +91,13 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
   {
     name: 'leaf_segment_exhaustion_min_seconds',
     type: 'gauge',
-    help: 'The least time that the buffered IDs of any tag last',
+    help: 'Shortest time until the buffered IDs of a tag run out',
     read: ({ exhaustion }) => exhaustion.leastSeconds,
   },
   {
     name: 'leaf_segment_tags_short',
     type: 'gauge',
-    help: 'Tags whose buffered IDs last less than ten minutes',
+    help: 'Tags whose buffered IDs run out in less than ten minutes',
     read: ({ status, exhaustion }) => status.leaf.segment && exhaustion.shortTags,
   },
 ];

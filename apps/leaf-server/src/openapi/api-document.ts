@@ -49,17 +49,24 @@ export class ApiDocument {
       for (const { metatype } of controllers.values()) if (metatype !== null) await applyRecorded(metatype, api);
     }
     await applyRecorded(ProblemDocument, api);
+    const { takers } = this.config;
+    const variables =
+      takers === undefined ? '`LEAF_ADMIN_TOKEN`' : '`LEAF_ADMIN_TOKEN`, or to take IDs, of `LEAF_TAKER_TOKENS`';
     const builder = new api.DocumentBuilder()
       .setOpenAPIVersion('3.0.3')
       .setTitle('Leaf')
       .setDescription(ABOUT.replaceAll('\n', ' '))
       .setVersion(serverVersion())
       .addServer(this.config.publicPath || '/', 'This server')
-      .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'A token of `LEAF_ADMIN_TOKEN`.' });
+      .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: `A token of ${variables}.` });
+    if (takers !== undefined) {
+      const description = 'A token of `LEAF_TAKER_TOKENS` as the password; any user name.';
+      builder.addSecurity('basic', { type: 'http', scheme: 'basic', description });
+    }
     for (const [name, description] of Object.entries(GROUPS)) builder.addTag(name, description);
     const options = { autoTagControllers: false, extraModels: [ProblemDocument] };
     const document = api.SwaggerModule.createDocument(this.application, builder.build(), options);
-    describeProblems(document);
+    describeProblems(document, takers !== undefined);
     return document;
   }
 }

@@ -1,6 +1,7 @@
 import type { OpenAPIObject, OperationObject, ResponseObject, SchemaObject } from '@nestjs/swagger';
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf-ids/core';
 import type { Problem } from '../http/responses/problem';
+import { REQUEST_ID_PATTERN } from '../http/responses/request-id';
 import { ApiExtension, ApiProperty, ApiSchema } from './decorators';
 import { RETRY_AFTER_HEADER } from './schemas';
 
@@ -17,6 +18,9 @@ const PATH_PROBLEMS = ['LEAF_URL_TOO_LONG'] as const;
 const BODY_PROBLEMS = ['LEAF_BODY_INVALID', 'LEAF_BODY_TOO_LARGE', 'LEAF_MEDIA_TYPE_UNSUPPORTED'] as const;
 /** Errors of routes that require a token. */
 const ADMIN_PROBLEMS = ['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES'] as const;
+
+/** Errors of routes that issue IDs, beside those of a missing token. */
+const TAKER_PROBLEMS = ['LEAF_FORBIDDEN', 'LEAF_QUOTA_EXCEEDED'] as const;
 
 /** Errors of requests for segment IDs. */
 export const SEGMENT_PROBLEMS = [
@@ -52,6 +56,14 @@ export function ApiProblems(...codes: readonly LeafErrorCode[]): MethodDecorator
   return ApiExtension('x-problems', codes) as MethodDecorator;
 }
 
+const REQUEST_ID_RULE =
+  'The request in the log: the trace ID of `traceparent`, else `x-request-id` of the request, else a UUID.';
+
+/** The route issues IDs. */
+export function ApiTakesIds(): MethodDecorator {
+  return ApiExtension('x-takes-ids', true) as MethodDecorator;
+}
+
 @ApiSchema({ name: 'Problem' })
 export class ProblemDocument implements Problem {
   @ApiProperty({ enum: ['about:blank'] })
@@ -72,14 +84,31 @@ export class ProblemDocument implements Problem {
 
   @ApiProperty({ description: 'What happened, and what to do.', example: 'There is no tag "order". Create it first.' })
   readonly detail!: string;
+
+  @ApiProperty({
+    required: false,
+    pattern: REQUEST_ID_PATTERN.source,
+    description: `${REQUEST_ID_RULE} Left out where the request is refused before its headers are read.`,
+    example: '4bf92f3577b34da6a3ce929d0e0e4736',
+  })
+  readonly requestId?: string;
 }
 
-/** Replaces the marks of {@link ApiProblems} by responses: one for each status, with its codes and titles. */
-export function describeProblems({ paths }: OpenAPIObject): void {
+/**
+ * Replaces the marks of {@link ApiProblems} by responses: one for each status, with its codes and titles.
+ *
+ * @param takerTokens whether taking IDs requires a token
+ */
+export function describeProblems({ paths }: OpenAPIObject, takerTokens: boolean): void {
   for (const item of Object.values(paths)) {
     for (const [method, operation] of Object.entries(item) as [string, OperationObject & Marked][]) {
-      const codes = [...new Set([...(operation['x-problems'] ?? []), ...commonProblems(method, operation)])];
+      const { 'x-problems': own = [], 'x-takes-ids': takesIds = false } = operation;
+      const needsTaker = takesIds && takerTokens;
+      if (needsTaker) operation.security = [{ bearer: [] }, { basic: [] }];
+      const common = commonProblems(method, operation);
+      const codes = [...new Set([...own, ...common, ...(needsTaker ? TAKER_PROBLEMS : [])])];
       delete operation['x-problems'];
+      delete operation['x-takes-ids'];
       if (operation.parameters?.length === 0) delete operation.parameters;
       for (const status of new Set(codes.map((code) => ERROR_CATALOGUE[code].status))) {
         const ofStatus = codes.filter((code) => ERROR_CATALOGUE[code].status === status);
@@ -91,6 +120,7 @@ export function describeProblems({ paths }: OpenAPIObject): void {
 
 interface Marked {
   'x-problems'?: readonly LeafErrorCode[];
+  'x-takes-ids'?: true;
 }
 
 function commonProblems(method: string, { parameters = [], security }: OperationObject): LeafErrorCode[] {
@@ -109,10 +139,20 @@ function problemResponse(status: number, codes: readonly LeafErrorCode[]): Respo
   return {
     description: `${titles.join('; ')}.`,
     content: { 'application/problem+json': { schema } },
-    ...(status === 503 || status === 429 ? { headers: RETRY_AFTER_HEADER } : {}),
-    ...(status === 401 ? { headers: CHALLENGE_HEADER } : {}),
+    headers: {
+      ...REQUEST_ID,
+      ...(status === 503 || status === 429 ? RETRY_AFTER_HEADER : {}),
+      ...(status === 401 ? CHALLENGE_HEADER : {}),
+    },
   };
 }
+
+const REQUEST_ID = {
+  'X-Request-Id': {
+    description: 'The `requestId` of the problem.',
+    schema: { type: 'string', pattern: REQUEST_ID_PATTERN.source },
+  },
+} as const;
 
 const CHALLENGE_HEADER = {
   'WWW-Authenticate': {

@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
-import { type Clock, messageOf, NONCE_HEADER } from '@leaf-ids/core';
+import { type Clock, LeafError, messageOf, NONCE_HEADER } from '@leaf-ids/core';
 import { ServerFault } from '../servers/server-fault';
+import type { ClientToken } from './client-token';
 
 /** Far above the largest response: 10,000 snowflake IDs are 220 kB. */
 const MAX_ANSWER_BYTES = 1_048_576;
@@ -23,6 +24,7 @@ export interface HttpConnectionOptions {
   readonly connections: number;
   /** Limit for one request, including the response body, in milliseconds. */
   readonly timeoutMs: number;
+  readonly token?: ClientToken | undefined;
 }
 
 /** The connections to one server. It does not follow redirects, and limits the size and duration of a response. */
@@ -49,8 +51,9 @@ export class HttpConnection {
     });
   }
 
-  /** @throws ServerFault when the response is not complete in time */
+  /** @throws ServerFault when the response is not complete in time; LeafError when there is no token */
   async get(path: string): Promise<HttpAnswer> {
+    const sent = await this.headers();
     const timeout = new AbortController();
     const answered = new AbortController();
     void this.limit(timeout, answered.signal);
@@ -58,7 +61,7 @@ export class HttpConnection {
       const { statusCode, headers, body } = await this.pool.request({
         method: 'GET',
         path: this.path + path,
-        headers: HEADERS,
+        headers: sent,
         signal: timeout.signal,
       });
       const text = await body.text();
@@ -79,6 +82,16 @@ export class HttpConnection {
   /** Aborts all requests and closes the connections. */
   close(): Promise<void> {
     return this.pool.destroy();
+  }
+
+  private async headers(): Promise<Record<string, string>> {
+    const { token } = this.options;
+    if (token === undefined) return HEADERS;
+    try {
+      return { ...HEADERS, authorization: `Bearer ${typeof token === 'string' ? token : await token()}` };
+    } catch (cause) {
+      throw new LeafError('LEAF_UNAUTHORIZED', `The token function failed: ${messageOf(cause)}.`, { cause });
+    }
   }
 
   private async limit(timeout: AbortController, answered: AbortSignal): Promise<void> {

@@ -35,6 +35,7 @@ describe('LeafError', () => {
       'LEAF_LEASE_EXPIRED',
       'LEAF_NOT_READY',
       'LEAF_OVERLOADED',
+      'LEAF_QUOTA_EXCEEDED',
       'LEAF_REGISTRY_UNREACHABLE',
       'LEAF_SEGMENT_UNAVAILABLE',
       'LEAF_SERVERS_UNAVAILABLE',
@@ -46,7 +47,7 @@ describe('LeafError', () => {
   it('is retryable only with a status that says so', () => {
     for (const code of CODES) {
       const { retryable, status } = new LeafError(code, 'x');
-      if (retryable) expect([code, status]).toEqual([code, 503]);
+      if (retryable) expect([code, status]).toEqual([code, code === 'LEAF_QUOTA_EXCEEDED' ? 429 : 503]);
     }
   });
 });

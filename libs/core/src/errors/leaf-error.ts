@@ -38,6 +38,7 @@ export class LeafError extends Error {
 }
 
 const RETRYABLE: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
+  'LEAF_QUOTA_EXCEEDED',
   'LEAF_NOT_READY',
   'LEAF_OVERLOADED',
   'LEAF_SEGMENT_UNAVAILABLE',

@@ -189,7 +189,7 @@ describe('SegmentIdGenerator, close', () => {
     const generator = rig.generator();
     await nextMany(generator, TAG, 3);
     await rig.settle();
-    await generator.close();
+    expect(await generator.close()).toBe(17);
     expect(rig.store.givenBack).toEqual([
       { tag: TAG, from: 11n, to: 20n },
       { tag: TAG, from: 4n, to: 10n },
@@ -204,7 +204,7 @@ describe('SegmentIdGenerator, close', () => {
     await nextMany(generator, TAG, 3);
     await rig.settle();
     await rig.store.allocate(TAG, 5);
-    await generator.close();
+    expect(await generator.close()).toBe(0);
     expect(rig.store.givenBack).toEqual([]);
     expect(rig.store.count('giveBack')).toBe(1);
     expect(rig.store.maxId(TAG)).toBe(26n);

@@ -46,7 +46,7 @@ export class SegmentIdGenerator extends KnownTags {
   private readonly dropped: DroppedTags;
   private readonly sources: TagSources;
   protected readonly periodic: PeriodicTags;
-  private closed: Promise<void> | undefined;
+  private closed: Promise<number> | undefined;
 
   constructor(
     private readonly store: SegmentStore,
@@ -181,12 +181,12 @@ export class SegmentIdGenerator extends KnownTags {
   }
 
   /**
-   * Refuses further calls, waits for allocations in progress and returns unissued IDs to the store. When it settles, no
-   * call to the store is in progress, and the connection may be closed.
+   * Refuses further calls, waits for allocations in progress and returns unissued IDs to the store. Resolves with
+   * the number of IDs returned. When it settles, no call to the store is in progress, and the connection may be closed.
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE` when the store fails; ranges that were not returned become gaps
    */
-  close(): Promise<void> {
+  close(): Promise<number> {
     this.closed ??= this.shut();
     return this.closed;
   }
@@ -257,7 +257,7 @@ export class SegmentIdGenerator extends KnownTags {
     if (!this.isKnown(tag)) this.admit(found);
   }
 
-  private async shut(): Promise<void> {
+  private async shut(): Promise<number> {
     this.closing.abort();
     const rests = this.allBuffers().map((buffer): TagRest => {
       return { tag: buffer.tag, ranges: this.retiring.retire(buffer, stopping) };
@@ -266,7 +266,7 @@ export class SegmentIdGenerator extends KnownTags {
     this.buffers.clear();
     this.paused.clear();
     await this.refresh.stop();
-    await giveBackAll(this.store, rests);
+    return giveBackAll(this.store, rests);
   }
 
   private isKnown(tag: string): boolean {

@@ -135,7 +135,9 @@ export class ChaosWorld {
       LEAF_DATA_DIR: directory,
       ...this.database.join(edges.database, registry),
       LEAF_SNOWFLAKE_REGISTRY: registry,
-      LEAF_ZOOKEEPER: edges.zookeeper.map((proxy) => `127.0.0.1:${proxy.port}`).join(','),
+      ...(edges.zookeeper.length > 0 && {
+        LEAF_ZOOKEEPER: edges.zookeeper.map((proxy) => `127.0.0.1:${proxy.port}`).join(','),
+      }),
     };
     const logFile = join(logs, `server-${name}.log`);
     const command = await guarded([process.execPath, serverFile]);

@@ -5,7 +5,7 @@ import { copyOfTemplate, guarded, isRoot } from '../private-server';
 import { run } from '../services';
 import { debianSid } from './debian-sid';
 
-/** Clients reach it by address, for which a new data directory has no account. */
+/** Clients connect to 127.0.0.1, and a new data directory has an account for localhost only. */
 const ACCOUNT = `CREATE USER root@'127.0.0.1'; GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;`;
 
 /** MySQL: the protocol of MariaDB, other options. */

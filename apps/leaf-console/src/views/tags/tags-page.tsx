@@ -62,7 +62,7 @@ export function TagsPage(): JSX.Element {
           {t.reload}
         </button>
         <p class="count" role="status">
-          {t.countOf(format.count(items.length), format.count(rows?.length ?? 0))}
+          {!loading && t.countOf(format.count(items.length), format.count(rows?.length ?? 0))}
         </p>
       </div>
       <DoneNote text={done} />

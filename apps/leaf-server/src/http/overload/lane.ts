@@ -25,10 +25,10 @@ interface Waiting {
 }
 
 const MAX_PAUSE_MS = 2000;
-/** A request waits at most so long for a turn of the event loop in which no ID request waits. */
+/** How long a request lets ID requests go first. */
 const MAX_YIELD_MS = 500;
 
-/** Begins requests of a kind one by one, each in a turn of the event loop of its own, within a share of its time. */
+/** Starts requests of one kind one at a time, each in its own turn of the event loop, within a share of its time. */
 export class Lane {
   private readonly queue: Waiting[] = [];
   /** Oldest first. */

@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestIdOf } from './request-id';
 import { sendProblem, toLeafError } from './problem';
 
 /** Responds to every exception with a problem document. */
@@ -14,7 +15,10 @@ export class ProblemFilter implements ExceptionFilter {
     const error = toLeafError(thrown, request.method);
     if (error.status === 500) {
       this.logger.error(
-        `${request.method} ${request.routeOptions.url ?? 'unknown route'} failed`,
+        {
+          message: `${request.method} ${request.routeOptions.url ?? 'unknown route'} failed`,
+          requestId: requestIdOf(request.raw),
+        },
         causeStack(error.cause),
       );
     }

@@ -2,6 +2,7 @@ import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf-ids/core';
 import { DATA_CSP } from './content-security';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id';
 
 /** RFC 9457 problem details. */
 export interface Problem {
@@ -10,6 +11,8 @@ export interface Problem {
   readonly status: number;
   readonly code: LeafErrorCode;
   readonly detail: string;
+  /** Left out where the request is refused before its headers are read. */
+  readonly requestId?: string;
 }
 
 /** Headers of every response: no cache can repeat an ID, and no browser sniffs another content type. */
@@ -25,8 +28,9 @@ export const API_HEADERS = {
 };
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-export function problemOf(error: LeafError): Problem {
-  return { type: 'about:blank', title: error.title, status: error.status, code: error.code, detail: error.message };
+export function problemOf({ title, status, code, message }: LeafError, requestId?: string): Problem {
+  const problem = { type: 'about:blank', title, status, code, detail: message } as const;
+  return requestId === undefined ? problem : { ...problem, requestId };
 }
 
 /** `Retry-After` if the error does not specify a delay, in seconds. */
@@ -41,8 +45,9 @@ function retryAfterOf(error: LeafError): number | undefined {
 export function sendProblem(error: LeafError, reply: FastifyReply): void {
   const seconds = retryAfterOf(error);
   if (seconds !== undefined) void reply.header('retry-after', String(seconds));
-  void reply.headers(API_HEADERS).header('content-type', PROBLEM_TYPE).status(error.status);
-  void reply.send(JSON.stringify(problemOf(error)));
+  const requestId = requestIdOf(reply.request.raw);
+  void reply.headers(API_HEADERS).header(REQUEST_ID_HEADER, requestId).header('content-type', PROBLEM_TYPE);
+  void reply.status(error.status).send(JSON.stringify(problemOf(error, requestId)));
 }
 
 /** Errors that Fastify detects before a handler runs, by their Fastify code. */

@@ -1,11 +1,13 @@
 import type { RequestListener, Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, LeafError } from '@leaf-ids/core';
+import { type Clock, LeafError, systemRandom } from '@leaf-ids/core';
 import type { HttpLimits } from '../../config/http-limits';
+import type { AccessLogConfig } from '../../config/leaf-config';
 import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { RequestCounts } from '../request-counts';
+import { AccessLog } from '../access-log';
 import { type FastPath, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
 import { Admission } from '../overload/admission';
 import { Connections } from '../overload/connections';
@@ -42,6 +44,8 @@ export interface AdapterParts {
   readonly counts: RequestCounts;
   readonly overload: OverloadCounts;
   readonly drain: Drain;
+  /** Undefined: requests are not logged. */
+  readonly accessLog: AccessLogConfig | undefined;
   readonly management: ManagementPort;
 }
 
@@ -53,9 +57,11 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
   const pipelines = new Pipelines(overload);
   const admission = new Admission(limits, connections, pending, clock, overload);
   const faults = new FaultResponder(counts);
+  const routes = new RouteMethods();
+  const accessLog = accessLogOf(parts, routes);
   const adapter = new FastifyAdapter({
     serverFactory: (handler: RequestListener): Server => {
-      const shared = { limits, pipelines, pending, faults, handler };
+      const shared = { limits, pipelines, pending, faults, accessLog, handler };
       if (management.isOn) {
         const operators = new Connections(MANAGEMENT_CONNECTIONS, limits.dealt, clock, overload);
         const server = new HttpServer({ ...shared, connections: operators, fastPath: NO_FAST_PATH });
@@ -87,7 +93,7 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
     if (drain.active) void reply.header('connection', 'close');
     done();
   });
-  refuseUnknownRoutes(fastify, management);
+  refuseUnknownRoutes(fastify, routes, management);
   fastify.addHook('onResponse', (request, reply, done) => {
     if (reply.admitted)
       counts.record(counts.of(request.routeOptions.url ?? 'unknown', reply.statusCode), reply.elapsedTime);
@@ -99,6 +105,13 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
   });
   fastify.addHook('onClose', () => management.whenClosed());
   return adapter;
+}
+
+function accessLogOf({ accessLog, limits, clock }: AdapterParts, routes: RouteMethods): AccessLog | undefined {
+  if (accessLog === undefined) return undefined;
+  const { trustedProxies } = limits;
+  const routeOf = (path: string): string | undefined => routes.find(path);
+  return new AccessLog({ config: accessLog, trustedProxies, routeOf, clock, random: systemRandom });
 }
 
 /** Every other hook and the handler of a route run when the request has its turn. */
@@ -127,8 +140,7 @@ function admitRequests(
 }
 
 /** Answers requests without a route, before their body is read: 405 if the path has a route for other methods. */
-function refuseUnknownRoutes(fastify: FastifyInstance, management: ManagementPort): void {
-  const routes = new RouteMethods();
+function refuseUnknownRoutes(fastify: FastifyInstance, routes: RouteMethods, management: ManagementPort): void {
   fastify.addHook('onRoute', ({ url, method }) => routes.add(url, [method].flat()));
   fastify.addHook('preParsing', ({ raw, method, url, routeOptions }, reply, body, done) => {
     if (routeOptions.url !== undefined) {

@@ -4,6 +4,7 @@ import { LeafError } from '@leaf-ids/core';
 import type { HttpSocket } from '../overload/connections';
 import type { RequestCounts } from '../request-counts';
 import { API_HEADERS, PROBLEM_TYPE, problemOf } from '../responses/problem';
+import { REQUEST_ID_HEADER, requestIdOf } from '../responses/request-id';
 
 /** The `route` label of requests that never reach a route. */
 const ROUTE = 'invalid';
@@ -34,8 +35,9 @@ export class FaultResponder {
   /** Answers a request that the parser accepts and {@link protocolFault} does not. */
   answer(fault: LeafError, response: ServerResponse): void {
     this.count(fault);
-    const body = JSON.stringify(problemOf(fault));
-    response.writeHead(fault.status, headersFor(body)).end(body);
+    const requestId = requestIdOf(response.req);
+    const body = JSON.stringify(problemOf(fault, requestId));
+    response.writeHead(fault.status, { ...headersFor(body), [REQUEST_ID_HEADER]: requestId }).end(body);
   }
 
   count({ status }: LeafError): void {

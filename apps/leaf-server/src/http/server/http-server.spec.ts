@@ -40,6 +40,7 @@ describe('HttpServer, with a client that does not take its answer', () => {
       connections,
       pending,
       pipelines: new Pipelines(counts),
+      accessLog: undefined,
       faults: new FaultResponder(requests),
       fastPath: new FastPath(requests, new Drain(clock, 0)),
       handler: (request, response) => admission.pass('id', response, () => handler(request, response)),

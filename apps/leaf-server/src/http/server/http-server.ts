@@ -4,6 +4,7 @@ import type { HttpLimits } from '../../config/http-limits';
 import type { Connections } from '../overload/connections';
 import type { PendingResponses } from '../overload/pending-responses';
 import type { Pipelines } from '../overload/pipelines';
+import type { AccessLog } from '../access-log';
 import type { FastPath } from '../fast-path';
 import { type FaultResponder, protocolFault } from './fault-responder';
 
@@ -29,6 +30,8 @@ export interface HttpServerParts {
   readonly pending: PendingResponses;
   readonly faults: FaultResponder;
   readonly fastPath: Pick<FastPath, 'answer'>;
+  /** Undefined: requests are not logged. */
+  readonly accessLog: AccessLog | undefined;
   /** The framework. */
   readonly handler: RequestListener;
 }
@@ -62,7 +65,8 @@ export class HttpServer extends Server {
   }
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
-    const { connections, faults, fastPath, handler } = this.parts;
+    const { connections, faults, fastPath, accessLog, handler } = this.parts;
+    accessLog?.follow(request, response);
     const fault = protocolFault(request);
     if (fault !== undefined) {
       faults.answer(fault, response);

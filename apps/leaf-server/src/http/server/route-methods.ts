@@ -3,7 +3,7 @@ interface Route {
   readonly methods: Set<string>;
 }
 
-/** The methods of every registered route. */
+/** The registered routes and their methods. */
 export class RouteMethods {
   private readonly routes = new Map<string, Route>();
 
@@ -15,6 +15,13 @@ export class RouteMethods {
       this.routes.set(url, route);
     }
     for (const method of methods) route.methods.add(method);
+  }
+
+  /** The route of this path; a route without parameters comes before one with. */
+  find(path: string): string | undefined {
+    if (this.routes.has(path)) return path;
+    for (const [url, { pattern }] of this.routes) if (pattern.test(path)) return url;
+    return undefined;
   }
 
   /**

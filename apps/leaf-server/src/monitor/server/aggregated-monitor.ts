@@ -3,6 +3,7 @@ import { Clock } from '@leaf-ids/core';
 import { ServerStatus } from '../../cluster/server-status';
 import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
 import { Readiness } from '../../lifecycle/readiness';
+import { TakerAccess } from '../../takers/taker-access';
 import { ServerIdentity } from '../process/server-identity';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Sampler } from '../sampling/sampler';
@@ -25,6 +26,7 @@ export class AggregatedMonitor {
     private readonly sampler: Sampler,
     private readonly traffic: Traffic,
     private readonly peers: PeerWatch,
+    private readonly takers: TakerAccess,
   ) {
     bus.serve(OVERVIEW, () => this.own());
   }
@@ -48,6 +50,7 @@ export class AggregatedMonitor {
     const { instance, startedAt } = this.identity;
     return {
       status: this.readiness.status(),
+      blockedTakers: this.takers.blockedNames,
       instance,
       startedAt,
       rates: this.traffic.rates,

@@ -10,6 +10,7 @@ import { mergeParts, partViews } from './part-views';
 /** What one process tells of itself. */
 export interface ProcessOverview {
   readonly status: ProcessStatus;
+  readonly blockedTakers: readonly string[];
   readonly instance: string;
   readonly startedAt: number;
   readonly rates: TrafficCounts;
@@ -38,6 +39,7 @@ export function toOverview(
     startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
     ready: isServerReady(serving.map(({ value }) => value.status)),
     parts: mergeParts(shown.map(({ process, value }) => ({ process, value: partViews(value.status) }))),
+    blockedTakers: [...new Set(all.flatMap(({ blockedTakers }) => blockedTakers))].sort(),
     issued: {
       segment: sum(all, (each) => issuedBy(each).segment),
       snowflake: sum(all, (each) => issuedBy(each).snowflake),

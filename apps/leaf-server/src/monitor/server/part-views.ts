@@ -36,7 +36,7 @@ function clock({ snowflake }: LeafStatus): PartView {
   const offset = snowflake?.clockOffsetMs;
   const description =
     offset === undefined
-      ? 'compared with nobody'
+      ? 'not compared with another clock'
       : `${hundredths(Math.abs(offset))} ms ${offset < 0 ? 'behind' : 'ahead of'} the others at the start`;
   const isBehind = snowflake?.health.code === 'LEAF_CLOCK_BACKWARDS';
   return part('clock', isBehind ? snowflake.health : snowflake && { status: 'up' }, description);

@@ -150,6 +150,9 @@ export class OverviewView {
   @ApiProperty({ type: [PartView], description: 'Components and dependencies of this server.' })
   readonly parts!: readonly PartView[];
 
+  @ApiProperty({ type: [String], description: 'Takers whose requests an operator has blocked.', example: [] })
+  readonly blockedTakers!: readonly string[];
+
   @ApiProperty()
   readonly issued!: IssuedView;
 

@@ -1,4 +1,4 @@
-import { adminTokens } from './admin-token';
+import { adminTokens } from './tokens';
 
 const ONE = '0123456789abcdef';
 const TWO = 'ABCDEFGHIJKLMNOP';

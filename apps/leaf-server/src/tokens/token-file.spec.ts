@@ -3,23 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf-ids/core';
-import { AdminTokenFile } from './admin-token-file';
-import { AdminTokens } from './admin-tokens';
+import { adminTokens } from '../config/tokens';
+import { TokenFile } from './token-file';
+import { TokenSet } from './token-set';
 
 const OLD = 'old-token-0123456789';
 const NEW = 'new-token-0123456789';
 
 let directory: string;
 let clock: FakeClock;
-let tokens: AdminTokens;
-let watcher: AdminTokenFile;
+let tokens: TokenSet;
+let watcher: TokenFile;
 const log = { log: jest.fn(), error: jest.fn() };
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'leaf-token-'));
   for (const level of ['log', 'error'] as const) jest.spyOn(Logger.prototype, level).mockImplementation(log[level]);
   clock = new FakeClock();
-  tokens = new AdminTokens([{ name: 'admin', token: OLD }], clock);
+  tokens = new TokenSet([{ name: 'admin', token: OLD }], clock);
 });
 afterEach(async () => {
   watcher.onApplicationShutdown();
@@ -28,7 +29,11 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-const nameOf = (token: string): string | undefined => tokens.nameOf(`Bearer ${token}`);
+const nameOf = (token: string): string | undefined => tokens.find(token)?.name;
+
+function watch(file: string | undefined): TokenFile {
+  return new TokenFile({ variable: 'LEAF_ADMIN_TOKEN_FILE', kind: 'admin', file, parse: adminTokens }, tokens, clock);
+}
 
 /** As Kubernetes mounts a secret: the file is a link through a directory that is replaced as a whole. */
 async function mount(content: string): Promise<string> {
@@ -40,7 +45,7 @@ async function mount(content: string): Promise<string> {
 }
 
 it('takes the tokens of a secret that is mounted anew', async () => {
-  watcher = new AdminTokenFile(await mount(`${OLD}\n`), tokens, clock);
+  watcher = watch(await mount(`${OLD}\n`));
   watcher.onModuleInit();
   expect([nameOf(OLD), nameOf(NEW)]).toEqual(['admin', undefined]);
   await mount(`ops:${NEW}\n`);
@@ -53,7 +58,7 @@ it('takes the tokens of a secret that is mounted anew', async () => {
 it.each(['', 'short', 'aaaaaaaaaaaaaaaaaaaa'])(
   'keeps its tokens while the file is %j, and says so once',
   async (bad) => {
-    watcher = new AdminTokenFile(await mount(OLD), tokens, clock);
+    watcher = watch(await mount(OLD));
     watcher.onModuleInit();
     await mount(bad);
     await clock.advance(20_000);
@@ -66,11 +71,11 @@ it.each(['', 'short', 'aaaaaaaaaaaaaaaaaaaa'])(
 );
 
 it('ends with the server, and does nothing without a file', async () => {
-  watcher = new AdminTokenFile(undefined, tokens, clock);
+  watcher = watch(undefined);
   watcher.onModuleInit();
   expect(clock.sleeping).toBe(0);
   await mkdir(join(directory, 'empty'));
-  watcher = new AdminTokenFile(join(directory, 'empty', 'gone'), tokens, clock);
+  watcher = watch(join(directory, 'empty', 'gone'));
   watcher.onModuleInit();
   expect(clock.sleeping).toBe(1);
   watcher.onApplicationShutdown();

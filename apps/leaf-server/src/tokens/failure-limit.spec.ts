@@ -10,15 +10,15 @@ describe('FailureLimit', () => {
     const clock = new FakeClock();
     const limit = new FailureLimit(clock);
     fail(limit, '10.0.0.1', 9);
-    expect(limit.waitMs('10.0.0.1')).toBe(0);
+    expect([limit.waitMs('10.0.0.1'), limit.isLimiting]).toEqual([0, false]);
     await clock.advance(20_000);
     limit.count('10.0.0.1');
     expect(limit.waitMs('10.0.0.1')).toBe(40_000);
-    expect(limit.waitMs('10.0.0.2')).toBe(0);
+    expect([limit.waitMs('10.0.0.2'), limit.isLimiting]).toEqual([0, true]);
     await clock.advance(39_999);
     expect(limit.waitMs('10.0.0.1')).toBe(1);
     await clock.advance(1);
-    expect(limit.waitMs('10.0.0.1')).toBe(0);
+    expect([limit.waitMs('10.0.0.1'), limit.isLimiting]).toEqual([0, false]);
     fail(limit, '10.0.0.1', 10);
     expect(limit.waitMs('10.0.0.1')).toBe(60_000);
   });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { networkOf } from './client-network';
 
-/** Failures of one client within a window before it is told to wait. */
+/** Failures of one client within a window before it has to wait. */
 const MOST_FAILURES = 10;
 const WINDOW_MS = 60_000;
 /** Client networks in memory; beyond that the oldest is dropped. */
@@ -19,8 +19,15 @@ interface Window {
 export class FailureLimit {
   /** Oldest first: all windows are of one length. */
   private readonly windows = new Map<string, Window>();
+  /** No client has to wait after this time. */
+  private limitedUntil = -Infinity;
 
   constructor(private readonly clock: Clock) {}
+
+  /** Whether any client may have to wait. */
+  get isLimiting(): boolean {
+    return this.limitedUntil !== -Infinity && this.clock.monotonic() < this.limitedUntil;
+  }
 
   /** How many milliseconds the client has to wait before its next attempt; 0 when it may try now. */
   waitMs(address: string): number {
@@ -30,7 +37,9 @@ export class FailureLimit {
   }
 
   count(address: string): void {
-    this.current(networkOf(address), this.clock.monotonic()).failures++;
+    const window = this.current(networkOf(address), this.clock.monotonic());
+    window.failures++;
+    if (window.failures >= MOST_FAILURES) this.limitedUntil = Math.max(this.limitedUntil, window.endsAt);
   }
 
   private current(network: string, now: number): Window {

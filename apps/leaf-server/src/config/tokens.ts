@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 
-/** A token that opens the admin API. */
-export interface AdminToken {
-  /** Who uses it, for the audit log. */
+/** A token with the name of the program or person that uses it. */
+export interface NamedToken {
+  /** For the audit log and the quotas. */
   readonly name: string;
   readonly token: string;
   /** Unix milliseconds from which on it is refused; undefined is never. */
   readonly expiresAt?: number;
 }
 
-/** Of a token that was given none. */
-const DEFAULT_TOKEN_NAME = 'admin';
+/** Names of a single token without a name. */
+const DEFAULT_NAMES = { admin: 'admin', taker: 'taker' };
 
-/** Of a token that is made. */
+/** Size of a generated token. */
 const TOKEN_BYTES = 24;
 
-const NAME = /^[A-Za-z0-9_-]{1,32}$/;
+export const TOKEN_NAME = /^[A-Za-z0-9_-]{1,32}$/;
 /** What an `Authorization` header can carry (RFC 6750). It has no ":", "," or "@". */
 const TOKEN = /^[A-Za-z0-9._~+/-]{16,256}={0,2}$/;
 /** Least number of different characters, and least estimate of the entropy. */
@@ -28,30 +28,45 @@ const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z)?$/;
  *
  * @throws Error whose message says what is allowed
  */
-export function adminTokens(value: string): AdminToken[] {
+export function adminTokens(value: string): NamedToken[] {
+  return parseTokens(value, DEFAULT_NAMES.admin);
+}
+
+/**
+ * Tokens for taking IDs, in the same form.
+ *
+ * @throws Error whose message says what is allowed
+ */
+export function takerTokens(value: string): NamedToken[] {
+  return parseTokens(value, DEFAULT_NAMES.taker);
+}
+
+function parseTokens(value: string, defaultName: string): NamedToken[] {
   const entries = value.split(',').map((entry) => entry.trim());
-  const tokens = entries.map((entry, index) => parse(entry, entries.length === 1 ? '' : `: entry ${index + 1} `));
+  const tokens = entries.map((entry, index) =>
+    parse(entry, entries.length === 1 ? '' : `: entry ${index + 1} `, defaultName),
+  );
   if (new Set(tokens.map(({ name }) => name)).size < tokens.length)
     throw new Error('must give each token its own name');
-  if (new Set(tokens.map(({ token }) => token)).size < tokens.length) throw new Error('must not have a token twice');
+  if (new Set(tokens.map(({ token }) => token)).size < tokens.length) throw new Error('must not contain a token twice');
   return tokens;
 }
 
-/** Of a server that was given none; it is told in the log, once. */
-export function makeToken(): AdminToken {
+/** Generates the admin token of a server that has none, and logs it. */
+export function makeToken(): NamedToken {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   new Logger('Admin').log(`LEAF_ADMIN_TOKEN is not set; the token of the admin API until this server stops: ${token}`);
-  return { name: DEFAULT_TOKEN_NAME, token };
+  return { name: DEFAULT_NAMES.admin, token };
 }
 
-function parse(entry: string, where: string): AdminToken {
+function parse(entry: string, where: string, defaultName: string): NamedToken {
   const at = entry.indexOf('@');
   const secret = at < 0 ? entry : entry.slice(0, at);
   const colon = secret.indexOf(':');
-  if (colon < 0 && where !== '') throw new Error(`${where}must be name:token, as every one of several`);
-  const name = colon < 0 ? DEFAULT_TOKEN_NAME : secret.slice(0, colon);
+  if (colon < 0 && where !== '') throw new Error(`${where}must be name:token, because there are several tokens`);
+  const name = colon < 0 ? defaultName : secret.slice(0, colon);
   const token = secret.slice(colon + 1);
-  if (!NAME.test(name)) throw new Error(`${where}must have a name of 1 to 32 letters, digits, "_" or "-"`);
+  if (!TOKEN_NAME.test(name)) throw new Error(`${where}must have a name of 1 to 32 letters, digits, "_" or "-"`);
   if (!TOKEN.test(token)) {
     throw new Error(`${where}must have a token of 16 to 256 letters, digits, "-", "_", ".", "~", "+" or "/"`);
   }
@@ -72,7 +87,7 @@ function entropyBits(token: string): number {
 
 function parseTime(text: string, where: string): number {
   const time = TIME.test(text) ? Date.parse(text) : NaN;
-  // There is no 30 February, though it can be parsed.
+  // Date.parse accepts 30 February.
   if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text.slice(0, 10))) {
     throw new Error(`${where}must have an expiry like 2030-01-31 (its first moment, UTC) or 2030-01-31T18:00Z`);
   }

@@ -1,0 +1,64 @@
+import { messageOf } from '@leaf-ids/core';
+import { loadConfig } from './leaf-config';
+import { takerQuotas } from './taker-quotas';
+
+describe('takerQuotas', () => {
+  it('reads tags and IDs per second by name', () => {
+    const value = '{"billing":{"tags":["order","*"],"idsPerSecond":1000},"shop":{"tags":[]},"*":{}}';
+    expect(takerQuotas(value)).toEqual({
+      billing: { tags: ['order', '*'], idsPerSecond: 1000 },
+      shop: { tags: [] },
+      '*': { tags: ['*'] },
+    });
+  });
+
+  it.each([
+    ['', 'JSON object'],
+    ['[]', 'JSON object'],
+    ['{}', 'JSON object'],
+    ['{"billing":1000}', 'JSON object'],
+    ['{"billing":null}', 'JSON object'],
+    ['{"bil ling":{}}', 'names of 1 to 32'],
+    ['{"billing":{"tag":["order"]}}', 'unknown property "tag"'],
+    ['{"billing":{"tags":"order"}}', 'list of tags'],
+    ['{"billing":{"tags":["or der"]}}', 'list of tags'],
+    ['{"billing":{"tags":["order.*"]}}', 'list of tags'],
+    ['{"billing":{"idsPerSecond":0}}', 'from 1 to'],
+    ['{"billing":{"idsPerSecond":1.5}}', 'from 1 to'],
+    ['{"billing":{"idsPerSecond":"10"}}', 'from 1 to'],
+    ['{"billing":{"idsPerSecond":null}}', 'from 1 to'],
+  ])('refuses %s', (value, problem) => {
+    expect(() => takerQuotas(value)).toThrow(problem);
+  });
+});
+
+describe('the settings of takers', () => {
+  const TOKEN = 'billing-token-0123456789';
+  const tokens = `billing:${TOKEN}`;
+  const fault = (env: NodeJS.ProcessEnv): string => {
+    try {
+      loadConfig(env);
+      return '';
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+
+  it('are off by default', () => {
+    expect(loadConfig({}).takers).toBeUndefined();
+    expect(loadConfig({ LEAF_TAKER_TOKENS: TOKEN }).takers).toEqual({
+      tokens: [{ name: 'taker', token: TOKEN }],
+      file: undefined,
+      rules: {},
+    });
+  });
+
+  it.each([
+    [{ LEAF_TAKER_QUOTAS: '{"*":{}}' }, 'needs LEAF_TAKER_TOKENS'],
+    [{ LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: '{"biling":{}}' }, 'names "biling"'],
+    [{ LEAF_TAKER_TOKENS: tokens, LEAF_ADMIN_TOKEN: TOKEN }, 'must not share a token'],
+  ])('%j is refused, and no token is shown', (env, problem) => {
+    expect(fault(env)).toContain(problem);
+    expect(fault(env)).not.toContain(TOKEN);
+  });
+});

@@ -1,0 +1,142 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Clock, LeafError } from '@leaf-ids/core';
+import { ANY, type TakerRule, type TakerRules } from '../config/taker-quotas';
+import { unmapped } from '../tokens/client-network';
+import { FailureLimit } from '../tokens/failure-limit';
+import { TokenCheck } from '../tokens/token-check';
+import { type AdminTokens, bearerOf, type KnownToken, passwordOf, type TokenSet } from '../tokens/token-set';
+import type { IdQuota } from './id-quota';
+import { Taker } from './taker';
+
+/** Accepted `Authorization` headers in memory; beyond that the oldest is dropped. */
+const MAX_ACCEPTED = 1024;
+const UNLIMITED: TakerRule = { tags: [ANY] };
+const RULE = {
+  needed:
+    'Taking IDs requires the header "Authorization: Bearer <token>" with a token of LEAF_TAKER_TOKENS that has not expired.',
+  // A request without a token guesses nothing, and one such program must not lock out others behind the same proxy.
+  countsMissing: false,
+};
+
+interface Accepted {
+  readonly token: KnownToken;
+  readonly taker: Taker;
+}
+
+export interface TakerAccessOptions {
+  /** False: taking IDs requires no token. */
+  readonly enabled: boolean;
+  readonly rules: TakerRules;
+  readonly takers: TokenSet;
+  /** They also take IDs, without a quota. */
+  readonly admins: AdminTokens;
+  /** Whether clients come through a trusted proxy. */
+  readonly behindProxy: boolean;
+}
+
+/** Decides who may take IDs, of which tags and how many. */
+export class TakerAccess {
+  /** By the complete header: comparing digests for each request would cost as much as an ID. */
+  private readonly accepted = new Map<string, Accepted>();
+  private readonly takers = new Map<string, Taker>();
+  private readonly admin: Taker;
+  private readonly failures: FailureLimit;
+  private readonly check: TokenCheck;
+
+  constructor(
+    private readonly options: TakerAccessOptions,
+    private readonly clock: Clock,
+  ) {
+    this.admin = new Taker('admin', UNLIMITED, clock);
+    this.failures = new FailureLimit(clock);
+    this.check = new TokenCheck(RULE, this.failures);
+  }
+
+  /**
+   * Charges the quota for `count` IDs ahead of the framework. Undefined if the request needs more than a lookup or is
+   * refused: {@link identify} and {@link Taker.charge} then decide.
+   */
+  tryCharge(request: IncomingMessage, tag: string, count: number): IdQuota | undefined {
+    const { authorization } = request.headers;
+    if (authorization === undefined || this.isLimited(request)) return undefined;
+    const taker = this.takerOf(this.accepted.get(authorization));
+    const quota = taker?.blocked === false ? taker.quotaOf(tag) : undefined;
+    return quota?.take(count) === true ? quota : undefined;
+  }
+
+  /**
+   * The taker whose token the request has.
+   *
+   * @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES`; `LEAF_FORBIDDEN` if the taker is blocked
+   */
+  identify(request: FastifyRequest, reply: FastifyReply): Taker {
+    const taker = this.check.require(request, reply, (authorization) => this.find(authorization));
+    if (!taker.blocked) return taker;
+    throw new LeafError(
+      'LEAF_FORBIDDEN',
+      `An operator has blocked "${taker.name}" on this server; DELETE /api/server/takers/${taker.name}/block undoes it.`,
+    );
+  }
+
+  get enabled(): boolean {
+    return this.options.enabled;
+  }
+
+  /** Names of the takers that have a token. */
+  get names(): readonly string[] {
+    return this.options.takers.names;
+  }
+
+  get blockedNames(): readonly string[] {
+    return [...this.takers.values()].flatMap(({ name, blocked }) => (blocked ? [name] : []));
+  }
+
+  /** Refuses or admits the requests of a taker, also of one whose token is added later. */
+  setBlocked(name: string, blocked: boolean): void {
+    this.named(name).blocked = blocked;
+  }
+
+  private find(authorization = ''): Taker | undefined {
+    const known = this.takerOf(this.accepted.get(authorization));
+    if (known !== undefined) return known;
+    const text = bearerOf(authorization) || passwordOf(authorization);
+    const token = this.options.takers.find(text);
+    const taker = token && this.named(token.name);
+    const adminToken = this.options.admins.find(text);
+    if (token !== undefined && taker !== undefined) return this.accept(authorization, { token, taker });
+    return adminToken && this.accept(authorization, { token: adminToken, taker: this.admin });
+  }
+
+  private accept(authorization: string, accepted: Accepted): Taker {
+    this.accepted.delete(authorization);
+    for (const oldest of this.accepted.keys()) {
+      if (this.accepted.size < MAX_ACCEPTED) break;
+      this.accepted.delete(oldest);
+    }
+    this.accepted.set(authorization, accepted);
+    return accepted.taker;
+  }
+
+  private takerOf(accepted: Accepted | undefined): Taker | undefined {
+    return accepted !== undefined && this.options.takers.isValid(accepted.token) ? accepted.taker : undefined;
+  }
+
+  private named(name: string): Taker {
+    let taker = this.takers.get(name);
+    if (taker === undefined) {
+      const { rules } = this.options;
+      const rule = Object.hasOwn(rules, name) ? rules[name] : rules[ANY];
+      taker = new Taker(name, rule ?? UNLIMITED, this.clock);
+      this.takers.set(name, taker);
+    }
+    return taker;
+  }
+
+  /** Also for an accepted header: otherwise its acceptance would confirm a guess. */
+  private isLimited({ socket }: IncomingMessage): boolean {
+    if (!this.failures.isLimiting) return false;
+    // Only the framework knows the client behind a proxy.
+    return this.options.behindProxy || this.failures.waitMs(unmapped(socket.remoteAddress ?? 'unknown')) > 0;
+  }
+}

@@ -1,0 +1,43 @@
+import { Global, Module } from '@nestjs/common';
+import { Clock } from '@leaf-ids/core';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
+import { takerTokens } from '../config/tokens';
+import { TokenFile } from '../tokens/token-file';
+import { AdminTokens, TokenSet } from '../tokens/token-set';
+import { TakerAccess } from './taker-access';
+
+/** Who may take IDs, for every module. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: TokenSet,
+      useFactory: ({ takers }: LeafConfig, clock: Clock) => new TokenSet(takers?.tokens ?? [], clock),
+      inject: [LEAF_CONFIG, Clock],
+    },
+    {
+      provide: TokenFile,
+      useFactory: ({ takers }: LeafConfig, tokens: TokenSet, clock: Clock) => {
+        const { file } = takers ?? {};
+        return new TokenFile(
+          { variable: 'LEAF_TAKER_TOKENS_FILE', kind: 'taker', file, parse: takerTokens },
+          tokens,
+          clock,
+        );
+      },
+      inject: [LEAF_CONFIG, TokenSet, Clock],
+    },
+    {
+      provide: TakerAccess,
+      useFactory: ({ takers: config, http }: LeafConfig, takers: TokenSet, admins: AdminTokens, clock: Clock) => {
+        const enabled = config !== undefined;
+        const behindProxy = http.trustedProxies.length > 0;
+        return new TakerAccess({ enabled, rules: config?.rules ?? {}, takers, admins, behindProxy }, clock);
+      },
+      inject: [LEAF_CONFIG, TokenSet, AdminTokens, Clock],
+    },
+  ],
+  exports: [TakerAccess],
+})
+export class TakersModule {}

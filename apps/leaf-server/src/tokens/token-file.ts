@@ -1,0 +1,72 @@
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type Clock, messageOf } from '@leaf-ids/core';
+import type { NamedToken } from '../config/tokens';
+import { readSecret } from '../config/secret-files';
+import type { TokenSet } from './token-set';
+
+const POLL_MS = 5000;
+
+export interface TokenSource {
+  /** Name of the variable that names the file, for the log. */
+  readonly variable: string;
+  /** What the tokens are for, for the log. */
+  readonly kind: 'admin' | 'taker';
+  /** Undefined: the tokens are not in a file. */
+  readonly file: string | undefined;
+  /** @throws Error whose message says what is allowed */
+  readonly parse: (text: string) => readonly NamedToken[];
+}
+
+/**
+ * Reads tokens again when the content of their file changes. It polls, because a mounted secret changes through symbolic
+ * links, which file events do not follow. If the file cannot be used, the tokens stay unchanged.
+ */
+export class TokenFile implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('Tokens');
+  private readonly stopping = new AbortController();
+  private newest: string | undefined;
+  private problem: string | undefined;
+
+  constructor(
+    private readonly source: TokenSource,
+    private readonly tokens: TokenSet,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.source.file !== undefined) void this.watch(this.source.file);
+  }
+
+  onApplicationShutdown(): void {
+    this.stopping.abort();
+  }
+
+  private async watch(file: string): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      this.read(file);
+      await this.clock.sleep(POLL_MS, signal);
+    }
+  }
+
+  private read(file: string): void {
+    const { variable, kind, parse } = this.source;
+    try {
+      const text = readSecret(file);
+      if (text !== this.newest) {
+        this.tokens.replace(parse(text));
+        if (this.newest !== undefined) {
+          const names = this.tokens.names.join(', ');
+          this.logger.log(`Read the ${kind} tokens in ${file} again; valid are those of ${names}.`);
+        }
+        this.newest = text;
+      }
+      this.problem = undefined;
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem === this.problem) return;
+      this.problem = problem;
+      this.logger.error(`The ${kind} tokens stay unchanged: ${variable} (${file}) ${problem}.`);
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** A token, or a function that returns the current one. */
+export type ClientToken = string | (() => string | Promise<string>);
