@@ -12,6 +12,8 @@ export interface Attack {
   readonly paths?: readonly string[];
   /** The measured callers open a new connection for each request. */
   readonly fresh?: boolean;
+  /** The attacker opens a connection for each request: the ordinary callers do so, too. */
+  readonly opensConnections?: boolean;
   /** Where the standard output of the server goes; a pipe that is read when left out. */
   readonly stdout?: 'closed' | 'full';
   /** Statuses that the attacker may see; any when left out. */
@@ -26,6 +28,12 @@ export interface Attack {
 export const ORDINARY_LOAD: Attack = {
   name: 'ordinary callers',
   run: (crowd) => crowd.loop(20, () => crowd.ask('/api/snowflake/get/order')),
+};
+
+/** The same number of callers, with a new connection for each ID. */
+export const CONNECTING_LOAD: Attack = {
+  name: 'ordinary callers with new connections',
+  run: (crowd) => crowd.loop(20, () => crowd.open(request('/api/snowflake/get/order', 'Connection: close\r\n')).closed),
 };
 
 const request = (path: string, head = ''): string => `GET ${path} HTTP/1.1\r\nHost: leaf\r\n${head}\r\n`;
@@ -123,6 +131,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'malformed requests on 20 connections',
+    opensConnections: true,
     allowed: ['400', '431', '505'],
     run: (crowd) =>
       crowd.loop(20, async (caller) => {

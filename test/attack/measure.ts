@@ -1,5 +1,5 @@
 import { Crowd } from './crowd';
-import { type Attack, ORDINARY_LOAD } from './attacks';
+import { type Attack, CONNECTING_LOAD, ORDINARY_LOAD } from './attacks';
 import { IdMeter, type Latency } from './id-meter';
 import { LimitedServer } from './limited-server';
 import { call } from '../support/http/http';
@@ -34,6 +34,7 @@ export interface AttackResult {
 /** Attacks a server of its own in several windows, each beside one at rest and one with ordinary callers. */
 export async function measure(attack: Attack, server: LimitedServer): Promise<AttackResult> {
   const { paths = SINGLE_IDS, fresh = false } = attack;
+  const ordinary = attack.opensConnections === true ? CONNECTING_LOAD : ORDINARY_LOAD;
   const meter = new IdMeter({ port: server.port, paths, perSecond: PER_SECOND, fresh });
   const seen: Record<'rest' | 'ordinary' | 'during', Latency[]> = { rest: [], ordinary: [], during: [] };
   const attacker: Record<string, number> = {};
@@ -42,10 +43,10 @@ export async function measure(attack: Attack, server: LimitedServer): Promise<At
   const hasTime = (): boolean => performance.now() - begin < ROUNDS_MS;
   let ratio = Infinity;
   try {
-    await beside(ORDINARY_LOAD, server, meter);
+    await beside(ordinary, server, meter);
     for (let round = 0; round < MOST_ROUNDS && ratio > MOST_RATIO && server.running && hasTime(); round++) {
       seen.rest.push(await meter.measure(WINDOW_MS));
-      seen.ordinary.push((await beside(ORDINARY_LOAD, server, meter)).latency);
+      seen.ordinary.push((await beside(ordinary, server, meter)).latency);
       const { latency, statuses, probe } = await beside(attack, server, meter);
       seen.during.push(latency);
       addTo(attacker, statuses);

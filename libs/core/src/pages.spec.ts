@@ -15,6 +15,20 @@ describe('forEachInPages', () => {
     expect(clock.sleeping).toBe(0);
   });
 
+  it('yields within a page whose items take long', async () => {
+    const seen: number[] = [];
+    const items = Array.from({ length: 40 }, (_, item) => item);
+    const act = (item: number): void => {
+      seen.push(item);
+      clock.pause(1);
+    };
+    const going = forEachInPages(items, 1000, act, clock);
+    expect(seen).toHaveLength(16);
+    await clock.advance(100);
+    await going;
+    expect(seen).toEqual(items);
+  });
+
   it('ends early when the signal aborts', async () => {
     const seen: number[] = [];
     const stop = new AbortController();

@@ -1,7 +1,13 @@
 import type { Clock } from './clock/clock';
 
+/** Work without a yield, in milliseconds. */
+const BUDGET_MS = 1;
+/** Items between two clock reads, which cost as much as the work on some items. */
+const CLOCK_READ_EVERY = 16;
+
 /**
- * Calls `act` with each item and yields to the event loop after every `page` items. Ends early when `signal` aborts.
+ * Calls `act` with each item and yields to the event loop after every `page` items, or earlier when they take longer
+ * than a millisecond. Ends early when `signal` aborts.
  */
 export async function forEachInPages<Item>(
   items: Iterable<Item>,
@@ -11,8 +17,13 @@ export async function forEachInPages<Item>(
   signal?: AbortSignal,
 ): Promise<void> {
   let done = 0;
+  let sliceEnd = clock.monotonic() + BUDGET_MS;
   for (const item of items) {
-    if (done > 0 && done % page === 0) await clock.sleep(0, signal);
+    const isOver = done % CLOCK_READ_EVERY === 0 && clock.monotonic() >= sliceEnd;
+    if (isOver || (done > 0 && done % page === 0)) {
+      await clock.sleep(0, signal);
+      sliceEnd = clock.monotonic() + BUDGET_MS;
+    }
     if (signal?.aborted === true) return;
     act(item);
     done++;

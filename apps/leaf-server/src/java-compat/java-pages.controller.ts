@@ -1,15 +1,16 @@
 import { Controller, Get, Inject, Optional, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LeafError, TagStore } from '@leaf-ids/core';
+import { LeafError, type TagRow, TagStore } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { PLAIN_PAGE_CSP } from '../http/responses/content-security';
 import { html } from '../http/responses/html';
+import { streamBody } from '../http/responses/stream-body';
 import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiPage, cutPage, linkNext, NEXT_PAGE, nextQuery, type PageRequest, pageRequest } from '../openapi/paging';
 import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { HTML } from '../openapi/schemas';
-import { type Cell, tablePage } from './table-page';
+import { type Cell, type Table, tablePage } from './table-page';
 import { AggregatedTags } from '../monitor/server/aggregated-tags';
 import type { TagView } from '../monitor/views/views';
 
@@ -39,12 +40,12 @@ export class JavaPagesController {
   async cache(
     @Query('after') after: unknown,
     @Query('limit') limit: unknown,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     this.rows();
     const request = pageRequest(after, limit);
     const { tags, end } = await this.views.page(request);
-    return this.page(reply, { title: 'cache', columns: CACHE_COLUMNS, rows: tags.map(bufferCells) }, request, end);
+    this.send(reply, { title: 'cache', columns: CACHE_COLUMNS, rows: tags, cells: bufferCells }, request, end);
   }
 
   /** The rows of `leaf_alloc`. */
@@ -57,29 +58,19 @@ export class JavaPagesController {
   @ApiPage()
   @ApiResponse({ status: 200, description: 'The page.', headers: NEXT_PAGE, ...HTML })
   @ApiProblems('LEAF_OVERLOADED', ...TAG_ROW_PROBLEMS)
-  async db(
-    @Query('after') after: unknown,
-    @Query('limit') limit: unknown,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  async db(@Query('after') after: unknown, @Query('limit') limit: unknown, @Res() reply: FastifyReply): Promise<void> {
     const request = pageRequest(after, limit);
     const found = await this.rows().list({ after: request.after, limit: request.limit + 1 });
-    const { page: tags, last } = cutPage(found, request.limit);
-    const rows = tags.map(({ tag, maxId, step, updatedAt }) => [
-      tag,
-      String(maxId),
-      step,
-      new Date(updatedAt).toISOString(),
-    ]);
-    return this.page(reply, { title: 'db', columns: DB_COLUMNS, rows }, request, last?.tag);
+    const { page: rows, last } = cutPage(found, request.limit);
+    this.send(reply, { title: 'db', columns: DB_COLUMNS, rows, cells: storedCells }, request, last?.tag);
   }
 
   /** @param end the last tag of this page; undefined on the last page */
-  private page(reply: FastifyReply, table: Table, { limit }: PageRequest, end: string | undefined): string {
+  private send<Row>(reply: FastifyReply, table: Table<Row>, { limit }: PageRequest, end: string | undefined): void {
     void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
     linkNext(reply, end, limit);
     const next = end === undefined ? '' : html`<a rel="next" href="${nextQuery(end, limit)}">Next page</a>`;
-    return tablePage(table.title, table.columns, table.rows, next, `${this.config.publicPath}/`);
+    streamBody(reply, tablePage(table, next, `${this.config.publicPath}/`), 'utf8');
   }
 
   private rows(): TagStore {
@@ -96,8 +87,6 @@ function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[]
   return [tag, String(initialized), String(nextReady), 0, ...cells];
 }
 
-interface Table {
-  readonly title: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
+function storedCells({ tag, maxId, step, updatedAt }: TagRow): Cell[] {
+  return [tag, String(maxId), step, new Date(updatedAt).toISOString()];
 }

@@ -1,15 +1,28 @@
-import { tablePage } from './table-page';
+import { PAGE } from '../http/responses/text-pages';
+import { type Cell, type Table, tablePage } from './table-page';
+
+function table(title: string, columns: string[], rows: Cell[][]): Table<Cell[]> {
+  return { title, columns, rows, cells: (row) => row };
+}
 
 describe('tablePage', () => {
   it('escapes every value', () => {
     const evil = `<script>alert("1")</script>&'`;
-    const page = tablePage(evil, [evil], [[evil, 7]], evil);
+    const page = [...tablePage(table(evil, [evil], [[evil, 7]]), evil)].join('');
     expect(page).not.toContain('<script');
     expect(page.split('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(5);
     expect(page).toContain('<td>7</td>');
   });
 
   it('links to the console', () => {
-    expect(tablePage('db', [], [])).toContain('<a href="/">');
+    expect([...tablePage(table('db', [], []))].join('')).toContain('<a href="/">');
+  });
+
+  it('makes the rows piece by piece', () => {
+    const rows = Array.from({ length: 3 * PAGE }, (_, row) => [row]);
+    const pieces = [...tablePage(table('db', ['row'], rows))];
+    expect(pieces.length).toBeGreaterThanOrEqual(3);
+    for (const piece of pieces) expect((piece.match(/<tr>/g) ?? []).length).toBeLessThanOrEqual(PAGE + 1);
+    expect(pieces.join('').match(/<td>/g)).toHaveLength(rows.length);
   });
 });

@@ -1,20 +1,26 @@
 import { html, type Html } from '../http/responses/html';
+import { textPages } from '../http/responses/text-pages';
 
 export type Cell = string | number;
 
+export interface Table<Row> {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: Iterable<Row>;
+  readonly cells: (row: Row) => readonly Cell[];
+}
+
 /**
- * A page with one table and a link to the console.
+ * A page with one table and a link to the console, in pieces.
  *
  * @param console the path of the console
  */
-export function tablePage(
-  title: string,
-  columns: readonly string[],
-  rows: readonly (readonly Cell[])[],
+export function tablePage<Row>(
+  { title, columns, rows, cells }: Table<Row>,
   note: string | Html = '',
   console = '/',
-): string {
-  const page = html`<!doctype html>
+): Generator<string, void, undefined> {
+  const head = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -31,16 +37,13 @@ export function tablePage(
               ${columns.map((column) => html`<th scope="col">${column}</th>`)}
             </tr>
           </thead>
-          <tbody>
-            ${rows.map(
-              (cells) =>
-                html`<tr>
-                  ${cells.map((cell) => html`<td>${cell}</td>`)}
-                </tr>`,
-            )}
-          </tbody>
+          <tbody></tbody>
         </table>
       </body>
     </html>`;
-  return page.text;
+  const toRow = (row: Row): string =>
+    html`<tr>
+      ${cells(row).map((cell) => html`<td>${cell}</td>`)}
+    </tr>`.text;
+  return textPages(head.text, rows, toRow, '</tbody></table></body></html>');
 }

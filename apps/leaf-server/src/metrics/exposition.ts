@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import type { TimeSlice } from '../monitor/sampling/time-slice';
 
 /** Lines that are written without a pause: well below a millisecond. */
-const LINES = 250;
+const LINES = 100;
 
 /** A metric whose lines may be made while they are written. */
 export type LazyReading = Omit<MetricReading, 'values'> & {

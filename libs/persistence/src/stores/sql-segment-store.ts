@@ -45,7 +45,7 @@ export interface Allocated {
 const BLOCK_ATTEMPTS = 20;
 
 /** Rows per query when listing tags: few enough that parsing them does not block requests. */
-const PAGE = 1000;
+const PAGE = 500;
 
 /** The common part of the segment stores on SQL databases; each dialect adds its statements. */
 export abstract class SqlSegmentStore extends SegmentStore {

@@ -118,7 +118,9 @@ export class Admission {
   /** Refuses a request that does not wait yet. */
   private refuse(response: ServerResponse, reason: RefusalReason): void {
     this.counts.add(reason);
-    if (this.connections.closing || !this.refusals.isHasty(response.req.socket)) {
+    // Readers of costly routes that are refused at once would ask again at once, all together.
+    const isLate = reason === 'costly' || this.refusals.isHasty(response.req.socket);
+    if (this.connections.closing || !isLate) {
       this.refusals.refuse(response);
       return;
     }

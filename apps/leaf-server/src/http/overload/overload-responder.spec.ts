@@ -49,6 +49,21 @@ describe('OverloadResponder', () => {
     expect(hasty.value).toMatchObject(REFUSED);
   });
 
+  it('come one after the other to those who come at the same time', async () => {
+    const crowd = new Agent({ keepAlive: true, maxSockets: 100 });
+    const all = (): Promise<Answer>[] => Array.from({ length: 100 }, () => ask({ agent: crowd }));
+    await Promise.all(all());
+    const hasty = all().map((answer) => watch(answer));
+    await until('the refusals to be held', () => clock.sleeping === 100);
+    const settled = (): number => hasty.filter((each) => each.settled).length;
+    await clock.advance(510);
+    await until('the first refusals', () => clock.sleeping < 100 && settled() === 100 - clock.sleeping);
+    expect(settled()).toBeLessThan(30);
+    await clock.advance(40);
+    await until('the other refusals', () => settled() === 100);
+    crowd.destroy();
+  });
+
   it('come at once again to whoever has stayed away', async () => {
     await ask({ agent });
     await clock.advance(1000);

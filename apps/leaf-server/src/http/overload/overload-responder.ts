@@ -4,8 +4,10 @@ import { type Clock, LeafError } from '@leaf-ids/core';
 import { COMMON_HEADERS, PROBLEM_TYPE, problemOf } from '../responses/problem';
 
 const RETRY_AFTER_S = 1;
-/** How late a client gets its refusal that was just asked to wait for {@link RETRY_AFTER_S}. */
+/** How late a late refusal is at least. */
 const HOLD_MS = 500;
+/** Time between two late refusals: clients that ask again at once would otherwise come back all in one moment. */
+const SPACING_MS = 0.5;
 const BODY = JSON.stringify(
   problemOf(
     new LeafError('LEAF_OVERLOADED', `This server is overloaded. Use another server, or retry in ${RETRY_AFTER_S} s.`),
@@ -26,6 +28,8 @@ const HEADERS = [
 export class OverloadResponder {
   /** When the last request of each connection was refused. */
   private readonly refusedAt = new WeakMap<Socket, number>();
+  /** Monotonic: when the newest late refusal is sent. */
+  private lastLateAt = -Infinity;
 
   constructor(private readonly clock: Clock) {}
 
@@ -42,7 +46,9 @@ export class OverloadResponder {
   }
 
   async refuseLater(response: ServerResponse): Promise<void> {
-    await this.clock.sleep(HOLD_MS);
+    const now = this.clock.monotonic();
+    this.lastLateAt = Math.max(now + HOLD_MS, this.lastLateAt + SPACING_MS);
+    await this.clock.sleep(this.lastLateAt - now);
     if (!response.destroyed) this.refuse(response);
   }
 }

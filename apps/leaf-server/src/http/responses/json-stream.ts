@@ -1,25 +1,15 @@
-/** Items per page: about 100 KB of tags. */
-const PAGE = 250;
+import { textPages } from './text-pages';
 
 /** Yields `head`, the comma-separated items in JSON, and `tail`, page by page. Skips items whose view is undefined. */
-export function* jsonPages<Item>(
+export function jsonPages<Item>(
   head: string,
   items: Iterable<Item>,
-  toView: (item: Item) => unknown,
+  toView: (item: Item) => object | undefined,
   tail: string,
 ): Generator<string, void, undefined> {
-  let text = head;
-  let made = 0;
-  let separator = '';
-  for (const item of items) {
+  const toText = (item: Item): string | undefined => {
     const view = toView(item);
-    if (view !== undefined) {
-      text += separator + JSON.stringify(view);
-      separator = ',';
-    }
-    if (++made % PAGE > 0) continue;
-    yield text;
-    text = '';
-  }
-  yield text + tail;
+    return view && JSON.stringify(view);
+  };
+  return textPages(head, items, toText, tail, ',');
 }

@@ -3,6 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { until } from '../../../../../test/support/until';
+import { SystemClock } from '@leaf-ids/core';
+import { ChunkQueue } from './chunk-queue';
 import { writePieces } from './stream-body';
 
 const PIECE = 'x'.repeat(20_000);
@@ -27,7 +29,7 @@ describe('writePieces', () => {
     const server = createServer((_request, answer) => {
       response = answer;
       answer.writeHead(200, { 'content-length': PIECE.length * PIECES });
-      writePieces(pieces(), answer, 'latin1');
+      writePieces(pieces(), answer, 'latin1', new ChunkQueue(new SystemClock()));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     client = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -73,7 +75,7 @@ describe('writePieces', () => {
     client.destroy();
     await closed;
     const before = made;
-    writePieces(pieces(), response, 'latin1');
+    writePieces(pieces(), response, 'latin1', new ChunkQueue(new SystemClock()));
     await new Promise((resolve) => setImmediate(resolve));
     expect(made).toBe(before);
     expect(made).toBeLessThan(PIECES);
@@ -88,7 +90,7 @@ describe('writePieces', () => {
       yield PIECE;
       throw new Error('no such date');
     })();
-    writePieces(broken, response, 'latin1');
+    writePieces(broken, response, 'latin1', new ChunkQueue(new SystemClock()));
     await closed;
     expect(response.writableFinished).toBe(false);
     expect(said).toHaveBeenCalledWith(expect.stringContaining('no such date'));

@@ -2,6 +2,14 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { reasonOf } from '@leaf-ids/core';
+import type { ChunkQueue } from './chunk-queue';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Shared by all responses. */
+    chunks: ChunkQueue;
+  }
+}
 
 /**
  * Streams a response body chunk by chunk with backpressure: at most one chunk is buffered, and the event loop serves
@@ -12,7 +20,7 @@ import { reasonOf } from '@leaf-ids/core';
 export function streamBody(reply: FastifyReply, pieces: Iterator<string, void>, encoding: 'utf8' | 'latin1'): void {
   void reply.hijack();
   reply.raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
-  writePieces(pieces, reply.raw, encoding);
+  writePieces(pieces, reply.raw, encoding, reply.server.chunks);
 }
 
 /**
@@ -23,6 +31,7 @@ export function writePieces(
   pieces: Iterator<string, void>,
   response: ServerResponse,
   encoding: 'utf8' | 'latin1',
+  chunks: ChunkQueue,
 ): void {
   if (response.destroyed) return;
   let piece: IteratorResult<string, void>;
@@ -38,7 +47,7 @@ export function writePieces(
     return;
   }
   // Not called directly: a socket with buffer space would otherwise keep the event loop busy.
-  const next = (): unknown => setImmediate(writePieces, pieces, response, encoding);
+  const next = (): void => chunks.add(() => writePieces(pieces, response, encoding, chunks));
   if (response.write(piece.value, encoding)) next();
   else response.once('drain', next);
 }

@@ -14,6 +14,7 @@ import { Connections } from '../overload/connections';
 import { PendingResponses } from '../overload/pending-responses';
 import { Pipelines } from '../overload/pipelines';
 import { routeKind } from '../overload/route-kind';
+import { ChunkQueue } from '../responses/chunk-queue';
 import { API_HEADERS, COMMON_HEADERS, noRoute, sendProblem, toLeafError } from '../responses/problem';
 import { FaultResponder } from './fault-responder';
 import { HttpServer } from './http-server';
@@ -84,6 +85,7 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   const fastify = adapter.getInstance();
+  fastify.decorate('chunks', new ChunkQueue(clock));
   takeJsonBodies(fastify);
   admitRequests(fastify, admission, fastPath, management);
   fastify.addHook('onRequest', ({ routeOptions: { url } }, reply, done) => {

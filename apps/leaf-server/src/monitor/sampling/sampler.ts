@@ -7,6 +7,7 @@ import { STREAM_ROUTE } from '../../http/overload/route-kind';
 import { Exhaustion } from './exhaustion';
 import { IssueRates } from './issue-rates';
 import { type LatencyCounts, LatencyWindow } from './latency-window';
+import { TimeSlice } from './time-slice';
 import { Traffic, type TrafficCounts } from './traffic';
 
 const EVERY_MS = 1000;
@@ -22,7 +23,7 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   private samples = 0;
 
   constructor(
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly requests: RequestCounts,
     private readonly traffic: Traffic,
     private readonly rates: IssueRates,
@@ -60,9 +61,11 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private async sample(): Promise<void> {
     this.leaf.probe.ask();
+    const slice = new TimeSlice(this.clock);
     this.traffic.sample(this.counts());
     if (this.samples++ % TAG_EVERY === 0) {
       this.latencies.sample(this.requests.latencies(STREAM_ROUTE));
+      await slice.yieldIfOver();
       await this.sampleTags();
     }
   }

@@ -33,7 +33,8 @@ export class AggregatedMonitor {
 
   async overview(): Promise<OverviewView> {
     const gathered = await this.bus.ask(OVERVIEW, undefined);
-    return toOverview(gathered, this.own(), this.identity);
+    const own = gathered.answers.find(({ process }) => process === this.bus.process)?.value ?? this.own();
+    return toOverview(gathered, own, this.identity);
   }
 
   async snowflake(): Promise<SnowflakeView> {

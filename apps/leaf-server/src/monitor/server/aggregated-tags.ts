@@ -3,6 +3,7 @@ import { Clock } from '@leaf-ids/core';
 import { jsonPages } from '../../http/responses/json-stream';
 import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
 import { SLICE, TagViews } from '../process/tag-views';
+import { TimeSlice } from '../sampling/time-slice';
 import type { TagView } from '../views/views';
 import type { PageRequest } from '../../openapi/paging';
 import { MergedTags, mergePages, type TagsPage } from './merged-tags';
@@ -10,6 +11,8 @@ import { type FeedChanges, type FeedPosition, TagChangeFeed } from '../process/t
 
 const TAGS = new BusRequest<Record<number, FeedPosition>, FeedChanges>('tags');
 const PAGE = new BusRequest<PageRequest, TagsPage>('tags page');
+/** Tags of one such request: well below a millisecond. */
+const PAGE_TAGS = 100;
 
 /** The tags as all processes of the server know them, as of the last {@link AggregatedTags.refresh}. */
 @Injectable()
@@ -68,13 +71,15 @@ export class AggregatedTags {
   /** The first `limit` tags after `after`, as all processes know them now. */
   async page({ after, limit }: PageRequest): Promise<TagsPage> {
     const tags: TagView[] = [];
+    const slice = new TimeSlice(this.clock);
     for (let last = after; ;) {
-      const { answers } = await this.bus.ask(PAGE, { after: last, limit: Math.min(SLICE, limit - tags.length) });
+      const { answers } = await this.bus.ask(PAGE, { after: last, limit: Math.min(PAGE_TAGS, limit - tags.length) });
       const page = mergePages(answers.map(({ value }) => value));
       const room = limit - tags.length;
       tags.push(...page.tags.slice(0, room));
       last = page.tags.length > room ? tags.at(-1)?.tag : page.end;
       if (last === undefined || tags.length >= limit) return { tags, end: last };
+      await slice.yieldIfOver();
     }
   }
 
