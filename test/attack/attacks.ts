@@ -12,8 +12,8 @@ export interface Attack {
   readonly paths?: readonly string[];
   /** The measured callers open a new connection for each request. */
   readonly fresh?: boolean;
-  /** The attacker opens a connection for each request: the ordinary callers do so, too. */
-  readonly opensConnections?: boolean;
+  /** The load that the attack is compared with; {@link ORDINARY_LOAD} when left out. */
+  readonly ordinary?: Attack;
   /** Where the standard output of the server goes; a pipe that is read when left out. */
   readonly stdout?: 'closed' | 'full';
   /** Statuses that the attacker may see; any when left out. */
@@ -31,9 +31,15 @@ export const ORDINARY_LOAD: Attack = {
 };
 
 /** The same number of callers, with a new connection for each ID. */
-export const CONNECTING_LOAD: Attack = {
+const CONNECTING_LOAD: Attack = {
   name: 'ordinary callers with new connections',
   run: (crowd) => crowd.loop(20, () => crowd.open(request('/api/snowflake/get/order', 'Connection: close\r\n')).closed),
+};
+
+/** Callers that read the batches: all IDs of a worker share 4096 in each millisecond, whoever takes them. */
+const BATCH_LOAD: Attack = {
+  name: 'ordinary callers of batches',
+  run: (crowd) => crowd.loop(100, () => crowd.ask('/api/snowflake/batch/order?size=10000')),
 };
 
 const request = (path: string, head = ''): string => `GET ${path} HTTP/1.1\r\nHost: leaf\r\n${head}\r\n`;
@@ -115,6 +121,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: '100 connections that request 20 batches of 10,000 IDs each and read nothing',
+    ordinary: BATCH_LOAD,
     run: async (crowd: Crowd): Promise<void> => {
       const packet = request('/api/snowflake/batch/order?size=10000').repeat(20);
       for (let opened = 0; opened < 100; opened++) crowd.open(packet).pause();
@@ -131,7 +138,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'malformed requests on 20 connections',
-    opensConnections: true,
+    ordinary: CONNECTING_LOAD,
     allowed: ['400', '431', '505'],
     run: (crowd) =>
       crowd.loop(20, async (caller) => {

@@ -1,5 +1,5 @@
 import { Crowd } from './crowd';
-import { type Attack, CONNECTING_LOAD, ORDINARY_LOAD } from './attacks';
+import { type Attack, ORDINARY_LOAD } from './attacks';
 import { IdMeter, type Latency } from './id-meter';
 import { LimitedServer } from './limited-server';
 import { call } from '../support/http/http';
@@ -33,8 +33,7 @@ export interface AttackResult {
 
 /** Attacks a server of its own in several windows, each beside one at rest and one with ordinary callers. */
 export async function measure(attack: Attack, server: LimitedServer): Promise<AttackResult> {
-  const { paths = SINGLE_IDS, fresh = false } = attack;
-  const ordinary = attack.opensConnections === true ? CONNECTING_LOAD : ORDINARY_LOAD;
+  const { paths = SINGLE_IDS, fresh = false, ordinary = ORDINARY_LOAD } = attack;
   const meter = new IdMeter({ port: server.port, paths, perSecond: PER_SECOND, fresh });
   const seen: Record<'rest' | 'ordinary' | 'during', Latency[]> = { rest: [], ordinary: [], during: [] };
   const attacker: Record<string, number> = {};

@@ -196,7 +196,7 @@ describe('A server of several processes', () => {
     const answered = answers.filter((id) => id !== undefined);
     expect(answered).toHaveLength(4 * PROCESSES - 1);
     ids.push(...answered);
-    expect(server.stderr).toContain(`Process 1 (${hung}) has not answered for 30000 ms: it is killed.`);
+    expect(server.stdout).toContain(`Process 1 (${hung}) has not answered for 30000 ms: it is killed.`);
     ids.push(...(await take()));
     expect(new Set(ids).size).toBe(ids.length);
   });

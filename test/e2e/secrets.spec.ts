@@ -139,7 +139,7 @@ describe('a server that does not start', () => {
         await until(`a word of the ${name}, ${scheme}`, () => word.test(server.stdout), LIMIT_MS);
       }
       expect(await server.exit()).toEqual({ code: 1, signal: null });
-      for (const end of [':9/leaf', ':11/leaf']) expect(server.stderr).toContain(end);
+      for (const end of [':9/leaf', ':11/leaf']) expect(server.stdout + server.stderr).toContain(end);
       expectNoSecret(server.stdout + server.stderr);
     };
     await Promise.all(schemes.map(tellsAll));

@@ -1,5 +1,6 @@
 import { Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
 import { LeafError } from '@leaf-ids/core';
+import { TOKEN_NAME } from '../config/tokens';
 import { broadcast } from '../cluster/broadcast';
 import { BusRequest, WorkerBus } from '../cluster/worker-bus';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
@@ -19,7 +20,11 @@ class BlockResponse {
   readonly blocked!: boolean;
 }
 
-const NAME = { name: 'name', description: 'Name of a token in `LEAF_TAKER_TOKENS`.', example: 'billing' };
+const NAME = {
+  name: 'name',
+  description: 'Name of a token in `LEAF_TAKER_TOKENS`.',
+  schema: { type: 'string', pattern: TOKEN_NAME.source, example: 'billing' },
+} as const;
 const BLOCK_ORDER = new BusRequest<BlockResponse, void>('block taker');
 
 /** Refuses and admits callers that take IDs, on this server until it stops. Every route requires a token. */
