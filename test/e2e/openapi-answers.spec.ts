@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { insertTag } from '../support/servers/data-directory';
 import { ADMIN_TOKEN } from '../support/http/admin';
 import { ensureBuilt } from '../support/build';
@@ -176,7 +177,7 @@ describe('every answer is as the document says', () => {
         await ask(
           operationId,
           fill('%20'),
-          ['consoleAsset', 'docsFile'].includes(operationId) ? 404 : 400,
+          ['consoleAsset', 'docsFile', 'blockTaker', 'unblockTaker'].includes(operationId) ? 404 : 400,
           withToken(operation.requestBody === undefined ? undefined : { step: 1 }),
         );
         await ask(operationId, fill('x'.repeat(2000)), 414, withToken());
@@ -196,6 +197,20 @@ describe('every answer is as the document says', () => {
     }
     for (const [route, operationId] of Object.entries({ ...ID_ROUTES, period: 'takePeriodNumbers' })) {
       await ask(operationId, `/api/segment/${route}/unknown`, 404);
+    }
+  });
+
+  it('a taker that is blocked, and admitted again', async () => {
+    const other = await startTestServer({
+      LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
+      LEAF_TAKER_TOKENS: `billing:${randomBytes(32).toString('hex')}`,
+    });
+    try {
+      for (const operationId of ['blockTaker', 'unblockTaker']) {
+        await ask(operationId, '/api/server/takers/billing/block', 200, withToken(), other.port);
+      }
+    } finally {
+      await other.stop();
     }
   });
 
