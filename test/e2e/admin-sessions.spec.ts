@@ -27,8 +27,11 @@ function routeOf({ command }: Step): string {
   return `${method} ${path.replace(/^(\/api\/tags\/)\w+/, '$1:tag')}`;
 }
 
-function withoutTime(text: string): string {
-  return text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>');
+/** Without what differs from run to run. */
+function stable(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+    .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '<id>');
 }
 
 describe('the sessions of docs/http-api.md', () => {
@@ -60,7 +63,7 @@ describe('the sessions of docs/http-api.md', () => {
     try {
       for (const { command, shown } of steps) {
         const line = command.replace('127.0.0.1:8080', `127.0.0.1:${server.port}`).replace(/^curl/, 'curl -sS');
-        expect([command, withoutTime(await run(line))]).toEqual([command, withoutTime(shown)]);
+        expect([command, stable(await run(line))]).toEqual([command, stable(shown)]);
       }
     } finally {
       await server.stop();
