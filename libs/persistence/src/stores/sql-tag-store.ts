@@ -21,8 +21,8 @@ import { TagReads } from './tag-reads';
 /** Limit for a change of a few statements, in milliseconds. */
 const CHANGE_LIMIT_MS = 5000;
 
-/** Rows of one query: few enough that requests do not wait for the driver that reads them. */
-const PAGE = 250;
+/** Rows of one query. SQLite reads them in one turn of the event loop, in which ID requests wait. */
+const PAGE = 50;
 
 /** Administers the rows of `leaf_alloc` and `leaf_deleted_tag`. */
 export class SqlTagStore extends TagStore {
