@@ -117,7 +117,7 @@ export class Leaf {
     return this.started;
   }
 
-  /** The current status, as plain data. Adds up the counts of all tags: use {@link health} for probes. */
+  /** The current status, as plain data. Adds up the counts of all tags: use {@link readiness} for probes. */
   status(): LeafStatus {
     return statusOf(this.sources());
   }
