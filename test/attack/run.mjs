@@ -15,7 +15,7 @@ process.exitCode = status ?? 1;
 function writeTable() {
   const text = readFileSync(join(root, 'node_modules/.cache/leaf-attack/results.json'), 'utf8');
   const { limitedBy, date, header, rows } = JSON.parse(text);
-  const line = (cells) => `| ${cells.join(' | ')} |`;
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   writeSection('docs/security.md', 'attacks', [
     `${date}, with ${limitedBy}, one server for each attack:`,
     '',

@@ -35,7 +35,7 @@ export class Pipelines {
       socket.destroy();
       return;
     }
-    if (waiting === undefined) socket.once('close', () => this.forget(socket));
+    if (waiting === undefined) this.watch(socket);
     this.change(socket, 1);
     response.once('socket', () => {
       this.change(socket, -1);
@@ -50,8 +50,20 @@ export class Pipelines {
     this.waiting += by;
   }
 
-  private forget(socket: Socket): void {
-    this.waiting -= this.waitingOn.get(socket) ?? 0;
-    this.waitingOn.delete(socket);
+  /**
+   * When a connection closes, Node.js creates an error for each request of it that has no response. Their stacks would
+   * cost more than to parse these requests, and nobody reads them.
+   */
+  private watch(socket: Socket): void {
+    let { stackTraceLimit } = Error;
+    socket.prependOnceListener('close', () => {
+      ({ stackTraceLimit } = Error);
+      Error.stackTraceLimit = 0;
+    });
+    socket.once('close', () => {
+      Error.stackTraceLimit = stackTraceLimit;
+      this.waiting -= this.waitingOn.get(socket) ?? 0;
+      this.waitingOn.delete(socket);
+    });
   }
 }
