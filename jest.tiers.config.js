@@ -9,7 +9,13 @@ const {
 } = require('./jest.config.js');
 
 /** A test belongs to the tier of its folder, and to the fast tier when it is in none of these. */
-const FOLDERS = { services: 'test/services', e2e: 'test/e2e', long: 'test/long', attack: 'test/attack' };
+const FOLDERS = {
+  services: 'test/services',
+  e2e: 'test/e2e',
+  applications: 'test/applications',
+  long: 'test/long',
+  attack: 'test/attack',
+};
 
 const fast = {
   ...common,
