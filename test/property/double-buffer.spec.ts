@@ -36,6 +36,9 @@ const calls = [
     model.takeRanges(slot, name, count),
   ),
 ];
+const run = move(4, 'takeRun', fc.tuple(who, tag, fc.integer({ min: 1, max: 40 })), (model, [slot, name, count]) =>
+  model.takeRun(slot, name, count),
+);
 const surroundings = [
   move(7, 'answer', which, (model, index) => model.held(index)?.answer()),
   move(1, 'carryOut', which, (model, index) => model.held(index)?.apply()),
@@ -152,8 +155,18 @@ describe('segment IDs, whatever happens', () => {
     });
   });
 
+  it('double buffers on one row issue consecutive IDs as one range, above all earlier ones', async () => {
+    const moves = [...calls, run, run, ...surroundings, restart, crash];
+    await always({ servers: 2, tags: ['order'], start: bufferOf('order'), moves }, (model) => {
+      expectAscending(model);
+      expectAllSettled(model, REFUSALS);
+      expectOneAllocationAtATime(model);
+      expectRowsAhead(model);
+    });
+  });
+
   it('a double buffer never issues an ID twice, even when the storage goes backwards', async () => {
-    const moves = [...calls, ...surroundings, backwards];
+    const moves = [...calls, run, ...surroundings, backwards];
     await always({ servers: 1, tags: ['order'], start: bufferOf('order'), moves }, (model) => {
       expectAscending(model);
       expectAllSettled(model, ['LEAF_SEGMENT_UNAVAILABLE']);
@@ -162,7 +175,7 @@ describe('segment IDs, whatever happens', () => {
   });
 
   it('generators on one storage share no ID, through refreshes, restarts and crashes', async () => {
-    const moves = [...calls, ...surroundings, refresh, restart, crash];
+    const moves = [...calls, run, ...surroundings, refresh, restart, crash];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
       expectAscending(model);
       expectAllSettled(model, REFUSALS);
@@ -172,7 +185,7 @@ describe('segment IDs, whatever happens', () => {
   });
 
   it('generators share no ID when rows are deleted and put back', async () => {
-    const moves = [...calls, ...surroundings, refresh, restart, toggleRow];
+    const moves = [...calls, run, ...surroundings, refresh, restart, toggleRow];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
       expect(model.malformed).toEqual([]);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
@@ -181,7 +194,7 @@ describe('segment IDs, whatever happens', () => {
   });
 
   it('a generator gives no ID twice when rows are deleted by hand and inserted again at 1', async () => {
-    const moves = [...calls, ...surroundings, refresh, refresh, reinsertRow];
+    const moves = [...calls, run, ...surroundings, refresh, refresh, reinsertRow];
     await always({ servers: 1, tags: ['order', 'user'], start: generator, moves }, (model) => {
       expectAscending(model);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
@@ -189,7 +202,7 @@ describe('segment IDs, whatever happens', () => {
   });
 
   it('generators share no ID when tags are deleted by the API and inserted again at 1', async () => {
-    const moves = [...calls, ...surroundings, refresh, restart, reinsertTag];
+    const moves = [...calls, run, ...surroundings, refresh, restart, reinsertTag];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
       expect(model.malformed).toEqual([]);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);

@@ -19,6 +19,8 @@ export interface Issuer {
   tryNext(tag: string): bigint | undefined;
   take(tag: string): Promise<bigint>;
   takeRanges(tag: string, count: number): Promise<IdRange[]>;
+  /** As `takeRanges`, of consecutive IDs. */
+  takeRun(tag: string, count: number): Promise<IdRange[]>;
   refresh(): Promise<void>;
   /** Ends it and gives the rest back. */
   close(): Promise<unknown>;
@@ -90,6 +92,16 @@ export class SegmentModel {
   takeRanges(slot: number, tag: number, count: number): void {
     const name = this.tag(tag);
     this.follow(this.server(slot), name, count, (issuer) => issuer.takeRanges(name, count));
+  }
+
+  takeRun(slot: number, tag: number, count: number): void {
+    const name = this.tag(tag);
+    this.follow(this.server(slot), name, count, async (issuer) => {
+      const ranges = await issuer.takeRun(name, count);
+      const [run] = ranges;
+      const to = ranges.at(-1)?.to ?? 0n;
+      return run === undefined ? [] : [{ from: run.from, to }];
+    });
   }
 
   refresh(slot: number): void {
@@ -238,6 +250,7 @@ export function bufferOf(tag: string): Start {
       tryNext: () => buffer.tryNext(),
       take: () => buffer.take(),
       takeRanges: (_, count) => buffer.takeRanges(count),
+      takeRun: (_, count) => buffer.takeRanges(count, true),
       refresh: () => Promise.resolve(),
       close: async () => {
         closing.abort();
@@ -263,6 +276,7 @@ export const generator: Start = (store, clock, options) => {
     tryNext: (tag) => ids.tryNext(tag),
     take: (tag) => ids.next(tag),
     takeRanges: async (tag, count) => ids.tryRanges(tag, count) ?? ids.takeRanges(tag, count),
+    takeRun: async (tag, count) => ids.tryRanges(tag, count, true) ?? ids.takeRanges(tag, count, true),
     refresh: () => ids.refresh.run(),
     close: () => ids.close(),
     get issued() {

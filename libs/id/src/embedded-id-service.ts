@@ -9,6 +9,7 @@ import {
   onlyNumber,
   type PeriodNumber,
   type PeriodRanges,
+  sizeOf,
   type SnowflakeGenerator,
   type SnowflakeParts,
 } from '@leaf-ids/core';
@@ -57,6 +58,23 @@ export class EmbeddedIdService extends IdService {
   async nextRanges(tag: string, count: number): Promise<IdRange[]> {
     assertCount(count, MAX_RANGE_SIZE);
     return this.segmentMode().takeRanges(tag, count);
+  }
+
+  /**
+   * The next `count` IDs of `tag` as one range. Buffered IDs below it become a gap.
+   *
+   * @param count 1 to 1,000,000
+   * @throws LeafError as {@link nextRanges}; `LEAF_SIZE_INVALID` if the databases allocate fewer consecutive IDs
+   */
+  async nextRun(tag: string, count: number): Promise<IdRange> {
+    assertCount(count, MAX_RANGE_SIZE);
+    return runOf(await this.segmentMode().takeRanges(tag, count, true), count);
+  }
+
+  /** As {@link nextRun}, but synchronous; undefined when that would wait or reject. */
+  tryRun(tag: string, count: number): IdRange | undefined {
+    const ranges = this.segmentService?.tryRanges(tag, count, true);
+    return ranges && runOf(ranges, count);
   }
 
   async nextInPeriod(tag: string, at?: Date): Promise<PeriodNumber> {
@@ -138,4 +156,11 @@ export class EmbeddedIdService extends IdService {
       'Snowflake mode is disabled. On a server, set LEAF_SNOWFLAKE_ENABLED=true. In an application, set the option snowflake of IdModule.',
     );
   }
+}
+
+/** Joins ranges that adjoin each other. The caller will use all IDs between the first and the last one. */
+function runOf(ranges: readonly IdRange[], count: number): IdRange {
+  const run = { from: ranges[0]?.from ?? 0n, to: ranges.at(-1)?.to ?? 0n };
+  if (sizeOf(run) !== count) throw new Error('The ranges do not adjoin each other.');
+  return run;
 }

@@ -103,13 +103,13 @@ export class SegmentService {
   }
 
   /** See {@link SegmentIdGenerator.tryRanges}. */
-  tryRanges(tag: string, count: number): IdRange[] | undefined {
-    return this.generator.tryRanges(tag, count);
+  tryRanges(tag: string, count: number, consecutive = false): IdRange[] | undefined {
+    return this.generator.tryRanges(tag, count, consecutive);
   }
 
   /** @throws LeafError see {@link SegmentIdGenerator.takeRanges} */
-  takeRanges(tag: string, count: number): Promise<IdRange[]> {
-    return this.generator.takeRanges(tag, count);
+  takeRanges(tag: string, count: number, consecutive = false): Promise<IdRange[]> {
+    return this.generator.takeRanges(tag, count, consecutive);
   }
 
   /** @throws LeafError see {@link SegmentIdGenerator.takeInPeriod} */

@@ -131,6 +131,8 @@ export class InMemorySegmentStore extends SegmentStore {
 
   /** Maximum number of IDs per allocation. */
   most = Infinity;
+  /** Number of IDs that each allocation skips, as for a tag whose blocks come from several databases. */
+  gap = 0n;
 
   listTags(): Promise<TagEntry[]> {
     return this.call('listTags', undefined, () =>
@@ -215,7 +217,7 @@ export class InMemorySegmentStore extends SegmentStore {
     if (row.maxId < 1n || row.step < 1) throw new LeafError('LEAF_TAG_ROW_INVALID', `Bad row of "${tag}".`);
     if (row.kind?.reset !== undefined) throw periodicTag(tag);
     const deleted = this.deleted.get(tag) ?? 0n;
-    const from = row.maxId > deleted ? row.maxId : deleted;
+    const from = (row.maxId > deleted ? row.maxId : deleted) + this.gap;
     const after = from + BigInt(Math.min(size ?? row.step, this.most));
     if (after > MAX_ID) throw new LeafError('LEAF_TAG_EXHAUSTED', `"${tag}" is used up.`);
     row.maxId = after;

@@ -8,7 +8,7 @@ import { RangeSource } from './range-source';
 import { SegmentQueue } from './segment-queue';
 import type { DoubleBufferSnapshot } from './segment-snapshot';
 import type { TagSource } from './tag-source';
-import { segmentUnavailable, tooManyWaiting } from './unavailable';
+import { notConsecutive, segmentUnavailable, tooManyWaiting } from './unavailable';
 import { WaitQueue } from './wait-queue';
 
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
@@ -76,17 +76,16 @@ export class DoubleBuffer implements TagSource {
    *
    * @throws LeafError as {@link take}
    */
-  async takeRanges(count: number): Promise<IdRange[]> {
+  async takeRanges(count: number, consecutive = false): Promise<IdRange[]> {
     const deadline = this.deadline();
-    while (this.buffered < count && this.allocating) await this.allocation(deadline);
+    while (!this.queue.has(count, consecutive) && this.allocating) await this.allocation(deadline);
     this.assertOpen();
-    return this.tryRanges(count) ?? this.loadAndTake(count, deadline);
+    return this.tryRanges(count, consecutive) ?? this.loadAndTake(count, consecutive, deadline);
   }
 
-  /** The next `count` IDs as ascending ranges, or undefined when fewer are buffered. */
-  tryRanges(count: number): IdRange[] | undefined {
-    if (this.retired !== undefined || this.buffered < count) return undefined;
-    const ranges = this.drain(count);
+  tryRanges(count: number, consecutive = false): IdRange[] | undefined {
+    if (this.retired !== undefined || !this.queue.has(count, consecutive)) return undefined;
+    const ranges = this.drain(count, consecutive);
     if (this.queue.current.left <= this.checkpoint) this.prefetch();
     return ranges;
   }
@@ -206,9 +205,9 @@ export class DoubleBuffer implements TagSource {
   }
 
   /** Loads `count` IDs behind the buffered ones, then takes the first `count`. No allocation may be in progress. */
-  private async loadAndTake(count: number, deadline: number): Promise<IdRange[]> {
+  private async loadAndTake(count: number, consecutive: boolean, deadline: number): Promise<IdRange[]> {
     this.assertNotRefused();
-    const pending: PendingTake = { count, loaded: [], abandoned: false, done: false };
+    const pending: PendingTake = { count, consecutive, loaded: [], abandoned: false, done: false };
     const work = this.complete(pending);
     this.begin(work);
     if ((await withinDeadline(work, deadline, this.context.clock)) || pending.done) {
@@ -222,18 +221,18 @@ export class DoubleBuffer implements TagSource {
 
   /** Takes the IDs before the allocation ends, so that no other call can take them. */
   private async complete(pending: PendingTake): Promise<IdRange[]> {
-    const { count, loaded } = pending;
+    const { count, consecutive, loaded } = pending;
     const isWanted = (): boolean => !pending.abandoned;
     try {
       await loadFor(pending, (size) => this.retrying(() => this.source.allocate(size), isWanted));
       this.queue.appendAll(loaded);
       this.assertOpen();
-      return pending.abandoned ? [] : this.drain(count);
+      return pending.abandoned ? [] : this.drain(count, consecutive);
     } catch (error) {
       this.queue.appendAll(loaded);
       this.assertOpen();
       if (!(error instanceof LeafError) || error.retryable) throw this.unavailable();
-      if (error.code !== 'LEAF_TAG_EXHAUSTED') this.refuse(error);
+      if (error.code !== 'LEAF_TAG_EXHAUSTED' && error.code !== 'LEAF_SIZE_INVALID') this.refuse(error);
       throw error;
     } finally {
       pending.done = true;
@@ -278,8 +277,9 @@ export class DoubleBuffer implements TagSource {
     if (this.retired !== undefined) throw this.retired();
   }
 
-  private drain(count: number): IdRange[] {
+  private drain(count: number, consecutive: boolean): IdRange[] {
     const { current } = this.queue;
+    if (consecutive && !this.queue.skipToRun(count)) throw notConsecutive(this.tag, count);
     const ranges = this.queue.drain(count);
     if (this.queue.current !== current) this.setCheckpoint();
     return ranges;

@@ -3,6 +3,7 @@ import { type IdRange, sizeOf } from './id-range';
 /** A call that waits until `count` IDs are loaded behind the buffered ones. */
 export interface PendingTake {
   readonly count: number;
+  readonly consecutive: boolean;
   /** Ranges that are loaded and not yet buffered. */
   readonly loaded: IdRange[];
   /** The caller has timed out: loaded ranges stay in the buffer. */

@@ -74,9 +74,9 @@ export class SegmentIdGenerator extends KnownTags {
     return this.buffers.get(tag)?.tryNext();
   }
 
-  /** As {@link takeRanges}, for a tag that is known and has `count` buffered IDs; otherwise undefined. */
-  tryRanges(tag: string, count: number): IdRange[] | undefined {
-    return this.buffers.get(tag)?.tryRanges(count);
+  /** As {@link takeRanges}, for a tag that is known and has these IDs in its buffer; otherwise undefined. */
+  tryRanges(tag: string, count: number, consecutive = false): IdRange[] | undefined {
+    return this.buffers.get(tag)?.tryRanges(count, consecutive);
   }
 
   /**
@@ -93,10 +93,11 @@ export class SegmentIdGenerator extends KnownTags {
   /**
    * The next `count` IDs of `tag` as ascending ranges.
    *
-   * @throws LeafError as {@link next}
+   * @param consecutive the ranges adjoin each other; buffered IDs below them become a gap
+   * @throws LeafError as {@link next}; `LEAF_SIZE_INVALID` if the store gives fewer consecutive IDs
    */
-  async takeRanges(tag: string, count: number): Promise<IdRange[]> {
-    return (this.buffers.get(tag) ?? (await this.find(tag))).takeRanges(count);
+  async takeRanges(tag: string, count: number, consecutive = false): Promise<IdRange[]> {
+    return (this.buffers.get(tag) ?? (await this.find(tag))).takeRanges(count, consecutive);
   }
 
   /**

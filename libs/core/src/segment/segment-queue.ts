@@ -15,6 +15,8 @@ export class SegmentQueue {
   following: readonly Segment[] = NONE;
   /** Number of IDs appended, minus those cleared. */
   private received = 0;
+  /** Number of IDs that {@link skipToRun} dropped. */
+  private skipped = 0;
 
   get buffered(): number {
     let sum = this.current.left;
@@ -24,12 +26,12 @@ export class SegmentQueue {
 
   /** Number of IDs issued. Computed, so that taking an ID updates no counter. */
   get issued(): number {
-    return this.received - this.buffered;
+    return this.received - this.skipped - this.buffered;
   }
 
-  /** Increases with every ID that is appended or issued. */
+  /** Increases with every ID that is appended, issued or skipped. */
   get moves(): number {
-    return this.received + this.issued;
+    return this.received + this.issued + this.skipped;
   }
 
   snapshot(): QueueSnapshot {
@@ -70,6 +72,21 @@ export class SegmentQueue {
     return ranges;
   }
 
+  /** Whether `count` IDs are buffered; with `consecutive`, without a gap between them. */
+  has(count: number, consecutive: boolean): boolean {
+    return consecutive ? this.runOf(count) !== undefined : this.buffered >= count;
+  }
+
+  /** Drops the IDs below the lowest `count` consecutive ones; returns false, and drops none, if there are not so many. */
+  skipToRun(count: number): boolean {
+    const first = this.runOf(count);
+    while (first !== undefined && this.current !== first) {
+      this.skipped += this.current.left;
+      this.advance();
+    }
+    return first !== undefined;
+  }
+
   /** Removes and returns the unissued ranges, newest first. */
   clear(): IdRange[] {
     this.received -= this.buffered;
@@ -77,5 +94,22 @@ export class SegmentQueue {
     this.current = USED_UP;
     this.following = NONE;
     return segments.flatMap((segment) => (segment.left > 0 ? [segment.rest] : []));
+  }
+  /** The segment in which the lowest `count` consecutive IDs begin. */
+  private runOf(count: number): Segment | undefined {
+    let first: Segment | undefined;
+    let left = 0;
+    let end = -1n;
+    for (const segment of [this.current, ...this.following]) {
+      if (segment.left === 0) continue;
+      if (segment.position !== end) {
+        first = segment;
+        left = 0;
+      }
+      left += segment.left;
+      if (left >= count) return first;
+      end = segment.range.to + 1n;
+    }
+    return undefined;
   }
 }

@@ -73,7 +73,7 @@ export class StrictTag implements TagSource, LinedTag {
     return undefined;
   }
 
-  /** @throws LeafError as {@link take} */
+  /** Always one range. @throws LeafError as {@link take} */
   async takeRanges(count: number): Promise<IdRange[]> {
     return [await this.wait(count)];
   }

@@ -24,11 +24,19 @@ export interface TagSource {
   /** The next ID; waits for the store if necessary. @throws LeafError */
   take(): Promise<bigint>;
 
-  /** The next `count` IDs as ascending ranges, or undefined when fewer are buffered. */
-  tryRanges(count: number): IdRange[] | undefined;
+  /**
+   * The next `count` IDs as ascending ranges, or undefined when fewer are buffered.
+   *
+   * @param consecutive the ranges adjoin each other; buffered IDs below them become a gap
+   */
+  tryRanges(count: number, consecutive?: boolean): IdRange[] | undefined;
 
-  /** The next `count` IDs as ascending ranges; waits for the store if necessary. @throws LeafError */
-  takeRanges(count: number): Promise<IdRange[]>;
+  /**
+   * As {@link tryRanges}; waits for the store if necessary.
+   *
+   * @throws LeafError `LEAF_SIZE_INVALID` if the store gives fewer consecutive IDs
+   */
+  takeRanges(count: number, consecutive?: boolean): Promise<IdRange[]>;
 
   /** Loads IDs before the first call, if this source buffers IDs. */
   preload(): Promise<void>;

@@ -33,3 +33,10 @@ export function tooManyStrict(tag: string, places: number): LeafError {
     { retryAfterMs: 1000 },
   );
 }
+
+export function notConsecutive(tag: string, count: number): LeafError {
+  return new LeafError(
+    'LEAF_SIZE_INVALID',
+    `Tag "${tag}" has no ${count} consecutive IDs: several databases allocate its IDs in smaller blocks. Request fewer, or request ranges.`,
+  );
+}
