@@ -19,7 +19,14 @@ const RULE = {
   countsMissing: false,
 };
 
-interface Accepted {
+const CONNECTION_RULE = {
+  needed:
+    'Taking IDs requires the command "AUTH <token>" with a token of LEAF_TAKER_TOKENS that has not expired, once for each connection.',
+  countsMissing: false,
+};
+
+/** A token that was valid, and who it belongs to. */
+export interface Accepted {
   readonly token: KnownToken;
   readonly taker: Taker;
 }
@@ -43,6 +50,7 @@ export class TakerAccess {
   private readonly admin: Taker;
   private readonly failures: FailureLimit;
   private readonly check: TokenCheck;
+  private readonly connectionCheck: TokenCheck;
 
   constructor(
     private readonly options: TakerAccessOptions,
@@ -51,6 +59,7 @@ export class TakerAccess {
     this.admin = new Taker('admin', UNLIMITED, clock);
     this.failures = new FailureLimit(clock);
     this.check = new TokenCheck(RULE, this.failures);
+    this.connectionCheck = new TokenCheck(CONNECTION_RULE, this.failures);
   }
 
   /**
@@ -71,12 +80,31 @@ export class TakerAccess {
    * @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES`; `LEAF_FORBIDDEN` if the taker is blocked
    */
   identify(request: FastifyRequest, reply: FastifyReply): Taker {
-    const taker = this.check.require(request, reply, (authorization) => this.find(authorization));
-    if (!taker.blocked) return taker;
-    throw new LeafError(
-      'LEAF_FORBIDDEN',
-      `An operator has blocked "${taker.name}" on this server; DELETE /api/server/takers/${taker.name}/block undoes it.`,
-    );
+    return admitted(this.check.require(request, reply, (authorization) => this.find(authorization)));
+  }
+
+  /**
+   * Checks the token of a connection that is not HTTP.
+   *
+   * @param action the command, for the log
+   * @throws LeafError as {@link identify}
+   */
+  authenticate(token: string, address: string, action: string): Accepted {
+    const accepted = this.connectionCheck.requireOf({ address, action, given: token }, () => this.findToken(token));
+    admitted(accepted.taker);
+    return accepted;
+  }
+
+  /**
+   * Charges the quota of a connection's taker for `count` IDs.
+   *
+   * @param accepted what {@link authenticate} returned; undefined if the connection has sent no token
+   * @throws LeafError as {@link identify} and {@link Taker.charge}
+   */
+  charge(accepted: Accepted | undefined, tag: string, count: number): IdQuota {
+    const taker = this.takerOf(accepted);
+    if (taker === undefined) throw this.connectionCheck.refusal();
+    return admitted(taker).charge(tag, count);
   }
 
   get enabled(): boolean {
@@ -100,12 +128,15 @@ export class TakerAccess {
   private find(authorization = ''): Taker | undefined {
     const known = this.takerOf(this.accepted.get(authorization));
     if (known !== undefined) return known;
-    const text = bearerOf(authorization) || passwordOf(authorization);
+    const accepted = this.findToken(bearerOf(authorization) || passwordOf(authorization));
+    return accepted && this.accept(authorization, accepted);
+  }
+
+  private findToken(text: string): Accepted | undefined {
     const token = this.options.takers.find(text);
-    const taker = token && this.named(token.name);
     const adminToken = this.options.admins.find(text);
-    if (token !== undefined && taker !== undefined) return this.accept(authorization, { token, taker });
-    return adminToken && this.accept(authorization, { token: adminToken, taker: this.admin });
+    if (token !== undefined) return { token, taker: this.named(token.name) };
+    return adminToken && { token: adminToken, taker: this.admin };
   }
 
   private accept(authorization: string, accepted: Accepted): Taker {
@@ -139,4 +170,13 @@ export class TakerAccess {
     // Only the framework knows the client behind a proxy.
     return this.options.behindProxy || this.failures.waitMs(unmapped(socket.remoteAddress ?? 'unknown')) > 0;
   }
+}
+
+/** @throws LeafError `LEAF_FORBIDDEN` if the taker is blocked */
+function admitted(taker: Taker): Taker {
+  if (!taker.blocked) return taker;
+  throw new LeafError(
+    'LEAF_FORBIDDEN',
+    `An operator has blocked "${taker.name}" on this server; DELETE /api/server/takers/${taker.name}/block undoes it.`,
+  );
 }

@@ -13,6 +13,15 @@ export interface TokenRule {
   readonly countsMissing: boolean;
 }
 
+export interface TokenAttempt {
+  /** Of the client. */
+  readonly address: string;
+  /** The route or the command, for the log. */
+  readonly action: string;
+  /** What contains the token; undefined if there is none. */
+  readonly given: string | undefined;
+}
+
 /**
  * Requires a valid token of a request. After too many failures, no token of the client is compared until its minute has
  * passed: this limits how many tokens it can guess.
@@ -35,7 +44,30 @@ export class TokenCheck {
     reply: FastifyReply,
     find: (authorization: string | undefined) => T | undefined,
   ): T {
-    const address = addressOf(request);
+    const {
+      method,
+      routeOptions: { url = 'unknown route' },
+      headers: { authorization },
+    } = request;
+    const attempt = { address: addressOf(request), action: `${method} ${url}`, given: authorization };
+    return this.requireOf(attempt, find, () => {
+      void reply.header(
+        'www-authenticate',
+        authorization === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`,
+      );
+    });
+  }
+
+  /**
+   * As {@link require}, for any protocol.
+   *
+   * @param onRefused called before `LEAF_UNAUTHORIZED` is thrown
+   */
+  requireOf<T>(
+    { address, action, given }: TokenAttempt,
+    find: (given: string | undefined) => T | undefined,
+    onRefused?: () => void,
+  ): T {
     const waitMs = this.failures.waitMs(address);
     if (waitMs > 0) {
       throw new LeafError(
@@ -44,20 +76,18 @@ export class TokenCheck {
         { retryAfterMs: waitMs },
       );
     }
-    const { authorization } = request.headers;
-    const found = find(authorization);
+    const found = find(given);
     if (found !== undefined) return found;
-    if (authorization !== undefined || this.rule.countsMissing) this.count(request, address);
-    void reply.header(
-      'www-authenticate',
-      authorization === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`,
-    );
-    throw new LeafError('LEAF_UNAUTHORIZED', this.rule.needed);
+    if (given !== undefined || this.rule.countsMissing) {
+      this.failures.count(address);
+      this.logger.warn(`Refused: ${action} from ${address} without a valid token.`);
+    }
+    onRefused?.();
+    throw this.refusal();
   }
 
-  private count({ method, routeOptions }: FastifyRequest, address: string): void {
-    this.failures.count(address);
-    const { url = 'unknown route' } = routeOptions;
-    this.logger.warn(`Refused: ${method} ${url} from ${address} without a valid token.`);
+  /** The error for a caller without a valid token. */
+  refusal(): LeafError {
+    return new LeafError('LEAF_UNAUTHORIZED', this.rule.needed);
   }
 }
