@@ -1,5 +1,5 @@
-import type { Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
 import type { Clock } from '@leaf-ids/core';
 import type { OverloadCounts } from './overload-counts';
 
@@ -28,22 +28,30 @@ export class Connections {
   private ending = false;
   private emptied: AbortController | undefined;
 
-  /** @param dealt whether another process accepts connections and deals them out to several like this one */
+  /**
+   * @param dealt whether another process accepts connections and deals them out to several like this one
+   * @param isBusy whether a response is in progress on a connection
+   */
   constructor(
     private readonly limit: number,
     private readonly dealt: boolean,
     private readonly clock: Clock,
     private readonly counts: OverloadCounts,
+    private readonly isBusy = (socket: HttpSocket): boolean => (socket._httpMessage ?? null) !== null,
   ) {}
 
-  /** Counts the connections of `server` from now on. */
-  watch(server: Server): void {
+  /**
+   * Counts the connections of `server` from now on.
+   *
+   * @param event of `server`: there is a connection
+   */
+  watch(server: Server, event = 'connection'): void {
     // A connection that a process does not accept would be dealt out again and again: it is accepted and closed.
     if (!this.dealt) server.maxConnections = this.limit + RESERVE;
     server.on('drop', () => {
       this.counts.add('connections');
     });
-    server.on('connection', (socket: Socket) => {
+    server.on(event, (socket: Socket) => {
       this.admit(socket);
     });
   }
@@ -106,7 +114,7 @@ export class Connections {
     for (const [socket, bytesBefore] of this.open) {
       if (looks-- === 0) break;
       const { bytesRead } = socket;
-      const isIdle = (socket._httpMessage ?? null) === null && !this.surplus.has(socket);
+      const isIdle = !this.isBusy(socket) && !this.surplus.has(socket);
       if (isIdle) idle ??= socket;
       if (isIdle && bytesRead === bytesBefore) {
         idle = socket;
