@@ -21,11 +21,12 @@ export class Histogram {
     this.cells = [...bounds, Infinity].map((bound) => ({ bound, count: 0 }));
   }
 
-  record(value: number): void {
-    this.sum += value;
+  /** @param times how often the value was observed */
+  record(value: number, times = 1): void {
+    this.sum += value * times;
     for (const cell of this.cells) {
       if (value > cell.bound) continue;
-      cell.count++;
+      cell.count += times;
       break;
     }
   }

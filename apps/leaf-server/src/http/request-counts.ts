@@ -3,8 +3,12 @@ import { type Clock, Histogram, type HistogramSnapshot } from '@leaf-ids/core';
 /** Upper bounds in milliseconds: from 0.1 ms to 10 s. */
 const LATENCY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
 
+export type Protocol = 'http' | 'resp';
+
 /** Requests of one route that were answered with one status. */
 export interface RequestCount {
+  readonly protocol: Protocol;
+  /** With RESP, the command. */
   readonly route: string;
   readonly status: number;
   requests: number;
@@ -18,28 +22,28 @@ export class RequestCounts {
 
   constructor(private readonly clock: Clock) {}
 
-  of(route: string, status: number): RequestCount {
-    const key = `${status} ${route}`;
+  of(route: string, status: number, protocol: Protocol = 'http'): RequestCount {
+    const key = `${protocol} ${status} ${route}`;
     let count = this.counts.get(key);
     if (count === undefined) {
-      count = { route, status, requests: 0, latency: new Histogram(LATENCY_BOUNDS) };
+      count = { protocol, route, status, requests: 0, latency: new Histogram(LATENCY_BOUNDS) };
       this.counts.set(key, count);
     }
     return count;
   }
 
-  all(): Iterable<RequestCount> {
-    return this.counts.values();
+  all(protocol: Protocol = 'http'): RequestCount[] {
+    return [...this.counts.values()].filter((count) => count.protocol === protocol);
   }
 
-  /** Requests answered with a status of 400 or above. */
+  /** Requests of both protocols answered with a status of 400 or above. */
   errors(): number {
     let errors = 0;
     for (const { status, requests } of this.counts.values()) if (status >= 400) errors += requests;
     return errors;
   }
 
-  /** Latencies of all requests together, those of the route `except` left out. */
+  /** Latencies of all requests of both protocols, those of the route `except` left out. */
   latencies(except: string): HistogramSnapshot {
     const counts = [...this.counts.values()].filter(({ route }) => route !== except);
     const snapshots = counts.map(({ latency }) => latency.snapshot());
@@ -65,9 +69,10 @@ export class RequestCounts {
     this.record(count, this.clock.monotonic() - begunAt);
   }
 
-  record(count: RequestCount, ms: number): void {
-    count.requests++;
-    count.latency.record(ms);
+  /** @param times how many requests took this time */
+  record(count: RequestCount, ms: number, times = 1): void {
+    count.requests += times;
+    count.latency.record(ms, times);
   }
 }
 

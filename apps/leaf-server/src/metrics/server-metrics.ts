@@ -25,7 +25,7 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
     help: 'Requests answered',
     labels: ['route', 'status'],
     read: ({ requests }) =>
-      [...requests.all()].map(({ route, status, requests: value }) => ({ labels: { route, status }, value })),
+      requests.all().map(({ route, status, requests: value }) => ({ labels: { route, status }, value })),
   },
   {
     name: 'leaf_http_request_duration_seconds',
@@ -33,8 +33,29 @@ export const SERVER_METRICS: readonly Metric<ServerFigures>[] = [
     help: 'Time from receiving a request to its response',
     labels: ['route', 'status'],
     read: ({ requests }) =>
-      [...requests.all()].map(({ route, status, latency }) => ({
+      requests.all().map(({ route, status, latency }) => ({
         labels: { route, status },
+        times: latency.snapshot(),
+      })),
+  },
+  {
+    name: 'leaf_resp_commands_total',
+    type: 'counter',
+    help: 'Commands answered',
+    labels: ['command', 'status'],
+    read: ({ requests }) =>
+      requests
+        .all('resp')
+        .map(({ route: command, status, requests: value }) => ({ labels: { command, status }, value })),
+  },
+  {
+    name: 'leaf_resp_command_duration_seconds',
+    type: 'histogram',
+    help: 'Time from receiving a command to its answer',
+    labels: ['command', 'status'],
+    read: ({ requests }) =>
+      requests.all('resp').map(({ route: command, status, latency }) => ({
+        labels: { command, status },
         times: latency.snapshot(),
       })),
   },
