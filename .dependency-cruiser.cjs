@@ -40,6 +40,7 @@ const folders = {
     'health',
     'admin',
     'console',
+    'resp',
     'monitor/views',
     'monitor/sampling',
     'monitor/process',

@@ -20,6 +20,7 @@ import { LifecycleModule } from './lifecycle/lifecycle.module';
 import { MetricsModule } from './metrics/metrics.module';
 import { MonitorModule } from './monitor/monitor.module';
 import { OpenApiModule } from './openapi/openapi.module';
+import { RespModule } from './resp/resp.module';
 import { TakersModule } from './takers/takers.module';
 import { TokensModule } from './tokens/tokens.module';
 
@@ -65,6 +66,7 @@ export class AppModule implements BeforeApplicationShutdown {
         AdminModule,
         OpenApiModule,
         ConsoleModule,
+        RespModule,
         JavaCompatModule,
       ],
     };

@@ -16,6 +16,7 @@ import { FastPath } from './http/fast-path';
 import { LeafLogger } from './config/logging';
 import { OverloadCounts } from './http/overload/overload-counts';
 import { NoRequestCounts, RequestCounts } from './http/request-counts';
+import { RespListener } from './resp/resp-listener';
 import { ApiDocument } from './openapi/api-document';
 import { SharedState } from './cluster/shared-state';
 import { SingleProcess, type WorkerBus } from './cluster/worker-bus';
@@ -28,7 +29,9 @@ export interface LeafServer {
   readonly port: number;
   /** The management port; undefined if it is disabled. */
   readonly managementPort: number | undefined;
-  /** The same as a URL. */
+  /** The port for clients of the Redis protocol; undefined if it is disabled. */
+  readonly respPort: number | undefined;
+  /** The port as a URL. */
   readonly url: string;
   /** Stops in order: drain, HTTP, return of unused IDs, connections. Later calls return the promise of the first. */
   close(options?: { readonly drain: boolean }): Promise<void>;
@@ -81,6 +84,7 @@ export async function startServer(
   logSettings(config);
   let closed: Promise<void> | undefined;
   let managementPort: number | undefined;
+  let respPort: number | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();
     closed ??= app.close().finally(() => tracing?.close());
@@ -91,6 +95,7 @@ export async function startServer(
     await beforeListening?.({ readiness: app.get(Readiness), state: app.get(SharedState) });
     signal?.throwIfAborted();
     managementPort = await listen('LEAF_MANAGEMENT_PORT', config.management, () => management.listen());
+    respPort = await listen('LEAF_RESP_PORT', config.resp, () => app.get(RespListener).listen());
     await listen('LEAF_PORT', config, () => app.listen(config.port, config.host));
   } catch (error) {
     await close({ drain: false });
@@ -103,8 +108,8 @@ export async function startServer(
   }
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(config, port);
-  new Logger('Server').log(greeting(app.get(Leaf).status(), config, url, managementPort));
-  return { port, managementPort, url, close };
+  new Logger('Server').log(greeting(app.get(Leaf).status(), config, url, { managementPort, respPort }));
+  return { port, managementPort, respPort, url, close };
 }
 
 function logSettings({ files, warnings }: LeafConfig): void {
@@ -121,9 +126,10 @@ async function listen<Result>(
   try {
     return await act();
   } catch (error) {
+    if (error instanceof LeafError) throw error;
     throw new LeafError(
       'LEAF_PORT_UNUSABLE',
-      `HTTP cannot listen on ${address?.host}:${address?.port}: ${messageOf(error)}. Stop the process that uses the port, or choose another one in ${setting}.`,
+      `The server cannot listen on ${address?.host}:${address?.port}: ${messageOf(error)}. Stop the process that uses the port, or choose another one in ${setting}.`,
       { cause: error },
     );
   }
@@ -139,10 +145,11 @@ function greeting(
   { database, registry, snowflake }: LeafStatus,
   { process, processes }: LeafConfig,
   url: string,
-  managementPort: number | undefined,
+  { managementPort, respPort }: Pick<LeafServer, 'managementPort' | 'respPort'>,
 ): string {
   const parts = [process === undefined ? `Listening on ${url}` : `Process ${process} of ${processes} serves ${url}`];
   if (managementPort !== undefined) parts.push(`management port ${managementPort}`);
+  if (respPort !== undefined) parts.push(`Redis protocol on port ${respPort}`);
   if (database !== undefined) parts.push(`database ${database.description}`);
   if (registry !== undefined) {
     parts.push(`registry ${registry.description}, worker ID ${snowflake?.workerId ?? 'not held yet'}`);

@@ -3,6 +3,7 @@ import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { policyOf } from '@leaf-ids/registry';
 import { localWorkerFaults } from './local-workers';
 import { managementFaults } from './management';
+import { respFaults } from './resp';
 import { horizonOf, type Resolved } from './resolved';
 import { ANY } from './taker-quotas';
 
@@ -31,7 +32,7 @@ function modeFaults(values: Resolved): string[] {
   if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
     faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
   }
-  faults.push(...managementFaults(values), ...shardFaults(values));
+  faults.push(...managementFaults(values), ...respFaults(values), ...shardFaults(values));
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   try {
     const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });

@@ -75,6 +75,20 @@ describe('loadConfig', () => {
     expect(fault(database)).toContain('LEAF_DATABASE_URL must be set');
   });
 
+  it('has a port for the Redis protocol only on request', () => {
+    expect(loadConfig({}).resp).toBeUndefined();
+    expect(loadConfig({ LEAF_RESP_PORT: '6380' }).resp).toEqual({ host: '127.0.0.1', port: 6380, tls: undefined });
+    const tls = { LEAF_RESP_TLS_CERT_FILE: 'a.pem', LEAF_RESP_TLS_KEY_FILE: 'b.pem' };
+    expect(loadConfig({ LEAF_RESP_PORT: '0', LEAF_RESP_HOST: '::', ...tls }).resp).toEqual({
+      host: '::',
+      port: 0,
+      tls: { certFile: 'a.pem', keyFile: 'b.pem' },
+    });
+    expect(fault({ LEAF_RESP_PORT: '8080' })).toContain('LEAF_RESP_PORT must differ from LEAF_PORT');
+    expect(fault({ LEAF_RESP_PORT: '9', LEAF_MANAGEMENT_PORT: '9' })).toContain('and LEAF_MANAGEMENT_PORT');
+    expect(fault({ LEAF_RESP_TLS_CERT_FILE: 'a.pem' })).toContain('need each other');
+  });
+
   it('logs for people on a terminal only', () => {
     expect(loadConfig({}, true).log.format).toBe('pretty');
     expect(loadConfig({ LEAF_LOG_FORMAT: 'json' }, true).log.format).toBe('json');

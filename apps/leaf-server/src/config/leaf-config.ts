@@ -10,6 +10,7 @@ import type { NamedToken } from './tokens';
 import type { HttpLimits } from './http-limits';
 import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';
+import { type RespConfig, respOf } from './resp';
 import { horizonOf, type Resolved } from './resolved';
 import { withSecretFiles } from './secret-files';
 import { type ManagementAddress, managementOf } from './management';
@@ -51,6 +52,8 @@ export interface LeafConfig {
   /** The path under which a proxy serves this server, as `/leaf`; empty: the root. */
   readonly publicPath: string;
   readonly management: ManagementAddress | undefined;
+  /** Undefined: there is no port for clients of the Redis protocol. */
+  readonly resp: RespConfig | undefined;
   /** How many serve the port together. */
   readonly processes: number;
   /** Which of them this is, from 0; undefined when there is one only. */
@@ -178,6 +181,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     port: values.LEAF_PORT,
     publicPath: values.LEAF_PUBLIC_PATH === '/' ? '' : values.LEAF_PUBLIC_PATH,
     management: managementOf(values),
+    resp: respOf(values),
     processes: values.LEAF_PROCESSES,
     process: undefined,
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,

@@ -28,6 +28,22 @@ export const VARIABLES = {
     'port for operators: metrics, admin API, monitor, console and documentation are then served there only, health on both; default: LEAF_PORT serves all',
   ),
   LEAF_MANAGEMENT_HOST: variable(undefined, host, 'address on which that port listens; default: LEAF_HOST'),
+  LEAF_RESP_PORT: variable(
+    undefined,
+    integer(0, 65_535),
+    'port for clients of the Redis protocol; 0 selects a free port; default: there is no such port',
+  ),
+  LEAF_RESP_HOST: variable('127.0.0.1', host, 'address on which that port listens'),
+  LEAF_RESP_TLS_CERT_FILE: neverEmpty(
+    variable(
+      undefined,
+      text(/^[^\0]+$/, 'a path'),
+      'certificate chain of that port in PEM, read at the start; default: connections are not encrypted',
+    ),
+  ),
+  LEAF_RESP_TLS_KEY_FILE: neverEmpty(
+    variable(undefined, text(/^[^\0]+$/, 'a path'), 'private key of that certificate in PEM, read at the start'),
+  ),
   LEAF_PUBLIC_PATH: variable(
     '/',
     text(/^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)?$/, 'a path without a trailing slash, such as /leaf'),

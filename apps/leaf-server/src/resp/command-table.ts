@@ -1,0 +1,92 @@
+import { Logger } from '@nestjs/common';
+import { LeafError } from '@leaf-ids/core';
+import type { RequestCount, RequestCounts } from '../http/request-counts';
+import type { Command, Commands, Reply, Words } from './command';
+import { error, refusal } from './replies';
+import type { Session } from './session';
+
+const MAX_SHOWN = 40;
+const UNKNOWN = 'unknown';
+/** The first words of HTTP, which a page in a browser can send to this port: the connection ends. */
+const HTTP_WORDS: ReadonlySet<string> = new Set(['POST', 'HOST:']);
+
+interface Known {
+  readonly name: string;
+  readonly command: Command;
+  /** Of its answers without an error; undefined before the first one. */
+  answered: RequestCount | undefined;
+}
+
+/** A command that was run. */
+export interface Outcome {
+  readonly count: RequestCount;
+  readonly reply: Reply;
+}
+
+/** Finds and runs commands, and turns errors into replies. */
+export class CommandTable {
+  private readonly logger = new Logger('RESP');
+  /** By the names as they are sent: in capitals and in small letters. */
+  private readonly known = new Map<string, Known>();
+
+  constructor(
+    commands: Commands,
+    private readonly counts: RequestCounts,
+  ) {
+    for (const [name, command] of Object.entries(commands)) {
+      const known: Known = { name, command, answered: undefined };
+      this.known.set(name, known).set(name.toLowerCase(), known);
+    }
+  }
+
+  /** A promise if the command waits. Never throws, and the promise never rejects. */
+  run(words: Words, session: Session): Outcome | Promise<Outcome> {
+    const [given = ''] = words;
+    const known = this.known.get(given) ?? this.known.get(given.toUpperCase());
+    if (known === undefined) return this.unknown(given, session);
+    const { name, command } = known;
+    const args = words.length - 1;
+    if (args < command.minimum || args > command.maximum) {
+      return this.invalid(name, `wrong number of arguments for '${name.toLowerCase()}' command`);
+    }
+    try {
+      const reply = command.run(words, session);
+      if (!(reply instanceof Promise)) return { count: this.countOf(known, reply), reply };
+      return reply.then(
+        (later) => ({ count: this.countOf(known, later), reply: later }),
+        (thrown: unknown) => this.failed(name, thrown),
+      );
+    } catch (thrown) {
+      return this.failed(name, thrown);
+    }
+  }
+
+  /** Bytes that are not a command. */
+  fault(message: string): Outcome {
+    return this.invalid('invalid', `Protocol error: ${message}`);
+  }
+
+  private unknown(given: string, session: Session): Outcome {
+    if (HTTP_WORDS.has(given.toUpperCase())) session.ending = true;
+    const shown = given.slice(0, MAX_SHOWN).replaceAll(/[^\x21-\x7e]/g, '?');
+    return this.invalid(UNKNOWN, `unknown command '${shown}'`);
+  }
+
+  private countOf(known: Known, reply: Reply): RequestCount {
+    if (typeof reply === 'string' && reply.startsWith('-')) return this.counts.of(known.name, 400, 'resp');
+    return (known.answered ??= this.counts.of(known.name, 200, 'resp'));
+  }
+
+  private invalid(name: string, text: string): Outcome {
+    return { count: this.counts.of(name, 400, 'resp'), reply: error('ERR', text) };
+  }
+
+  private failed(name: string, thrown: unknown): Outcome {
+    if (thrown instanceof LeafError) {
+      return { count: this.counts.of(name, thrown.status, 'resp'), reply: refusal(thrown) };
+    }
+    this.logger.error({ message: `${name} failed` }, thrown instanceof Error ? thrown.stack : String(thrown));
+    const hidden = new LeafError('LEAF_INTERNAL', 'Internal server error. See the log of the server.');
+    return { count: this.counts.of(name, hidden.status, 'resp'), reply: refusal(hidden) };
+  }
+}

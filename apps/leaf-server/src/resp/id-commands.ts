@@ -1,0 +1,160 @@
+import { type IdRange, idsOf, LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import type { EmbeddedIdService } from '@leaf-ids/id';
+import type { OverloadCounts, RefusalReason } from '../http/overload/overload-counts';
+import { parseId } from '../ids/id-text';
+import { parseSize } from '../ids/size';
+import type { IdQuota } from '../takers/id-quota';
+import type { TakerAccess } from '../takers/taker-access';
+import { command, type Commands, type Reply } from './command';
+import { array, bulk, integer, map } from './replies';
+import type { Session } from './session';
+
+/** The name of snowflake IDs in quotas: the command has no key. */
+const SNOWFLAKE_KEY = 'snowflake';
+/** IDs in a part of a long reply: about 25 KB, written in less than a millisecond. */
+const PART = 1000;
+/** Callers need no token. */
+const NO_QUOTA: Pick<IdQuota, 'giveBack'> = { giveBack: () => undefined };
+
+interface IdParts {
+  readonly ids: EmbeddedIdService;
+  readonly takers: TakerAccess;
+  readonly overload: OverloadCounts;
+  /** Commands that wait for their IDs at once, with the requests of HTTP. */
+  readonly maxInFlight: number;
+}
+
+/** What a command takes. */
+interface Take<Ids> {
+  /** Undefined if it would wait. */
+  readonly now: () => Ids | undefined;
+  readonly later: () => Promise<Ids>;
+  readonly reply: (ids: Ids) => Reply;
+}
+
+/** Commands that issue or decode IDs. */
+export function idCommands({ ids, takers, overload, maxInFlight }: IdParts): Commands {
+  const charge = (session: Session, tag: string, count: number): Pick<IdQuota, 'giveBack'> => {
+    if (session.surplus) throw overloaded(overload, 'connections');
+    return takers.enabled ? takers.charge(session.access, tag, count) : NO_QUOTA;
+  };
+
+  /** Waits only if no ID is in memory. */
+  const take = <Ids>(
+    session: Session,
+    tag: string,
+    count: number,
+    { now, later, reply }: Take<Ids>,
+  ): Reply | Promise<Reply> => {
+    const quota = charge(session, tag, count);
+    const taken = now();
+    if (taken !== undefined) return reply(taken);
+    return wait(later, overload, maxInFlight).then(reply, (refused: unknown) => {
+      quota.giveBack(count);
+      throw refused;
+    });
+  };
+
+  const takeOne = (tag: string, session: Session, reply: (id: bigint) => string): Reply | Promise<Reply> =>
+    take(session, tag, 1, { now: () => ids.tryNext(tag), later: () => ids.nextId(tag), reply });
+
+  return {
+    INCR: command(1, 1, ([, tag = ''], session) => takeOne(tag, session, integer)),
+    INCRBY: command(2, 2, ([, tag = '', given], session) => {
+      const size = parseSize(given, MAX_RANGE_SIZE);
+      return take(session, tag, size, {
+        now: () => ids.tryRun(tag, size),
+        later: () => ids.nextRun(tag, size),
+        reply: ({ to }) => integer(to),
+      });
+    }),
+    'LEAF.NEXT': command(1, 2, ([, tag = '', given], session) => {
+      if (given === undefined) return takeOne(tag, session, bulkOf);
+      const size = parseSize(given, MAX_BATCH_SIZE);
+      return take(session, tag, size, {
+        now: () => ids.tryRanges(tag, size),
+        later: () => ids.nextRanges(tag, size),
+        reply: (ranges) => idList(size, ranges),
+      });
+    }),
+    'LEAF.RANGE': command(2, 2, ([, tag = '', given], session) => {
+      const size = parseSize(given, MAX_RANGE_SIZE);
+      return take(session, tag, size, {
+        now: () => ids.tryRanges(tag, size),
+        later: () => ids.nextRanges(tag, size),
+        reply: (ranges) => array(ranges.map(({ from, to }) => array([bulkOf(from), bulkOf(to)]))),
+      });
+    }),
+    'LEAF.SNOWFLAKE': command(0, 1, ([, given], session) => {
+      if (given === undefined) {
+        return take(session, SNOWFLAKE_KEY, 1, {
+          now: () => ids.trySnowflakeString(),
+          later: async () => (await ids.snowflakeStrings(1))[0] as string,
+          reply: bulk,
+        });
+      }
+      const size = parseSize(given, MAX_BATCH_SIZE);
+      return take(session, SNOWFLAKE_KEY, size, {
+        now: () => {
+          const range = ids.trySnowflakeRange(size);
+          return range && [range];
+        },
+        later: () => ids.snowflakeRanges(size),
+        reply: (ranges) => idList(size, ranges),
+      });
+    }),
+    'LEAF.DECODE': command(1, 1, ([, text], session) => {
+      const id = parseId(text);
+      const { timestamp, workerId, sequence } = ids.decode(id);
+      return map(session.version, [
+        ['id', bulkOf(id)],
+        ['timestamp', integer(timestamp)],
+        ['time', bulk(new Date(timestamp).toISOString())],
+        ['workerId', integer(workerId)],
+        ['sequence', integer(sequence)],
+      ]);
+    }),
+  };
+}
+
+async function wait<Ids>(later: () => Promise<Ids>, overload: OverloadCounts, maxInFlight: number): Promise<Ids> {
+  if (overload.inFlight >= maxInFlight) throw overloaded(overload, 'in_flight');
+  overload.inFlight++;
+  try {
+    return await later();
+  } finally {
+    overload.inFlight--;
+  }
+}
+
+function overloaded(overload: OverloadCounts, reason: RefusalReason): LeafError {
+  overload.add(reason);
+  return new LeafError('LEAF_OVERLOADED', 'This server is overloaded. Use another server, or retry later.', {
+    retryAfterMs: 1000,
+  });
+}
+
+function bulkOf(id: bigint): string {
+  return bulk(String(id));
+}
+
+/** An array of IDs; a long one in parts. */
+function idList(size: number, ranges: readonly IdRange[]): Reply {
+  if (size > PART) return parts(size, ranges);
+  return array(idsOf(ranges).map(bulkOf));
+}
+
+function* parts(size: number, ranges: readonly IdRange[]): Generator<string, undefined> {
+  let part = `*${size}\r\n`;
+  let count = 0;
+  for (const { from, to } of ranges) {
+    for (let id = from; id <= to; id++) {
+      part += bulkOf(id);
+      if (++count % PART > 0) continue;
+      yield part;
+      part = '';
+    }
+  }
+  yield part;
+  return undefined;
+}

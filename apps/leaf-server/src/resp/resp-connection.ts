@@ -1,0 +1,188 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '@leaf-ids/core';
+import type { AccessLines } from '../http/access-lines';
+import type { RequestCount, RequestCounts } from '../http/request-counts';
+import type { Drain } from '../lifecycle/drain';
+import type { Reply } from './command';
+import { CommandParser, ProtocolFault } from './command-parser';
+import type { CommandTable, Outcome } from './command-table';
+import type { Session } from './session';
+
+/** A connection answers commands for so long, then others have their turn. */
+const SLICE_MS = 5;
+/** Commands between two looks at the clock. */
+const CLOCK_EVERY = 32;
+/** Characters of replies that are written at once. */
+const WRITE_SIZE = 16_384;
+/** For the client to read the last replies and to close. */
+const LAST_READ_MS = 2000;
+
+export interface ConnectionParts {
+  readonly table: CommandTable;
+  readonly counts: RequestCounts;
+  readonly clock: Clock;
+  readonly drain: Pick<Drain, 'active'>;
+  /** Undefined: commands are not logged. */
+  readonly lines: AccessLines | undefined;
+}
+
+/**
+ * Answers the commands of one connection, one after the other, in their order. The replies to all commands of a chunk
+ * are written together.
+ *
+ * It reads on when everything read so far is answered and the client has taken the replies: a command that waits, or a
+ * client that does not read, holds back the commands behind it in the network, not in memory.
+ */
+export class RespConnection {
+  private readonly parser = new CommandParser();
+  /** Replies that are not written yet. */
+  private replies = '';
+  /** The rest of a long reply. */
+  private rest: Iterator<string, undefined> | undefined;
+  /** What ends the present pause: an answer, room for replies, or the next turn. Undefined: it reads. */
+  private pause: 'answer' | 'room' | 'turn' | undefined;
+  private answered = false;
+  private ended = false;
+  /** Replies of one kind, in this slice. */
+  private tally: { readonly count: RequestCount; times: number } | undefined;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly session: Session,
+    private readonly parts: ConnectionParts,
+  ) {
+    socket.on('data', (chunk: Buffer) => {
+      if (this.ended) return;
+      this.parser.push(chunk);
+      if (this.pause === undefined) this.work();
+    });
+    socket.on('drain', () => this.resume('room'));
+    // The client sends no more; what it sent before is answered.
+    socket.on('end', () => this.end());
+  }
+
+  /** Whether a command is in progress, or replies are not sent yet. */
+  get busy(): boolean {
+    return this.pause !== undefined || this.socket.writableLength > 0;
+  }
+
+  /** Whether the client sends a command too slowly, or does not read. */
+  get stalled(): boolean {
+    return this.socket.writableLength > 0 || (this.pause === undefined && this.parser.pending > 0);
+  }
+
+  private resume(from: 'answer' | 'room' | 'turn'): void {
+    if (this.pause !== from) return;
+    this.pause = undefined;
+    if (!this.socket.destroyed) this.work();
+  }
+
+  private stop(until: 'answer' | 'room' | 'turn'): void {
+    this.pause = until;
+    this.socket.pause();
+  }
+
+  private work(): void {
+    const begunAt = this.parts.clock.monotonic();
+    let steps = 0;
+    while (this.pause === undefined && !this.ended && this.step(begunAt)) {
+      if (this.replies.length >= WRITE_SIZE && !this.flush()) this.stop('room');
+      else if (++steps % CLOCK_EVERY === 0 && this.parts.clock.monotonic() - begunAt >= SLICE_MS) {
+        this.stop('turn');
+        setImmediate(() => this.resume('turn'));
+      }
+    }
+    if (!this.flush() && this.pause === undefined) this.stop('room');
+    this.record(begunAt);
+    if (this.pause !== undefined) return;
+    if (this.session.ending || (this.answered && this.parts.drain.active)) this.end();
+    else if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  /** Answers the next command, or writes the next part of a reply. Returns false when there is none. */
+  private step(begunAt: number): boolean {
+    if (this.rest !== undefined) {
+      const { value } = this.rest.next();
+      if (value === undefined) this.rest = undefined;
+      else this.replies += value;
+      return true;
+    }
+    if (this.session.ending) return false;
+    const outcome = this.next();
+    if (outcome === undefined) return false;
+    if (outcome instanceof Promise) void this.wait(outcome);
+    else this.answer(outcome, begunAt);
+    return true;
+  }
+
+  private next(): Outcome | Promise<Outcome> | undefined {
+    const { table } = this.parts;
+    try {
+      const words = this.parser.next();
+      return words && table.run(words, this.session);
+    } catch (error) {
+      if (!(error instanceof ProtocolFault)) throw error;
+      this.session.ending = true;
+      return table.fault(error.message);
+    }
+  }
+
+  private async wait(outcome: Promise<Outcome>): Promise<void> {
+    const begunAt = this.parts.clock.monotonic();
+    this.stop('answer');
+    this.answer(await outcome, begunAt);
+    this.record(begunAt);
+    this.resume('answer');
+  }
+
+  private answer({ count, reply }: Outcome, begunAt: number): void {
+    this.answered = true;
+    this.write(reply);
+    if (this.tally?.count === count) {
+      this.tally.times++;
+    } else {
+      this.record(begunAt);
+      this.tally = { count, times: 1 };
+    }
+    this.log(count, begunAt);
+  }
+
+  private write(reply: Reply): void {
+    if (typeof reply === 'string') this.replies += reply;
+    else this.rest = reply;
+  }
+
+  /** Returns false if the client has not read so much that the system takes no more. */
+  private flush(): boolean {
+    const { replies, socket } = this;
+    if (replies === '' || socket.destroyed) return !socket.writableNeedDrain;
+    this.replies = '';
+    return socket.write(replies, 'latin1');
+  }
+
+  private record(begunAt: number): void {
+    if (this.tally === undefined) return;
+    const { counts, clock } = this.parts;
+    counts.record(this.tally.count, clock.monotonic() - begunAt, this.tally.times);
+    this.tally = undefined;
+  }
+
+  private log({ route, status }: RequestCount, begunAt: number): void {
+    const { lines, clock } = this.parts;
+    if (lines?.draw() !== true) return;
+    const { address } = this.session;
+    lines.write(clock.monotonic() - begunAt, (ms) => ({ method: 'RESP', route, status, ms, address }));
+  }
+
+  /** Sends the replies, then closes. A connection closed with unread bytes would lose replies: it reads until then. */
+  private end(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.flush();
+    this.socket.end();
+    this.socket.resume();
+    const closed = new AbortController();
+    this.socket.once('close', () => closed.abort());
+    void this.parts.clock.sleep(LAST_READ_MS, closed.signal).then(() => this.socket.destroy());
+  }
+}

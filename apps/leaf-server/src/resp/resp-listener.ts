@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server, type ServerOpts, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock, LeafError, messageOf, systemRandom } from '@leaf-ids/core';
+import { EmbeddedIdService } from '@leaf-ids/id';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
+import type { RespTls } from '../config/resp';
+import { AccessLines } from '../http/access-lines';
+import { Connections } from '../http/overload/connections';
+import { OverloadCounts } from '../http/overload/overload-counts';
+import { RequestCounts } from '../http/request-counts';
+import { Drain } from '../lifecycle/drain';
+import { TakerAccess } from '../takers/taker-access';
+import { unmapped } from '../tokens/client-network';
+import { CommandTable } from './command-table';
+import { connectionCommands } from './connection-commands';
+import { idCommands } from './id-commands';
+import { type ConnectionParts, RespConnection } from './resp-connection';
+import { Session } from './session';
+
+/** Of a TLS connection, until it is established. */
+const HANDSHAKE_MS = 10_000;
+/** The system checks whether a silent client still exists. */
+const KEEP_ALIVE_MS = 60_000;
+/** A connection without any transfer in the middle of a command or a reply is closed after the longest wait and this. */
+const STALL_MS = 15_000;
+/** When the server stops, a client has the longest wait of a command and this time to read its replies. */
+const LAST_REPLIES_MS = 2000;
+
+/** The port for clients of the Redis protocol. */
+@Injectable()
+export class RespListener implements BeforeApplicationShutdown, OnApplicationShutdown {
+  private readonly open = new Map<Socket, RespConnection>();
+  private readonly connections: Connections;
+  private readonly parts: ConnectionParts;
+  private server: Server | undefined;
+  private closed: Promise<unknown> | undefined;
+  private lastId = 0;
+
+  constructor(
+    @Inject(LEAF_CONFIG) private readonly config: LeafConfig,
+    clock: Clock,
+    drain: Drain,
+    counts: RequestCounts,
+    overload: OverloadCounts,
+    ids: EmbeddedIdService,
+    takers: TakerAccess,
+  ) {
+    const { http, accessLog } = config;
+    const { maxConnections, dealt, maxInFlight } = http;
+    const isBusy = (socket: Socket): boolean => this.open.get(socket)?.busy === true;
+    this.connections = new Connections(maxConnections, dealt, clock, overload, isBusy);
+    const commands = {
+      ...connectionCommands({ takers, clock }),
+      ...idCommands({ ids, takers, overload, maxInFlight }),
+    };
+    this.parts = {
+      table: new CommandTable(commands, counts),
+      counts,
+      clock,
+      drain,
+      lines: accessLog && new AccessLines({ config: accessLog, clock, random: systemRandom }),
+    };
+  }
+
+  /**
+   * @returns the port; undefined when there is none
+   * @throws LeafError `LEAF_CONFIG_INVALID` if the certificate cannot be used; Error if the port cannot
+   */
+  async listen(): Promise<number | undefined> {
+    const { resp } = this.config;
+    if (resp === undefined) return undefined;
+    const server = await createListener(resp.tls);
+    const event = resp.tls === undefined ? 'connection' : 'secureConnection';
+    this.connections.watch(server, event);
+    server.on(event, (socket: Socket) => this.accept(socket));
+    this.server = server;
+    server.listen(resp.port, resp.host);
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Begins to close: commands in progress are still answered, while HTTP closes as well. */
+  beforeApplicationShutdown(): void {
+    const { server } = this;
+    if (server?.listening !== true) return;
+    this.closed = once(server, 'close');
+    server.close();
+    const busy = (): ReadonlySet<Socket> =>
+      new Set([...this.open].flatMap(([socket, { busy }]) => (busy ? [socket] : [])));
+    void this.connections.end(busy, this.config.http.waitMs + LAST_REPLIES_MS);
+  }
+
+  /** Resolves when every connection is closed. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.closed;
+  }
+
+  private accept(socket: Socket): void {
+    if (socket.destroyed) return;
+    const surplus = this.connections.isSurplus(socket);
+    const session = new Session(++this.lastId, unmapped(socket.remoteAddress), surplus);
+    const connection = new RespConnection(socket, session, this.parts);
+    this.open.set(socket, connection);
+    if (!surplus) socket.setTimeout(this.config.http.waitMs + STALL_MS);
+    socket.on('timeout', () => {
+      if (surplus || connection.stalled) socket.destroy();
+    });
+    socket.on('close', () => this.open.delete(socket));
+    // The client has closed the connection or lost it.
+    socket.on('error', () => undefined);
+  }
+}
+
+async function createListener(tls: RespTls | undefined): Promise<Server> {
+  const options: ServerOpts = {
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
+    // A client that sends no more may still read its replies.
+    allowHalfOpen: true,
+  };
+  if (tls === undefined) return createServer(options);
+  try {
+    const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)]);
+    return createTlsServer({ ...options, cert, key, handshakeTimeout: HANDSHAKE_MS });
+  } catch (error) {
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      `LEAF_RESP_TLS_CERT_FILE and LEAF_RESP_TLS_KEY_FILE must name a certificate and its key in PEM: ${messageOf(error)}.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,27 @@
+import type { Accepted } from '../takers/taker-access';
+import type { ProtocolVersion } from './replies';
+
+/** What one connection has chosen and proved. */
+export class Session {
+  version: ProtocolVersion = 2;
+  /** Set by the client. */
+  name = '';
+  /** Of the token of the connection; undefined if it has sent none. */
+  access: Accepted | undefined;
+  /** Whether the connection ends after the answers to the commands so far. */
+  ending = false;
+
+  constructor(
+    readonly id: number,
+    /** Of the client. */
+    readonly address: string,
+    /** Whether there are too many connections: this one takes no IDs. */
+    readonly surplus: boolean,
+  ) {}
+
+  reset(): void {
+    this.version = 2;
+    this.name = '';
+    this.access = undefined;
+  }
+}
