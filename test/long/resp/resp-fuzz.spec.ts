@@ -1,0 +1,20 @@
+import { fuzz } from '../../support/resp-fuzz';
+import { startTestServer } from '../../support/servers/server';
+
+const STREAMS = 1_000_000;
+const WARM_UP = 50_000;
+const MAX_GROWTH = 100 * 2 ** 20;
+
+it('a million streams of any bytes get replies in order, and the memory does not grow', async () => {
+  const { server, stop } = await startTestServer({ LEAF_RESP_PORT: '0' });
+  const seed = Date.now();
+  console.log(`seed ${seed}`);
+  try {
+    await fuzz(server.respPort!, WARM_UP, seed);
+    const before = process.memoryUsage.rss();
+    expect(await fuzz(server.respPort!, STREAMS, seed + WARM_UP)).toBeGreaterThan(STREAMS);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(MAX_GROWTH);
+  } finally {
+    await stop();
+  }
+}, 3_600_000);
