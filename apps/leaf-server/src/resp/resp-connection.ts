@@ -86,8 +86,9 @@ export class RespConnection {
     const begunAt = this.parts.clock.monotonic();
     let steps = 0;
     while (this.pause === undefined && !this.ended && this.step(begunAt)) {
-      if (this.replies.length >= WRITE_SIZE && !this.flush()) this.stop('room');
-      else if (++steps % CLOCK_EVERY === 0 && this.parts.clock.monotonic() - begunAt >= SLICE_MS) {
+      const isLong = this.replies.length >= WRITE_SIZE;
+      if (isLong && !this.flush()) this.stop('room');
+      else if ((isLong || ++steps % CLOCK_EVERY === 0) && this.parts.clock.monotonic() - begunAt >= SLICE_MS) {
         this.stop('turn');
         setImmediate(() => this.resume('turn'));
       }

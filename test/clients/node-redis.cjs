@@ -1,0 +1,10 @@
+const { createClient } = require('redis');
+const takeIds = require('./take-ids.cjs');
+
+const [port, tag, count] = process.argv.slice(2);
+const client = createClient({ socket: { port: Number(port), host: '127.0.0.1' } });
+client.on('error', () => undefined);
+client
+  .connect()
+  .then(() => takeIds(() => client.incr(tag), Number(count)))
+  .then(() => client.quit());
