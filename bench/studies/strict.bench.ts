@@ -13,7 +13,7 @@ import { writeResults } from '../report/results-file';
 import { ratios, summarize } from '../report/summary';
 import { decimals, formatTable, whole } from '../report/table';
 import { atLeast, describeTargets, figure } from '../report/targets';
-import { Redis } from './strict/redis';
+import { Redis } from '../redis/redis';
 
 const FULL = { rounds: 5, seconds: 4 };
 const QUICK = { rounds: 3, seconds: 1 };
