@@ -7,9 +7,8 @@ import type { Reply } from './command';
 import { CommandParser, ProtocolFault } from './command-parser';
 import type { CommandTable, Outcome } from './command-table';
 import type { Session } from './session';
+import type { TurnBudget } from './turn-budget';
 
-/** A connection answers commands for so long, then others have their turn. */
-const SLICE_MS = 5;
 /** Commands between two looks at the clock. */
 const CLOCK_EVERY = 32;
 /** Characters of replies that are written at once. */
@@ -17,10 +16,13 @@ const WRITE_SIZE = 16_384;
 /** For the client to read the last replies and to close. */
 const LAST_READ_MS = 2000;
 
+type Pause = 'answer' | 'room' | 'turn';
+
 export interface ConnectionParts {
   readonly table: CommandTable;
   readonly counts: RequestCounts;
   readonly clock: Clock;
+  readonly budget: TurnBudget;
   readonly drain: Pick<Drain, 'active'>;
   /** Undefined: commands are not logged. */
   readonly lines: AccessLines | undefined;
@@ -39,8 +41,8 @@ export class RespConnection {
   private replies = '';
   /** The rest of a long reply. */
   private rest: Iterator<string, undefined> | undefined;
-  /** What ends the present pause: an answer, room for replies, or the next turn. Undefined: it reads. */
-  private pause: 'answer' | 'room' | 'turn' | undefined;
+  /** What it waits for: an answer, room for replies, its next turn. While there is any, it reads and runs nothing. */
+  private readonly pauses = new Set<Pause>();
   private answered = false;
   private ended = false;
   /** Replies of one kind, in this slice. */
@@ -54,7 +56,7 @@ export class RespConnection {
     socket.on('data', (chunk: Buffer) => {
       if (this.ended) return;
       this.parser.push(chunk);
-      if (this.pause === undefined) this.work();
+      if (this.pauses.size === 0) this.work();
     });
     socket.on('drain', () => this.resume('room'));
     // The client sends no more; what it sent before is answered.
@@ -63,39 +65,46 @@ export class RespConnection {
 
   /** Whether a command is in progress, or replies are not sent yet. */
   get busy(): boolean {
-    return this.pause !== undefined || this.socket.writableLength > 0;
+    return this.pauses.size > 0 || this.socket.writableLength > 0;
   }
 
   /** Whether the client sends a command too slowly, or does not read. */
   get stalled(): boolean {
-    return this.socket.writableLength > 0 || (this.pause === undefined && this.parser.pending > 0);
+    return this.socket.writableLength > 0 || (this.pauses.size === 0 && this.parser.pending > 0);
   }
 
-  private resume(from: 'answer' | 'room' | 'turn'): void {
-    if (this.pause !== from) return;
-    this.pause = undefined;
-    if (!this.socket.destroyed) this.work();
+  private resume(from: Pause): void {
+    if (this.pauses.delete(from) && this.pauses.size === 0 && !this.socket.destroyed) this.work();
   }
 
-  private stop(until: 'answer' | 'room' | 'turn'): void {
-    this.pause = until;
+  private stop(until: Pause): void {
+    this.pauses.add(until);
     this.socket.pause();
   }
 
+  private waitForTurn(): void {
+    this.stop('turn');
+    this.parts.budget.wait(() => this.resume('turn'));
+  }
+
   private work(): void {
-    const begunAt = this.parts.clock.monotonic();
+    const { clock, budget } = this.parts;
+    const begunAt = clock.monotonic();
+    if (!budget.admits(begunAt)) {
+      this.waitForTurn();
+      return;
+    }
     let steps = 0;
-    while (this.pause === undefined && !this.ended && this.step(begunAt)) {
+    while (this.pauses.size === 0 && !this.ended && this.step(begunAt)) {
       const isLong = this.replies.length >= WRITE_SIZE;
       if (isLong && !this.flush()) this.stop('room');
-      else if ((isLong || ++steps % CLOCK_EVERY === 0) && this.parts.clock.monotonic() - begunAt >= SLICE_MS) {
-        this.stop('turn');
-        setImmediate(() => this.resume('turn'));
+      else if ((isLong || ++steps % CLOCK_EVERY === 0) && !budget.admits(clock.monotonic())) {
+        this.waitForTurn();
       }
     }
-    if (!this.flush() && this.pause === undefined) this.stop('room');
+    if (!this.flush()) this.stop('room');
     this.record(begunAt);
-    if (this.pause !== undefined) return;
+    if (this.pauses.size > 0) return;
     if (this.session.ending || (this.answered && this.parts.drain.active)) this.end();
     else if (this.socket.isPaused()) this.socket.resume();
   }

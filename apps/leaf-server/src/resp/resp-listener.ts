@@ -20,6 +20,7 @@ import { connectionCommands } from './connection-commands';
 import { idCommands } from './id-commands';
 import { type ConnectionParts, RespConnection } from './resp-connection';
 import { Session } from './session';
+import { TurnBudget } from './turn-budget';
 
 /** Of a TLS connection, until it is established. */
 const HANDSHAKE_MS = 10_000;
@@ -61,6 +62,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
       table: new CommandTable(commands, counts),
       counts,
       clock,
+      budget: new TurnBudget(clock),
       drain,
       lines: accessLog && new AccessLines({ config: accessLog, clock, random: systemRandom }),
     };
