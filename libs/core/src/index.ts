@@ -17,7 +17,33 @@ export { RadixFormat, type RadixFormatOptions } from './format/radix-format';
 export { SnowflakeDateFormat } from './format/snowflake-date-format';
 export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE, onlyNumber, type PeriodNumber } from './id-service';
 export { isCount, isTime, parseArray, parseObject } from './json';
-export { assertCount, numberFaults, refuseFaults, type NumberRule } from './options';
+export { nearestName } from './nearest-name';
+export {
+  accepted,
+  anyText,
+  assertCount,
+  assertOptions,
+  bigint,
+  both,
+  callback,
+  exactlyOne,
+  flag,
+  having,
+  list,
+  milliseconds,
+  object,
+  oneOf,
+  record,
+  refuseFaults,
+  required,
+  rule,
+  type Rule,
+  type Rules,
+  text,
+  textOr,
+  whole,
+  withDefaults,
+} from './options';
 export { PeriodicTask, type PeriodicTaskSnapshot } from './periodic-task';
 export { systemRandom, type RandomSource } from './random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
@@ -48,7 +74,7 @@ export { Segment } from './segment/segment';
 export type { SegmentEvents } from './segment/segment-events';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/interleaved-blocks';
-export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
+export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/segment-options';
 export {
   orRefusal,
   SegmentStore,
@@ -58,12 +84,13 @@ export {
 } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
-export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
+export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
 export {
   assertNewTag,
   assertTagChange,
   fitsDescription,
   MAX_DESCRIPTION,
+  newTagRule,
   type TagPage,
   TagStore,
   type NewTag,
@@ -89,6 +116,7 @@ export {
   DEFAULT_EPOCH,
   DEFAULT_LAYOUT,
   defaultLayout,
+  layoutRule,
   type BitLayoutOptions,
   type SnowflakeParts,
 } from './snowflake/bit-layout';
@@ -96,6 +124,7 @@ export type { IssueWindow, Tenure } from './snowflake/issue-window';
 export { SnowflakeGenerator } from './snowflake/snowflake-generator';
 export {
   DEFAULT_SNOWFLAKE_OPTIONS,
+  SNOWFLAKE_RULES,
   type SnowflakeOptions,
   type SnowflakeSnapshot,
 } from './snowflake/snowflake-options';
@@ -103,6 +132,7 @@ export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/cl
 export {
   firstAddress,
   formatInstance,
+  INSTANCE_RULES,
   type HostAddresses,
   type Instance,
   isLoopback,
@@ -119,7 +149,12 @@ export {
   type GraceOptions,
   type WorkerUsage,
 } from './worker/worker-policy';
-export type { WorkerRegistryOptions, WorkerRegistryParts } from './worker/registry-options';
+export {
+  LEASE_RULES,
+  leaseFaults,
+  type WorkerRegistryOptions,
+  type WorkerRegistryParts,
+} from './worker/registry-options';
 export { WorkerRegistry } from './worker/worker-registry';
 export {
   WorkerStore,
@@ -128,5 +163,6 @@ export {
   type StoredWorker,
   type TimeSource,
   type WorkerRecord,
+  workerStoreRule,
 } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';

@@ -7,6 +7,7 @@ export {
   defaultHorizonMs,
   policyOf,
   registryFromSettings,
+  registryRule,
   type RegistryOptions,
   STRATEGY_NAMES,
   type StrategyName,

@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import {
+  assertOptions,
   BitLayout,
   type Clock,
   type IdRange,
   LeafError,
-  numberFaults,
+  object,
   type Peer,
   PeriodicTask,
   type PeriodicTaskSnapshot,
   reasonOf,
-  refuseFaults,
   retry,
   SnowflakeGenerator,
   type SnowflakeSnapshot,
   systemRandom,
+  withDefaults,
   withinDeadline,
   WorkerLease,
   type WorkerLeaseEvents,
@@ -22,7 +23,11 @@ import {
   type WorkerRegistry,
   type WorkerUsage,
 } from '@leaf-ids/core';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake-options';
+import {
+  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
+  SNOWFLAKE_MODULE_RULES,
+  type SnowflakeModuleOptions,
+} from './snowflake-options';
 
 /** How long a start retries while the registry cannot be reached, in milliseconds. */
 const REGISTRY_WAIT_MS = 30_000;
@@ -65,8 +70,8 @@ export class SnowflakeService {
     private readonly clock: Clock,
     given: SnowflakeModuleOptions,
   ) {
-    const options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...given };
-    refuseFaults('snowflake mode', optionFaults(options));
+    assertOptions('snowflake mode', object(SNOWFLAKE_MODULE_RULES), given);
+    const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
     this.registry = given.wrapRegistry?.(registry) ?? registry;
     this.waitForWorker = options.waitForWorker;
     this.layout = new BitLayout(options.layout);
@@ -230,10 +235,6 @@ export class SnowflakeService {
     await this.registry.close();
     return released;
   }
-}
-
-function optionFaults(options: SnowflakeModuleOptions): string[] {
-  return numberFaults(options, { waitMs: { min: 0 }, maxBackwardsMs: { min: 0 }, maintainMs: { min: 1 } });
 }
 
 function isUnreachable(error: unknown): boolean {

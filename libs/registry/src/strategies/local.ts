@@ -1,4 +1,16 @@
-import { formatInstance, type Instance, processInstance } from '@leaf-ids/core';
+import {
+  both,
+  formatInstance,
+  type Instance,
+  processInstance,
+  object,
+  record,
+  required,
+  rule,
+  type Rules,
+  text,
+  whole,
+} from '@leaf-ids/core';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
 import type { Strategy } from './strategy';
@@ -19,8 +31,20 @@ class AssignedPolicy extends FixedPolicy {
   }
 }
 
+const differentWorkers = rule('one or more instances, each with a worker ID of its own', (value) => {
+  const workerIds = Object.values(value as LocalOptions['workers']);
+  return workerIds.length > 0 && new Set(workerIds).size === workerIds.length;
+});
+
+const RULES: Rules<LocalOptions> = {
+  strategy: text,
+  workers: required(both(record(whole(0)), differentWorkers)),
+  directory: required(text),
+};
+
 export const local: Strategy<LocalOptions> = {
   policy: 'fixed',
+  rule: object(RULES),
   // The lock of the store ensures that no other process writes.
   create: ({ workers, directory }) => ({
     policy: new AssignedPolicy(),

@@ -1,4 +1,4 @@
-import type { Clock, Instance, RandomSource, WorkerFile, WorkerPolicy, WorkerStore } from '@leaf-ids/core';
+import type { Clock, Instance, RandomSource, Rule, WorkerFile, WorkerPolicy, WorkerStore } from '@leaf-ids/core';
 
 /** The dependencies of a strategy. */
 export interface StrategyContext {
@@ -42,6 +42,8 @@ export interface RegistrySettings {
 export interface Strategy<Options> {
   /** One record for each `ip:port`, or a pool. Determines the default horizon. */
   readonly policy: 'fixed' | 'pool';
+  /** The rule of its options. */
+  readonly rule: Rule;
   /** Creates the components, which connect when they are first used. */
   create(options: Options, context: StrategyContext): StrategyParts;
   /** The options for a server with these settings. */
