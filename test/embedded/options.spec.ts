@@ -155,7 +155,7 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
 describe('Leaf.start and IdModule', () => {
   it.each(LEAF_FAULTS)('refuse %j', async (options, ...faults) => {
     await expect(Leaf.start(options as LeafOptions)).rejects.toMatchObject(invalid('Leaf', ...faults));
-    const asked = IdModule.forRootAsync({ useFactory: () => options as LeafOptions });
+    const asked = IdModule.forRootAsync({ useFactory: () => options });
     await expect(startWith(asked)).rejects.toMatchObject(invalid('IdModule', ...faults));
     await expect(startWith(IdModule.forRoot(options as LeafOptions))).rejects.toMatchObject(
       invalid('IdModule', ...faults),

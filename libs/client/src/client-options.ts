@@ -1,4 +1,4 @@
-import { type BitLayoutOptions, DEFAULT_LAYOUT } from '@leaf-ids/core';
+import { type BitLayoutOptions, DEFAULT_LAYOUT, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import {
   anyText,
   both,
@@ -6,8 +6,6 @@ import {
   flag,
   layoutRule,
   list,
-  MAX_BATCH_SIZE,
-  MAX_RANGE_SIZE,
   milliseconds,
   object,
   required,
@@ -16,7 +14,7 @@ import {
   tagRule,
   textOr,
   whole,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import type { LeafClientEvents } from './client-events';
 import type { ClientToken } from './http/client-token';
 import type { PrefetchOptions } from './prefetch/prefetch-context';

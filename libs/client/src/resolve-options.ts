@@ -1,4 +1,4 @@
-import { assertOptions, object, refuseFaults, withDefaults } from '@leaf-ids/core';
+import { assertOptions, object, refuseFaults, withDefaults } from '@leaf-ids/core/internal';
 import { CLIENT_RULES, DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
 import type { ClientToken } from './http/client-token';
 import type { PrefetchOptions } from './prefetch/prefetch-context';

@@ -1,4 +1,4 @@
-import { withDefaults } from '@leaf-ids/core';
+import { withDefaults } from '@leaf-ids/core/internal';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions, type SegmentService } from '@leaf-ids/segment';
 import {
   DEFAULT_SNOWFLAKE_MODULE_OPTIONS,

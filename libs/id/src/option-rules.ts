@@ -1,5 +1,6 @@
 import {
   assertOptions,
+  both,
   flag,
   INSTANCE_RULES,
   leaseFaults,
@@ -14,8 +15,7 @@ import {
   type Rules,
   tagRule,
   textOr,
-  both,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { acceptRule, databaseUrlRule, dataSourceRule, persistenceRule, signalRule } from '@leaf-ids/persistence';
 import { registryRule } from '@leaf-ids/registry';
 import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '@leaf-ids/segment';

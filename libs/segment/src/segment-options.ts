@@ -1,3 +1,4 @@
+import type { SegmentStore } from '@leaf-ids/core';
 import {
   callback,
   DEFAULT_SEGMENT_OPTIONS,
@@ -6,9 +7,8 @@ import {
   type Rules,
   SEGMENT_RULES,
   type SegmentOptions,
-  type SegmentStore,
   text,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { type PersistenceModuleOptions, persistenceRule } from '@leaf-ids/persistence';
 
 /** Omitted options have their defaults. */

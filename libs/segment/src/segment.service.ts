@@ -1,27 +1,29 @@
 import { Logger } from '@nestjs/common';
+import type {
+  Clock,
+  HistogramSnapshot,
+  IdRange,
+  PeriodicTaskSnapshot,
+  PeriodRanges,
+  SegmentStore,
+  TagEntry,
+} from '@leaf-ids/core';
 import {
   assertOptions,
-  type Clock,
   DEFAULT_HOT_TAGS,
   type DoubleBufferSnapshot,
-  type HistogramSnapshot,
   HotTags,
-  type IdRange,
   type LoadTotals,
   object,
-  type PeriodRanges,
-  reasonOf,
   PeriodicTask,
-  type PeriodicTaskSnapshot,
+  reasonOf,
   SegmentIdGenerator,
-  type SegmentStore,
-  withinDeadline,
   systemRandom,
-  type TagEntry,
   type TagSnapshot,
   type TagVisit,
   withDefaults,
-} from '@leaf-ids/core';
+  withinDeadline,
+} from '@leaf-ids/core/internal';
 import { readHotTags, writeHotTags } from './hot-tag-file';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS, SEGMENT_MODULE_RULES, type SegmentModuleOptions } from './segment-options';
 

@@ -1,10 +1,8 @@
+import { type BitLayoutOptions, DEFAULT_LAYOUT, type Instance, type WorkerRegistry } from '@leaf-ids/core';
 import {
   callback,
-  type BitLayoutOptions,
-  DEFAULT_LAYOUT,
   DEFAULT_SNOWFLAKE_OPTIONS,
   flag,
-  type Instance,
   INSTANCE_RULES,
   layoutRule,
   LEASE_RULES,
@@ -14,8 +12,7 @@ import {
   type Rules,
   SNOWFLAKE_RULES,
   type SnowflakeOptions,
-  type WorkerRegistry,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { type RegistryOptions, registryRule } from '@leaf-ids/registry';
 
 /** Omitted options have their defaults. */

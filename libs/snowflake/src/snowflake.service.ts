@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import {
-  assertOptions,
   BitLayout,
   type Clock,
   type IdRange,
   LeafError,
-  object,
   type Peer,
-  PeriodicTask,
   type PeriodicTaskSnapshot,
+  type WorkerRegistry,
+  type WorkerUsage,
+} from '@leaf-ids/core';
+import {
+  assertOptions,
+  object,
+  PeriodicTask,
   reasonOf,
   retry,
   SnowflakeGenerator,
@@ -20,9 +24,7 @@ import {
   WorkerLease,
   type WorkerLeaseEvents,
   type WorkerLeaseSnapshot,
-  type WorkerRegistry,
-  type WorkerUsage,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import {
   DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
   SNOWFLAKE_MODULE_RULES,

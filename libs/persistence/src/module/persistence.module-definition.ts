@@ -14,7 +14,7 @@ import {
   type Rules,
   text,
   whole,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '../database/database-url';
 import { lentTarget } from '../database/lent-database';
 import { DURABILITY_SETTINGS } from '../dialects/dialects';

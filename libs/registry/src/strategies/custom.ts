@@ -1,4 +1,5 @@
-import { flag, object, oneOf, required, type Rules, text, type WorkerStore, workerStoreRule } from '@leaf-ids/core';
+import type { WorkerStore } from '@leaf-ids/core';
+import { flag, object, oneOf, required, type Rules, text, workerStoreRule } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import type { StrategyParts } from './strategy';

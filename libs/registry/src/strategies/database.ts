@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { both, exactlyOne, flag, object, required, type Rules, text } from '@leaf-ids/core';
+import { both, exactlyOne, flag, object, required, type Rules, text } from '@leaf-ids/core/internal';
 import {
   acceptRule,
   type DatabaseTarget,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type Instance, type Rules, text } from '@leaf-ids/core';
+import type { Instance } from '@leaf-ids/core';
+import { type Rules, text } from '@leaf-ids/core/internal';
 import { PropertiesWorkerFile } from '../file/properties-worker-file';
 import type { StrategyParts } from './strategy';
 

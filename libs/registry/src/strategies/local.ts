@@ -1,16 +1,15 @@
+import { formatInstance, type Instance } from '@leaf-ids/core';
 import {
   both,
-  formatInstance,
-  type Instance,
-  processInstance,
   object,
+  processInstance,
   record,
   required,
   rule,
   type Rules,
   text,
   whole,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
 import type { Strategy } from './strategy';

@@ -1,4 +1,5 @@
-import { both, type Instance, oneOf, refuseFaults, required, type Rule, rule } from '@leaf-ids/core';
+import type { Instance } from '@leaf-ids/core';
+import { both, oneOf, refuseFaults, required, type Rule, rule } from '@leaf-ids/core/internal';
 import { type CustomOptions, customParts, customRule } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
 import { local, type LocalOptions } from './local';

@@ -1,4 +1,4 @@
-import { accepted, both, milliseconds, object, required, type Rules, text } from '@leaf-ids/core';
+import { accepted, both, milliseconds, object, required, type Rules, text } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import { parseZookeeperAddress, parseZookeeperAuth } from '../stores/zookeeper/zookeeper-address';
