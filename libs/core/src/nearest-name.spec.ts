@@ -7,6 +7,8 @@ describe('nearestName', () => {
     ['tag', 'tags'],
     ['databse', 'database'],
     ['dtaabase', 'database'],
+    ['prot', 'port'],
+    ['sgement', 'segment'],
     ['minsize', 'minSize'],
     ['MAXSIZE', 'maxSize'],
     ['tags', 'tags'],

@@ -7,16 +7,20 @@ export function nearestName(misspelled: string, names: readonly string[]): strin
   return close.sort((a, b) => a.edits - b.edits)[0]?.name;
 }
 
-/** The Levenshtein distance: how many characters to insert, delete or replace. */
+/** The Damerau–Levenshtein distance: how many characters to insert, delete, replace or swap with the next one. */
 function editDistance(from: string, to: string): number {
+  let above: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [line, removed] of Array.from(from).entries()) {
-    const next = [line + 1];
-    for (const [index, added] of Array.from(to).entries()) {
-      const [diagonal = 0, above = 0, left = 0] = [row[index], row[index + 1], next[index]];
-      next.push(Math.min(diagonal + (removed === added ? 0 : 1), above + 1, left + 1));
+  for (let line = 1; line <= from.length; line++) {
+    const next = [line];
+    for (let index = 1; index <= to.length; index++) {
+      const isSwap = from[line - 1] === to[index - 2] && from[line - 2] === to[index - 1];
+      const { [index]: deleted = 0, [index - 1]: replaced = 0 } = row;
+      const same = from[line - 1] === to[index - 1] ? 0 : 1;
+      const swapped = isSwap ? (above[index - 2] ?? Infinity) : Infinity;
+      next.push(Math.min(replaced + same, deleted + 1, (next[index - 1] ?? 0) + 1, swapped + 1));
     }
-    row = next;
+    [above, row] = [row, next];
   }
   return row.at(-1) ?? 0;
 }
