@@ -50,7 +50,7 @@ describe('WorkerRegistry', () => {
     const other = server(2, { name: 'database', policy: 'pool' });
     const mismatch = {
       code: 'LEAF_REGISTRY_MISMATCH',
-      message: expect.stringContaining('LEAF_SNOWFLAKE_REGISTRY=mysql'),
+      message: expect.stringContaining('Set the option snowflake.registry to mysql'),
     };
     await expect(other.start()).rejects.toMatchObject(mismatch);
   });

@@ -70,7 +70,7 @@ export function locateNativeClient(name = PACKAGE): string {
 export function cannotLoad(name: string, cause: unknown): LeafError {
   return new LeafError(
     'LEAF_CONFIG_INVALID',
-    `Cannot load the package ${name}, which the ZooKeeper registries need. Run npm install ${name}, which requires a C compiler, make and python3; or use a registry without ZooKeeper: LEAF_SNOWFLAKE_REGISTRY=database (embedded: snowflake.registry).`,
+    `Cannot load the package ${name}, which the ZooKeeper registries need. Run npm install ${name}, which requires a C compiler, make and python3; or set the option snowflake.registry to database.`,
     { cause },
   );
 }
