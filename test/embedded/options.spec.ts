@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { LeafClient, type LeafClientOptions } from '@leaf-ids/client';
+import { LeafClient, LeafClientModule, type LeafClientOptions } from '@leaf-ids/client';
 import { IdModule, Leaf, type LeafOptions, SegmentModule, SnowflakeModule } from '@leaf-ids/id';
 import Libsql from 'libsql';
 import { DataSource } from 'typeorm';
@@ -287,4 +287,19 @@ it.each<[Untyped, ...string[]]>([
   expect(() => new LeafClient(options as unknown as LeafClientOptions)).toThrow(
     expect.objectContaining(invalid('LeafClient', ...faults)),
   );
+});
+
+it('the modules refuse an isGlobal that is no flag', () => {
+  const isGlobal = 'false' as unknown as boolean;
+  const fault = 'isGlobal must be true or false, not "false"';
+  expect(() => IdModule.forRoot({ database, isGlobal })).toThrow(expect.objectContaining(invalid('IdModule', fault)));
+  expect(() => LeafClientModule.forRoot({ servers: ['http://10.0.0.5:8080'], isGlobal })).toThrow(
+    expect.objectContaining(invalid('LeafClientModule', fault)),
+  );
+});
+
+it('LeafClientModule stops the start with the faults of its options', async () => {
+  const options = { server: 'http://10.0.0.5:8080' } as unknown as LeafClientOptions;
+  const faults = ['unknown option server; did you mean servers?', 'servers is required'];
+  await expect(startWith(LeafClientModule.forRoot(options))).rejects.toMatchObject(invalid('LeafClient', ...faults));
 });
