@@ -30,14 +30,19 @@ class AssignedPolicy extends FixedPolicy {
   }
 }
 
-const differentWorkers = rule('one or more instances, each with a worker ID of its own', (value) => {
-  const workerIds = Object.values(value as LocalOptions['workers']);
+/** Whether there are instances, and each has a worker ID of its own. */
+export function haveOwnWorkers(workers: LocalOptions['workers']): boolean {
+  const workerIds = Object.values(workers);
   return workerIds.length > 0 && new Set(workerIds).size === workerIds.length;
-});
+}
+
+const ownWorkers = rule('one or more instances, each with a worker ID of its own', (value) =>
+  haveOwnWorkers(value as LocalOptions['workers']),
+);
 
 const RULES: Rules<LocalOptions> = {
   strategy: text,
-  workers: required(both(record(whole(0)), differentWorkers)),
+  workers: required(both(record(whole(0)), ownWorkers)),
   directory: required(text),
 };
 
