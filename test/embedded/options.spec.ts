@@ -114,8 +114,12 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
   ],
   [{ snowflake: { registry: { strategy: 'database', url: MYSQL } } }, 'snowflake.registry.migrate is required'],
   [
+    { snowflake: { registry: { strategy: 'local', workers: {}, directory: '/a' } } },
+    'snowflake.registry.workers must contain at least one instance',
+  ],
+  [
     { snowflake: { registry: { strategy: 'local', workers: { '10.0.0.7:1': 1, '10.0.0.8:1': 1 }, directory: '/a' } } },
-    'snowflake.registry.workers must be one or more instances, each with a worker ID of its own, not an object',
+    'snowflake.registry.workers must give every instance a worker ID of its own',
   ],
   [
     { snowflake: { registry: { strategy: 'local', workers: { '*': 0 }, directry: '/a' } } },
@@ -262,8 +266,8 @@ const servers = ['http://10.0.0.5:8080'];
 it.each<[Untyped, ...string[]]>([
   [{ server: servers }, 'unknown option server; did you mean servers?', 'servers is required'],
   [{ servers: servers[0] }, 'servers must be an array, not "http://…"'],
-  [{ servers: [] }, 'servers must be one or more servers, each only once, not an array'],
-  [{ servers: ['me:secret@10.0.0.5'] }, 'servers[0] must be an http or https URL, not "me:secret@10.0.0.5"'],
+  [{ servers: [] }, 'servers must contain at least one server'],
+  [{ servers: ['me:secret@10.0.0.5'] }, 'servers[0] must be an http or https URL, not "…@10.0.0.5"'],
   [
     { servers: [{ uri: servers[0] }] },
     'unknown option servers[0].uri; did you mean servers[0].url?',
@@ -280,7 +284,7 @@ it.each<[Untyped, ...string[]]>([
     'layout.epoch is required',
   ],
   [{ servers, token: 'a b' }, 'token contains characters that a header cannot carry'],
-  [{ servers, token: 5 }, 'token must be a function, not 5'],
+  [{ servers, token: 5 }, 'token must be a string or a function, not 5'],
   [{ servers, events: { onload: 5 } }, 'unknown option events.onload; did you mean events.onLoad?'],
   [{ servers, segment: { minSize: 10, maxSize: 5 } }, 'segment.maxSize (5) must not be less than segment.minSize (10)'],
 ])('LeafClient refuses %j', (options, ...faults) => {

@@ -112,9 +112,8 @@ const EVENTS: Rules<LeafClientEvents> = {
 
 export const CLIENT_RULES: Rules<LeafClientOptions> = {
   servers: required(
-    both(
-      list(textOr(serverUrl, object(SERVER))),
-      rule('one or more servers, each only once', (value) => areDifferent(value as LeafClientOptions['servers'])),
+    both(list(textOr(serverUrl, object(SERVER))), (value, name) =>
+      serverFaults(value as LeafClientOptions['servers'], name),
     ),
   ),
   zone: anyText,
@@ -129,7 +128,7 @@ export const CLIENT_RULES: Rules<LeafClientOptions> = {
   layout: layoutRule,
   token: textOr(
     (value, name) => (TOKEN.test(String(value)) ? [] : [`${name} contains characters that a header cannot carry`]),
-    callback,
+    rule('a string or a function', (value) => typeof value === 'function'),
   ),
   events: object(EVENTS),
 };
@@ -138,7 +137,8 @@ function urlOf(value: unknown): URL | undefined {
   return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
 }
 
-function areDifferent(servers: LeafClientOptions['servers']): boolean {
+function serverFaults(servers: LeafClientOptions['servers'], name: string): string[] {
+  if (servers.length === 0) return [`${name} must contain at least one server`];
   const urls = servers.map((server) => new URL(typeof server === 'string' ? server : server.url).href);
-  return urls.length > 0 && new Set(urls).size === urls.length;
+  return new Set(urls).size === urls.length ? [] : [`${name} must contain each server only once`];
 }

@@ -43,12 +43,12 @@ describe('resolveOptions', () => {
   });
 
   it.each<[RegExp, LeafClientOptions]>([
-    [/servers must be one or more servers, each only once, not an array/, { servers: [] }],
+    [/servers must contain at least one server/, { servers: [] }],
     [/servers\[0\] must be an http or https URL, not "10.0.0.5:8080"/, { servers: ['10.0.0.5:8080'] }],
     [/servers\[0\] must be an http or https URL, not "ftp:/, { servers: ['ftp://a'] }],
     [/must have no user, password/, { servers: ['http://me:secret@a'] }],
     [/must have no user, password, query/, { servers: ['http://a/?x=1'] }],
-    [/each only once/, { servers: ['http://a', { url: 'http://a/' }] }],
+    [/servers must contain each server only once/, { servers: ['http://a', { url: 'http://a/' }] }],
     [/timeoutMs .* not 0/, { servers, timeoutMs: 0 }],
     [/requestTimeoutMs .* not 1.5/, { servers, requestTimeoutMs: 1.5 }],
     [/maxRequests .* not -1/, { servers, maxRequests: -1 }],

@@ -71,6 +71,7 @@ describe('a rule', () => {
     [bigint, 1, 'it must be a bigint such as 1n, not 1'],
     [callback, {}, 'it must be a function, not an object'],
     [callback, 'mysql://leaf:secret@db/leaf', 'it must be a function, not "mysql://…"'],
+    [callback, 'leaf:secret@db', 'it must be a function, not "…@db"'],
     [oneOf('a', 'b'), 'c', 'it must be "a" or "b", not "c"'],
     [oneOf('a', 'b', 'c'), 1, 'it must be "a", "b" or "c", not 1'],
     [having('then', 'a promise'), () => undefined, 'it must be a promise, not a function'],

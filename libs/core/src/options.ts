@@ -167,9 +167,9 @@ function isWithin(value: unknown, min: number, max: number): boolean {
   return typeof value === 'number' && value >= min && value <= max;
 }
 
-/** Shows only the scheme of a URL, which may contain a password. */
+/** Hides what may be a password: what follows the scheme of a URL, or precedes an @. */
 function describe(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.replace(/:\/\/.*/s, '://…'));
+  if (typeof value === 'string') return JSON.stringify(value.replace(/:\/\/.*/s, '://…').replace(/^.*@/s, '…@'));
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return 'an array';
   return isObject(value) ? 'an object' : String(value);

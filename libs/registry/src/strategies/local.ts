@@ -1,15 +1,5 @@
 import { formatInstance, type Instance } from '@leaf-ids/core';
-import {
-  both,
-  object,
-  processInstance,
-  record,
-  required,
-  rule,
-  type Rules,
-  text,
-  whole,
-} from '@leaf-ids/core/internal';
+import { both, object, processInstance, record, required, type Rules, text, whole } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
 import type { Strategy } from './strategy';
@@ -30,19 +20,20 @@ class AssignedPolicy extends FixedPolicy {
   }
 }
 
-/** Whether there are instances, and each has a worker ID of its own. */
+/** Whether no two instances have the same worker ID. */
 export function haveOwnWorkers(workers: LocalOptions['workers']): boolean {
   const workerIds = Object.values(workers);
-  return workerIds.length > 0 && new Set(workerIds).size === workerIds.length;
+  return new Set(workerIds).size === workerIds.length;
 }
 
-const ownWorkers = rule('one or more instances, each with a worker ID of its own', (value) =>
-  haveOwnWorkers(value as LocalOptions['workers']),
-);
+function workerFaults(workers: LocalOptions['workers'], name: string): string[] {
+  if (Object.keys(workers).length === 0) return [`${name} must contain at least one instance`];
+  return haveOwnWorkers(workers) ? [] : [`${name} must give every instance a worker ID of its own`];
+}
 
 const RULES: Rules<LocalOptions> = {
   strategy: text,
-  workers: required(both(record(whole(0)), ownWorkers)),
+  workers: required(both(record(whole(0)), (value, name) => workerFaults(value as LocalOptions['workers'], name))),
   directory: required(text),
 };
 
