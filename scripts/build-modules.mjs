@@ -1,5 +1,5 @@
-// Run by `prepack` in the folder of a package, after tsc has compiled it to CommonJS: adds the same modules as ESM
-// (*.mjs, *.d.mts), because bundlers and test runners cannot turn a `require` of a CommonJS module into an import.
+// Run by `prepack` in the folder of a package, after tsc has checked it and written its declarations: compiles each
+// module to CommonJS and to ESM (*.mjs, *.d.mts).
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
@@ -11,11 +11,16 @@ const { options, fileNames } = ts.getParsedCommandLineOfConfigFile('tsconfig.bui
 
 for (const file of fileNames) {
   const output = join(options.outDir, relative(options.rootDir, file)).replace(/\.ts$/, '');
-  const compilerOptions = { ...options, module: ts.ModuleKind.ESNext };
-  const { outputText } = ts.transpileModule(readFileSync(file, 'utf8'), { fileName: file, compilerOptions });
-  const code = withExtensions(outputText, file);
+  // Not `nodenext`, which keeps `import()` in CommonJS: Jest refuses it without --experimental-vm-modules.
+  writeFileSync(`${output}.js`, compile(file, ts.ModuleKind.CommonJS));
+  const code = withExtensions(compile(file, ts.ModuleKind.ESNext), file);
   writeFileSync(`${output}.mjs`, /\brequire\.resolve\(/.test(code) ? REQUIRE + code : code);
   writeFileSync(`${output}.d.mts`, withExtensions(readFileSync(`${output}.d.ts`, 'utf8'), file));
+}
+
+function compile(file, module) {
+  const compilerOptions = { ...options, module, esModuleInterop: true };
+  return ts.transpileModule(readFileSync(file, 'utf8'), { fileName: file, compilerOptions }).outputText;
 }
 
 /** ESM requires the full name of a file in relative imports. */
