@@ -47,7 +47,7 @@ const OPTION_RULES: Readonly<Record<string, NumberRule>> = {
 
 /** Segment mode of a runtime: reads the tags at the start, and returns unused IDs at the stop. */
 export class SegmentService {
-  private readonly logger = new Logger(SegmentService.name);
+  private readonly logger = new Logger('SegmentService');
   private readonly generator: SegmentIdGenerator;
   private readonly hotTags: HotTags;
   private readonly hotTagsFile: string | undefined;

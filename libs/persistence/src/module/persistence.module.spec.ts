@@ -15,6 +15,7 @@ import { DataSource } from 'typeorm';
 import { SegmentStore } from '@leaf-ids/core';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { loadSqlite } from '../dialects/sqlite-driver';
+import { Persistence } from './persistence';
 import { PersistenceModule } from './persistence.module';
 
 let directory: string;
@@ -89,6 +90,20 @@ it('opens several databases by itself, and nothing without options', async () =>
   expect(sourcesOf(app)).toEqual([]);
   expect(await app.get(several.Store).store?.listTags()).not.toEqual([]);
   expect(app.get(none.Store).store).toBeUndefined();
+  await app.close();
+});
+
+it('stops its user before the database closes, even if Nest closes the database first', async () => {
+  const app = await start(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }));
+  const [source] = sourcesOf(app);
+  const opened: unknown[] = [];
+  app.get(Persistence, { strict: false }).closeAfter(() => {
+    opened.push(source?.isInitialized);
+    return Promise.resolve();
+  });
+  // As Nest 10 does at app.close().
+  await source?.destroy();
+  expect(opened).toEqual([true]);
   await app.close();
 });
 
