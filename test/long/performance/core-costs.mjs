@@ -1,5 +1,5 @@
-// Prints, as JSON, what IDs of the built core cost in time and memory. Plain node: a test runner's transformed code is
-// not what is shipped. Wants --expose-gc, and a young generation that holds ALLOCATED IDs.
+// Prints the time and memory per ID of the built core as JSON. Runs without a test runner, which would transform the
+// code. Needs --expose-gc, and a young generation that holds ALLOCATED IDs.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
