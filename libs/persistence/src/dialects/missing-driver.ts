@@ -1,4 +1,5 @@
-import { LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 
 /** The error for a driver that is not installed, or does not load. */
 export function missingDriver(name: string, needed: string, cause: unknown): LeafError {

@@ -1,4 +1,5 @@
-import { LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 
 export const PACKAGE = 'zookeeper';
 
