@@ -1,6 +1,7 @@
 import {
   type DynamicModule,
   type FactoryProvider,
+  Inject,
   Injectable,
   type InjectionToken,
   Module,
@@ -11,7 +12,7 @@ import {
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { IdService, SegmentStore, TagStore } from '@leaf-ids/core';
-import { PersistenceModule } from '@leaf-ids/persistence';
+import { Persistence, PersistenceModule } from '@leaf-ids/persistence';
 import { SegmentService } from '@leaf-ids/segment';
 import { SnowflakeService } from '@leaf-ids/snowflake';
 import { EmbeddedIdService } from './embedded-id-service';
@@ -28,8 +29,11 @@ import { persistenceOptions } from './mode-options';
 class LeafLifecycle implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly leaf: Leaf,
+    @Inject(Persistence) persistence: Persistence | undefined,
     @Optional() private readonly scheduler?: SchedulerRegistry,
-  ) {}
+  ) {
+    persistence?.closeAfter(() => leaf.stop());
+  }
 
   async onModuleInit(): Promise<void> {
     await this.leaf.init();

@@ -43,7 +43,7 @@ export class Leaf {
   readonly probe: DatabaseProbe;
   readonly jobs: Jobs;
 
-  private readonly logger = new Logger(Leaf.name);
+  private readonly logger = new Logger('Leaf');
   private readonly clock = new SystemClock();
   private readonly opened: ShutdownStack;
   private readonly stopping = new AbortController();

@@ -39,7 +39,7 @@ export const SEGMENT_STOP_LIMIT_MS = SAVE_LIMIT_MS + CLOSE_LIMIT_MS;
 
 /** Segment mode of a runtime: reads the tags at the start, and returns unused IDs at the stop. */
 export class SegmentService {
-  private readonly logger = new Logger(SegmentService.name);
+  private readonly logger = new Logger('SegmentService');
   private readonly generator: SegmentIdGenerator;
   private readonly hotTags: HotTags;
   private readonly hotTagsFile: string | undefined;

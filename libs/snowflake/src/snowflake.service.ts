@@ -55,7 +55,7 @@ export class SnowflakeService {
   /** Refuses IDs, with the reason, while there is no worker ID. */
   readonly generator: SnowflakeGenerator;
 
-  private readonly logger = new Logger(SnowflakeService.name);
+  private readonly logger = new Logger('SnowflakeService');
   private readonly registry: WorkerRegistry;
   private readonly lease: WorkerLease;
   private readonly waitForWorker: boolean;

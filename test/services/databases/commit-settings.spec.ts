@@ -7,7 +7,7 @@ import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';
 
-/** The first ID after the server was killed, and the last one before. */
+/** The first ID after the kill of the server, and the last one before it. */
 async function crash(
   url: string,
   server: { kill(): Promise<void>; restart(): Promise<void> },

@@ -7,7 +7,7 @@ import type { SessionDialect } from '../connections/session-dialect';
 import { inTransaction, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, FileAddress } from './dialect';
-import { loadSqlite, type SqliteConnection } from './sqlite-driver';
+import { loadSqlite, type SqliteConnection, type SqliteDriver } from './sqlite-driver';
 import { provideDatabaseFile } from './sqlite-file';
 import { SqliteSegmentStore } from './sqlite-segment-store';
 import { SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
@@ -61,7 +61,7 @@ export const sqlite: Dialect<FileAddress> = {
     options: async ({ file }, common, { queryMs }) => ({
       ...common,
       type: 'better-sqlite3',
-      driver: await loadSqlite(),
+      driver: callable(await loadSqlite()),
       database: file,
       timeout: queryMs,
       prepareDatabase,
@@ -93,6 +93,13 @@ export const sqlite: Dialect<FileAddress> = {
   tags: SQLITE_TAGS,
   workers: SQLITE_WORKERS,
 };
+
+/** TypeORM 0.3 calls its driver without `new`, TypeORM 1 with it. */
+function callable(Driver: SqliteDriver): (...args: ConstructorParameters<SqliteDriver>) => SqliteConnection {
+  return function open(...args) {
+    return new Driver(...args);
+  };
+}
 
 function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith('SQLITE_BUSY') === true;

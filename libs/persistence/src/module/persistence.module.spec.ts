@@ -16,6 +16,7 @@ import { DataSource } from 'typeorm';
 import { SegmentStore } from '@leaf-ids/core';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { loadSqlite } from '../dialects/sqlite-driver';
+import { Persistence } from './persistence';
 import { PersistenceModule } from './persistence.module';
 import type { PersistenceModuleOptions } from './persistence.module-definition';
 
@@ -104,6 +105,20 @@ it('rejects invalid options before it opens anything', async () => {
   const invalid = { code: 'LEAF_CONFIG_INVALID', message };
   await expect(start(PersistenceModule.forRoot(options))).rejects.toMatchObject(invalid);
   expect(existsSync(fileOf('one'))).toBe(false);
+});
+
+it('stops its user before the database closes, even if Nest closes the database first', async () => {
+  const app = await start(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }));
+  const [source] = sourcesOf(app);
+  const opened: unknown[] = [];
+  app.get(Persistence, { strict: false }).closeAfter(() => {
+    opened.push(source?.isInitialized);
+    return Promise.resolve();
+  });
+  // As Nest 10 does at app.close().
+  await source?.destroy();
+  expect(opened).toEqual([true]);
+  await app.close();
 });
 
 it('rejects without a retry, with the reason', async () => {

@@ -40,7 +40,7 @@ function assemble(base: DynamicModule): DynamicModule {
     name,
     imports: [settings],
     inject: [MODULE_OPTIONS_TOKEN],
-    useFactory: sourceOptions,
+    useFactory: (persistence?: PersistenceModuleOptions) => sourceOptions(name, persistence),
     dataSourceFactory: (options) => openDataSource((options as SourceOptions | undefined)?.persistence),
   });
   return {
@@ -55,20 +55,21 @@ function assemble(base: DynamicModule): DynamicModule {
       part(SegmentStore, ({ segments }) => segments),
       part(TagStore, ({ tags }) => tags),
     ],
-    exports: [SegmentStore, TagStore],
+    exports: [Persistence, SegmentStore, TagStore],
   };
 }
 
 type SourceOptions = TypeOrmModuleOptions & { readonly persistence?: PersistenceModuleOptions };
 
 /**
- * `openDatabase` does the retries and the initialization.
+ * `openDatabase` does the retries and the initialization. Up to version 11, TypeOrmModule looks for the name in the
+ * result of the factory, too.
  *
  * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults
  */
-function sourceOptions(persistence?: PersistenceModuleOptions): SourceOptions {
+function sourceOptions(name: string, persistence?: PersistenceModuleOptions): SourceOptions {
   if (persistence !== undefined) assertOptions('PersistenceModule', persistenceRule, persistence);
-  return { ...(persistence && { persistence }), manualInitialization: true, toRetry: () => false };
+  return { name, ...(persistence && { persistence }), manualInitialization: true, toRetry: () => false };
 }
 
 function part(provide: FactoryProvider['provide'], pick: (persistence: Persistence) => unknown): FactoryProvider {
