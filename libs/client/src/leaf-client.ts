@@ -65,7 +65,7 @@ export class LeafClient extends IdService {
   private readonly preload: ResolvedOptions['preload'];
   private closed: Promise<DroppedIds> | undefined;
 
-  /** @throws LeafError `LEAF_CONFIG_INVALID`, `LEAF_LAYOUT_INVALID` */
+  /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults of the options */
   constructor(options: LeafClientOptions, clock: Clock = new SystemClock(), random: RandomSource = systemRandom) {
     super();
     const resolved = resolveOptions(options);

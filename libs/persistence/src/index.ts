@@ -22,8 +22,13 @@ export { openDataSource, openPersistence } from './module/open-persistence';
 export { Persistence } from './module/persistence';
 export { PersistenceModule } from './module/persistence.module';
 export {
+  acceptRule,
+  databaseUrlRule,
+  dataSourceRule,
   DEFAULT_FAILOVER_GAP_STEPS,
+  persistenceRule,
   type PersistenceModuleOptions,
   type SharedPersistenceOptions,
+  signalRule,
   type UrlPersistenceOptions,
 } from './module/persistence.module-definition';

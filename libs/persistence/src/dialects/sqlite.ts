@@ -84,7 +84,7 @@ export const sqlite: Dialect<FileAddress> = {
         return 'Nothing was changed. Restore the file from a backup. Without a backup, move the file away, start the server, and raise max_id of every tag above the highest ID in use.';
       }
       if (isBusy(error)) return 'Another process has locked the file; stop it or wait until it has finished.';
-      return 'Check that the disk is writable and has free space, and that this user can write to the file and its directory. Or set another file in LEAF_DATABASE_URL.';
+      return 'Check that the disk is writable and has free space, and that this user can write to the file and its directory. Or set another file in the option database.';
     },
   },
   session: SESSION,
@@ -111,7 +111,7 @@ async function makeDirectory(path: string): Promise<void> {
   } catch (error) {
     throw new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `The directory ${path} cannot be created: ${messageOf(error)}. Create it for this user, or set another one in LEAF_DATA_DIR or LEAF_DATABASE_URL.`,
+      `The directory ${path} cannot be created: ${messageOf(error)}. Create it for this user, or set another one in the option database.`,
       { cause: error },
     );
   }

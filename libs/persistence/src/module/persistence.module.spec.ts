@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ import { LeafDataSource } from '../database/leaf-data-source';
 import { loadSqlite } from '../dialects/sqlite-driver';
 import { Persistence } from './persistence';
 import { PersistenceModule } from './persistence.module';
+import type { PersistenceModuleOptions } from './persistence.module-definition';
 
 let directory: string;
 beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), 'leaf-module-'))));
@@ -105,6 +107,18 @@ it('stops its user before the database closes, even if Nest closes the database 
   await source?.destroy();
   expect(opened).toEqual([true]);
   await app.close();
+});
+
+it('rejects invalid options before it opens anything', async () => {
+  const options = { url: `sqlite:${fileOf('one')}`, migrat: true } as unknown as PersistenceModuleOptions;
+  const message = [
+    'The options of PersistenceModule are invalid:',
+    'unknown option migrat; did you mean migrate?',
+    'migrate is required',
+  ].join('\n  - ');
+  const invalid = { code: 'LEAF_CONFIG_INVALID', message };
+  await expect(start(PersistenceModule.forRoot(options))).rejects.toMatchObject(invalid);
+  expect(existsSync(fileOf('one'))).toBe(false);
 });
 
 it('rejects without a retry, with the reason', async () => {

@@ -72,7 +72,7 @@ export function cannotLoad(name: string, cause: unknown): LeafError {
   const [reason] = messageOf(cause).split('\n');
   return new LeafError(
     'LEAF_CONFIG_INVALID',
-    `The ZooKeeper registries need the package ${name}, which cannot be loaded: ${reason}. npm compiles it, and leaves it out without an error if that fails: run npm install ${name} to see why. It needs a C compiler, make and python3, and does not compile on Node.js 26. Or use a registry without ZooKeeper: LEAF_SNOWFLAKE_REGISTRY=database (embedded: snowflake.registry).`,
+    `The ZooKeeper registries need the package ${name}, which cannot be loaded: ${reason}. npm compiles it, and leaves it out without an error if that fails: run npm install ${name} to see why. It needs a C compiler, make and python3, and does not compile on Node.js 26. Or set the option snowflake.registry to database.`,
     { cause },
   );
 }
