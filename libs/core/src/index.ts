@@ -5,7 +5,15 @@ export { unlessAborted, withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
-export { codeOf, LeafError, messageOf, reasonOf, type LeafErrorOptions } from './errors/leaf-error';
+export { codeOf, LeafError, messageOf, reasonOf, RETRY_AFTER_S, type LeafErrorOptions } from './errors/leaf-error';
+export {
+  internalError,
+  type Problem,
+  PROBLEM_TYPE,
+  problemOf,
+  type ProblemResponse,
+  sendProblem,
+} from './errors/problem';
 export { Histogram, type HistogramBucket, type HistogramSnapshot } from './histogram';
 export { DatedFormat, type DatedId } from './format/dated-format';
 export type { IdFormat } from './format/id-format';
