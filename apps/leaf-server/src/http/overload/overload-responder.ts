@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Clock, LeafError, PROBLEM_TYPE, problemOf, RETRY_AFTER_S } from '@leaf-ids/core';
+import { type Clock, LeafError } from '@leaf-ids/core';
+import { PROBLEM_TYPE, problemOf, RETRY_AFTER_S } from '@leaf-ids/core/internal';
 import { COMMON_HEADERS } from '../responses/problem';
 
 /** How late a late refusal is at least. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { LeafError, PROBLEM_TYPE, problemOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { PROBLEM_TYPE, problemOf } from '@leaf-ids/core/internal';
 import type { HttpSocket } from '../overload/connections';
 import type { RequestCounts } from '../request-counts';
 import { API_HEADERS } from '../responses/problem';

@@ -5,4 +5,4 @@ export {
   type InMemoryIdServiceOptions,
   type InMemoryTag,
 } from '@leaf-ids/core/testing';
-export { IdTestingModule, type IdTestingModuleOptions } from './id-testing.module';
+export { IdTestingModule, type IdTestingModuleOptions } from './testing/id-testing.module';

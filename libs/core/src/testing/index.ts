@@ -1,5 +1,0 @@
-// For tests of applications: nothing in here opens a file or a connection.
-export { FakeClock } from '../clock/fake-clock';
-export { InMemoryIdService, type InMemoryIdServiceOptions } from './in-memory-id-service';
-export type { InMemoryTag } from './in-memory-tags';
-export type { FailureScope } from './planned-failures';
