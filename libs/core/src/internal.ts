@@ -1,7 +1,8 @@
 export { unlessAborted, withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
-export { codeOf, messageOf, reasonOf } from './errors/leaf-error';
+export { codeOf, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
+export { internalError, type Problem, PROBLEM_TYPE, problemOf, sendProblem } from './errors/problem';
 export { Histogram } from './histogram';
 export { onlyNumber } from './id-service';
 export { isCount, isTime, parseArray, parseObject } from './json';

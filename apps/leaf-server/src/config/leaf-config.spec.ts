@@ -65,6 +65,12 @@ describe('loadConfig', () => {
     expect(fault({ ...mixed, LEAF_SNOWFLAKE_REGISTRY: 'database' })).toContain('LEAF_DATABASE_URL must name');
   });
 
+  it('refuses a database in memory, which would issue the same IDs after each restart', () => {
+    const memory = 'sqlite::memory:';
+    expect(fault({ LEAF_DATABASE_URL: memory })).toContain('LEAF_DATABASE_URL must not be in memory');
+    expect(fault({ LEAF_DATABASE_URLS: JSON.stringify({ a: memory }) })).toContain('"a" must not be in memory');
+  });
+
   it('accepts both in one SQLite file, and a shared registry without segments', () => {
     for (const LEAF_SNOWFLAKE_REGISTRY of ['database', 'mysql', 'local']) {
       expect(loadConfig({ LEAF_SNOWFLAKE_REGISTRY, LEAF_DATABASE_URL: 'sqlite:/a' }).ids.segment).toBeDefined();

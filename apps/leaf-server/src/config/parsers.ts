@@ -78,7 +78,14 @@ export function durabilitySettings(value: string): readonly string[] {
 
 /** The URL itself: it names the database to whoever opens it. */
 export function databaseUrl(value: string): string {
-  return accepted(value, parseDatabaseUrl, /^The database URL (.*)\.$/);
+  return accepted(value, parseLastingUrl, /^The database URL (.*)\.$/);
+}
+
+/** @throws Error for a database that forgets its IDs at each restart */
+function parseLastingUrl(url: string): void {
+  const target = parseDatabaseUrl(url);
+  if ('file' in target && target.file === undefined)
+    throw new Error('must not be in memory, or each restart would issue the same IDs again: use sqlite:<file>');
 }
 
 const SHARD = /^[A-Za-z0-9_-]{1,32}$/;

@@ -47,13 +47,16 @@ const SCHEMA: SchemaDialect = {
   alone: inTransaction,
 };
 
-/** A SQLite file, opened by libsql. */
+const IN_MEMORY = ':memory:';
+
+/** A SQLite file, or a database in memory, opened by libsql. */
 export const sqlite: Dialect<FileAddress> = {
   schemes: ['sqlite'],
   example: 'sqlite:<file>',
   parse: (url) => {
+    if (url.toLowerCase() === `sqlite:${IN_MEMORY}`) return { file: undefined, description: `${url} (nothing lasts)` };
     const given = /^sqlite:(?:\/\/(?=\/))?([^:].*)$/.exec(url)?.[1];
-    if (given === undefined) throw invalidUrl('must be sqlite:<file> with the path of a file');
+    if (given === undefined) throw invalidUrl('must be sqlite:<file> with the path of a file, or sqlite::memory:');
     const file = isAbsolute(given) ? given : resolve(given);
     return { file, description: `sqlite:${file}` };
   },
@@ -62,7 +65,7 @@ export const sqlite: Dialect<FileAddress> = {
       ...common,
       type: 'better-sqlite3',
       driver: callable(await loadSqlite()),
-      database: file,
+      database: file ?? IN_MEMORY,
       timeout: queryMs,
       prepareDatabase,
     }),
@@ -71,6 +74,7 @@ export const sqlite: Dialect<FileAddress> = {
       throw new Error(`${type} cannot be shared`);
     },
     prepare: async ({ file }) => {
+      if (file === undefined) return;
       await makeDirectory(dirname(file));
       await provideDatabaseFile(file);
     },

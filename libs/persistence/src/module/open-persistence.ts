@@ -8,7 +8,7 @@ import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { lentTarget } from '../database/lent-database';
-import { newDatabase } from '../database/new-database';
+import { IN_MEMORY, newDatabase } from '../database/new-database';
 import { FIRST_TAG, openDatabase } from '../database/open-database';
 import { Persistence } from './persistence';
 import type { PersistenceModuleOptions } from './persistence.module-definition';
@@ -33,7 +33,10 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
     {
       ...{ ...source, migrate, accept, onCloseProblem: closeProblem(logger), ...(signal && { signal }) },
       onAccepted: (problem) => logger.warn(`Accepted: ${problem}`),
-      onCreated: () => logger.log(newDatabase(source.target.description)),
+      onCreated: () => {
+        if ('file' in source.target && source.target.file === undefined) logger.warn(IN_MEMORY);
+        else logger.log(newDatabase(source.target.description));
+      },
       onRetry: (problem, waitMs) => {
         logger.warn(`The database is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`);
       },

@@ -95,18 +95,6 @@ it('opens several databases by itself, and nothing without options', async () =>
   await app.close();
 });
 
-it('rejects invalid options before it opens anything', async () => {
-  const options = { url: `sqlite:${fileOf('one')}`, migrat: true } as unknown as PersistenceModuleOptions;
-  const message = [
-    'The options of PersistenceModule are invalid:',
-    'unknown option migrat; did you mean migrate?',
-    'migrate is required',
-  ].join('\n  - ');
-  const invalid = { code: 'LEAF_CONFIG_INVALID', message };
-  await expect(start(PersistenceModule.forRoot(options))).rejects.toMatchObject(invalid);
-  expect(existsSync(fileOf('one'))).toBe(false);
-});
-
 it('stops its user before the database closes, even if Nest closes the database first', async () => {
   const app = await start(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }));
   const [source] = sourcesOf(app);
@@ -119,6 +107,18 @@ it('stops its user before the database closes, even if Nest closes the database 
   await source?.destroy();
   expect(opened).toEqual([true]);
   await app.close();
+});
+
+it('rejects invalid options before it opens anything', async () => {
+  const options = { url: `sqlite:${fileOf('one')}`, migrat: true } as unknown as PersistenceModuleOptions;
+  const message = [
+    'The options of PersistenceModule are invalid:',
+    'unknown option migrat; did you mean migrate?',
+    'migrate is required',
+  ].join('\n  - ');
+  const invalid = { code: 'LEAF_CONFIG_INVALID', message };
+  await expect(start(PersistenceModule.forRoot(options))).rejects.toMatchObject(invalid);
+  expect(existsSync(fileOf('one'))).toBe(false);
 });
 
 it('rejects without a retry, with the reason', async () => {

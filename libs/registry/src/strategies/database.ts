@@ -82,8 +82,8 @@ function storeOf(
   context: StrategyContext,
 ): Pick<StrategyParts, 'store' | 'remembers'> {
   const opened = databaseOf(options, context);
-  // A single file on one host loses no confirmed write.
-  return { store: new SqlWorkerStore(opened, table), remembers: opened.target.file !== undefined };
+  // A single file on one host loses no confirmed write. A database in memory has no other servers.
+  return { store: new SqlWorkerStore(opened, table), remembers: 'file' in opened.target };
 }
 
 function databaseOf(
@@ -98,7 +98,7 @@ function databaseOf(
 
 /** SQLite allows one writer at a time. Leases use a separate file, so that they do not wait for writes of tags. */
 function workersOf(target: DatabaseTarget): DatabaseTarget {
-  if (!('file' in target)) return target;
+  if (!('file' in target) || target.file === undefined) return target;
   const file = join(dirname(target.file), `workers-${basename(target.file)}`);
   return { ...target, file, description: `sqlite:${file}` };
 }
