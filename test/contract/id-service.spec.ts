@@ -6,11 +6,12 @@ import { LeafClient } from '@leaf-ids/client/plain';
 import { IdModule } from '@leaf-ids/id';
 import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { startTestServer } from '../support/servers/server';
-import { idServiceContract } from './id-service.contract';
+import { CONTRACT_TAG, idServiceContract } from './id-service.contract';
 
 idServiceContract('embedded', async () => {
   const directory = await makeDataDirectory();
   const root = IdModule.forRoot({
+    tags: [CONTRACT_TAG],
     segment: { database: { url: `sqlite:${join(directory, 'leaf.sqlite')}`, migrate: true } },
     snowflake: {
       registry: { strategy: 'local', workers: { '*': 0 }, directory },

@@ -67,6 +67,8 @@ describe('Leaf', () => {
     const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
     const leaf = await start({ database: file(), tags: ['order'], snowflake: { ...snowflake(), reportMs: 20 } });
     expect(await leaf.segments?.next('order')).toBe(1n);
+    // The test tag belongs to leaf-server.
+    await expect(leaf.ids.nextId('leaf-segment-test')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     expect(leaf.ids.decode(leaf.ids.snowflake()).workerId).toBe(0);
     expect([...leaf.jobs.timers.keys()].sort()).toEqual([...JOBS].sort());
     await until('a report', () => records().every(({ write }) => write >= 3));

@@ -5,6 +5,8 @@ import type { ShardMap } from '../sharding/shard-router';
 export interface CommonOptions {
   /** Run pending migrations at start. */
   readonly migrate: boolean;
+  /** Tag to create in a new, empty database; none by default. */
+  readonly firstTag?: string;
   /**
    * Names of database settings that can lose a commit and that you accept; for example `sync_binlog`.
    */
