@@ -174,6 +174,28 @@ describe('Supervisor', () => {
     expect(lines).toContainEqual('Process 1 (1002) has not answered for 30000 ms: it is killed.');
   });
 
+  it('kills one that hangs before it is prepared, and replaces it', async () => {
+    await start();
+    child(1).ends(KILLED);
+    await clock.advance(100);
+    child(3).hangs = true;
+    await clock.advance(25_000);
+    expect(child(3).killed).toBe(false);
+    await clock.advance(10_300);
+    expect(child(3).killed).toBe(true);
+    expect(forked.at(-1)).toMatchObject({ number: 1, killed: false });
+    expect(lines).toContainEqual('Process 1 (1004) has not answered for 30000 ms: it is killed.');
+  });
+
+  it('ends the start when the first one hangs before it is prepared', async () => {
+    const ended = supervisor.run();
+    await settle();
+    child(0).hangs = true;
+    await clock.advance(35_000);
+    expect(await ended).toMatchObject({ code: 1, fault: expect.stringContaining('ended by SIGKILL') });
+    expect(forked).toHaveLength(1);
+  });
+
   it('kills none that answers late, or that hangs while the server stops', async () => {
     await start();
     for (let round = 0; round < 4; round++) {
