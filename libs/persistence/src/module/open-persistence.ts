@@ -31,7 +31,9 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
       onAccepted: (problem) => logger.warn(`Accepted: ${problem}`),
       onCreated: () => logger.log(newDatabase(target.description)),
       onRetry: (problem, waitMs) => {
-        logger.warn(`The database is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`);
+        logger.warn(
+          `The database ${target.description} is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`,
+        );
       },
     },
     new SystemClock(),
