@@ -32,7 +32,7 @@ class FakeProcess {
 
   comesUp(): void {
     this.says({ kind: 'prepared' });
-    this.says({ kind: 'listening', url: 'http://127.0.0.1:1' });
+    this.says({ kind: 'listening', place: 'http://127.0.0.1:1' });
   }
 
   kinds(): string[] {
