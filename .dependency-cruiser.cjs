@@ -90,7 +90,10 @@ module.exports = {
       comment: 'Another library is imported as @leaf-ids/<name>, not by a path inside it.',
       severity: 'error',
       from: { path: '^(libs/([^/]+)|apps/[^/]+)/' },
-      to: { path: '^libs/', pathNot: ['^libs/$2/', '^libs/[^/]+/src/index\\.ts$', '^libs/client/src/plain\\.ts$'] },
+      to: {
+        path: '^libs/',
+        pathNot: ['^libs/$2/', '^libs/[^/]+/src/(index|internal)\\.ts$', '^libs/client/src/plain\\.ts$'],
+      },
     },
     {
       name: 'client-without-nest',

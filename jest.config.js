@@ -23,8 +23,8 @@ module.exports = {
   ],
   moduleNameMapper: {
     '^@leaf-ids/migrations$': '<rootDir>/migrations/index.ts',
-    '^@leaf-ids/client/plain$': '<rootDir>/libs/client/src/plain.ts',
     '^@leaf-ids/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
+    '^@leaf-ids/([a-z]+)/([a-z]+)$': '<rootDir>/libs/$1/src/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
   reporters: ['default', '<rootDir>/test/support/closing-line.reporter.cjs'],

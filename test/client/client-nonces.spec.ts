@@ -1,4 +1,4 @@
-import { messageOf } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
 import { FakeLeaf } from '../support/fakes/fake-leaf';
 import { call } from '../support/http/http';

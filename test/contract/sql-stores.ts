@@ -1,4 +1,5 @@
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import {
   createSegmentStore,
   createTagStore,

@@ -1,4 +1,5 @@
-import { codeOf, FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core';
+import { codeOf } from '@leaf-ids/core/internal';
 import { failNextWrite, type Moment } from '../support/fakes/lost-answers';
 import {
   CLOCK_OFFSET_MS,

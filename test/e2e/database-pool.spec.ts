@@ -1,4 +1,4 @@
-import { defaultLayout } from '@leaf-ids/core';
+import { defaultLayout } from '@leaf-ids/core/internal';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { text } from '../support/http/http';

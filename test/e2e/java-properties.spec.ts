@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RowDataPacket } from 'mysql2/promise';
-import { defaultLayout } from '@leaf-ids/core';
+import { defaultLayout } from '@leaf-ids/core/internal';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { call, json, text } from '../support/http/http';

@@ -1,4 +1,5 @@
-import { MAX_ID, MAX_STEP } from '@leaf-ids/core';
+import { MAX_ID } from '@leaf-ids/core';
+import { MAX_STEP } from '@leaf-ids/core/internal';
 import type { SegmentsView } from '../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { insertTag, maxIdOf } from '../support/servers/data-directory';

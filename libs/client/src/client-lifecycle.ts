@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { reasonOf } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import { LeafClient } from './leaf-client';
 
 /** Prefetches at the start, and closes the client at shutdown, after the application has stopped serving requests. */

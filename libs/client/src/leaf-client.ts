@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import {
-  assertCount,
   BitLayout,
   Clock,
   type IdRange,
@@ -8,14 +7,13 @@ import {
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
-  onlyNumber,
   type PeriodNumber,
   type PeriodRanges,
   type RandomSource,
   type SnowflakeParts,
   SystemClock,
-  systemRandom,
 } from '@leaf-ids/core';
+import { assertCount, onlyNumber, systemRandom } from '@leaf-ids/core/internal';
 import { safeEvents } from './client-events';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
 import { Semaphore } from './http/semaphore';

@@ -1,4 +1,5 @@
-import { isTag, LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { isTag } from '@leaf-ids/core/internal';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
 import type { ClientToken } from './http/client-token';
 import type { PrefetchOptions } from './prefetch/prefetch-context';

@@ -1,17 +1,15 @@
 import {
-  assertCount,
   type IdRange,
   IdService,
   idsOf,
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
-  onlyNumber,
   type PeriodNumber,
   type PeriodRanges,
-  type SnowflakeGenerator,
   type SnowflakeParts,
 } from '@leaf-ids/core';
+import { assertCount, onlyNumber, type SnowflakeGenerator } from '@leaf-ids/core/internal';
 import type { SegmentService } from '@leaf-ids/segment';
 import type { SnowflakeService } from '@leaf-ids/snowflake';
 import type { LeafReadiness, LeafStatus } from './status';

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { LeafError, type SegmentStore, ShutdownStack, SystemClock, type TagStore, unlessAborted } from '@leaf-ids/core';
+import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-ids/core';
+import { ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
 import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf-ids/segment';

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { BitLayout, firstAddress, LeafError } from '@leaf-ids/core';
+import { BitLayout, LeafError } from '@leaf-ids/core';
+import { firstAddress } from '@leaf-ids/core/internal';
 import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
 import { defaultHorizonMs, type RegistryModuleOptions, type RegistryOptions, STRATEGY_NAMES } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';

@@ -1,5 +1,5 @@
 import { PrimaryColumn } from 'typeorm';
-import { assertTag } from '@leaf-ids/core';
+import { assertTag } from '@leaf-ids/core/internal';
 import { addGeneratedKey, type KeyType, keyTypeOf } from './generated-key';
 import { idTransformer } from './id-transformer';
 

@@ -1,4 +1,5 @@
-import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions, type SegmentStore } from '@leaf-ids/core';
+import type { SegmentStore } from '@leaf-ids/core';
+import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from '@leaf-ids/core/internal';
 import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
 
 /** Omitted options have their defaults. */

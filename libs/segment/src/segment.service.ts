@@ -1,27 +1,29 @@
 import { Logger } from '@nestjs/common';
+import type {
+  Clock,
+  HistogramSnapshot,
+  IdRange,
+  PeriodRanges,
+  PeriodicTaskSnapshot,
+  SegmentStore,
+  TagEntry,
+} from '@leaf-ids/core';
 import {
-  type Clock,
   DEFAULT_HOT_TAGS,
   type DoubleBufferSnapshot,
-  type HistogramSnapshot,
   HotTags,
-  type IdRange,
   type LoadTotals,
   numberFaults,
   type NumberRule,
-  type PeriodRanges,
   reasonOf,
   refuseFaults,
   PeriodicTask,
-  type PeriodicTaskSnapshot,
   SegmentIdGenerator,
-  type SegmentStore,
   withinDeadline,
   systemRandom,
-  type TagEntry,
   type TagSnapshot,
   type TagVisit,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { readHotTags, writeHotTags } from './hot-tag-file';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from './segment-options';
 

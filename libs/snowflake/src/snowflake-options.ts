@@ -1,11 +1,5 @@
-import {
-  type BitLayoutOptions,
-  DEFAULT_LAYOUT,
-  DEFAULT_SNOWFLAKE_OPTIONS,
-  type Instance,
-  type SnowflakeOptions,
-  type WorkerRegistry,
-} from '@leaf-ids/core';
+import { type BitLayoutOptions, DEFAULT_LAYOUT, type Instance, type WorkerRegistry } from '@leaf-ids/core';
+import { DEFAULT_SNOWFLAKE_OPTIONS, type SnowflakeOptions } from '@leaf-ids/core/internal';
 import type { RegistryOptions } from '@leaf-ids/registry';
 
 /** Omitted options have their defaults. */

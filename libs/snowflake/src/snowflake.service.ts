@@ -5,10 +5,14 @@ import {
   type Clock,
   type IdRange,
   LeafError,
-  numberFaults,
   type Peer,
-  PeriodicTask,
   type PeriodicTaskSnapshot,
+  type WorkerRegistry,
+  type WorkerUsage,
+} from '@leaf-ids/core';
+import {
+  numberFaults,
+  PeriodicTask,
   reasonOf,
   refuseFaults,
   retry,
@@ -19,9 +23,7 @@ import {
   WorkerLease,
   type WorkerLeaseEvents,
   type WorkerLeaseSnapshot,
-  type WorkerRegistry,
-  type WorkerUsage,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake-options';
 
 /** How long a start retries while the registry cannot be reached, in milliseconds. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 const built = (file) => require(join(import.meta.dirname, '../../../dist', file));
-const { BitLayout, DEFAULT_EPOCH, PLAIN_TAG, SegmentIdGenerator, SnowflakeGenerator, SystemClock, systemRandom } =
-  built('libs/core/src/index.js');
+const { BitLayout, DEFAULT_EPOCH, PLAIN_TAG, SystemClock } = built('libs/core/src/index.js');
+const { SegmentIdGenerator, SnowflakeGenerator, systemRandom } = built('libs/core/src/internal.js');
 const { BatchText } = built('apps/leaf-server/src/http/responses/batch-text.js');
 
 const TAG = 'order';

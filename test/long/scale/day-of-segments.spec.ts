@@ -1,4 +1,5 @@
-import { DEFAULT_HOT_TAGS, FakeClock, HotTags, SegmentIdGenerator } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core';
+import { DEFAULT_HOT_TAGS, HotTags, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { Traffic } from '../../../apps/leaf-server/src/monitor/sampling/traffic';
 import { heapInUse } from '../../support/heap';

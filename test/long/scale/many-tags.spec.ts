@@ -1,4 +1,5 @@
-import { DEFAULT_HOT_TAGS, FakeClock, HotTags, PLAIN_TAG, SegmentIdGenerator } from '@leaf-ids/core';
+import { FakeClock, PLAIN_TAG } from '@leaf-ids/core';
+import { DEFAULT_HOT_TAGS, HotTags, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { heapInUse } from '../../support/heap';
 import { InMemorySegmentStore } from '../../support/fakes/in-memory-segment-store';

@@ -1,7 +1,8 @@
 import { Agent } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LeafClient } from '@leaf-ids/client/plain';
-import { codeOf, idsOf } from '@leaf-ids/core';
+import { idsOf } from '@leaf-ids/core';
+import { codeOf } from '@leaf-ids/core/internal';
 import { ask } from '../chaos/load/http-ask';
 import type { Operation } from './checker';
 

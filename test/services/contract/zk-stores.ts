@@ -1,4 +1,5 @@
-import { type Clock, SystemClock, systemRandom } from '@leaf-ids/core';
+import { type Clock, SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import type { NodeLayout } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
 import { isFault, ZookeeperFault } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';

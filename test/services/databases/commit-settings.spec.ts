@@ -1,5 +1,5 @@
 import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { systemRandom } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { clock, connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';

@@ -1,4 +1,5 @@
-import { PLAIN_TAG, systemRandom } from '@leaf-ids/core';
+import { PLAIN_TAG } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import {
   createSegmentStore,
   type DatabaseTarget,

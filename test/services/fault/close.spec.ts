@@ -1,5 +1,5 @@
 import { createSegmentStore, FIRST_TAG, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { systemRandom } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { clock, FAILOVER } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { TcpProxy } from '../../support/http/tcp-proxy';

@@ -1,4 +1,5 @@
-import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE, SegmentIdGenerator, sizeOf, systemRandom } from '@leaf-ids/core';
+import { MAX_RANGE_SIZE, sizeOf } from '@leaf-ids/core';
+import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connect } from '../../contract/sql-stores';
 import { startMariadbPair } from '../../support/servers/mariadb-pair';

@@ -1,14 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { type Allocation, type IdRange, SegmentStore, type TagEntry } from '@leaf-ids/core';
 import {
-  type Allocation,
   DEFAULT_SEGMENT_OPTIONS,
-  type IdRange,
   SegmentIdGenerator,
   type SegmentOptions,
-  SegmentStore,
   systemRandom,
-  type TagEntry,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { createSegmentStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connectAsServer, FAILOVER, sqlFixture } from '../../contract/sql-stores';
 import type { SegmentStoreFixture } from '../../contract/segment-store.contract';

@@ -1,16 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type IdRange, LeafError, periodRow } from '@leaf-ids/core';
 import {
   DEFAULT_SEGMENT_OPTIONS,
-  type IdRange,
-  LeafError,
   PeriodCalendar,
   periodOf,
-  periodRow,
   SegmentIdGenerator,
   systemRandom,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { ShardRouter } from '@leaf-ids/persistence';
 import { clock, sqlFixture, type SqlFixture } from '../../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_SEGMENT_OPTIONS, type IdRange, SegmentIdGenerator, systemRandom } from '@leaf-ids/core';
+import type { IdRange } from '@leaf-ids/core';
+import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl, ShardRouter } from '@leaf-ids/persistence';
 import { clock, connect } from '../../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';

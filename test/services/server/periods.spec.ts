@@ -1,5 +1,5 @@
 import { LeafClient } from '@leaf-ids/client';
-import { PeriodCalendar } from '@leaf-ids/core';
+import { PeriodCalendar } from '@leaf-ids/core/internal';
 import { createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';

@@ -1,4 +1,5 @@
-import { FakeClock, systemRandom } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { CLOSED, NativeFailure } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';

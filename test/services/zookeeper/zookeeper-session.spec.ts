@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import {
   parseZookeeperAddress,
   parseZookeeperAuth,
@@ -267,7 +268,8 @@ it('two sessions of one process do not know each other', async () => {
 describe('a process', () => {
   /** Its last words decide how it ends. */
   const PROGRAM = `
-    const { SystemClock, systemRandom } = require('./libs/core/src');
+    const { SystemClock } = require('./libs/core/src');
+    const { systemRandom } = require('./libs/core/src/internal');
     const { parseZookeeperAddress } = require('./libs/registry/src/stores/zookeeper/zookeeper-address');
     const { ZookeeperSession } = require('./libs/registry/src/stores/zookeeper/zookeeper-session');
     const connectMs = Number(process.argv[2]);

@@ -2,11 +2,11 @@ import {
   type IdRange,
   IdService,
   LeafError,
-  onlyNumber,
   type PeriodNumber,
   type PeriodRanges,
   type SnowflakeParts,
 } from '@leaf-ids/core';
+import { onlyNumber } from '@leaf-ids/core/internal';
 
 /** Issues IDs from counters in ranges of 1000, and records the requests. */
 export class InMemoryIdService extends IdService {

@@ -1,17 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
+import { FakeClock, type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
 import {
   defaultLayout,
-  FakeClock,
-  type Instance,
-  LeafError,
   SnowflakeGenerator,
   type Tenure,
   WorkerLease,
-  WorkerRegistry,
   type WorkerFile,
   type WorkerRegistryOptions,
-  type WorkerStore,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
 

@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Allocation,
-  DEFAULT_SEGMENT_OPTIONS,
-  type IdRange,
-  LeafError,
-  SegmentIdGenerator,
-  type SegmentStore,
-  systemRandom,
-} from '@leaf-ids/core';
+import { type Allocation, type IdRange, LeafError, type SegmentStore } from '@leaf-ids/core';
+import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connect, sqlFixture } from '../../contract/sql-stores';
 import type { PrivateServer } from './private-server';

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { defaultLayout, SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { defaultLayout, systemRandom } from '@leaf-ids/core/internal';
 import type { RegistryOptions } from '@leaf-ids/registry';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect as connectDatabase } from '../../contract/sql-stores';

@@ -1,5 +1,6 @@
 import { Agent } from 'node:http';
-import { defaultLayout, type IdRange, type LeafErrorCode } from '@leaf-ids/core';
+import type { IdRange, LeafErrorCode } from '@leaf-ids/core';
+import { defaultLayout } from '@leaf-ids/core/internal';
 import { call } from '../http/http';
 import { IssuedIds, runsOf } from '../issued-ids';
 import { problemCode } from '../http/problem';

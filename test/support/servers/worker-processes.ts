@@ -1,11 +1,5 @@
-import {
-  FakeClock,
-  LeaseHolder,
-  type WorkerClaim,
-  WorkerRegistry,
-  type WorkerRegistryOptions,
-  type WorkerStore,
-} from '@leaf-ids/core';
+import { FakeClock, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
+import { LeaseHolder, type WorkerClaim, type WorkerRegistryOptions } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
 

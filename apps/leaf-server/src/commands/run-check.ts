@@ -1,4 +1,5 @@
-import { LeafError, SystemClock, systemRandom } from '@leaf-ids/core';
+import { LeafError, SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { checkDatabases } from '@leaf-ids/persistence';
 import type { LeafConfig } from '../config/leaf-config';
 import { reportText } from './report-text';

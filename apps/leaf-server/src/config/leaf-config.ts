@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { firstAddress, formatInstance, type HostAddresses, type Instance, LeafError, messageOf } from '@leaf-ids/core';
+import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
+import { firstAddress, type HostAddresses, messageOf } from '@leaf-ids/core/internal';
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { isTag, messageOf } from '@leaf-ids/core';
+import { isTag, messageOf } from '@leaf-ids/core/internal';
 import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { parseZookeeperAddress, parseZookeeperAuth } from '@leaf-ids/registry';
 

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
-import { type Clock, LeafError, messageOf, NONCE_HEADER } from '@leaf-ids/core';
+import { type Clock, LeafError } from '@leaf-ids/core';
+import { messageOf, NONCE_HEADER } from '@leaf-ids/core/internal';
 import { ServerFault } from '../servers/server-fault';
 import type { ClientToken } from './client-token';
 

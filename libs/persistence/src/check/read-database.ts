@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type Clock, type RandomSource, reasonOf, type TagRow } from '@leaf-ids/core';
+import type { Clock, RandomSource, TagRow } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import { hasTable } from '../schema/columns';
 import { createDatabaseNames, createTagStore } from '../database/create-store';
 import { DIALECTS } from '../dialects/dialects';

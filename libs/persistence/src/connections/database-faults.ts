@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 
 /** How to treat an error of the database. */
 export interface DatabaseFault {

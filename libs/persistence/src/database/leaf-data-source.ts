@@ -1,5 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { type Clock, messageOf, withinDeadline, type ShutdownReport } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import { messageOf, withinDeadline, type ShutdownReport } from '@leaf-ids/core/internal';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import { DIALECTS } from '../dialects/dialects';
 import type { DatabaseTarget } from './database-url';

@@ -1,5 +1,6 @@
 import type { Client, ClientConfig } from 'pg';
-import { LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import type { ReadPassword } from '../connections/password';
 import type { HostAddress } from './dialect';
 import { POSTGRES_SESSION } from './postgres-session';

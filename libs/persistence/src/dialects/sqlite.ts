@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { codeOf, LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { FAULT, faultsBy } from '../connections/database-faults';
 import type { SessionDialect } from '../connections/session-dialect';
 import { inTransaction, MIGRATIONS_TABLE } from '../schema/migrate';

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';

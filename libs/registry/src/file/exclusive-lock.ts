@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { loadSqlite, type SqliteConnection } from '@leaf-ids/persistence';
 
 /**

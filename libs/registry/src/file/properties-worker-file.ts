@@ -1,15 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  codeOf,
-  type FileRecord,
-  formatInstance,
-  type Instance,
-  LeafError,
-  messageOf,
-  WorkerFile,
-  writeDurably,
-} from '@leaf-ids/core';
+import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
+import { codeOf, type FileRecord, messageOf, WorkerFile, writeDurably } from '@leaf-ids/core/internal';
 import { type ExclusiveLock, lockDirectory } from './exclusive-lock';
 import { formatProperties, parseProperties } from './properties';
 

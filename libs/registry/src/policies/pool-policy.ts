@@ -1,13 +1,5 @@
-import {
-  type Choice,
-  type ChoiceContext,
-  type GraceOptions,
-  LeafError,
-  type RandomSource,
-  type StoredWorker,
-  WorkerPolicy,
-  type WorkerUsage,
-} from '@leaf-ids/core';
+import { LeafError, type RandomSource, type StoredWorker, type WorkerUsage } from '@leaf-ids/core';
+import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
 
 const LARGEST_POOL = 1024;
 /** Number of candidates to try before reading the records again. */

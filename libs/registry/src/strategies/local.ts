@@ -1,4 +1,5 @@
-import { formatInstance, type Instance, processInstance } from '@leaf-ids/core';
+import { formatInstance, type Instance } from '@leaf-ids/core';
+import { processInstance } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
 import type { Strategy } from './strategy';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultLayout, WorkerRegistry } from '@leaf-ids/core';
+import { WorkerRegistry } from '@leaf-ids/core';
+import { defaultLayout } from '@leaf-ids/core/internal';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/servers/data-directory';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';

@@ -1,4 +1,5 @@
-import type { Clock, Instance, RandomSource, WorkerFile, WorkerPolicy, WorkerStore } from '@leaf-ids/core';
+import type { Clock, Instance, RandomSource, WorkerStore } from '@leaf-ids/core';
+import type { WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
 
 /** The dependencies of a strategy. */
 export interface StrategyContext {

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defaultLayout } from '@leaf-ids/core';
+import { defaultLayout } from '@leaf-ids/core/internal';
 import { runsOf } from '../../../support/issued-ids';
 import type { LeafProcess } from '../world/leaf-process';
 import { ask, type Reply } from './http-ask';

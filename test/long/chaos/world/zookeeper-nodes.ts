@@ -1,4 +1,5 @@
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { ZookeeperFault } from '../../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import { parseZookeeperAddress } from '../../../../libs/registry/src/stores/zookeeper/zookeeper-address';
 import { ZookeeperSession } from '../../../../libs/registry/src/stores/zookeeper/zookeeper-session';

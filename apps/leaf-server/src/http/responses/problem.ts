@@ -1,6 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf-ids/core';
+import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { DATA_CSP } from './content-security';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id';
 

@@ -1,7 +1,8 @@
 import type { RequestListener, Server } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Clock, LeafError, systemRandom } from '@leaf-ids/core';
+import { type Clock, LeafError } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import type { HttpLimits } from '../../config/http-limits';
 import type { AccessLogConfig } from '../../config/leaf-config';
 import type { Drain } from '../../lifecycle/drain';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { codeOf, type HostAddresses, LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { codeOf, type HostAddresses, messageOf } from '@leaf-ids/core/internal';
 import { isWildcard } from '../../config/addresses';
 
 /** Where a port is to listen, and the settings that say so. */

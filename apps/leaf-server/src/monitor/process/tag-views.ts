@@ -1,5 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { Clock, forEachInPages, type SegmentSnapshot, type TagSnapshot } from '@leaf-ids/core';
+import { Clock } from '@leaf-ids/core';
+import { forEachInPages, type SegmentSnapshot, type TagSnapshot } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/segment';
 import { hundredths } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';

@@ -1,12 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  codeOf,
   formatInstance,
   type Instance,
-  isCount,
   LeafError,
-  parseObject,
   parseRegistryDocument,
   type RegistryDocument,
   type StoredRegistry,
@@ -14,6 +11,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
+import { codeOf, isCount, parseObject } from '@leaf-ids/core/internal';
 import { type ExclusiveLock, lockDirectory } from '../../file/exclusive-lock';
 import { formatRecord, invalid, notWritten, readRecord, readText, writeText } from './worker-record-file';
 

@@ -1,15 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import {
-  codeOf,
-  isCount,
-  isTime,
-  LeafError,
-  messageOf,
-  parseObject,
-  type StoredWorker,
-  type WorkerRecord,
-  writeDurably,
-} from '@leaf-ids/core';
+import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
+import { codeOf, isCount, isTime, messageOf, parseObject, writeDurably } from '@leaf-ids/core/internal';
 
 /**
  * The content of `workerID.json`: the four keys of the Java service's local mode, then our own, ending with the process

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { messageOf, type RandomSource } from '@leaf-ids/core';
+import type { RandomSource } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import type { ZookeeperAddress } from './zookeeper-address';
 import { ZookeeperFault } from './zookeeper-fault';
 

@@ -1,4 +1,5 @@
-import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf-ids/core';
+import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
+import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
 import { findEndpoints } from './endpoints';
 import { locateNativeClient, type SessionIdentity } from './native-client';
 import type { ZookeeperAddress, ZookeeperAuth } from './zookeeper-address';

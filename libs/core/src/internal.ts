@@ -1,0 +1,50 @@
+export { unlessAborted, withinDeadline } from './deadline';
+export { DecimalWriter } from './decimal-writer';
+export { syncDirectory, writeDurably } from './durable-file';
+export { codeOf, messageOf, reasonOf } from './errors/leaf-error';
+export { Histogram, type HistogramBucket } from './histogram';
+export { onlyNumber } from './id-service';
+export { isCount, isTime, parseArray, parseObject } from './json';
+export { assertCount, numberFaults, refuseFaults, type NumberRule } from './options';
+export { PeriodicTask } from './periodic-task';
+export { systemRandom } from './random';
+export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
+export { rendezvousScore } from './rendezvous-score';
+export { ShutdownStack, type ShutdownReport } from './shutdown-stack';
+export { forEachInPages } from './pages';
+export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
+export type { BufferContext } from './segment/buffer-context';
+export { CallerQueue } from './segment/caller-queue';
+export { DoubleBuffer } from './segment/double-buffer';
+export type { DoubleBufferSnapshot, SegmentSnapshot, TagSnapshot, TagVisit } from './segment/segment-snapshot';
+export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
+export { IdleRetries } from './segment/idle-retries';
+export { LoadTotals } from './segment/load-totals';
+export { invalidPeriod, PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf } from './segment/periods';
+export { Segment } from './segment/segment';
+export type { SegmentEvents } from './segment/segment-events';
+export { SegmentIdGenerator } from './segment/segment-id-generator';
+export { InterleavedBlocks, type Block } from './segment/interleaved-blocks';
+export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
+export { orRefusal } from './segment/segment-store';
+export { nextStep, type StepPolicyOptions } from './segment/step-policy';
+export { periodicTag, unknownTag } from './segment/tag-refusals';
+export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
+export { fitsDescription, MAX_DESCRIPTION } from './segment/tag-store';
+export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, settingFault, tagKind } from './segment/tag-settings';
+export { defaultLayout } from './snowflake/bit-layout';
+export type { IssueWindow, Tenure } from './snowflake/issue-window';
+export { SnowflakeGenerator } from './snowflake/snowflake-generator';
+export {
+  DEFAULT_SNOWFLAKE_OPTIONS,
+  type SnowflakeOptions,
+  type SnowflakeSnapshot,
+} from './snowflake/snowflake-options';
+export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/clock-check';
+export { firstAddress, type HostAddresses, isLoopback, processInstance } from './worker/instance';
+export { LeaseHolder, type Wait } from './worker/lease-holder';
+export { WorkerFile, type FileRecord } from './worker/worker-file';
+export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
+export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
+export type { WorkerRegistryOptions, WorkerRegistryParts } from './worker/registry-options';
+export type { WorkerClaim } from './worker/worker-claim';
