@@ -5,7 +5,7 @@ import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
-import { parseDatabaseUrl } from '@leaf-ids/persistence';
+import { FIRST_TAG, parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { TakerRules } from './taker-quotas';
 import type { NamedToken } from './tokens';
 import type { HttpLimits } from './http-limits';
@@ -223,6 +223,7 @@ function accessLogOf(values: Resolved): AccessLogConfig | undefined {
 function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
   const common = {
     migrate: values.LEAF_DATABASE_MIGRATE,
+    firstTag: FIRST_TAG,
     accept: values.LEAF_DATABASE_ACCEPT,
     failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
   };
