@@ -60,6 +60,8 @@ export interface LeafConfig {
   readonly process: number | undefined;
   readonly drainMs: number;
   readonly http: HttpLimits;
+  /** How `application/json` shows a single ID above 2^53. */
+  readonly jsonIds: 'number' | 'string';
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly NamedToken[] | undefined;
   /** Read again when it changes. */
@@ -192,7 +194,9 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
       waitMs: values.LEAF_SEGMENT_WAIT_MS,
       keepAliveMs: values.LEAF_KEEP_ALIVE_MS,
       trustedProxies: values.LEAF_TRUSTED_PROXIES ?? [],
+      javaPaths: values.LEAF_JAVA_PATHS,
     },
+    jsonIds: values.LEAF_JSON_IDS,
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     takers: takersOf(values),
