@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Column, type DataSource, Entity, Tree, TreeChildren, TreeParent, type TreeRepository } from 'typeorm';
 import { type KeyType, LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
 interface Folder {
@@ -50,7 +50,7 @@ export function treesContract(names: readonly OrmDatabase[]): void {
   async function open(database: OrmDatabase, kind: Kind, as: KeyType): Promise<void> {
     const type = folderOf(kind, as);
     dataSource = await databases.open(database, [type]);
-    new LeafIdSubscriber(dataSource, new InMemoryIdService());
+    new LeafIdSubscriber(dataSource, new RecordingIdService());
     folders = dataSource.getTreeRepository(type);
   }
 
