@@ -1,6 +1,7 @@
 import {
   type DynamicModule,
   type FactoryProvider,
+  Inject,
   Injectable,
   type InjectionToken,
   Logger,
@@ -13,7 +14,7 @@ import {
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { IdService, SegmentStore, SystemClock, TagStore } from '@leaf-ids/core';
-import { PersistenceModule } from '@leaf-ids/persistence';
+import { Persistence, PersistenceModule } from '@leaf-ids/persistence';
 import { SegmentService } from '@leaf-ids/segment';
 import { SnowflakeService } from '@leaf-ids/snowflake';
 import { EmbeddedIdService } from './embedded-id-service';
@@ -33,8 +34,11 @@ class LeafLifecycle implements OnModuleInit, OnApplicationBootstrap, OnApplicati
 
   constructor(
     private readonly leaf: Leaf,
+    @Inject(Persistence) persistence: Persistence | undefined,
     @Optional() private readonly scheduler?: SchedulerRegistry,
-  ) {}
+  ) {
+    persistence?.closeAfter(() => leaf.stop());
+  }
 
   async onModuleInit(): Promise<void> {
     await this.leaf.init();

@@ -270,7 +270,11 @@ describe('loadConfig', () => {
   });
 
   it('warns of a variable that it does not know', () => {
-    expect(loadConfig({ LEAF_PROT: '8081' }).warnings).toEqual([expect.stringContaining('LEAF_PROT')]);
+    expect(loadConfig({ LEAF_PROT: '8081', LEAF_SEGMENT_WAIT: '5', LEAF_COLOUR: 'red' }).warnings).toEqual([
+      'Unknown setting LEAF_PROT; ignored. Did you mean LEAF_PORT?',
+      'Unknown setting LEAF_SEGMENT_WAIT; ignored. Did you mean LEAF_SEGMENT_WAIT_MS?',
+      'Unknown setting LEAF_COLOUR; ignored. .env.example lists all settings.',
+    ]);
   });
 
   it('warns of a server that others cannot be told from', () => {

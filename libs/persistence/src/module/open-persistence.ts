@@ -59,7 +59,9 @@ export async function openPersistence(
   if (options !== undefined && 'shards' in options) return openSharded(options);
   if (options === undefined || !(dataSource instanceof LeafDataSource)) return undefined;
   const segments = createSegmentStore(dataSource, failoverOptions(options, new Logger('Persistence')));
-  return new Persistence(segments, createTagStore(dataSource));
+  const persistence = new Persistence(segments, createTagStore(dataSource));
+  dataSource.beforeDestroy = () => persistence.onApplicationShutdown();
+  return persistence;
 }
 
 /** TypeORM requires a driver, even for a data source that is never opened. */

@@ -2,6 +2,7 @@ import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
 import { codeOf, internalError, messageOf, sendProblem } from '@leaf-ids/core/internal';
+import { withVariables } from '../../config/option-variables';
 import { DATA_CSP } from './content-security';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id';
 
@@ -52,9 +53,17 @@ export function noRoute(): LeafError {
   );
 }
 
+/** An error of the libraries whose message names variables in place of options. */
+function inSettings(error: LeafError): LeafError {
+  const message = withVariables(error.message);
+  if (message === error.message) return error;
+  const { code, cause, retryAfterMs } = error;
+  return new LeafError(code, message, { cause, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}
+
 /** Converts anything thrown during a request to an error of the catalogue. */
 export function toLeafError(thrown: unknown, method: string): LeafError {
-  if (thrown instanceof LeafError) return thrown;
+  if (thrown instanceof LeafError) return inSettings(thrown);
   // Nest wraps the errors of the body parser.
   const known = FRAMEWORK_FAULTS[codeOf(thrown instanceof HttpException ? thrown.cause : thrown) ?? ''];
   if (known !== undefined) return new LeafError(known[0], known[1], { cause: thrown });
