@@ -1,6 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
-import { assertTag } from '@leaf-ids/core/internal';
+import { assertTag, unknownTag } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/segment';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
@@ -39,7 +39,7 @@ export class TagAdmin {
   async find(tag: string): Promise<TagResponse> {
     assertTag(tag);
     const row = await this.rows().find(tag);
-    if (row === undefined) throw new LeafError('LEAF_TAG_NOT_FOUND', `There is no tag "${tag}". Create it first.`);
+    if (row === undefined) throw unknownTag(tag);
     return toTagResponse(row);
   }
 
