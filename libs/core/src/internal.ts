@@ -30,7 +30,7 @@ export { orRefusal } from './segment/segment-store';
 export { nextStep, type StepPolicyOptions } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
-export { fitsDescription, MAX_DESCRIPTION } from './segment/tag-store';
+export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION } from './segment/tag-store';
 export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, settingFault, tagKind } from './segment/tag-settings';
 export { defaultLayout } from './snowflake/bit-layout';
 export type { IssueWindow, Tenure } from './snowflake/issue-window';
