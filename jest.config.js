@@ -24,6 +24,7 @@ module.exports = {
   moduleNameMapper: {
     '^@leaf-ids/migrations$': '<rootDir>/migrations/index.ts',
     '^@leaf-ids/client/plain$': '<rootDir>/libs/client/src/plain.ts',
+    '^@leaf-ids/orm/prisma$': '<rootDir>/libs/orm/src/prisma/index.ts',
     '^@leaf-ids/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
