@@ -138,6 +138,6 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    exclude: { path: ['(^|/)dist/', 'vite\\.config\\.mjs$'] },
+    exclude: { path: ['(^|/)dist/', 'vite\\.config\\.mjs$', '^test/applications/[^/]+/programs/'] },
   },
 };
