@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Column, type DataSource, Entity, In, ManyToOne, OneToMany, type Repository } from 'typeorm';
 import { PrefixedFormat, RadixFormat } from '@leaf-ids/core';
 import { idTransformer, LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
 const orderIds = new PrefixedFormat('ord', new RadixFormat({ base: 10 }));
@@ -46,7 +46,7 @@ export function formatsContract(names: readonly OrmDatabase[]): void {
 
     beforeEach(async () => {
       dataSource = await databases.open(database, [Order, Line]);
-      new LeafIdSubscriber(dataSource, new InMemoryIdService());
+      new LeafIdSubscriber(dataSource, new RecordingIdService());
       orders = dataSource.getRepository(Order);
       await orders.save([
         orders.create({ customer: 'a', lines: [new Line(), new Line()] }),

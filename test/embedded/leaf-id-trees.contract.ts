@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Column, type DataSource, Entity, Tree, TreeChildren, TreeParent, type TreeRepository } from 'typeorm';
 import { type KeyForm, LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
 import { PrefixedFormat, RadixFormat } from '@leaf-ids/core';
-import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
 interface Folder {
@@ -53,7 +53,7 @@ export function treesContract(names: readonly OrmDatabase[]): void {
   async function open(database: OrmDatabase, kind: Kind, as: KeyForm): Promise<void> {
     const type = folderOf(kind, as);
     dataSource = await databases.open(database, [type]);
-    new LeafIdSubscriber(dataSource, new InMemoryIdService());
+    new LeafIdSubscriber(dataSource, new RecordingIdService());
     folders = dataSource.getTreeRepository(type);
   }
 
@@ -130,7 +130,7 @@ export function treesContract(names: readonly OrmDatabase[]): void {
   it.each(cases)('a %s on %s refuses keys with a format', async (kind, database) => {
     const type = folderOf(kind, new PrefixedFormat('dir', new RadixFormat({ base: 10 })));
     dataSource = await databases.create(database, [type]);
-    new LeafIdSubscriber(dataSource, new InMemoryIdService());
+    new LeafIdSubscriber(dataSource, new RecordingIdService());
     await expect(dataSource.initialize()).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
   });
 

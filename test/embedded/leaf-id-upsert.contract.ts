@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Column, CreateDateColumn, type DataSource, Entity, type Repository } from 'typeorm';
 import { LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
 @Entity()
@@ -61,7 +61,7 @@ export function upsertContract(names: readonly OrmDatabase[]): void {
 
     beforeEach(async () => {
       dataSource = await databases.open(database, [User, Visit, Note]);
-      new LeafIdSubscriber(dataSource, new InMemoryIdService());
+      new LeafIdSubscriber(dataSource, new RecordingIdService());
       users = dataSource.getRepository(User);
       await users.save({ email: 'a@x', name: 'first' });
     });

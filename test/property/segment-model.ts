@@ -1,15 +1,13 @@
+import { FakeClock, LeafError, type IdRange } from '@leaf-ids/core';
 import {
   DoubleBuffer,
-  FakeClock,
   IdleRetries,
-  LeafError,
   LoadTotals,
   messageOf,
   SegmentIdGenerator,
-  type IdRange,
   type SegmentOptions,
   type SegmentSnapshot,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { InMemorySegmentStore, type HeldCall, type SegmentRow } from '../support/fakes/in-memory-segment-store';
 import { idsOf } from '../support/fakes/segment-rig';
 import { watch, type Watched } from '../support/watch';

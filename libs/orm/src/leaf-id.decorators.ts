@@ -1,5 +1,5 @@
 import { PrimaryColumn } from 'typeorm';
-import { assertTag } from '@leaf-ids/core';
+import { assertTag } from '@leaf-ids/core/internal';
 import { addGeneratedKey, keyTypeOf } from './generated-key';
 import { IdTransformer, type KeyForm } from './id-transformer';
 

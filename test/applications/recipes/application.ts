@@ -61,6 +61,20 @@ export class Application {
     return JSON.parse(line) as Result[];
   }
 
+  /** Runs suites of this repository with another TypeORM, a package of this application. */
+  async runSuites(typeorm: string, suites: readonly string[]): Promise<void> {
+    const config = join(this.folder, `${typeorm}.config.cjs`);
+    const package_ = join(this.folder, 'node_modules', typeorm);
+    await writeFile(
+      config,
+      `const config = require(${JSON.stringify(join(ROOT, 'jest.config.js'))});
+const moduleNameMapper = { '^typeorm$': ${JSON.stringify(package_)}, ...config.moduleNameMapper };
+module.exports = { ...config, rootDir: ${JSON.stringify(ROOT)}, moduleNameMapper };
+`,
+    );
+    await command(process.execPath, ['node_modules/jest/bin/jest.js', '--config', config, ...suites], ROOT);
+  }
+
   private async write({ page, program, given, exported }: Recipe, kind: Kind): Promise<void> {
     const folder = join(this.folder, program, kind);
     const text = await readFile(join(ROOT, 'docs/orm', page), 'utf8');

@@ -5,14 +5,15 @@ import { type MariadbServer, startMariadb } from '../../support/servers/mariadb'
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 import { pack } from '../../support/packages';
 import { Application, type Result } from './application';
-import { CURRENT, type Kind, type Recipe } from './recipes';
-import { documentedTable, keepTables, tableOf } from './table';
+import { CURRENT, type Kind, LOWEST_TYPEORM, type Recipe, TYPEORM_0 } from './recipes';
+import { documentedTable, documentedTitles, keepTables, tableOf } from './table';
 
 /** npm may have to fetch what the applications need. */
 const LIMIT_MS = 300_000;
 
 let directory: string;
 let current: Application;
+let older: Application;
 let mariadb: MariadbServer;
 let postgres: PostgresServer;
 const tables = new Map<string, string[]>();
@@ -20,9 +21,13 @@ const tables = new Map<string, string[]>();
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'leaf-recipes-'));
   current = new Application(join(directory, 'current'), CURRENT);
+  older = new Application(join(directory, 'older'), [TYPEORM_0]);
   const tarballs = [...(await pack(join(directory, 'tarballs'))).values()];
-  [mariadb, postgres] = await Promise.all([startMariadb(), startPostgres(), current.install(tarballs)]);
-  await current.build();
+  [mariadb, postgres] = await Promise.all([startMariadb(), startPostgres()]);
+  for (const application of [current, older]) {
+    await application.install(tarballs);
+    await application.build();
+  }
 }, LIMIT_MS);
 
 afterAll(async () => {
@@ -37,21 +42,32 @@ function createDatabase(recipe: Recipe, kind: Kind): Promise<string> {
   return Promise.resolve(join(directory, `${recipe.title}.sqlite`.replaceAll(' ', '-')));
 }
 
-describe.each(CURRENT.map((recipe) => ({ ...recipe, application: () => current })))(
-  'the recipe for $title',
-  ({ application, ...recipe }) => {
-    const outcomes = new Map<Kind, Result[]>();
+const cases = [
+  ...CURRENT.map((recipe) => ({ recipe, title: recipe.title, application: () => current })),
+  { recipe: TYPEORM_0, title: TYPEORM_0.title, application: () => older },
+];
 
-    it.each(recipe.kinds)('gives each row on %s a key of Leaf, or refuses it', async (kind) => {
-      const results = await application().run(recipe, kind, await createDatabase(recipe, kind));
-      outcomes.set(kind, results);
-      expect(results.filter(({ outcome }) => outcome === 'wrong')).toEqual([]);
-    });
+describe.each(cases)('the recipe for $title', ({ application, recipe }) => {
+  const outcomes = new Map<Kind, Result[]>();
 
-    it('is described by docs/orm.md', () => {
-      const table = tableOf(recipe, outcomes);
-      tables.set(recipe.title, table);
-      expect(documentedTable(recipe.title)).toEqual(table);
-    });
-  },
-);
+  it.each(recipe.kinds)('gives each row on %s a key of Leaf, or refuses it', async (kind) => {
+    const results = await application().run(recipe, kind, await createDatabase(recipe, kind));
+    outcomes.set(kind, results);
+    expect(results.filter(({ outcome }) => outcome === 'wrong')).toEqual([]);
+  });
+
+  it('is described by docs/orm.md', () => {
+    const table = tableOf(recipe, outcomes);
+    tables.set(recipe.title, table);
+    expect(documentedTable(recipe.title)).toEqual(table);
+  });
+});
+
+it.each([
+  ['typeorm', 'test/embedded/leaf-id.spec.ts'],
+  [LOWEST_TYPEORM, 'test/services/embedded/leaf-id.spec.ts'],
+])('%s 0.3 passes %s', (typeorm, suite) => older.runSuites(typeorm, [suite]), LIMIT_MS);
+
+it('docs/orm.md has a table of each recipe, and no other', () => {
+  expect(documentedTitles().sort()).toEqual(cases.map(({ title }) => title).sort());
+});

@@ -100,4 +100,10 @@ export const CURRENT: readonly Recipe[] = [
   },
 ];
 
-export const TYPEORM_0: Recipe = { ...typeorm, title: 'TypeORM 0.3', packages: ['typeorm@0.3'] };
+/** The lowest version that `@leaf-ids/orm` supports, beside the latest 0.3. */
+export const LOWEST_TYPEORM = 'typeorm-lowest';
+export const TYPEORM_0: Recipe = {
+  ...typeorm,
+  title: 'TypeORM 0.3',
+  packages: ['typeorm@0.3', `${LOWEST_TYPEORM}@npm:typeorm@0.3.20`],
+};

@@ -25,16 +25,16 @@ export function tableOf({ kinds }: Recipe, outcomes: Outcomes): string[] {
   return [header, header.map(() => '---'), ...rows].map(line);
 }
 
-/** The table of a recipe that docs/orm.md shows. */
+const page = (): string => readFileSync(join(ROOT, 'docs/orm.md'), 'utf8');
+
+/** The recipes whose tables docs/orm.md shows. */
+export const documentedTitles = (): string[] => [...page().matchAll(/^### (.*)$/gm)].map(([, title = '']) => title);
+
 export function documentedTable(title: string): string[] {
-  const page = readFileSync(join(ROOT, 'docs/orm.md'), 'utf8');
-  const begin = page.indexOf(`\n### ${title}\n`);
-  if (begin < 0) return [];
-  const [section = ''] = page
-    .slice(begin + 1)
+  const section = page()
     .split(/^(?=### |<!-- )/m)
-    .filter((part) => part.startsWith('### '));
-  return section.split('\n').filter((line) => line.startsWith('| '));
+    .find((part) => part.startsWith(`### ${title}\n`));
+  return (section ?? '').split('\n').filter((line) => line.startsWith('| '));
 }
 
 /** For `node test/applications/recipes/run.mjs --write-docs`. */

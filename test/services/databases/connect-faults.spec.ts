@@ -36,7 +36,7 @@ describe.each<[string, () => Promise<PrivateServer>, RegExp, RegExp]>([
     });
     const { message } = error as Error;
     expect(message).toContain(parseDatabaseUrl(url).description);
-    expect(message).toContain('LEAF_DATABASE_URL');
+    expect(message).toContain('the option database');
     for (const secret of [SECRET, decodeURIComponent(SECRET)]) expect(message).not.toContain(secret);
     await (await connect(parseDatabaseUrl(good))).destroy();
   });

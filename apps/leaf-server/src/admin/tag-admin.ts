@@ -1,5 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { assertTag, LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
+import { LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
+import { assertTag } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/segment';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';

@@ -1,4 +1,5 @@
-import { backoffMs, type Clock, type RandomSource, withinDeadline } from '@leaf-ids/core';
+import type { Clock, RandomSource } from '@leaf-ids/core';
+import { backoffMs, withinDeadline } from '@leaf-ids/core/internal';
 import { Child, type Exit, type Fork } from './child';
 import { HANG_MS, hangs } from './heartbeat';
 import { Relay } from './relay';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { firstAddress, type HostAddresses } from '@leaf-ids/core';
+import { firstAddress, type HostAddresses } from '@leaf-ids/core/internal';
 import { sharesRegistry } from './contradictions';
 import type { Resolved } from './resolved';
 

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { firstAddress, formatInstance, type HostAddresses, type Instance, LeafError, messageOf } from '@leaf-ids/core';
+import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
+import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
@@ -39,6 +40,8 @@ export interface AccessLogConfig {
   readonly slowMs: number;
   readonly ratio: number;
 }
+
+const PREFIX = 'LEAF_';
 
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
@@ -253,11 +256,17 @@ function hint(name: string, text: string): string {
 }
 
 function unknownVariables(env: NodeJS.ProcessEnv): string[] {
-  const known = new Set(Object.keys(VARIABLES));
+  const known = Object.keys(VARIABLES);
   const unknown = Object.keys(env).filter(
-    (name) => name.startsWith('LEAF_') && !known.has(name) && !isServiceLink(name),
+    (name) => name.startsWith(PREFIX) && !known.includes(name) && !isServiceLink(name),
   );
-  return unknown.map((name) => `Unknown setting ${name}; ignored. .env.example lists all settings.`);
+  // Without the prefix, which would make all names similar.
+  const own = known.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  return unknown.map((name) => {
+    const meant = nearestName(name.slice(PREFIX.length), own);
+    const hint = meant === undefined ? '.env.example lists all settings.' : `Did you mean ${PREFIX}${meant}?`;
+    return `Unknown setting ${name}; ignored. ${hint}`;
+  });
 }
 
 function isServiceLink(name: string): boolean {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isTag, MAX_RANGE_SIZE, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf-ids/core';
+import { MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { isTag, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf-ids/core/internal';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import type { Drain } from '../lifecycle/drain';
 import type { IdQuota } from '../takers/id-quota';

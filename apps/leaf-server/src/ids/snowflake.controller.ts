@@ -1,6 +1,7 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { assertTag, MAX_BATCH_SIZE, NONCE_PARAMETER } from '@leaf-ids/core';
+import { MAX_BATCH_SIZE } from '@leaf-ids/core';
+import { assertTag, NONCE_PARAMETER } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
 import { TEXT_TYPE } from '../http/fast-path';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import type { HeadersObject, SchemaObject } from '@nestjs/swagger';
-import { MAX_ID, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN } from '@leaf-ids/core';
+import { MAX_ID } from '@leaf-ids/core';
+import { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN } from '@leaf-ids/core/internal';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { ApiQuery } from './decorators';
 

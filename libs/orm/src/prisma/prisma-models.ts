@@ -1,4 +1,5 @@
-import { assertTag, LeafError } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { assertTag } from '@leaf-ids/core/internal';
 
 /** A model of the Prisma schema. A model without `tag` and `snowflake` has no key of Leaf. */
 export interface PrismaModel {

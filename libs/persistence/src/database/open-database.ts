@@ -1,12 +1,5 @@
-import {
-  type Clock,
-  LeafError,
-  type LeafErrorCode,
-  messageOf,
-  type RandomSource,
-  retry,
-  unlessAborted,
-} from '@leaf-ids/core';
+import { type Clock, LeafError, type LeafErrorCode, type RandomSource } from '@leaf-ids/core';
+import { messageOf, retry, unlessAborted } from '@leaf-ids/core/internal';
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../connections/connection-limits';
 import type { Dialect } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';

@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { FAULT, type DatabaseFault, faultsBy } from '../connections/database-faults';
 
 /** By the error names of mysql2: those of the server, and its own. */

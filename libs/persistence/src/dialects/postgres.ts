@@ -1,4 +1,4 @@
-import { messageOf } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import { passwordReader } from '../connections/password';
 import { FailoverGuard } from '../failover/failover-guard';
 import { holdsExactly } from '../schema/columns';

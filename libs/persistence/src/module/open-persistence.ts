@@ -1,13 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { lentTarget } from '../database/lent-database';
-import { newDatabase } from '../database/new-database';
+import { IN_MEMORY, newDatabase } from '../database/new-database';
 import { FIRST_TAG, openDatabase } from '../database/open-database';
 import { Persistence } from './persistence';
 import type { PersistenceModuleOptions } from './persistence.module-definition';
@@ -32,7 +33,10 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
     {
       ...{ ...source, migrate, accept, onCloseProblem: closeProblem(logger), ...(signal && { signal }) },
       onAccepted: (problem) => logger.warn(`Accepted: ${problem}`),
-      onCreated: () => logger.log(newDatabase(source.target.description)),
+      onCreated: () => {
+        if ('file' in source.target && source.target.file === undefined) logger.warn(IN_MEMORY);
+        else logger.log(newDatabase(source.target.description));
+      },
       onRetry: (problem, waitMs) => {
         logger.warn(`The database is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`);
       },
@@ -55,7 +59,9 @@ export async function openPersistence(
   if (options !== undefined && 'shards' in options) return openSharded(options);
   if (options === undefined || !(dataSource instanceof LeafDataSource)) return undefined;
   const segments = createSegmentStore(dataSource, failoverOptions(options, new Logger('Persistence')));
-  return new Persistence(segments, createTagStore(dataSource));
+  const persistence = new Persistence(segments, createTagStore(dataSource));
+  dataSource.beforeDestroy = () => persistence.onApplicationShutdown();
+  return persistence;
 }
 
 /** TypeORM requires a driver, even for a data source that is never opened. */

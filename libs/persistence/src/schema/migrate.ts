@@ -1,5 +1,5 @@
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { messageOf } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import type { SchemaDialect } from './schema-dialect';
 
 /** A separate table: an application that shares the database has its own migrations table. */

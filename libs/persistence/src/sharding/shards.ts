@@ -1,4 +1,5 @@
-import { type Clock, withinDeadline, tagOfRow } from '@leaf-ids/core';
+import { type Clock, tagOfRow } from '@leaf-ids/core';
+import { withinDeadline } from '@leaf-ids/core/internal';
 import { FIRST_TAG_FIELDS } from '../schema/migrate';
 import { FIRST_TAG } from '../database/open-database';
 import { Roster } from './roster';

@@ -1,4 +1,5 @@
-import { DEFAULT_SEGMENT_OPTIONS, FakeClock, type IdRange, SegmentIdGenerator } from '@leaf-ids/core';
+import { FakeClock, type IdRange } from '@leaf-ids/core';
+import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import { type HeldCall, InMemorySegmentStore, type SegmentRow } from '../../../support/fakes/in-memory-segment-store';
 import { SeededRandom } from '../seeded-random';
 

@@ -1,12 +1,5 @@
-import {
-  formatInstance,
-  type Instance,
-  isCount,
-  isTime,
-  parseArray,
-  parseObject,
-  type WorkerRecord,
-} from '@leaf-ids/core';
+import { formatInstance, type Instance, type WorkerRecord } from '@leaf-ids/core';
+import { isCount, isTime, parseArray, parseObject } from '@leaf-ids/core/internal';
 import { hide, reveal } from './hidden-text';
 
 /** A parsed node name. */

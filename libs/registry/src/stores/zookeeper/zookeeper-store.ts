@@ -14,7 +14,7 @@ import {
 } from '@leaf-ids/core';
 import { type NodeLayout, type NodeName, PLAIN, SEQUENTIAL } from './node-layout';
 import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
-import { isFault, ZookeeperFault } from './zookeeper-fault';
+import { isFault, ZookeeperFault, type ZookeeperFaultKind } from './zookeeper-fault';
 import type { ZookeeperNode } from './zookeeper-node';
 import { ZookeeperPeers } from './zookeeper-peers';
 import type { ZookeeperSession } from './zookeeper-session';
@@ -23,6 +23,12 @@ import type { ZookeeperSession } from './zookeeper-session';
 const PIPELINE = 256;
 /** Constant, because a ZooKeeper server that confirms a write has all earlier writes. */
 const ORIGIN = 'zookeeper';
+/** What an operator must do, by the kind of the fault. */
+const REMEDIES: { readonly [Kind in ZookeeperFaultKind]?: string } = {
+  denied: 'Set the option snowflake.registry.zookeeper.auth to the credentials that own its nodes.',
+  invalid:
+    'Check the option snowflake.registry.name, the option snowflake.instance.ip and the option snowflake.registry.zookeeper.address.',
+};
 
 export interface ZookeeperStoreOptions {
   /** Name of the service, part of every path. */
@@ -266,11 +272,10 @@ export class ZookeeperWorkerStore extends WorkerStore {
     } catch (error) {
       if (!(error instanceof ZookeeperFault)) throw error;
       const { kind, message } = error;
-      if (kind === 'denied') {
-        throw this.misconfigured(`${message} Set LEAF_ZOOKEEPER_AUTH to the credentials that own its nodes.`, error);
-      }
-      if (kind === 'invalid') {
-        throw this.misconfigured(`${message} Check LEAF_NAME, LEAF_ADVERTISE_HOST and LEAF_ZOOKEEPER.`, error);
+      const remedy = REMEDIES[kind];
+      if (remedy !== undefined) {
+        const problem = `Cannot use the worker registry ${this.description}. ${message} ${remedy}`;
+        throw new LeafError('LEAF_CONFIG_INVALID', problem, { cause: error });
       }
       throw new LeafError(
         'LEAF_REGISTRY_UNREACHABLE',
@@ -278,12 +283,6 @@ export class ZookeeperWorkerStore extends WorkerStore {
         { cause: error, retryAfterMs: 1000 },
       );
     }
-  }
-
-  private misconfigured(problem: string, cause: ZookeeperFault): LeafError {
-    return new LeafError('LEAF_CONFIG_INVALID', `Cannot use the worker registry ${this.description}. ${problem}`, {
-      cause,
-    });
   }
 
   private unreadable(path: string): LeafError {
