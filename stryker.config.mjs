@@ -8,7 +8,7 @@ const cache = 'node_modules/.cache/stryker';
  * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
  */
 export default {
-  mutate: ['libs/core/src/**/*.ts', '!**/*.spec.ts', '!libs/core/src/index.ts'],
+  mutate: ['libs/core/src/**/*.ts', '!**/*.spec.ts', '!libs/core/src/{index,internal}.ts'],
   // What the tests of the core need, and no more: it is copied.
   ignorePatterns: [
     '**',

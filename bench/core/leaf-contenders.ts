@@ -1,12 +1,11 @@
+import { LeafError, SystemClock } from '@leaf-ids/core';
 import {
   defaultLayout,
-  LeafError,
   SegmentIdGenerator,
   SnowflakeGenerator,
-  SystemClock,
   systemRandom,
   type IssueWindow,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
 import { CHUNK, type Contender } from './contender';
 import { MemorySegmentStore } from './memory-segment-store';
 

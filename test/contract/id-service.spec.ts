@@ -1,16 +1,18 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
-import { IdService } from '@leaf-ids/core';
+import { IdService, SystemClock } from '@leaf-ids/core';
+import { InMemoryIdService } from '@leaf-ids/core/testing';
 import { LeafClient } from '@leaf-ids/client/plain';
 import { IdModule } from '@leaf-ids/id';
 import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { startTestServer } from '../support/servers/server';
-import { idServiceContract } from './id-service.contract';
+import { CONTRACT_TAG, idServiceContract } from './id-service.contract';
 
 idServiceContract('embedded', async () => {
   const directory = await makeDataDirectory();
   const root = IdModule.forRoot({
+    tags: [CONTRACT_TAG],
     segment: { database: { url: `sqlite:${join(directory, 'leaf.sqlite')}`, migrate: true } },
     snowflake: {
       registry: { strategy: 'local', workers: { '*': 0 }, directory },
@@ -35,4 +37,9 @@ idServiceContract('over HTTP', async () => {
     await server.stop();
   };
   return { ids: client, stop };
+});
+
+idServiceContract('in memory', () => {
+  const ids = new InMemoryIdService({ tags: [CONTRACT_TAG], clock: new SystemClock() });
+  return Promise.resolve({ ids, stop: () => Promise.resolve() });
 });

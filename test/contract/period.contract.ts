@@ -1,12 +1,5 @@
-import {
-  type NewTag,
-  PeriodCalendar,
-  type Period,
-  periodOf,
-  periodRow,
-  type TagKind,
-  type TagRow,
-} from '@leaf-ids/core';
+import { type NewTag, type Period, periodRow, type TagKind, type TagRow } from '@leaf-ids/core';
+import { PeriodCalendar, periodOf } from '@leaf-ids/core/internal';
 import type { TagStoreFixture } from './tag-store.contract';
 import { REFUSED } from '../support/http/refusal';
 

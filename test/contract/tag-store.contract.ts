@@ -1,15 +1,14 @@
 import {
   type LeafError,
   type LeafErrorCode,
-  MAX_DESCRIPTION,
   MAX_ID,
-  MAX_STEP,
   type NewTag,
   PLAIN_TAG,
   type SegmentStore,
   type TagChange,
   type TagStore,
 } from '@leaf-ids/core';
+import { MAX_DESCRIPTION, MAX_STEP } from '@leaf-ids/core/internal';
 import { REFUSED } from '../support/http/refusal';
 
 export interface TagStoreFixture {

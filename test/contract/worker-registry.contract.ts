@@ -1,4 +1,5 @@
-import { codeOf, FakeClock } from '@leaf-ids/core';
+import { codeOf } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { failNextWrite, type Moment } from '../support/fakes/lost-answers';
 import {
   CLOCK_OFFSET_MS,
@@ -236,7 +237,7 @@ function fixedRecords(world: WorkerWorld, { remove }: WorkerRegistryHarness): vo
   });
 }
 
-/** As many as race for as many workers of a pool: all get one, and none is left. */
+/** As many processes as the pool has workers race for them: each gets one, and the next process is refused. */
 export async function raceForAll(world: WorkerWorld, racers: number): Promise<void> {
   const processes = await world.race(racers, { maxWorkerId: racers - 1 });
   expect([...idsOf(processes)].sort((a, b) => a - b)).toEqual(Array.from({ length: racers }, (_, n) => n));

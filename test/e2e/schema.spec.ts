@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { migrations } from '@leaf-ids/migrations';
 import { createSegmentStore, createTagStore, loadSqlite, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { systemRandom } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { clock, FAILOVER, PATIENT } from '../contract/sql-stores';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/servers/built-server';
@@ -50,7 +50,7 @@ const DATABASES: Readonly<Record<string, () => Promise<Database>>> = {
 };
 
 async function print(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  // Settings that no server would start with are not looked at.
+  // The command ignores settings with which no server would start.
   const server = servers.spawn(await servers.makeDirectory(), { LEAF_DATABASE_URL: 'none' }, ['schema', ...args]);
   const { code } = await server.exit();
   return { code, stdout: server.stdout, stderr: server.stderr };
@@ -83,9 +83,9 @@ describe('leaf-server schema', () => {
     }
   });
 
-  it.each([[[]], [['oracle']], [['mysql', 'postgres']]])('refuses the arguments %j', async (args) => {
+  it.each([[[]], [['oracle']]])('refuses the arguments %j', async (args) => {
     const { code, stdout, stderr } = await print(...args);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('mysql|postgres|sqlite');
   });
 });

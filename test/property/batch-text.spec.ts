@@ -1,4 +1,5 @@
-import { DecimalWriter, type IdRange, MAX_ID } from '@leaf-ids/core';
+import { type IdRange, MAX_ID } from '@leaf-ids/core';
+import { DecimalWriter } from '@leaf-ids/core/internal';
 import fc from 'fast-check';
 import { batchLength, BatchText } from '../../apps/leaf-server/src/http/responses/batch-text';
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { SegmentOptions } from '@leaf-ids/core';
+import type { SegmentOptions } from '@leaf-ids/core/internal';
 import { booksOf, bufferOf, countsOf, generator, SegmentModel, type Start } from './segment-model';
 
 type Move = (model: SegmentModel) => unknown;

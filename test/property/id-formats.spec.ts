@@ -2,13 +2,13 @@ import {
   BitLayout,
   DatedFormat,
   DEFAULT_LAYOUT,
-  defaultLayout,
   type IdFormat,
   MAX_ID,
   PrefixedFormat,
   RadixFormat,
   SnowflakeDateFormat,
 } from '@leaf-ids/core';
+import { defaultLayout } from '@leaf-ids/core/internal';
 import fc from 'fast-check';
 
 const REFUSED = expect.objectContaining({ name: 'LeafError', code: 'LEAF_ID_INVALID' });

@@ -1,13 +1,6 @@
 import fc from 'fast-check';
-import {
-  PERIOD_BOUNDS,
-  PERIOD_SHAPES,
-  PeriodCalendar,
-  PeriodFormat,
-  periodOf,
-  RESETS,
-  type TagReset,
-} from '@leaf-ids/core';
+import { PeriodFormat, type TagReset } from '@leaf-ids/core';
+import { PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf, RESETS } from '@leaf-ids/core/internal';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,15 +1,14 @@
+import { LeafError, type IdRange } from '@leaf-ids/core';
 import {
   DoubleBuffer,
-  FakeClock,
   IdleRetries,
-  LeafError,
   LoadTotals,
   messageOf,
   SegmentIdGenerator,
-  type IdRange,
   type SegmentOptions,
   type SegmentSnapshot,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { InMemorySegmentStore, type HeldCall, type SegmentRow } from '../support/fakes/in-memory-segment-store';
 import { idsOf } from '../support/fakes/segment-rig';
 import { watch, type Watched } from '../support/watch';

@@ -2,15 +2,17 @@ import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { LeafError, messageOf, SystemClock } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
 import { EmbeddedIdService, Leaf, type LeafStatus } from '@leaf-ids/id';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
 import type { ManagementAddress } from './config/management';
+import type { RespConfig } from './config/resp';
 import { Drain } from './lifecycle/drain';
 import { Readiness } from './lifecycle/readiness';
 import { createAdapter } from './http/server/adapter';
+import { listen, type ListenAddress, placeOf, urlOf } from './http/server/listen';
 import { ManagementPort } from './http/server/management-port';
 import { FastPath } from './http/fast-path';
 import { LeafLogger } from './config/logging';
@@ -33,6 +35,8 @@ export interface LeafServer {
   readonly respPort: number | undefined;
   /** The port as a URL. */
   readonly url: string;
+  /** For the log: the URL, and what the port listens on. */
+  readonly place: string;
   /** Stops in order: drain, HTTP, return of unused IDs, connections. Later calls return the promise of the first. */
   close(options?: { readonly drain: boolean }): Promise<void>;
 }
@@ -64,9 +68,9 @@ export async function startServer(
   const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
-  const route = new FastPath(requests, drain);
+  const route = new FastPath(requests, drain, config.jsonIds);
   const management = new ManagementPort(config.management);
-  const { http: limits, accessLog } = config;
+  const { host, http: limits, accessLog } = config;
   const parts = { limits, accessLog, clock, fastPath: route, counts: requests, overload, drain, management };
   const adapter = createAdapter(parts);
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
@@ -83,7 +87,7 @@ export async function startServer(
   app.get(ApiDocument).describe(app);
   logSettings(config);
   let closed: Promise<void> | undefined;
-  let managementPort: number | undefined;
+  let operators: AddressInfo | undefined;
   let respPort: number | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();
@@ -94,9 +98,9 @@ export async function startServer(
     await app.init();
     await beforeListening?.({ readiness: app.get(Readiness), state: app.get(SharedState) });
     signal?.throwIfAborted();
-    managementPort = await listen('LEAF_MANAGEMENT_PORT', config.management, () => management.listen());
-    respPort = await listen('LEAF_RESP_PORT', config.resp, () => app.get(RespListener).listen());
-    await listen('LEAF_PORT', config, () => app.listen(config.port, config.host));
+    operators = config.management && (await listen(operatorsAt(config.management, host), () => management.listen()));
+    respPort = config.resp && (await listen(respAt(config.resp), () => app.get(RespListener).listen()));
+    await listen({ host, port: config.port, settings: PUBLIC }, () => app.listen(config.port, host));
   } catch (error) {
     await close({ drain: false });
     throw error;
@@ -106,10 +110,11 @@ export async function startServer(
     const takers = app.get(TakerAccess);
     route.serve(app.get(EmbeddedIdService), takers.enabled ? takers : undefined);
   }
-  const { port } = app.getHttpServer().address() as AddressInfo;
-  const url = urlOf(config, port);
-  new Logger('Server').log(greeting(app.get(Leaf).status(), config, url, { managementPort, respPort }));
-  return { port, managementPort, respPort, url, close };
+  const { port, address } = app.getHttpServer().address() as AddressInfo;
+  const url = urlOf(host, port);
+  const place = placeOf(host, port, address);
+  new Logger('Server').log(greeting(app.get(Leaf).status(), config, { url, place, operators, respPort }));
+  return { port, managementPort: operators?.port, respPort, url, place, close };
 }
 
 function logSettings({ files, warnings }: LeafConfig): void {
@@ -118,37 +123,34 @@ function logSettings({ files, warnings }: LeafConfig): void {
   for (const warning of warnings) logger.warn(warning);
 }
 
-async function listen<Result>(
-  setting: string,
-  address: ManagementAddress | undefined,
-  act: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await act();
-  } catch (error) {
-    if (error instanceof LeafError) throw error;
-    throw new LeafError(
-      'LEAF_PORT_UNUSABLE',
-      `The server cannot listen on ${address?.host}:${address?.port}: ${messageOf(error)}. Stop the process that uses the port, or choose another one in ${setting}.`,
-      { cause: error },
-    );
-  }
+const PUBLIC = { host: 'LEAF_HOST', port: 'LEAF_PORT' };
+
+function operatorsAt(management: ManagementAddress, publicHost: string): ListenAddress {
+  const host = management.host === publicHost ? 'LEAF_HOST' : 'LEAF_MANAGEMENT_HOST';
+  return { ...management, settings: { host, port: 'LEAF_MANAGEMENT_PORT' } };
 }
 
-function urlOf({ host }: LeafConfig, port: number): string {
-  const reach = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reach.includes(':') ? `[${reach}]` : reach}:${port}`;
+function respAt({ host, port }: RespConfig): ListenAddress {
+  return { host, port, settings: { host: 'LEAF_RESP_HOST', port: 'LEAF_RESP_PORT' } };
 }
 
 /** Where it listens, what it stands on, and something to try. */
 function greeting(
   { database, registry, snowflake }: LeafStatus,
-  { process, processes }: LeafConfig,
-  url: string,
-  { managementPort, respPort }: Pick<LeafServer, 'managementPort' | 'respPort'>,
+  { management, process, processes }: LeafConfig,
+  {
+    place,
+    url,
+    operators,
+    respPort,
+  }: Pick<LeafServer, 'url' | 'place' | 'respPort'> & { readonly operators: AddressInfo | undefined },
 ): string {
-  const parts = [process === undefined ? `Listening on ${url}` : `Process ${process} of ${processes} serves ${url}`];
-  if (managementPort !== undefined) parts.push(`management port ${managementPort}`);
+  const parts = [
+    process === undefined ? `Listening on ${place}` : `Process ${process} of ${processes} serves ${place}`,
+  ];
+  if (management !== undefined && operators !== undefined) {
+    parts.push(`management port ${placeOf(management.host, operators.port, operators.address)}`);
+  }
   if (respPort !== undefined) parts.push(`Redis protocol on port ${respPort}`);
   if (database !== undefined) parts.push(`database ${database.description}`);
   if (registry !== undefined) {

@@ -1,10 +1,5 @@
-import {
-  DEFAULT_SEGMENT_OPTIONS,
-  SegmentIdGenerator,
-  type SegmentStore,
-  SystemClock,
-  systemRandom,
-} from '@leaf-ids/core';
+import { type SegmentStore, SystemClock } from '@leaf-ids/core';
+import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import {
   createSegmentStore,
   DEFAULT_FAILOVER_GAP_STEPS,

@@ -1,4 +1,4 @@
-import type { SegmentIdGenerator } from '@leaf-ids/core';
+import type { SegmentIdGenerator } from '@leaf-ids/core/internal';
 import { decimals, formatTable, whole } from '../../report/table';
 import { summarize, type Summary } from '../../report/summary';
 import { below, type Target } from '../../report/targets';

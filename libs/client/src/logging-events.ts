@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { reasonOf } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import type { LeafClientEvents } from './client-events';
 
 /** Logs the events that operators need. */

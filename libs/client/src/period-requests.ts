@@ -1,4 +1,5 @@
-import { assertTag, LeafError, type PeriodRanges, withinDeadline } from '@leaf-ids/core';
+import { LeafError, type PeriodRanges } from '@leaf-ids/core';
+import { assertTag, withinDeadline } from '@leaf-ids/core/internal';
 import { readPeriod } from './http/answers';
 import type { PrefetchContext } from './prefetch/prefetch-context';
 import { DuplicateDetector, rangesOverlap } from './prefetch/duplicate-detector';

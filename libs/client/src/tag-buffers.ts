@@ -1,4 +1,5 @@
-import { assertTag, type LeafError } from '@leaf-ids/core';
+import type { LeafError } from '@leaf-ids/core';
+import { assertTag } from '@leaf-ids/core/internal';
 import type { PrefetchContext, PrefetchOptions } from './prefetch/prefetch-context';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { RangeBuffer } from './prefetch/range-buffer';

@@ -1,4 +1,5 @@
-import { type Clock, reasonOf, type SegmentStore } from '@leaf-ids/core';
+import type { Clock, SegmentStore } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import type { Health } from './health';
 
 /** A database that takes longer for a ping counts as down, in milliseconds. */

@@ -1,18 +1,16 @@
 import {
-  assertCount,
   type IdRange,
   IdService,
   idsOf,
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
-  onlyNumber,
   type PeriodNumber,
   type PeriodRanges,
   sizeOf,
-  type SnowflakeGenerator,
   type SnowflakeParts,
 } from '@leaf-ids/core';
+import { assertCount, onlyNumber, type SnowflakeGenerator } from '@leaf-ids/core/internal';
 import type { SegmentService } from '@leaf-ids/segment';
 import type { SnowflakeService } from '@leaf-ids/snowflake';
 import type { LeafReadiness, LeafStatus } from './status';
@@ -139,10 +137,7 @@ export class EmbeddedIdService extends IdService {
 
   private segmentMode(): SegmentService {
     if (this.segmentService !== undefined) return this.segmentService;
-    throw new LeafError(
-      'LEAF_SEGMENT_DISABLED',
-      'Segment mode is disabled. On a server, set LEAF_SEGMENT_ENABLED=true. In an application, set the option database of IdModule.',
-    );
+    throw new LeafError('LEAF_SEGMENT_DISABLED', 'Segment mode is disabled. To enable it, set the option segment.');
   }
 
   private generator(): SnowflakeGenerator {
@@ -153,7 +148,7 @@ export class EmbeddedIdService extends IdService {
     if (this.snowflakeService !== undefined) return this.snowflakeService;
     throw new LeafError(
       'LEAF_SNOWFLAKE_DISABLED',
-      'Snowflake mode is disabled. On a server, set LEAF_SNOWFLAKE_ENABLED=true. In an application, set the option snowflake of IdModule.',
+      'Snowflake mode is disabled. To enable it, set the option snowflake.',
     );
   }
 }

@@ -1,5 +1,5 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
-import type { WorkerRegistryOptions } from '@leaf-ids/core';
+import type { WorkerRegistryOptions } from '@leaf-ids/core/internal';
 import type { RegistryOptions } from './strategies/strategies';
 
 /** A strategy and the options of its leases. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FactoryProvider, Logger } from '@nestjs/common';
-import { SystemClock, systemRandom, WorkerRegistry } from '@leaf-ids/core';
+import { SystemClock, WorkerRegistry } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { closeProblem } from '@leaf-ids/persistence';
 import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions } from './registry.module-definition';
 import { strategyOf } from './strategies/strategies';

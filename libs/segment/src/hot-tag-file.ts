@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isTag, writeDurably } from '@leaf-ids/core';
+import { isTag, writeDurably } from '@leaf-ids/core/internal';
 
 /** Reads the saved hot tags. A missing, incomplete or foreign file counts as empty: the file only speeds up a start. */
 export async function readHotTags(path: string): Promise<[string, number][]> {

@@ -1,4 +1,5 @@
-import type { FileRecord, StoredWorker } from '@leaf-ids/core';
+import type { StoredWorker } from '@leaf-ids/core';
+import type { FileRecord } from '@leaf-ids/core/internal';
 import { sinceStart, START } from './conditions';
 import { type ExcuseCounts, excuseOf, noExcuses } from './excuses';
 import { describeIssuer, type Issuer } from './issuer';

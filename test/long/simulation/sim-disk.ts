@@ -1,4 +1,5 @@
-import { type FileRecord, formatInstance, type Instance, LeafError, WorkerFile } from '@leaf-ids/core';
+import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
+import { type FileRecord, WorkerFile } from '@leaf-ids/core/internal';
 import type { Caller } from './network';
 import type { Scheduler } from './scheduler';
 import type { SimServer } from './sim-server';

@@ -1,19 +1,21 @@
 import {
   type BitLayout,
-  DEFAULT_SNOWFLAKE_OPTIONS,
-  type FileRecord,
   formatInstance,
   type Instance,
   LeafError,
-  reasonOf,
-  SnowflakeGenerator,
-  type Tenure,
   type TimeSource,
-  WorkerLease,
-  type WorkerLeaseSnapshot,
   WorkerRegistry,
   type WorkerStore,
 } from '@leaf-ids/core';
+import {
+  DEFAULT_SNOWFLAKE_OPTIONS,
+  type FileRecord,
+  reasonOf,
+  SnowflakeGenerator,
+  type Tenure,
+  WorkerLease,
+  type WorkerLeaseSnapshot,
+} from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
 import { type Conditions, sinceStart } from './conditions';

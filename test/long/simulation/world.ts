@@ -5,7 +5,7 @@ import {
   type StoredWorker,
   type WorkerStore,
 } from '@leaf-ids/core';
-import { reasonOf } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import { type Conditions, LAYOUTS, sinceStart, START } from './conditions';
 import { drawWorld } from './draw';
 import type { ExcuseCounts } from './excuses';

@@ -1,4 +1,5 @@
-import { PLAIN_TAG, systemRandom } from '@leaf-ids/core';
+import { PLAIN_TAG } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import {
   createSegmentStore,
   type DatabaseTarget,
@@ -23,7 +24,7 @@ interface DatabaseServer extends PrivateServer {
 interface Case {
   readonly name: string;
   readonly start: () => Promise<DatabaseServer>;
-  /** Keeps everybody else from the table of migrations. */
+  /** Locks the table of migrations. */
   readonly lock: readonly string[];
   readonly unlock: string;
 }

@@ -1,4 +1,5 @@
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, type LeafDataSource, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER, PATIENT } from '../../contract/sql-stores';
 import { freePort } from '../../support/free-port';
@@ -38,7 +39,7 @@ describe('a PostgreSQL URL with several hosts', () => {
     const store = createSegmentStore(opened, { gapSteps: 10, onFailover: (message) => moved.push(message) });
     const before = await store.allocate(TAG, 10);
     expect(await count(primary)).toBeGreaterThan(0);
-    // Those that only asked it are gone.
+    // The connections that only checked the host are closed.
     await until('end of what asked the replica', async () => (await count(replica)) === 0);
 
     await primary.kill();

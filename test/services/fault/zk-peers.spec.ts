@@ -1,4 +1,5 @@
-import { FakeClock, type Instance } from '@leaf-ids/core';
+import type { Instance } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { type LossySession, NAME, openSession, zkStore } from '../contract/zk-stores';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { parseZookeeperAuth } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
@@ -180,7 +181,7 @@ describe.each([
     await owner.acquire();
     await expect(stranger.acquire()).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
-      message: expect.stringContaining('LEAF_ZOOKEEPER_AUTH') as string,
+      message: expect.stringContaining('the option snowflake.registry.zookeeper.auth') as string,
     });
     expect(await owner.extend()).toBe(true);
   });
@@ -188,7 +189,7 @@ describe.each([
   it('does not start with a name that is no part of a path', async () => {
     await expect(start({}, database, 'a//b').acquire()).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
-      message: expect.stringContaining('LEAF_NAME') as string,
+      message: expect.stringContaining('the option snowflake.registry.name') as string,
     });
   });
 });

@@ -1,5 +1,5 @@
 import { LeafClient } from '@leaf-ids/client';
-import { PeriodCalendar } from '@leaf-ids/core';
+import { PeriodCalendar } from '@leaf-ids/core/internal';
 import { createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';
@@ -104,7 +104,7 @@ describe.each<[string, () => Promise<PrivateServer>]>([
       process.stdout.write(
         `${expect.getState().currentTestName}: ${period}: ${numbers.length} numbers, ${missing} missing\n`,
       );
-      // What one server had buffered when the other had allocated above it: two segments at most.
+      // The IDs that one server had buffered when the other allocated above them: two segments at most.
       expect(missing).toBeGreaterThanOrEqual(0);
       expect(missing).toBeLessThanOrEqual(2 * STEP);
     }

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import {
   parseZookeeperAddress,
   parseZookeeperAuth,
@@ -47,7 +48,7 @@ function open(hosts = database, more: Partial<ZookeeperSessionOptions> = {}): Zo
   return session;
 }
 
-/** A session whose root is there. */
+/** A session whose root node exists. */
 async function openRooted(hosts?: string, more?: Partial<ZookeeperSessionOptions>): Promise<ZookeeperSession> {
   const session = open(hosts, more);
   await session.ensurePath('/');
@@ -125,7 +126,7 @@ describe('nodes', () => {
     }
     await expect(session.create('/a', 'ü'.repeat(600_000), 'persistent')).rejects.toMatchObject({ kind: 'invalid' });
     expect(await session.create('/a', 'a'.repeat(1_000_000), 'persistent')).toBe('/a');
-    // Each time, it arrives in another number of pieces.
+    // Each time, it arrives in a different number of chunks.
     for (let n = 0; n < 30; n++) expect((await session.getData('/a'))!.data).toHaveLength(1_000_000);
   });
 
@@ -252,7 +253,7 @@ it('two sessions of one process do not know each other', async () => {
   const near = await openRooted();
   await near.create('/a', '', 'persistent');
   const far = open(database.replace(`:${server.port}`, `:${proxy.port}`), { callMs: 300 });
-  // A busy machine alone can use up the short limit.
+  // A busy machine can exceed the short limit.
   await until('the connection', () => far.getData('/a').catch(() => undefined));
   proxy.blackhole();
   await expect(far.getData('/a')).rejects.toMatchObject({ kind: 'unknown-outcome' });
@@ -265,9 +266,10 @@ it('two sessions of one process do not know each other', async () => {
 });
 
 describe('a process', () => {
-  /** Its last words decide how it ends. */
+  /** The code that follows it decides how the process ends. */
   const PROGRAM = `
-    const { SystemClock, systemRandom } = require('./libs/core/src');
+    const { SystemClock } = require('./libs/core/src');
+    const { systemRandom } = require('./libs/core/src/internal');
     const { parseZookeeperAddress } = require('./libs/registry/src/stores/zookeeper/zookeeper-address');
     const { ZookeeperSession } = require('./libs/registry/src/stores/zookeeper/zookeeper-session');
     const connectMs = Number(process.argv[2]);
@@ -291,7 +293,7 @@ describe('a process', () => {
 
   beforeAll(ensureBuilt);
 
-  /** Fails when it does not end by itself, or not with 0; its own child has to end as well. */
+  /** Fails unless the process exits with 0 by itself and its child ends as well. */
   async function runProgram(
     hosts: string,
     ending: string,

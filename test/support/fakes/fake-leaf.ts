@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core';
+import { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core/internal';
 
 export interface FakeRequest {
   readonly path: string;

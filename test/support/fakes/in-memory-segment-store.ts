@@ -4,9 +4,7 @@ import {
   type IdRange,
   LeafError,
   MAX_ID,
-  orRefusal,
   type Period,
-  periodicTag,
   periodRow,
   PLAIN_TAG,
   SegmentStore,
@@ -14,6 +12,7 @@ import {
   type TagKind,
   tagOfRow,
 } from '@leaf-ids/core';
+import { orRefusal, periodicTag } from '@leaf-ids/core/internal';
 
 export interface SegmentRow {
   maxId: bigint;

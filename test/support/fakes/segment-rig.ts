@@ -1,15 +1,14 @@
+import { LeafError, type IdRange } from '@leaf-ids/core';
 import {
   DEFAULT_SEGMENT_OPTIONS,
   DoubleBuffer,
-  FakeClock,
   IdleRetries,
-  LeafError,
   LoadTotals,
   SegmentIdGenerator,
   type BufferContext,
-  type IdRange,
   type SegmentOptions,
-} from '@leaf-ids/core';
+} from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { InMemorySegmentStore } from './in-memory-segment-store';
 
 export const TAG = 'order';

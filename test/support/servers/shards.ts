@@ -1,5 +1,6 @@
-import { systemRandom } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import {
+  FIRST_TAG,
   parseDatabaseUrl,
   Shard,
   ShardedSegmentStore,
@@ -14,11 +15,11 @@ export interface ShardedDatabases {
   readonly shards: Shards;
   readonly segments: ShardedSegmentStore;
   readonly tags: ShardedTagStore;
-  /** What was reported, newest last. */
+  /** The reported events, newest last. */
   readonly reports: string[];
 }
 
-/** Several databases by name and URL, not opened yet; with the limits of a server when `limits` is left out. */
+/** Several databases by name and URL, not opened yet. `limits` defaults to those of a server. */
 export function shardedDatabases(
   databases: Readonly<Record<string, string>>,
   tags: Readonly<Record<string, string>> = {},
@@ -41,7 +42,8 @@ export function shardedDatabases(
         systemRandom,
       ),
   );
-  const shards = new Shards(all, new ShardRouter(Object.keys(databases), tags), clock, (fault) => reports.push(fault));
+  const router = new ShardRouter(Object.keys(databases), tags);
+  const shards = new Shards(all, router, clock, (fault) => reports.push(fault), FIRST_TAG);
   const segments = new ShardedSegmentStore(shards, {
     onShardFailed: (shard) => reports.push(`${shard} failed`),
     onMisplaced: (tag, shard, owner) => reports.push(`${tag} in ${shard}, not ${owner}`),

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { reasonOf } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import type { Actor } from './actor';
 
 /** A change that was made. */

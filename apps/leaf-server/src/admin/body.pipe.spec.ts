@@ -1,4 +1,5 @@
-import { LeafError, MAX_ID, MAX_STEP } from '@leaf-ids/core';
+import { LeafError, MAX_ID } from '@leaf-ids/core';
+import { MAX_STEP } from '@leaf-ids/core/internal';
 import { BodyPipe } from './body.pipe';
 import { NewTagBody, TagChangeBody } from './tag-bodies';
 

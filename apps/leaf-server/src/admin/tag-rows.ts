@@ -1,14 +1,5 @@
-import {
-  type Interleave,
-  MAX_DESCRIPTION,
-  MAX_INTERLEAVE,
-  MAX_STEP,
-  ORDERS,
-  RESETS,
-  type TagOrder,
-  type TagReset,
-  type TagRow,
-} from '@leaf-ids/core';
+import type { Interleave, TagOrder, TagReset, TagRow } from '@leaf-ids/core';
+import { MAX_DESCRIPTION, MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS } from '@leaf-ids/core/internal';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG, ID, MOMENT } from '../openapi/schemas';
 

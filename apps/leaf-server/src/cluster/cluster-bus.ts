@@ -1,4 +1,5 @@
-import { type Clock, reasonOf, withinDeadline } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import { reasonOf, withinDeadline } from '@leaf-ids/core/internal';
 import type { Order, Reply, Report } from './messages';
 import { Answers, type Gathered, type Missing, WorkerBus, type BusRequest } from './worker-bus';
 

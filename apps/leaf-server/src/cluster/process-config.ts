@@ -1,4 +1,4 @@
-import { processInstance } from '@leaf-ids/core';
+import { processInstance } from '@leaf-ids/core/internal';
 import { strategyOf } from '@leaf-ids/registry';
 import type { LeafConfig } from '../config/leaf-config';
 

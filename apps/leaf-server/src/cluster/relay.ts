@@ -1,4 +1,5 @@
-import { type Clock, withinDeadline } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import { withinDeadline } from '@leaf-ids/core/internal';
 import type { Order, Reply, Report } from './messages';
 
 /** A process that does not answer in this time is reported as missing, in milliseconds. */

@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { reasonOf } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/segment';
 import { Drain } from '../lifecycle/drain';
 import { TakerAccess } from '../takers/taker-access';

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { Logger } from '@nestjs/common';
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { makeToken } from '../config/tokens';
 import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';

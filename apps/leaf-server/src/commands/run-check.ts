@@ -1,6 +1,8 @@
-import { LeafError, SystemClock, systemRandom } from '@leaf-ids/core';
+import { LeafError, SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { checkDatabases } from '@leaf-ids/persistence';
 import type { LeafConfig } from '../config/leaf-config';
+import { withVariables } from '../config/option-variables';
 import { reportText } from './report-text';
 
 /**
@@ -10,11 +12,7 @@ import { reportText } from './report-text';
  * @returns the exit code: 0 if servers can start, 1 if there are problems to fix first
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
-export async function runCheck({ ids }: LeafConfig, args: readonly string[]): Promise<number> {
-  const unknown = args.find((arg) => arg !== '--json');
-  if (unknown !== undefined) {
-    throw new LeafError('LEAF_CONFIG_INVALID', `Unknown argument ${unknown}. Usage: leaf-server check [--json]`);
-  }
+export async function runCheck({ ids }: LeafConfig, { json }: { readonly json: boolean }): Promise<number> {
   const { segment } = ids;
   if (segment === undefined || 'dataSource' in segment.database) {
     throw new LeafError(
@@ -22,8 +20,8 @@ export async function runCheck({ ids }: LeafConfig, args: readonly string[]): Pr
       'Segment mode is off, so there are no tags to check. Set LEAF_SEGMENT_ENABLED=true.',
     );
   }
-  const report = await checkDatabases(segment.database, new SystemClock(), systemRandom);
-  const text = args.includes('--json') ? JSON.stringify(report, null, 2) : reportText(report);
+  const report = withVariables(await checkDatabases(segment.database, new SystemClock(), systemRandom));
+  const text = json ? JSON.stringify(report, null, 2) : reportText(report);
   process.stdout.write(`${text}\n`);
   return report.ok ? 0 : 1;
 }

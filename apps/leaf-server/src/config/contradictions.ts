@@ -1,4 +1,5 @@
-import { BitLayout, isLoopback, messageOf } from '@leaf-ids/core';
+import { BitLayout } from '@leaf-ids/core';
+import { isLoopback, messageOf } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { policyOf } from '@leaf-ids/registry';
 import { localWorkerFaults } from './local-workers';

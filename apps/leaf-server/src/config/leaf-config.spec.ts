@@ -19,7 +19,13 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({ port: 8080, drainMs: 5000, warnings: [] });
     expect(config.log).toEqual({ level: 'info', format: 'json', time: 'iso' });
     expect(config.ids.segment).toEqual({
-      database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, accept: [], failoverGapSteps: 10 },
+      database: {
+        url: `sqlite:${resolve('data/leaf.sqlite')}`,
+        migrate: true,
+        firstTag: 'leaf-segment-test',
+        accept: [],
+        failoverGapSteps: 10,
+      },
       waitMs: 1000,
       refreshMs: 60_000,
       prefetchRatio: 0.1,
@@ -63,6 +69,12 @@ describe('loadConfig', () => {
     expect(fault({ ...several, LEAF_SNOWFLAKE_REGISTRY: 'zk_normal' })).toContain('LEAF_DATABASE_URLS must name');
     const mixed = { LEAF_DATABASE_URLS: '{"a":"mysql://leaf@db/leaf"}', LEAF_DATABASE_URL: 'sqlite:/a' };
     expect(fault({ ...mixed, LEAF_SNOWFLAKE_REGISTRY: 'database' })).toContain('LEAF_DATABASE_URL must name');
+  });
+
+  it('refuses a database in memory, which would issue the same IDs after each restart', () => {
+    const memory = 'sqlite::memory:';
+    expect(fault({ LEAF_DATABASE_URL: memory })).toContain('LEAF_DATABASE_URL must not be in memory');
+    expect(fault({ LEAF_DATABASE_URLS: JSON.stringify({ a: memory }) })).toContain('"a" must not be in memory');
   });
 
   it('accepts both in one SQLite file, and a shared registry without segments', () => {
@@ -232,6 +244,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{"order":"b"}' }).ids.segment?.database).toEqual({
       shards: { databases: { a: 'sqlite:/a', b: 'sqlite:/b' }, tags: { order: 'b' } },
       migrate: true,
+      firstTag: 'leaf-segment-test',
       accept: [],
       failoverGapSteps: 10,
     });
@@ -278,7 +291,11 @@ describe('loadConfig', () => {
   });
 
   it('warns of a variable that it does not know', () => {
-    expect(loadConfig({ LEAF_PROT: '8081' }).warnings).toEqual([expect.stringContaining('LEAF_PROT')]);
+    expect(loadConfig({ LEAF_PROT: '8081', LEAF_SEGMENT_WAIT: '5', LEAF_COLOUR: 'red' }).warnings).toEqual([
+      'Unknown setting LEAF_PROT; ignored. Did you mean LEAF_PORT?',
+      'Unknown setting LEAF_SEGMENT_WAIT; ignored. Did you mean LEAF_SEGMENT_WAIT_MS?',
+      'Unknown setting LEAF_COLOUR; ignored. .env.example lists all settings.',
+    ]);
   });
 
   it('warns of a server that others cannot be told from', () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { codeOf } from '@leaf-ids/core';
+import { codeOf } from '@leaf-ids/core/internal';
 
 /** Variables whose value may be in a file instead, which `<name>_FILE` names: a secret that Kubernetes mounts. */
 const IN_FILE = ['LEAF_DATABASE_URL', 'LEAF_ADMIN_TOKEN', 'LEAF_TAKER_TOKENS'] as const;

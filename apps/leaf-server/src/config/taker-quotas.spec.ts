@@ -1,4 +1,4 @@
-import { messageOf } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import { loadConfig } from './leaf-config';
 import { takerQuotas } from './taker-quotas';
 

@@ -1,4 +1,4 @@
-import { isTag } from '@leaf-ids/core';
+import { isTag } from '@leaf-ids/core/internal';
 import { parseJson } from './parsers';
 import { TOKEN_NAME } from './tokens';
 

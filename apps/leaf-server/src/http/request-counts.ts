@@ -1,4 +1,5 @@
-import { type Clock, Histogram, type HistogramSnapshot } from '@leaf-ids/core';
+import type { Clock, HistogramSnapshot } from '@leaf-ids/core';
+import { Histogram } from '@leaf-ids/core/internal';
 
 /** Upper bounds in milliseconds: from 0.1 ms to 10 s. */
 const LATENCY_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { type IdRange, NONCE_HEADER, sizeOf } from '@leaf-ids/core';
+import { type IdRange, sizeOf } from '@leaf-ids/core';
+import { NONCE_HEADER } from '@leaf-ids/core/internal';
 import { JSON_TYPE } from '../http/fast-path';
 import { streamBody } from '../http/responses/stream-body';
 import { batchLength, BatchText, type Label } from '../http/responses/batch-text';

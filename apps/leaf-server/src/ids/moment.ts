@@ -1,4 +1,4 @@
-import { invalidPeriod } from '@leaf-ids/core';
+import { invalidPeriod } from '@leaf-ids/core/internal';
 
 /** RFC 3339. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;

@@ -1,4 +1,5 @@
-import { LeafError, NO_NONCE, NONCE_PATTERN } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { NO_NONCE, NONCE_PATTERN } from '@leaf-ids/core/internal';
 
 /**
  * Parses the `nonce` parameter of a batch or range; {@link NO_NONCE} if omitted.

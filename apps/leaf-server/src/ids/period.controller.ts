@@ -1,6 +1,7 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { assertTag, MAX_RANGE_SIZE, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core';
+import { MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { assertTag, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
 import { JSON_TYPE } from '../http/fast-path';
 import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse, ApiTags } from '../openapi/decorators';

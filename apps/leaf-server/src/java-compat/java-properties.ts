@@ -1,4 +1,5 @@
-import { LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import type { FileSettings } from '../config/environment';
 import { databaseUrlOf } from './jdbc-url';
 import type { Parser } from '../config/parsers';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import type { FileSettings } from '../config/environment';
 import { readJavaProperties } from './java-properties';
 

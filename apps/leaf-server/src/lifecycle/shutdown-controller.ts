@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { type Clock, LeafError, withinDeadline } from '@leaf-ids/core';
+import { type Clock, LeafError } from '@leaf-ids/core';
+import { withinDeadline } from '@leaf-ids/core/internal';
 
 /** This many signals end the process at once: the first asks it to stop, the second is often a mere repetition. */
 const LAST_SIGNAL = 3;

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import type { HeadersObject, SchemaObject } from '@nestjs/swagger';
-import { MAX_ID, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN } from '@leaf-ids/core';
+import { MAX_ID } from '@leaf-ids/core';
+import { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN } from '@leaf-ids/core/internal';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { ApiQuery } from './decorators';
 
@@ -34,8 +35,18 @@ type ContentOf = Record<string, { readonly schema: SchemaObject }>;
 
 export const HTML = contentOf('text/html', 'HTML.', '<!doctype html>…');
 
-/** A single ID as plain text. */
-export const ID_TEXT = { description: 'The ID.', content: { 'text/plain': { schema: ID } } };
+const JSON_ID = {
+  type: 'integer',
+  format: 'int64',
+  description: 'A number; above 2^53 a string, if the server has LEAF_JSON_IDS=string.',
+  example: 1,
+} as const;
+
+/** A single ID: plain text, or JSON for a client whose `Accept` names it first. */
+export const ID_TEXT = {
+  description: 'The ID.',
+  content: { 'text/plain': { schema: ID }, 'application/json': { schema: JSON_ID } },
+};
 
 /** The query parameters of routes that return several IDs. */
 export function ApiSizeAndNonce(maximum: number): MethodDecorator {

@@ -1,5 +1,5 @@
-import { LeafError } from '@leaf-ids/core';
-import { RETRY_AFTER_S } from '../http/responses/problem';
+import type { LeafError } from '@leaf-ids/core';
+import { RETRY_AFTER_S } from '@leaf-ids/core/internal';
 
 /** The version of the protocol, which a connection chooses with `HELLO`. */
 export type ProtocolVersion = 2 | 3;

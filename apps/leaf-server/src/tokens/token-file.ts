@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Clock, messageOf } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import type { NamedToken } from '../config/tokens';
 import { readSecret } from '../config/secret-files';
 import type { TokenSet } from './token-set';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { messageOf } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 
 /** Tells once when traces begin to be lost, and once when they are delivered again. */
 export class Deliveries {

@@ -1,4 +1,5 @@
-import { formatInstance, type SegmentStore, type WorkerClaim, type WorkerRegistry } from '@leaf-ids/core';
+import { formatInstance, type SegmentStore, type WorkerRegistry } from '@leaf-ids/core';
+import type { WorkerClaim } from '@leaf-ids/core/internal';
 import type { LeafConfig } from '../config/leaf-config';
 import type { Tracing } from './tracing';
 

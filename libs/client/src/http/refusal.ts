@@ -1,4 +1,5 @@
-import { type Clock, ERROR_CATALOGUE, LeafError, type LeafErrorCode, parseObject } from '@leaf-ids/core';
+import { type Clock, ERROR_CATALOGUE, LeafError, type LeafErrorCode } from '@leaf-ids/core';
+import { parseObject } from '@leaf-ids/core/internal';
 import { ServerFault } from '../servers/server-fault';
 import type { HttpAnswer } from './http-connection';
 

@@ -1,4 +1,5 @@
-import { type Clock, LeafError, NONCE_PARAMETER, type RandomSource, reasonOf } from '@leaf-ids/core';
+import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
+import { NONCE_PARAMETER, reasonOf } from '@leaf-ids/core/internal';
 import type { RequestPolicy } from '../servers/request-policy';
 import type { Server } from '../servers/server';
 import type { ServerChoice } from '../servers/server-choice';

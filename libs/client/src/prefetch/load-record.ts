@@ -1,4 +1,4 @@
-import { reasonOf } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import { REPORT_EVERY } from './load-failures';
 
 export interface LoadView {

@@ -1,4 +1,5 @@
-import { LeafError, nextStep, retry } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { nextStep, retry } from '@leaf-ids/core/internal';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { asRefusal, BACKOFF, isPassing, tooLate } from './load-failures';
 import { LoadRecord, type LoadView } from './load-record';

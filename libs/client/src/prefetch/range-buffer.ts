@@ -1,4 +1,5 @@
-import { type IdRange, LeafError, MAX_RANGE_SIZE, Segment } from '@leaf-ids/core';
+import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { Segment } from '@leaf-ids/core/internal';
 import { type RangesAnswer, readRanges } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';

@@ -1,4 +1,5 @@
-import { backoffMs, CallerQueue, type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { backoffMs, CallerQueue } from '@leaf-ids/core/internal';
 import { readRanges } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';

@@ -1,4 +1,5 @@
-import { type RandomSource, rendezvousScore } from '@leaf-ids/core';
+import type { RandomSource } from '@leaf-ids/core';
+import { rendezvousScore } from '@leaf-ids/core/internal';
 import type { RequestPolicy } from './request-policy';
 import type { Server } from './server';
 

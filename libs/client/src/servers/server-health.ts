@@ -1,4 +1,5 @@
-import { type BackoffOptions, backoffMs, type Clock, type RandomSource, reasonOf } from '@leaf-ids/core';
+import type { Clock, RandomSource } from '@leaf-ids/core';
+import { type BackoffOptions, backoffMs, reasonOf } from '@leaf-ids/core/internal';
 
 export interface EjectionOptions extends BackoffOptions {
   /** Number of consecutive failures that eject a server. */

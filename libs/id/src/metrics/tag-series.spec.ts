@@ -1,4 +1,4 @@
-import type { TagVisit } from '@leaf-ids/core';
+import type { TagVisit } from '@leaf-ids/core/internal';
 import type { SegmentService } from '@leaf-ids/segment';
 import { LABELLED_TAGS, OTHER_TAGS, TagSeries, type TagsReading } from './tag-series';
 

@@ -1,4 +1,5 @@
-import { type Clock, withinDeadline } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import { withinDeadline } from '@leaf-ids/core/internal';
 
 /** Maximum length of the queue; further callers are refused. */
 const MAX_WAITING = 10_000;

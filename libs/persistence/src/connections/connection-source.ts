@@ -1,5 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { type Clock, withinDeadline } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import { withinDeadline } from '@leaf-ids/core/internal';
 import { NoAnswer } from './no-answer';
 import { type RawConnection, Session } from './session';
 import type { SessionDialect, SessionLimits } from './session-dialect';

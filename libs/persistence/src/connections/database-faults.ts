@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 
 /** How to treat an error of the database. */
 export interface DatabaseFault {
@@ -35,7 +35,7 @@ export const FAULT = {
   schema: {
     again: 'later',
     byHand: true,
-    hint: 'a table or column is missing: set LEAF_DATABASE_MIGRATE=true, or create it as described in docs/operations.md',
+    hint: 'a table or column is missing: set the option migrate to true, or create it as described in docs/operations.md',
   },
   rights: {
     again: 'later',
@@ -43,6 +43,11 @@ export const FAULT = {
     hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on the tables leaf_*',
   },
   login: { again: 'later', byHand: true, hint: 'check the user, the password and the database in its URL' },
+  noDatabase: {
+    again: 'later',
+    byHand: true,
+    hint: 'the database does not exist: create it, or correct its name in the URL',
+  },
   unwritable: { again: 'never', hint: 'the character set of the table lacks some of its characters; use utf8mb4' },
   full: { again: 'later', hint: 'the disk of the database is full: free some space' },
   noConnection: { again: 'later', hint: 'the database has no free connection: raise max_connections' },

@@ -1,4 +1,5 @@
-import { codeOf, LeafError } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { codeOf } from '@leaf-ids/core/internal';
 import type { SessionDialect } from './session-dialect';
 
 /** A statement or the attempt to connect timed out. */

@@ -1,6 +1,7 @@
 import { exec, type ExecException } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 
 /** Returns the password for the next connection; never rejects. */
 export type ReadPassword = () => Promise<string>;

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { type Clock, LeafError, messageOf, withinDeadline } from '@leaf-ids/core';
+import { type Clock, LeafError } from '@leaf-ids/core';
+import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
 import { ConnectionLine } from './connection-line';
 import { ConnectionSource, type ConnectionSourceOptions } from './connection-source';
 import type { Session, SqlParameter, Statement } from './session';

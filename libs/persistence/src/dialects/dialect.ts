@@ -9,10 +9,10 @@ import type { TagDialect } from '../stores/tag-dialect';
 import type { WorkerDialect } from '../stores/worker-dialect';
 import type { UrlParameters } from './url-parameters';
 
-/** A database file. */
+/** An SQLite database. */
 export interface FileAddress {
-  /** Absolute path. */
-  readonly file: string;
+  /** Absolute path; undefined for a database in memory. */
+  readonly file: string | undefined;
   /** For logs and errors: no secrets. */
   readonly description: string;
 }
@@ -63,6 +63,8 @@ export interface DriverDialect<A extends Address> {
   prepare?(address: A): Promise<void>;
   /** Runs once the schema is up to date. */
   opened?(dataSource: DataSource): Promise<void>;
+  /** The statement that creates a database on the server; none for an engine whose databases are files. */
+  createDatabase?(name: string): string;
   /** The remedy for a database that cannot be opened, as a sentence. */
   advice(error: unknown, schema: string | undefined): string;
 }

@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { FAULT, type DatabaseFault, faultsBy } from '../connections/database-faults';
 
 /** By the error names of mysql2: those of the server, and its own. */
@@ -32,7 +32,7 @@ const byCode = faultsBy({
   ER_ACCESS_DENIED_ERROR: FAULT.login,
   ER_ACCESS_DENIED_NO_PASSWORD_ERROR: FAULT.login,
   ER_HOST_NOT_PRIVILEGED: FAULT.login,
-  ER_BAD_DB_ERROR: FAULT.login,
+  ER_BAD_DB_ERROR: FAULT.noDatabase,
   ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: FAULT.unwritable,
   ER_DATA_TOO_LONG: FAULT.unwritable,
   ER_DISK_FULL: FAULT.full,

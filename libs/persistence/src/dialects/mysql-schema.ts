@@ -1,5 +1,6 @@
 import type { QueryRunner } from 'typeorm';
-import { codeOf, LeafError } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { codeOf } from '@leaf-ids/core/internal';
 import type { Statement } from '../connections/sql-database';
 import { holdsExactly } from '../schema/columns';
 import { locked, MIGRATIONS_TABLE, MigrationsLocked } from '../schema/migrate';

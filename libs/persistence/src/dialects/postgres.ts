@@ -1,4 +1,4 @@
-import { messageOf } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import { passwordReader } from '../connections/password';
 import { FailoverGuard } from '../failover/failover-guard';
 import { holdsExactly } from '../schema/columns';
@@ -87,6 +87,7 @@ export const postgres: Dialect<ServerAddress> = {
         extra: { ...(options.extra as object | undefined), max: own.poolSize },
       };
     },
+    createDatabase: (name) => `CREATE DATABASE "${name.replaceAll('"', '""')}"`,
     advice: (error, schema) =>
       schema !== undefined && NO_OPTIONS.test(messageOf(error)) ? ROLE_SCHEMA : SERVER_ADVICE,
   },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf, syncDirectory } from '@leaf-ids/core';
+import { codeOf, syncDirectory } from '@leaf-ids/core/internal';
 import { loadSqlite } from './sqlite-driver';
 
 /**

@@ -1,4 +1,5 @@
-import { type Allocation, MAX_STEP } from '@leaf-ids/core';
+import type { Allocation } from '@leaf-ids/core';
+import { MAX_STEP } from '@leaf-ids/core/internal';
 import type { AllocRow } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';

@@ -1,4 +1,5 @@
-import { DEFAULT_SEGMENT_OPTIONS, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { DEFAULT_SEGMENT_OPTIONS } from '@leaf-ids/core/internal';
 import type { SqlDatabase, Statement } from '../connections/sql-database';
 
 export interface FailoverOptions {

@@ -1,14 +1,15 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { SystemClock, systemRandom } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { lentTarget } from '../database/lent-database';
-import { newDatabase } from '../database/new-database';
-import { FIRST_TAG, openDatabase } from '../database/open-database';
+import { IN_MEMORY, newDatabase } from '../database/new-database';
+import { openDatabase } from '../database/open-database';
 import { Persistence } from './persistence';
 import type { PersistenceModuleOptions } from './persistence.module-definition';
 import { openSharded } from './open-sharded';
@@ -21,20 +22,22 @@ import { openSharded } from './open-sharded';
  */
 export async function openDataSource(options: PersistenceModuleOptions | undefined): Promise<DataSource> {
   if (options === undefined || 'shards' in options) return unopened();
-  const { migrate, accept = [], signal } = options;
+  const { migrate, accept = [], firstTag, signal } = options;
   const logger = new Logger('Persistence');
-  // The database of an application gets no test tag.
-  const source =
-    'dataSource' in options
-      ? { target: lentTarget(options.dataSource) }
-      : { target: parseDatabaseUrl(options.url), firstTag: FIRST_TAG };
+  const target = 'dataSource' in options ? lentTarget(options.dataSource) : parseDatabaseUrl(options.url);
   return openDatabase(
     {
-      ...{ ...source, migrate, accept, onCloseProblem: closeProblem(logger), ...(signal && { signal }) },
+      ...{ target, migrate, accept, onCloseProblem: closeProblem(logger) },
+      ...{ ...(firstTag !== undefined && { firstTag }), ...(signal && { signal }) },
       onAccepted: (problem) => logger.warn(`Accepted: ${problem}`),
-      onCreated: () => logger.log(newDatabase(source.target.description)),
+      onCreated: () => {
+        if ('file' in target && target.file === undefined) logger.warn(IN_MEMORY);
+        else logger.log(newDatabase(target.description));
+      },
       onRetry: (problem, waitMs) => {
-        logger.warn(`The database is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`);
+        logger.warn(
+          `The database ${target.description} is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`,
+        );
       },
     },
     new SystemClock(),
@@ -55,7 +58,9 @@ export async function openPersistence(
   if (options !== undefined && 'shards' in options) return openSharded(options);
   if (options === undefined || !(dataSource instanceof LeafDataSource)) return undefined;
   const segments = createSegmentStore(dataSource, failoverOptions(options, new Logger('Persistence')));
-  return new Persistence(segments, createTagStore(dataSource));
+  const persistence = new Persistence(segments, createTagStore(dataSource));
+  dataSource.beforeDestroy = () => persistence.onApplicationShutdown();
+  return persistence;
 }
 
 /** TypeORM requires a driver, even for a data source that is never opened. */

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { reasonOf, SystemClock, systemRandom, unlessAborted } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { reasonOf, systemRandom, unlessAborted } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
@@ -59,7 +60,7 @@ async function openShards(options: ShardedPersistenceOptions, logger: Logger, cl
         systemRandom,
       ),
   );
-  const shards = new Shards(all, router, clock, (fault) => logger.error(fault));
+  const shards = new Shards(all, router, clock, (fault) => logger.error(fault), options.firstTag);
   try {
     await unlessAborted(shards.start(), options.signal);
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { codeOf, LeafError } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { codeOf } from '@leaf-ids/core/internal';
 import type { SchemaDialect } from './schema-dialect';
 
 /** The privileges that Leaf needs on each table. */

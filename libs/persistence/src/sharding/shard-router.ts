@@ -1,4 +1,4 @@
-import { rendezvousScore } from '@leaf-ids/core';
+import { rendezvousScore } from '@leaf-ids/core/internal';
 
 /** Assigns each tag to one of several databases. */
 export interface ShardMap {

@@ -1,12 +1,5 @@
-import {
-  type Clock,
-  LeafError,
-  messageOf,
-  type RandomSource,
-  retry,
-  type SegmentStore,
-  withinDeadline,
-} from '@leaf-ids/core';
+import { type Clock, LeafError, type RandomSource, type SegmentStore } from '@leaf-ids/core';
+import { messageOf, retry, withinDeadline } from '@leaf-ids/core/internal';
 import { createDatabaseNames, createSegmentStore, createTagStore } from '../database/create-store';
 import type { FailoverOptions } from '../failover/failover-guard';
 import type { LeafDataSource } from '../database/leaf-data-source';

@@ -3,14 +3,13 @@ import {
   type AllocationRequest,
   type IdRange,
   LeafError,
-  orRefusal,
   type Period,
-  reasonOf,
   SegmentStore,
   type TagEntry,
   type TagKind,
   tagOfRow,
 } from '@leaf-ids/core';
+import { orRefusal, reasonOf } from '@leaf-ids/core/internal';
 import type { Shard } from './shard';
 import { SharedTags } from './shared-tags';
 import type { Shards } from './shards';

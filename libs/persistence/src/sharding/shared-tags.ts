@@ -1,12 +1,5 @@
-import {
-  type Allocation,
-  type IdRange,
-  type Interleave,
-  InterleavedBlocks,
-  LeafError,
-  PLAIN_TAG,
-  type TagEntry,
-} from '@leaf-ids/core';
+import { type Allocation, type IdRange, type Interleave, LeafError, PLAIN_TAG, type TagEntry } from '@leaf-ids/core';
+import { InterleavedBlocks } from '@leaf-ids/core/internal';
 import type { Shard } from './shard';
 
 interface SharedTag {

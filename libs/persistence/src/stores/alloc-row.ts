@@ -1,4 +1,5 @@
-import { LeafError, MAX_ID, MAX_STEP, periodicTag, unknownTag } from '@leaf-ids/core';
+import { LeafError, MAX_ID } from '@leaf-ids/core';
+import { MAX_STEP, periodicTag, unknownTag } from '@leaf-ids/core/internal';
 import type { KindColumns } from './setting-columns';
 
 /** The row of a tag, read after an allocation changed no row. */

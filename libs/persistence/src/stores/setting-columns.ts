@@ -1,4 +1,5 @@
-import { PLAIN_TAG, type TagKind, tagKind } from '@leaf-ids/core';
+import { PLAIN_TAG, type TagKind } from '@leaf-ids/core';
+import { tagKind } from '@leaf-ids/core/internal';
 
 /** The columns with the settings of a tag, as the drivers return them. */
 export interface SettingColumns {

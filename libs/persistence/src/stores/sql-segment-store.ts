@@ -1,21 +1,17 @@
 import {
   type Allocation,
   type AllocationRequest,
-  type Block,
   type IdRange,
   type Interleave,
-  InterleavedBlocks,
-  invalidPeriod,
   LeafError,
   MAX_ID,
-  orRefusal,
   type Period,
   periodRow,
   SegmentStore,
   type TagEntry,
   type TagKind,
-  unknownTag,
 } from '@leaf-ids/core';
+import { type Block, InterleavedBlocks, invalidPeriod, orRefusal, unknownTag } from '@leaf-ids/core/internal';
 import { type AllocRow, type UsableRow, isUsable, refusalOf, exhausted, changedMeanwhile } from './alloc-row';
 import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';

@@ -1,4 +1,5 @@
-import { type Interleave, InterleavedBlocks, type NewTag, type TagRow } from '@leaf-ids/core';
+import type { Interleave, NewTag, TagRow } from '@leaf-ids/core';
+import { InterleavedBlocks } from '@leaf-ids/core/internal';
 import type { SqlParameter } from '../connections/sql-database';
 import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { codeOf, LeafError, type LeafErrorCode, messageOf } from '@leaf-ids/core';
+import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { faultBeneath } from '../connections/database-faults';
 import type { SessionDialect } from '../connections/session-dialect';
 import type { SqlDatabase } from '../connections/sql-database';
@@ -13,7 +14,7 @@ export interface WorkerDatabase {
     /** For logs and errors: no secrets. */
     readonly description: string;
     /** Path of an SQLite file. */
-    readonly file?: string;
+    readonly file?: string | undefined;
   };
   open(): Promise<{ readonly access: SqlDatabase }>;
   close(): Promise<void>;

@@ -1,4 +1,5 @@
-import { formatInstance, type Instance, isCount, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
+import { formatInstance, type Instance, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
+import { isCount } from '@leaf-ids/core/internal';
 
 /** A row of a worker table. */
 export interface WorkerRow {

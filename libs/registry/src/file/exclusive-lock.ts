@@ -1,6 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, LeafError, messageOf } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { loadSqlite, type SqliteConnection } from '@leaf-ids/persistence';
 
 /**
@@ -60,7 +61,7 @@ export async function lockDirectory(directory: string, subject: string): Promise
   } catch (error) {
     throw new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `Cannot lock ${subject} in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or set LEAF_DATA_DIR (embedded: the directory of the registry) to another directory.`,
+      `Cannot lock ${subject} in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or use another data directory.`,
       { cause: error },
     );
   }

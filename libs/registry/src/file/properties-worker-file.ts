@@ -1,15 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  codeOf,
-  type FileRecord,
-  formatInstance,
-  type Instance,
-  LeafError,
-  messageOf,
-  WorkerFile,
-  writeDurably,
-} from '@leaf-ids/core';
+import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
+import { codeOf, type FileRecord, messageOf, WorkerFile, writeDurably } from '@leaf-ids/core/internal';
 import { type ExclusiveLock, lockDirectory } from './exclusive-lock';
 import { formatProperties, parseProperties } from './properties';
 
@@ -73,7 +65,7 @@ export class PropertiesWorkerFile extends WorkerFile {
     if (lock === undefined) {
       throw new LeafError(
         'LEAF_WORKER_HELD',
-        `Another process on this host runs as ${formatInstance(instance)} and has locked ${directory}. Stop that process, or give this server a different port (LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+        `Another process on this host runs as ${formatInstance(instance)} and has locked ${directory}. Stop that process, or give this server a different port (the option snowflake.instance.port).`,
       );
     }
     try {

@@ -1,4 +1,4 @@
-import type { FileRecord } from '@leaf-ids/core';
+import type { FileRecord } from '@leaf-ids/core/internal';
 
 /** The keys of the Java service, which come first. */
 const JAVA = ['workerID', 'maxTimestamp'] as const;

@@ -1,4 +1,5 @@
-import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy, type WorkerUsage } from '@leaf-ids/core';
+import type { WorkerUsage } from '@leaf-ids/core';
+import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
 import type { StoredWorker } from '@leaf-ids/core';
 
 /** One record for each `ip:port`, which no other address ever gets. */

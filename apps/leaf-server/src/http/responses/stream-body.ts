@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { reasonOf } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import type { ChunkQueue } from './chunk-queue';
 
 declare module 'fastify' {

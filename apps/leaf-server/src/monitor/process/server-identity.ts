@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, DEFAULT_SEGMENT_OPTIONS, formatInstance } from '@leaf-ids/core';
+import { Clock, formatInstance } from '@leaf-ids/core';
+import { DEFAULT_SEGMENT_OPTIONS } from '@leaf-ids/core/internal';
 import { LEAF_CONFIG } from '../../config/config.module';
 import type { LeafConfig } from '../../config/leaf-config';
 import { serverVersion } from '../../config/version';

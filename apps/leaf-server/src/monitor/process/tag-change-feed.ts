@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { PeriodicTask, Clock } from '@leaf-ids/core';
+import { Clock } from '@leaf-ids/core';
+import { PeriodicTask } from '@leaf-ids/core/internal';
 import { TagChangeLog } from './tag-change-log';
 import { TagViews } from './tag-views';
 

@@ -1,4 +1,4 @@
-import { Histogram } from '@leaf-ids/core';
+import { Histogram } from '@leaf-ids/core/internal';
 import { LatencyWindow, toLatencyView } from './latency-window';
 
 const MINUTE = 12;

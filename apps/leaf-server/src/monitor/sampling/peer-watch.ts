@@ -1,5 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { Clock, type Peer, PeriodicTask, reasonOf, withinDeadline } from '@leaf-ids/core';
+import { Clock, type Peer } from '@leaf-ids/core';
+import { PeriodicTask, reasonOf, withinDeadline } from '@leaf-ids/core/internal';
 import { SnowflakeService } from '@leaf-ids/snowflake';
 
 /** Maximum age of the list, in milliseconds. */

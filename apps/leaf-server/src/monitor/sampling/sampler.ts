@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, PeriodicTask, reasonOf } from '@leaf-ids/core';
+import { Clock } from '@leaf-ids/core';
+import { PeriodicTask, reasonOf } from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
 import { RequestCounts } from '../../http/request-counts';
 import { Ticker } from './ticker';

@@ -1,4 +1,5 @@
-import type { Clock, PeriodicTask } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import type { PeriodicTask } from '@leaf-ids/core/internal';
 
 /** Runs a task immediately and then periodically until stopped. Missed runs are skipped. */
 export class Ticker {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Clock, LeafError, PeriodicTask, reasonOf } from '@leaf-ids/core';
+import { Clock, LeafError } from '@leaf-ids/core';
+import { PeriodicTask, reasonOf } from '@leaf-ids/core/internal';
 import { Ticker } from '../sampling/ticker';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Traffic } from '../sampling/traffic';

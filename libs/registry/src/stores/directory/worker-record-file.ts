@@ -1,15 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import {
-  codeOf,
-  isCount,
-  isTime,
-  LeafError,
-  messageOf,
-  parseObject,
-  type StoredWorker,
-  type WorkerRecord,
-  writeDurably,
-} from '@leaf-ids/core';
+import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
+import { codeOf, isCount, isTime, messageOf, parseObject, writeDurably } from '@leaf-ids/core/internal';
 
 /**
  * The content of `workerID.json`: the four keys of the Java service's local mode, then our own, ending with the process
@@ -71,7 +62,7 @@ export function notWritten(path: string, cause: unknown): LeafError {
   if (codeOf(cause) === 'EROFS') {
     return new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `The worker file ${path} is on a read-only file system. Mount it writable, or set LEAF_DATA_DIR (embedded: the directory of the registry) to another directory.`,
+      `The worker file ${path} is on a read-only file system. Mount it writable, or use another data directory.`,
       { cause },
     );
   }

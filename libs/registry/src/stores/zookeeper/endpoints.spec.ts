@@ -1,4 +1,4 @@
-import { systemRandom } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { findEndpoints } from './endpoints';
 import { parseZookeeperAddress } from './zookeeper-address';
 

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { messageOf, type RandomSource } from '@leaf-ids/core';
+import type { RandomSource } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 import type { ZookeeperAddress } from './zookeeper-address';
 import { ZookeeperFault } from './zookeeper-fault';
 
@@ -27,7 +28,7 @@ export async function findEndpoints(address: ZookeeperAddress, random: RandomSou
   if (endpoints.length === 0) {
     throw new ZookeeperFault(
       'unreachable',
-      `Cannot resolve any host of ${address.description}: ${problems.join('; ')}. Check LEAF_ZOOKEEPER and DNS.`,
+      `Cannot resolve any host of ${address.description}: ${problems.join('; ')}. Check the option snowflake.registry.zookeeper.address and DNS.`,
     );
   }
   for (let last = endpoints.length - 1; last > 0; last--) {

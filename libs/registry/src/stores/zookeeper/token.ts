@@ -1,4 +1,4 @@
-import { isCount, parseArray } from '@leaf-ids/core';
+import { isCount, parseArray } from '@leaf-ids/core/internal';
 import type { ZookeeperNode } from './zookeeper-node';
 
 /** The values that a write compares. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type Clock, withinDeadline } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import { withinDeadline } from '@leaf-ids/core/internal';
 import {
   cannotLoad,
   CREATE_FLAGS,

@@ -1,4 +1,5 @@
-import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf-ids/core';
+import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
+import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
 import { findEndpoints } from './endpoints';
 import { locateNativeClient, type SessionIdentity } from './native-client';
 import type { ZookeeperAddress, ZookeeperAuth } from './zookeeper-address';
@@ -151,7 +152,7 @@ export class ZookeeperLink {
   private unreachable(problem: string): ZookeeperFault {
     return new ZookeeperFault(
       'unreachable',
-      `Cannot connect to ZooKeeper ${this.options.address.description} (${problem}). Check LEAF_ZOOKEEPER and the servers.`,
+      `Cannot connect to ZooKeeper ${this.options.address.description} (${problem}). Check the option snowflake.registry.zookeeper.address and the servers.`,
     );
   }
 }

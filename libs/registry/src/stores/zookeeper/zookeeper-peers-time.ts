@@ -1,4 +1,5 @@
-import { type Clock, withinDeadline } from '@leaf-ids/core';
+import type { Clock } from '@leaf-ids/core';
+import { withinDeadline } from '@leaf-ids/core/internal';
 
 const PATH = '/api/internal/time';
 const LIMIT_MS = 1000;

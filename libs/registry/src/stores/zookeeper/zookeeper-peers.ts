@@ -1,4 +1,5 @@
-import { type Clock, formatInstance, type Instance, parseObject, type Peer, type TimeSource } from '@leaf-ids/core';
+import { type Clock, formatInstance, type Instance, type Peer, type TimeSource } from '@leaf-ids/core';
+import { parseObject } from '@leaf-ids/core/internal';
 import { ZookeeperFault } from './zookeeper-fault';
 import { askTime, isServerUrl } from './zookeeper-peers-time';
 import type { ZookeeperSession } from './zookeeper-session';

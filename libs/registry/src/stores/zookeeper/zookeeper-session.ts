@@ -1,4 +1,5 @@
-import { type Clock, LeafError, messageOf, type RandomSource, withinDeadline } from '@leaf-ids/core';
+import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
+import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
 import type { CREATE_FLAGS } from './native-client';
 import { isNodePath } from './zookeeper-address';
 import type { ZookeeperConnection } from './zookeeper-connection';
