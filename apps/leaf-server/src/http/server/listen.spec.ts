@@ -39,8 +39,14 @@ describe('listen', () => {
   });
 
   it.each([
-    ['ENOTFOUND', 'The server cannot listen on none.invalid:80: the host name cannot be resolved. Set LEAF_MANAGEMENT_HOST'],
-    ['EAI_AGAIN', 'The server cannot listen on none.invalid:80: the host name cannot be resolved. Set LEAF_MANAGEMENT_HOST'],
+    [
+      'ENOTFOUND',
+      'The server cannot listen on none.invalid:80: the host name cannot be resolved. Set LEAF_MANAGEMENT_HOST',
+    ],
+    [
+      'EAI_AGAIN',
+      'The server cannot listen on none.invalid:80: the host name cannot be resolved. Set LEAF_MANAGEMENT_HOST',
+    ],
     ['EACCES', 'this user may not listen on port 80. Choose a port from 1024 upwards in LEAF_MANAGEMENT_PORT.'],
     ['EIO', 'it broke. Choose another address in LEAF_MANAGEMENT_HOST or another port in LEAF_MANAGEMENT_PORT.'],
   ])('names the remedy of %s', async (code, message) => {
