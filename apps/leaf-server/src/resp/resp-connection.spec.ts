@@ -20,6 +20,7 @@ describe('RespConnection', () => {
   let server: Server;
   let client: Socket;
   let received = '';
+  let socket: Socket;
   let connection: RespConnection;
 
   beforeEach(async () => {
@@ -32,7 +33,8 @@ describe('RespConnection', () => {
     };
     const table = new CommandTable(commands, counts);
     const parts = { table, counts, clock, budget: new TurnBudget(clock), drain, lines: undefined };
-    server = createServer({ allowHalfOpen: true }, (socket) => {
+    server = createServer({ allowHalfOpen: true }, (accepted) => {
+      socket = accepted;
       connection = new RespConnection(socket, new Session(1, '127.0.0.1', false), parts);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -80,6 +82,16 @@ describe('RespConnection', () => {
     answers[0]?.(bulk('waited'));
     await until('all replies', () => received.endsWith('$6\r\nwaited\r\n'));
     expect(replies()).toHaveLength(1001);
+  });
+
+  it('answers what came before the client closed its side, also when that is reported during a pause', async () => {
+    const closed = once(client, 'close');
+    client.end('WAIT\nECHO two\n');
+    await until('the command', () => answers.length === 1);
+    socket.emit('end');
+    answers[0]?.(bulk('one'));
+    await closed;
+    expect(replies()).toEqual(['one', 'two']);
   });
 
   it('ends after the replies to what it has read while the server drains', async () => {

@@ -44,6 +44,8 @@ export class RespConnection {
   /** What it waits for: an answer, room for replies, its next turn. While there is any, it reads and runs nothing. */
   private readonly pauses = new Set<Pause>();
   private answered = false;
+  /** Whether the client has sent all of its commands. */
+  private complete = false;
   private ended = false;
   /** Replies of one kind, in this slice. */
   private tally: { readonly count: RequestCount; times: number } | undefined;
@@ -59,8 +61,11 @@ export class RespConnection {
       if (this.pauses.size === 0) this.work();
     });
     socket.on('drain', () => this.resume('room'));
-    // The client sends no more; what it sent before is answered.
-    socket.on('end', () => this.end());
+    // The client sends no more; what it sent before is answered. Node.js can report this during a pause, too.
+    socket.on('end', () => {
+      this.complete = true;
+      if (this.pauses.size === 0) this.end();
+    });
   }
 
   /** Whether a command is in progress, or replies are not sent yet. */
@@ -105,7 +110,7 @@ export class RespConnection {
     if (!this.flush()) this.stop('room');
     this.record(begunAt);
     if (this.pauses.size > 0) return;
-    if (this.session.ending || (this.answered && this.parts.drain.active)) this.end();
+    if (this.session.ending || this.complete || (this.answered && this.parts.drain.active)) this.end();
     else if (this.socket.isPaused()) this.socket.resume();
   }
 
