@@ -80,10 +80,17 @@ module.exports = {
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'core-is-pure',
-      comment: 'libs/core imports node:* and itself, nothing else.',
+      comment: 'libs/core imports node:* and itself, nothing else; its folder nest may import Nest.',
       severity: 'error',
-      from: { path: '^libs/core/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^libs/core/', pathNot: '^libs/core/src/nest[/.]|\\.spec\\.ts$' },
       to: { pathNot: '^libs/core/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'core-subpaths-on-top',
+      comment: 'The code of libs/core imports neither its folder nest nor its folder testing.',
+      severity: 'error',
+      from: { path: '^libs/core/', pathNot: '^libs/core/src/(nest|testing)[/.]|\\.spec\\.ts$' },
+      to: { path: '^libs/core/src/(nest|testing)[/.]' },
     },
     {
       name: 'libs-through-their-index',
@@ -92,7 +99,7 @@ module.exports = {
       from: { path: '^(libs/([^/]+)|apps/[^/]+)/' },
       to: {
         path: '^libs/',
-        pathNot: ['^libs/$2/', '^libs/[^/]+/src/(index|internal)\\.ts$', '^libs/client/src/plain\\.ts$'],
+        pathNot: ['^libs/$2/', '^libs/[^/]+/src/(index|internal|nest|testing)\\.ts$', '^libs/client/src/plain\\.ts$'],
       },
     },
     {
@@ -141,6 +148,6 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    exclude: { path: ['(^|/)dist/', 'vite\\.config\\.mjs$'] },
+    exclude: { path: ['(^|/)dist/', 'vite\\.config\\.mjs$', '^test/applications/[^/]+/programs/'] },
   },
 };

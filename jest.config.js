@@ -17,7 +17,7 @@ module.exports = {
       },
     ],
   },
-  // Nest and what it brings are ESM, the exporter of traces imports as it runs; Jest on Node 20 can only require.
+  // Nest and its dependencies are ESM, and the trace exporter uses import(): Jest on Node.js 20 supports only require.
   transformIgnorePatterns: [
     '/node_modules/(?!(@nestjs|@opentelemetry/otlp-exporter-base|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|cookie|path-to-regexp)/)',
   ],
@@ -29,9 +29,9 @@ module.exports = {
   },
   reporters: ['default', '<rootDir>/test/support/closing-line.reporter.cjs'],
   testSequencer: '<rootDir>/test/support/longest-first.sequencer.cjs',
-  // Most of them wait for servers: leaving a core free would leave it idle.
+  // Most suites wait for servers, so a core without a worker would be idle.
   maxWorkers: '100%',
-  // A worker that has nothing left to do ends by itself; on a busy machine not within the half second that Jest allows.
+  // On a busy machine, a worker needs more than the half second that Jest allows to exit.
   workerGracefulExitTimeout: 30_000,
   // Suites start database servers and builds, which takes minutes on a busy machine.
   testTimeout: 180_000,

@@ -72,7 +72,7 @@ export class CreateLeafTables1732147200000 implements MigrationInterface {
   readonly name = 'CreateLeafTables1732147200000';
 
   async up(runner: SchemaRunner): Promise<void> {
-    const { type } = runner.dataSource.options;
+    const { type } = runner.connection.options;
     const statements = STATEMENTS[type];
     if (statements === undefined) throw new Error(`unsupported database type ${type}`);
     for (const statement of statements) await runner.query(statement);

@@ -10,7 +10,7 @@ export class CreateSegmentServer1795219200000 implements MigrationInterface {
   readonly name = 'CreateSegmentServer1795219200000';
 
   async up(runner: SchemaRunner): Promise<void> {
-    const mysql = ['mysql', 'mariadb'].includes(runner.dataSource.options.type);
+    const mysql = ['mysql', 'mariadb'].includes(runner.connection.options.type);
     const engine = mysql ? ' ENGINE=InnoDB' : '';
     await runner.query(
       `CREATE TABLE IF NOT EXISTS leaf_segment_server (

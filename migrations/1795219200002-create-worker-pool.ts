@@ -9,7 +9,7 @@ export class CreateWorkerPool1795219200002 implements MigrationInterface {
   readonly name = 'CreateWorkerPool1795219200002';
 
   async up(runner: SchemaRunner): Promise<void> {
-    const mysql = ['mysql', 'mariadb'].includes(runner.dataSource.options.type);
+    const mysql = ['mysql', 'mariadb'].includes(runner.connection.options.type);
     const engine = mysql ? ' ENGINE=InnoDB' : '';
     const ascii = mysql ? ' CHARACTER SET ascii COLLATE ascii_bin' : '';
     const binary = mysql ? ' CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' : '';

@@ -1,8 +1,9 @@
-// node scripts/release.mjs <version> [--dry-run]: sets the version in all manifests and the release date in CHANGELOG.md,
-// commits and tags. Does not push. For publishing, see docs/publishing.md.
+// node scripts/release.mjs <version> [--dry-run]: sets the version in all manifests, the address of the repository in those
+// of the packages, and the release date in CHANGELOG.md; commits and tags. Does not push. For publishing, see
+// docs/publishing.md.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 process.chdir(join(import.meta.dirname, '..'));
@@ -13,6 +14,9 @@ if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) fail('Usage: npm run release -- 
 if (run('git', 'status', '--porcelain') !== '') fail('There are uncommitted changes. Commit them first.');
 if (run('git', 'tag', '--list', tag) !== '') fail(`The tag ${tag} already exists. Choose another version.`);
 
+const repository = webAddress(run('git', 'config', '--default', '', '--get', 'remote.origin.url'));
+if (repository === undefined)
+  fail('The git remote origin is not the address of a repository on a server. Set it: the packages name it.');
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const changelog = readFileSync('CHANGELOG.md', 'utf8');
 const heading = `## ${version} (unreleased)\n`;
@@ -24,7 +28,7 @@ if (notes === '') fail(`The section "${heading.trim()}" of CHANGELOG.md is empty
 const edits = new Map([['CHANGELOG.md', changelog.replace(heading, `## ${version} (${today()})\n`)]]);
 const manifests = run('git', 'ls-files', ':(glob)**/package.json').split('\n');
 const own = new Set(manifests.map((file) => JSON.parse(readFileSync(file, 'utf8')).name));
-for (const file of manifests) edit(file, (text) => withVersion(JSON.parse(text)));
+for (const file of manifests) edit(file, (text) => described(JSON.parse(text), dirname(file)));
 const imageFiles = run('git', 'ls-files', 'deploy', 'docs/*.md').split('\n');
 for (const file of imageFiles)
   edit(file, (text) => text.replaceAll(`leaf-server:${manifest.version}`, `leaf-server:${version}`));
@@ -47,12 +51,27 @@ function edit(file, change) {
   if (changed !== text) edits.set(file, changed);
 }
 
-/** Examples keep their own version; their dependencies on packages of this repository are updated. */
-function withVersion(described) {
-  if (described.version === manifest.version) described.version = version;
-  for (const name of Object.keys(described.dependencies ?? {}))
-    if (own.has(name)) described.dependencies[name] = `^${version}`;
-  return `${JSON.stringify(described, undefined, 2)}\n`;
+/**
+ * Examples keep their own version; their dependencies on packages of this repository are updated. The range excludes the
+ * next minor release, because that may change `/internal` of a package.
+ */
+function described(found, folder) {
+  if (found.version === manifest.version) found.version = version;
+  for (const name of Object.keys(found.dependencies ?? {})) if (own.has(name)) found.dependencies[name] = `~${version}`;
+  if (found.version === version && found.private !== true) {
+    found.repository = { type: 'git', url: `git+${repository}.git`, directory: folder };
+    found.bugs = { url: `${repository}/issues` };
+    found.homepage = `${repository}/tree/main/${folder}#readme`;
+  }
+  return `${JSON.stringify(found, undefined, 2)}\n`;
+}
+
+/** The address of a repository for browsers; undefined for a folder of this machine. */
+function webAddress(remote) {
+  const address = remote.replace(/^git@([^:/]+):/, 'ssh://git@$1/');
+  if (!/^(https|ssh):/.test(address)) return undefined;
+  const { hostname, pathname } = new URL(address);
+  return `https://${hostname}${pathname.replace(/(\.git)?\/?$/, '')}`;
 }
 
 function today() {

@@ -84,7 +84,7 @@ describe('a wrong answer is refused, and another server asked', () => {
     bad.answer = (response, sound, { name }) => {
       send(response, 200, { key: name, ids: spoil([...(sound as { ids: string[] }).ids]) });
     };
-    // Either one may be asked first for snowflake IDs but for the zone.
+    // The zone makes the client prefer the bad server; without it, either one could be first.
     expect(await client.snowflakes(1)).toEqual([1_000_000n]);
     expect(client.snapshot().servers[0]?.lastError).toMatch(/invalid response/);
   });
@@ -96,7 +96,7 @@ describe('a wrong answer is refused, and another server asked', () => {
       await until('the reason', async () => {
         const failure: unknown = await alone.nextId('order').catch((error: unknown) => error);
         expect(failure).toMatchObject({ code: 'LEAF_SERVERS_UNAVAILABLE' });
-        // A machine that stands still for so long gets no answer at all.
+        // Longer than any pause of the machine.
         return /invalid response: its ranges do not ascend/.test(messageOf(failure));
       });
     } finally {

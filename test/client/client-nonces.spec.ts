@@ -63,7 +63,7 @@ describe('an answer that several clients are given', () => {
     await until('the cause', async () => {
       const failure: unknown = await second.nextId('order').catch((error: unknown) => error);
       expect(failure).toMatchObject({ code: 'LEAF_SERVERS_UNAVAILABLE' });
-      // A machine that stands still for so long gets no answer at all.
+      // Longer than any pause of the machine.
       return /belongs to another request.*cache or proxy/.test(messageOf(failure));
     });
   });

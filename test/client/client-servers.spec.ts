@@ -7,7 +7,7 @@ import { TcpProxy } from '../support/http/tcp-proxy';
 import { until } from '../support/until';
 import { watch } from '../support/watch';
 
-/** Nothing is fetched ahead: each ID is a request. */
+/** Disables prefetching: each ID is one request. */
 const ONE_BY_ONE = { segment: { minSize: 1, maxSize: 1 } };
 
 describe('the client and its servers', () => {
@@ -33,7 +33,7 @@ describe('the client and its servers', () => {
     return client;
   }
 
-  /** Lets time pass until the call has ended. */
+  /** Advances the clock until the call has ended. */
   async function ended<T>(call: Promise<T>, stepMs = 25): Promise<T> {
     const watched = watch(call);
     await until('end of the call', async () => {
@@ -60,7 +60,7 @@ describe('the client and its servers', () => {
     expect([near.requests.length, far.requests.length]).toEqual([20, 0]);
     near.answer = (response) => void response.destroy();
     await take(client, 20);
-    // Two failures in a row, and it is left alone.
+    // Two failures in a row eject the server.
     expect([near.requests.length, far.requests.length]).toEqual([22, 20]);
     near.answer = (response, sound) => send(response, 200, sound);
     await clock.advance(250);
@@ -228,7 +228,7 @@ describe('the client and its servers', () => {
       expect(() => client.snowflake()).toThrow(expect.objectContaining({ code: 'LEAF_NOT_READY' }));
       await clock.advance(300_000);
       proxy.heal();
-      // They are left alone for minutes by then: in need they are tried sooner.
+      // They are ejected for minutes by now, but without any other server the client tries them sooner.
       const before = clock.monotonic();
       await ended(client.nextId('order'));
       await ended(client.snowflakes(1));

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
-import { IdService } from '@leaf-ids/core';
+import { IdService, SystemClock } from '@leaf-ids/core';
+import { InMemoryIdService } from '@leaf-ids/core/testing';
 import { LeafClient } from '@leaf-ids/client/plain';
 import { IdModule } from '@leaf-ids/id';
 import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
@@ -36,4 +37,9 @@ idServiceContract('over HTTP', async () => {
     await server.stop();
   };
   return { ids: client, stop };
+});
+
+idServiceContract('in memory', () => {
+  const ids = new InMemoryIdService({ tags: [CONTRACT_TAG], clock: new SystemClock() });
+  return Promise.resolve({ ids, stop: () => Promise.resolve() });
 });

@@ -57,13 +57,13 @@ export function connect(target: DatabaseTarget, migrate = true): Promise<LeafDat
   return openDatabase({ target, migrate, firstTag: FIRST_TAG, onCloseProblem, limits: PATIENT }, clock, systemRandom);
 }
 
-/** With a server's limits of connecting and of statements; the tables are there. */
+/** With the time limits of a server. The tables exist. */
 export function connectAsServer(target: DatabaseTarget): Promise<LeafDataSource> {
   const limits = { ...DEFAULT_LIMITS, closeMs: PATIENT.closeMs };
   return openDatabase({ target, migrate: false, onCloseProblem, limits }, clock, systemRandom);
 }
 
-/** Tags and segments of one new database, its table empty. */
+/** The stores of tags and segments of a new database without tags. */
 export async function tagFixture(url: string, cleanUp: () => Promise<void>): Promise<TagStoreFixture> {
   const target = parseDatabaseUrl(url);
   const dataSource = await connect(target);
@@ -83,7 +83,7 @@ export interface SqlFixture extends SegmentStoreFixture {
   readonly execute: (sql: string) => Promise<unknown>;
 }
 
-/** Two connections to one new database, its table empty. */
+/** Two connections to a new database without tags. */
 export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Promise<SqlFixture> {
   const target = parseDatabaseUrl(url);
   const { put, read } = STATEMENTS[target.dialect];

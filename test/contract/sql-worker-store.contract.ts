@@ -90,7 +90,7 @@ export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void
         const instance = { ip: `leaf-0.${'a'.repeat(60)}.${'b'.repeat(60)}.svc`, port: 8080 };
         const invalid = {
           code: 'LEAF_CONFIG_INVALID',
-          message: expect.stringContaining('LEAF_ADVERTISE_HOST') as string,
+          message: expect.stringContaining('the option snowflake.instance.ip') as string,
         };
         await expect(store.list(instance)).rejects.toMatchObject(invalid);
         await expect(store.create(registry, { ...RECORD, instance }, 7)).rejects.toMatchObject(invalid);

@@ -10,7 +10,7 @@ sqlWorkerRegistryContract([SQLITE_HOST]);
 describe('workers in an SQLite file', () => {
   it.each(['removed', 'replaced'])('that was %s are not written', async (what) => {
     const tables = await WorkerTables.create(startSqlite);
-    const file = 'file' in tables.target ? tables.target.file : '';
+    const file = ('file' in tables.target && tables.target.file) || '';
     const store = tables.store(POOL_WORKERS);
     const made = await store.create(await store.readRegistry(), RECORD, 7);
     await rename(file, `${file}.old`);

@@ -237,7 +237,7 @@ function fixedRecords(world: WorkerWorld, { remove }: WorkerRegistryHarness): vo
   });
 }
 
-/** As many as race for as many workers of a pool: all get one, and none is left. */
+/** As many processes as the pool has workers race for them: each gets one, and the next process is refused. */
 export async function raceForAll(world: WorkerWorld, racers: number): Promise<void> {
   const processes = await world.race(racers, { maxWorkerId: racers - 1 });
   expect([...idsOf(processes)].sort((a, b) => a - b)).toEqual(Array.from({ length: racers }, (_, n) => n));

@@ -19,7 +19,12 @@ describe('npm run release', () => {
     await cp(join(ROOT, 'scripts/release.mjs'), join(directory, 'scripts/release.mjs'));
     await writeFile(join(directory, 'CHANGELOG.md'), CHANGELOG);
     await writeFile(join(directory, 'deploy/compose.yaml'), 'image: leaf-server:1.0.0\n');
-    await writeJson(join(directory, 'package.json'), { name: 'all', version: '1.0.0', workspaces: ['libs/*'] });
+    await writeJson(join(directory, 'package.json'), {
+      name: 'all',
+      version: '1.0.0',
+      private: true,
+      workspaces: ['libs/*'],
+    });
     await writeJson(join(directory, 'libs/a/package.json'), { name: '@own/a', version: '1.0.0' });
     await writeJson(join(directory, 'libs/b/package.json'), {
       name: '@own/b',
@@ -27,9 +32,15 @@ describe('npm run release', () => {
       dependencies: { '@own/a': '^1.0.0' },
     });
     const dependencies = { '@own/b': '^1.0.0', other: '^1.0.0' };
-    await writeJson(join(directory, 'examples/one/package.json'), { name: 'one', version: '5.0.0', dependencies });
+    await writeJson(join(directory, 'examples/one/package.json'), {
+      name: 'one',
+      version: '5.0.0',
+      private: true,
+      dependencies,
+    });
     await writeJson(join(directory, 'package-lock.json'), { name: 'all', lockfileVersion: 3, packages: {} });
     await git('init', '--quiet');
+    await git('remote', 'add', 'origin', 'git@github.com:owner/leaf.git');
     await git('config', 'user.name', 'test');
     await git('config', 'user.email', 'test@example.org');
     await commitAll();
@@ -60,13 +71,13 @@ describe('npm run release', () => {
     expect(changelog).toMatch(/^## 1\.1\.0 \(\d{4}-\d\d-\d\d\)$/m);
     expect(changelog.replace(/\(\d{4}-\d\d-\d\d\)/, '(unreleased)')).toBe(CHANGELOG);
     for (const folder of ['.', 'libs/a', 'libs/b']) expect(await manifest(folder)).toMatchObject({ version: '1.1.0' });
-    expect(await manifest('libs/b')).toMatchObject({ dependencies: { '@own/a': '^1.1.0' } });
+    expect(await manifest('libs/b')).toMatchObject({ dependencies: { '@own/a': '~1.1.0' } });
     expect(await manifest('examples/one')).toMatchObject({
       version: '5.0.0',
-      dependencies: { '@own/b': '^1.1.0', other: '^1.0.0' },
+      dependencies: { '@own/b': '~1.1.0', other: '^1.0.0' },
     });
     expect(await readFile(join(directory, 'deploy/compose.yaml'), 'utf8')).toBe('image: leaf-server:1.1.0\n');
-    expect(await readFile(join(directory, 'package-lock.json'), 'utf8')).toContain('"@own/a": "^1.1.0"');
+    expect(await readFile(join(directory, 'package-lock.json'), 'utf8')).toContain('"@own/a": "~1.1.0"');
 
     expect(await git('status', '--porcelain')).toBe('');
     expect(await git('log', '-1', '--format=%s')).toBe('Release 1.1.0\n');
@@ -74,6 +85,29 @@ describe('npm run release', () => {
       'v1.1.0\nv1.1.0\n\n- **A thing** that is new.\n\n### Details\n\nMore.\n',
     );
   });
+
+  it.each(['git@github.com:owner/leaf.git', 'https://github.com/owner/leaf', 'ssh://git@github.com/owner/leaf.git'])(
+    'writes the address of the repository %s to the manifests of the packages',
+    async (remote) => {
+      await git('remote', 'set-url', 'origin', remote);
+      await release('1.1.0');
+      expect(await manifest('libs/b')).toMatchObject({
+        repository: { type: 'git', url: 'git+https://github.com/owner/leaf.git', directory: 'libs/b' },
+        bugs: { url: 'https://github.com/owner/leaf/issues' },
+        homepage: 'https://github.com/owner/leaf/tree/main/libs/b#readme',
+      });
+      for (const folder of ['.', 'examples/one']) expect(await manifest(folder)).not.toHaveProperty('repository');
+    },
+  );
+
+  it.each(['/srv/leaf', '../leaf.git', undefined])(
+    'refuses the remote %s, which packages cannot name',
+    async (remote) => {
+      await (remote === undefined ? git('remote', 'remove', 'origin') : git('remote', 'set-url', 'origin', remote));
+      await expect(release('1.1.0')).rejects.toThrow('The git remote origin is not the address of a repository');
+      expect(await git('tag', '--list')).toBe('');
+    },
+  );
 
   it('changes nothing by a dry run, and shows what it would change', async () => {
     const output = await release('1.1.0', '--dry-run');
@@ -83,7 +117,7 @@ describe('npm run release', () => {
     expect(await git('tag', '--list')).toBe('');
   });
 
-  it('refuses what is no version, has no section, or has a tag, and a tree with changes', async () => {
+  it('refuses an invalid version, a missing section, an existing tag, and a tree with changes', async () => {
     await expect(release('next')).rejects.toThrow('Usage: npm run release');
     await expect(release('1.2.0')).rejects.toThrow('CHANGELOG.md has no section "## 1.2.0 (unreleased)"');
     await git('tag', 'v1.1.0');

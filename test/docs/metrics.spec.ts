@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LEAF_METRICS } from '@leaf-ids/id';
+import { LEAF_METRICS } from '@leaf-ids/id/internal';
 import { SERVER_METRICS } from '../../apps/leaf-server/src/metrics/server-metrics';
 import type { Family } from '../support/http/exposition';
 import { text } from '../support/http/http';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { transformSync } from '@swc/core';
-import ts from 'typescript';
+import { typeErrors } from '../support/type-errors';
 
 const root = join(__dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -70,23 +70,3 @@ describe('README', () => {
     }
   });
 });
-
-/** The type errors of each program, as if it were a file of this repository. */
-function typeErrors(programs: string[]): string[][] {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (file) => ts.sys.readFile(file)) as {
-    config: object;
-  };
-  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, root);
-  const files = new Map(programs.map((program, index) => [join(root, `test/docs/readme-${index}.ts`), program]));
-  const host = ts.createCompilerHost({ ...options, noEmit: true });
-  const disk = { readFile: host.readFile.bind(host), fileExists: host.fileExists.bind(host) };
-  host.getCurrentDirectory = () => root;
-  host.readFile = (path) => files.get(path) ?? disk.readFile(path);
-  host.fileExists = (path) => files.has(path) || disk.fileExists(path);
-  const built = ts.createProgram([...files.keys()], { ...options, noEmit: true }, host);
-  return [...files.keys()].map((file) =>
-    ts
-      .getPreEmitDiagnostics(built, built.getSourceFile(file))
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' ')),
-  );
-}

@@ -5,18 +5,19 @@ import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
 
 const root = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const below = (folder: string): string[] =>
+  (readdirSync(join(root, folder), { recursive: true }) as string[]).map((file) => join(folder, file));
 const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  ...(readdirSync(join(root, 'docs'), { recursive: true }) as string[])
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/${file}`),
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+  ...['bench', 'docs', 'examples', 'libs', 'migrations', 'test']
+    .flatMap(below)
+    .filter((file) => file.endsWith('.md') && !/node_modules|dist/.test(file)),
 ];
 
-/** The anchors of the headings of a page, as GitHub makes them. */
+/** The anchors of the headings of a page, as GitHub makes them. A comment in a code block is not a heading. */
 function anchorsOf(file: string): string[] {
-  return [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+  const text = read(file).replace(/^```.*?^```/gms, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replace(/[^\p{L}\p{N}_ -]/gu, '')

@@ -5,10 +5,10 @@ import { text } from '../support/http/http';
 import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
 import { ready } from '../support/servers/readiness';
 
-/** What a crash would cost with a registry that has to wait for what was reserved. */
+/** How long a start after a crash would wait with a registry that waits for the reserved time. */
 const TTL_MS = 3_600_000;
 const LIMIT_MS = 60_000;
-/** A short grace: three reports and the offset. */
+/** Shortens the grace, which is three reports and the offset. */
 const ENV = { LEAF_SNOWFLAKE_REPORT_MS: '500', LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '1000' };
 
 const servers = new BuiltServers();
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => mariadb.stop());
 afterEach(() => servers.end());
 
-/** A server as a container platform starts it: with an address and an empty disk of its own. */
+/** Starts a server as a container platform does: with a new address and an empty disk. */
 async function start(env: NodeJS.ProcessEnv, advertised: number): Promise<BuiltServer> {
   const server = await servers.start(await servers.makeDirectory(), {
     ...env,

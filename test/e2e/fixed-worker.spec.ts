@@ -10,7 +10,7 @@ import { TcpProxy } from '../support/http/tcp-proxy';
 import { until } from '../support/until';
 
 const GET = '/api/snowflake/get/order';
-/** Long enough to look at a server that waits for it. */
+/** Long enough to examine a server that waits for this time. */
 const HORIZON_MS = 8000;
 
 const servers = new BuiltServers();

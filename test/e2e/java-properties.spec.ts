@@ -15,7 +15,7 @@ const PORT = 9191;
 const PASSWORD = 'p=ä:s#s w!rd';
 const GET = '/api/snowflake/get/order';
 const SEGMENT = '/api/segment/get/order';
-/** As its start-up scripts make them. */
+/** Created as by the start-up scripts of the Java service. */
 const JAVA_TABLES = [
   `CREATE TABLE leaf_alloc (biz_tag varchar(128) NOT NULL DEFAULT '' PRIMARY KEY, max_id bigint(20) NOT NULL DEFAULT '1',
     step int(11) NOT NULL, description varchar(256) DEFAULT NULL,
@@ -162,14 +162,14 @@ it('shows no secret when the database refuses it', async () => {
 });
 
 describe('beside servers of the Java service', () => {
-  /** By how much its clock may be ahead of ours. */
+  /** How far its clock may be ahead of ours. */
   const LATER_MS = 1500;
 
   beforeEach(async () => {
     for (const sql of JAVA_TABLES) await table(sql);
   });
 
-  /** What a server of it writes at its start, and every three seconds. */
+  /** The statement that a server of the Java service runs at its start, and every three seconds. */
   async function javaRow(ip: string, port: number, timestamp: number): Promise<void> {
     await table(
       `INSERT INTO leaf_workerid_alloc (ip_port, ip, port, max_timestamp, create_time, update_time)

@@ -50,7 +50,7 @@ const DATABASES: Readonly<Record<string, () => Promise<Database>>> = {
 };
 
 async function print(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  // Settings that no server would start with are not looked at.
+  // The command ignores settings with which no server would start.
   const server = servers.spawn(await servers.makeDirectory(), { LEAF_DATABASE_URL: 'none' }, ['schema', ...args]);
   const { code } = await server.exit();
   return { code, stdout: server.stdout, stderr: server.stderr };

@@ -11,7 +11,7 @@ import {
   TableInheritance,
 } from 'typeorm';
 import { idTransformer, LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
 @Entity()
@@ -82,11 +82,11 @@ export function subscriberContract(names: readonly OrmDatabase[]): void {
 
   describe.each(names)('keys on %s', (database) => {
     let dataSource: DataSource;
-    let ids: InMemoryIdService;
+    let ids: RecordingIdService;
 
     beforeEach(async () => {
       dataSource = await databases.open(database, entities);
-      ids = new InMemoryIdService();
+      ids = new RecordingIdService();
       new LeafIdSubscriber(dataSource, ids);
     });
     afterEach(() => dataSource.destroy());
@@ -185,7 +185,7 @@ export function subscriberContract(names: readonly OrmDatabase[]): void {
     'a subscriber on %s may be made before its data source is initialized, and again',
     async (database) => {
       const dataSource = await databases.create(database, entities);
-      const ids = new InMemoryIdService();
+      const ids = new RecordingIdService();
       new LeafIdSubscriber(dataSource, ids);
       for (const expected of ['1', '2']) {
         await dataSource.initialize();

@@ -1,19 +1,21 @@
 import 'reflect-metadata';
 import { LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
-import { InMemoryIdService } from '../support/fakes/in-memory-id-service';
+import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { FILES, OrmDatabases } from '../support/servers/orm-databases';
+import { formatsContract } from './leaf-id-formats.contract';
 import { entities, Event, subscriberContract } from './leaf-id-subscriber.contract';
 import { treesContract } from './leaf-id-trees.contract';
 import { upsertContract } from './leaf-id-upsert.contract';
 
 describe('keys', () => subscriberContract(['SQLite exact']));
+describe('formats', () => formatsContract(['SQLite exact']));
 describe('trees', () => treesContract(FILES));
 describe('stored rows', () => upsertContract(FILES));
 
 it('refuses an ID that the driver has rounded', async () => {
   const dataSource = await new OrmDatabases().open('SQLite', entities);
   try {
-    new LeafIdSubscriber(dataSource, new InMemoryIdService());
+    new LeafIdSubscriber(dataSource, new RecordingIdService());
     const { id } = await dataSource.getRepository(Event).save({});
     await expect(dataSource.getRepository(Event).findBy({ id })).rejects.toMatchObject({ code: 'LEAF_ID_INVALID' });
   } finally {
@@ -23,7 +25,7 @@ it('refuses an ID that the driver has rounded', async () => {
 
 it('leaves another subscriber of its kind in place', async () => {
   const dataSource = await new OrmDatabases().create('SQLite exact', entities);
-  const made = [new InMemoryIdService(), new InMemoryIdService()].map((ids) => new LeafIdSubscriber(dataSource, ids));
+  const made = [new RecordingIdService(), new RecordingIdService()].map((ids) => new LeafIdSubscriber(dataSource, ids));
   await dataSource.initialize();
   try {
     expect(dataSource.subscribers).toEqual(made);

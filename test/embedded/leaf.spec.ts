@@ -105,8 +105,10 @@ describe('Leaf', () => {
     const failing = Leaf.start({ database: file(), snowflake: second });
     await expect(failing).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
     expect([closeDatabase.mock.calls.length, closeRegistry.mock.calls.length]).toEqual([1, 1]);
-    const invalid = Leaf.start({ database: file(), tags: ['no tag!'] });
-    await expect(invalid).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
+    const wrapStore = (): never => {
+      throw new Error('no store');
+    };
+    await expect(Leaf.start({ database: file(), segment: { wrapStore } })).rejects.toThrow('no store');
     expect(closeDatabase).toHaveBeenCalledTimes(2);
     await first.stop();
   });

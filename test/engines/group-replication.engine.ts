@@ -34,7 +34,7 @@ async function restart({ group }: Group, index: number): Promise<void> {
   await group.complete();
 }
 
-/** Killed and started again, it takes writes that its group never sees. */
+/** After a kill and a restart, it accepts writes that its group never receives. */
 async function restartOutside(member: Member): Promise<void> {
   member.startOnBoot = false;
   await member.restart();

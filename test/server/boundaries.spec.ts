@@ -8,7 +8,7 @@ import { problemCode } from '../support/http/problem';
 import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
-/** From here on a number of JavaScript stands for several. */
+/** From here on, one JavaScript number stands for several integers. */
 const EXACT = 2n ** 53n;
 
 let server: TestServer;
@@ -97,7 +97,7 @@ it('a range that would pass the end takes nothing, and a smaller one is still gi
   }
   expect((await json<{ maxId: string }>(port, '/api/tags/near')).maxId).toBe(String(MAX_ID - 100n));
   expect((await admin(port, 'PATCH', '/api/tags/near', { step: 100 })).status).toBe(200);
-  // The refusal holds until the next try.
+  // The server repeats the refusal until it tries the allocation again.
   const given = await until('the next try', async () => {
     const { status, body } = await call(port, '/api/segment/get/near');
     return status === 200 && body;

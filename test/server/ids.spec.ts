@@ -282,6 +282,7 @@ describe.each([{ fastPath: true }, { fastPath: false }])('IDs, $fastPath for the
           const answer = await call(single.port, `/api/${mode}/${verb}/${TAG}`);
           expect(answer.status).toBe(501);
           expect(problemCode(answer)).toBe(code);
+          expect(answer.body).toContain(`To enable it, set ${name}.`);
         }
         expect(await text(single.port, other)).toMatch(/^[1-9]\d*$/);
         expect((await call(single.port, '/health/ready')).status).toBe(200);

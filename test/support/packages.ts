@@ -11,6 +11,7 @@ interface PackedFile {
 
 export interface Manifest {
   readonly version: string;
+  readonly exports?: Record<string, unknown>;
   readonly dependencies?: Record<string, string>;
   readonly peerDependencies?: Record<string, string>;
   readonly devDependencies?: Record<string, string>;

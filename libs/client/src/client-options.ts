@@ -1,4 +1,20 @@
-import { type BitLayoutOptions, DEFAULT_LAYOUT } from '@leaf-ids/core';
+import { type BitLayoutOptions, DEFAULT_LAYOUT, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import {
+  anyText,
+  both,
+  callback,
+  flag,
+  layoutRule,
+  list,
+  milliseconds,
+  object,
+  required,
+  rule,
+  type Rules,
+  tagRule,
+  textOr,
+  whole,
+} from '@leaf-ids/core/internal';
 import type { LeafClientEvents } from './client-events';
 import type { ClientToken } from './http/client-token';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
@@ -54,3 +70,75 @@ export const DEFAULT_CLIENT_OPTIONS = {
   ejection: { failures: 2, firstMs: 250, maxMs: 10_000 },
   layout: DEFAULT_LAYOUT,
 };
+
+/** Bearer tokens of RFC 6750. */
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+const serverUrl = both(
+  rule('an http or https URL', (value) => /^https?:$/.test(urlOf(value)?.protocol ?? '')),
+  (value, name) => {
+    const { host, username, password, search, hash } = new URL(String(value));
+    if (username + password + search + hash === '') return [];
+    return [`${name}: the URL of ${host} must have no user, password, query or fragment`];
+  },
+);
+
+const SERVER: Rules<LeafServerAddress> = { url: required(serverUrl), zone: anyText };
+
+function prefetchRules(most: number): Rules<PrefetchOptions> {
+  return { minSize: whole(1, most), maxSize: whole(1, most), durationMs: milliseconds(1) };
+}
+
+const SNOWFLAKE: Rules<SnowflakePrefetchOptions> = {
+  ...prefetchRules(MAX_BATCH_SIZE),
+  maxAgeMs: (value, name) => (value === Infinity ? [] : milliseconds(100)(value, name)),
+};
+
+const EJECTION: Rules<EjectionOptions> = {
+  failures: whole(1, 1000),
+  firstMs: milliseconds(1),
+  maxMs: milliseconds(1),
+};
+
+const PRELOAD: Rules<NonNullable<LeafClientOptions['preload']>> = { tags: list(tagRule), snowflake: flag };
+
+const EVENTS: Rules<LeafClientEvents> = {
+  onLoad: callback,
+  onLoadFailed: callback,
+  onExpired: callback,
+  onServerEjected: callback,
+  onServerReadmitted: callback,
+};
+
+export const CLIENT_RULES: Rules<LeafClientOptions> = {
+  servers: required(
+    both(list(textOr(serverUrl, object(SERVER))), (value, name) =>
+      serverFaults(value as LeafClientOptions['servers'], name),
+    ),
+  ),
+  zone: anyText,
+  timeoutMs: milliseconds(1),
+  requestTimeoutMs: milliseconds(1),
+  maxRequests: whole(1, 10_000),
+  maxWaiting: whole(1, 1_000_000),
+  segment: object(prefetchRules(MAX_RANGE_SIZE)),
+  snowflake: object(SNOWFLAKE),
+  ejection: object(EJECTION),
+  preload: object(PRELOAD),
+  layout: layoutRule,
+  token: textOr(
+    (value, name) => (TOKEN.test(String(value)) ? [] : [`${name} contains characters that a header cannot carry`]),
+    rule('a string or a function', (value) => typeof value === 'function'),
+  ),
+  events: object(EVENTS),
+};
+
+function urlOf(value: unknown): URL | undefined {
+  return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+}
+
+function serverFaults(servers: LeafClientOptions['servers'], name: string): string[] {
+  if (servers.length === 0) return [`${name} must contain at least one server`];
+  const urls = servers.map((server) => new URL(typeof server === 'string' ? server : server.url).href);
+  return new Set(urls).size === urls.length ? [] : [`${name} must contain each server only once`];
+}

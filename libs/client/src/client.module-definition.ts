@@ -1,4 +1,5 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
+import { flag, refuseFaults } from '@leaf-ids/core/internal';
 import type { LeafClientOptions } from './client-options';
 
 /** The options of the Nest module itself. */
@@ -9,8 +10,8 @@ export interface LeafClientModuleExtras {
 
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<LeafClientOptions>()
   .setClassMethodName('forRoot')
-  .setExtras<LeafClientModuleExtras>({ isGlobal: false }, (definition, { isGlobal }) => ({
-    ...definition,
-    global: isGlobal ?? false,
-  }))
+  .setExtras<LeafClientModuleExtras>({ isGlobal: false }, (definition, { isGlobal = false }) => {
+    refuseFaults('LeafClientModule', flag(isGlobal, 'isGlobal'));
+    return { ...definition, global: isGlobal };
+  })
   .build();

@@ -65,7 +65,7 @@ export class LeafClient extends IdService {
   private readonly preload: ResolvedOptions['preload'];
   private closed: Promise<DroppedIds> | undefined;
 
-  /** @throws LeafError `LEAF_CONFIG_INVALID`, `LEAF_LAYOUT_INVALID` */
+  /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults of the options */
   constructor(options: LeafClientOptions, clock: Clock = new SystemClock(), random: RandomSource = systemRandom) {
     super();
     const resolved = resolveOptions(options);
@@ -183,15 +183,15 @@ export class LeafClient extends IdService {
    * Later calls join the first.
    */
   close(): Promise<DroppedIds> {
-    this.closed ??= this.shut();
+    this.closed ??= Promise.resolve(this.shut());
     return this.closed;
   }
 
-  private async shut(): Promise<DroppedIds> {
+  private shut(): DroppedIds {
     const reason = closedError();
     const dropped = { tags: this.tags.close(reason), snowflakes: this.snowflakeBuffer.close(reason) };
     this.closing.abort();
-    await Promise.all(this.servers.map(({ connection }) => connection.close()));
+    for (const { connection } of this.servers) connection.close();
     return dropped;
   }
 

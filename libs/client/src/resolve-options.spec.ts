@@ -43,32 +43,35 @@ describe('resolveOptions', () => {
   });
 
   it.each<[RegExp, LeafClientOptions]>([
-    [/at least one server/, { servers: [] }],
-    [/"10.0.0.5:8080" is not an http or https URL/, { servers: ['10.0.0.5:8080'] }],
-    [/"ftp:\/\/a" is not an http/, { servers: ['ftp://a'] }],
+    [/servers must contain at least one server/, { servers: [] }],
+    [/servers\[0\] must be an http or https URL, not "10.0.0.5:8080"/, { servers: ['10.0.0.5:8080'] }],
+    [/servers\[0\] must be an http or https URL, not "ftp:/, { servers: ['ftp://a'] }],
     [/must have no user, password/, { servers: ['http://me:secret@a'] }],
     [/must have no user, password, query/, { servers: ['http://a/?x=1'] }],
-    [/each server only once/, { servers: ['http://a', { url: 'http://a/' }] }],
+    [/servers must contain each server only once/, { servers: ['http://a', { url: 'http://a/' }] }],
     [/timeoutMs .* not 0/, { servers, timeoutMs: 0 }],
     [/requestTimeoutMs .* not 1.5/, { servers, requestTimeoutMs: 1.5 }],
     [/maxRequests .* not -1/, { servers, maxRequests: -1 }],
     [/maxWaiting .* not NaN/, { servers, maxWaiting: NaN }],
     [/segment.minSize .* not 0/, { servers, segment: { minSize: 0 } }],
-    [/segment.maxSize must be a whole number from 500/, { servers, segment: { minSize: 500, maxSize: 499 } }],
+    [
+      /segment.maxSize \(499\) must not be less than segment.minSize \(500\)/,
+      { servers, segment: { minSize: 500, maxSize: 499 } },
+    ],
     [/segment.maxSize .* to 1000000, not 1000001/, { servers, segment: { maxSize: 1_000_001 } }],
     [/segment.durationMs .* not Infinity/, { servers, segment: { durationMs: Infinity } }],
     [/snowflake.maxSize .* to 10000, not 10001/, { servers, snowflake: { maxSize: 10_001 } }],
     [/snowflake.maxAgeMs .* not 99/, { servers, snowflake: { maxAgeMs: 99 } }],
     [/ejection.failures .* not 0/, { servers, ejection: { failures: 0 } }],
-    [/ejection.maxMs must be a whole number from 250/, { servers, ejection: { maxMs: 249 } }],
-    [/preload.tags contains an invalid tag, "a b"/, { servers, preload: { tags: ['a b'] } }],
+    [/ejection.maxMs \(249\) must not be less than ejection.firstMs \(250\)/, { servers, ejection: { maxMs: 249 } }],
+    [/preload.tags\[0\]: "a b" is not a valid tag/, { servers, preload: { tags: ['a b'] } }],
   ])('says %s', (expected, options) => {
     expect(faultsOf(options)).toMatch(expected);
   });
 
   it('lists all faults in one error, without secrets', () => {
     const message = faultsOf({ servers: ['http://me:secret@a'], timeoutMs: -1 });
-    expect(message).toMatch(/user, password.*timeoutMs/);
+    expect(message).toMatch(/user, password.*timeoutMs/s);
     expect(message).not.toMatch(/secret/);
   });
 });

@@ -1,50 +1,77 @@
 export { unlessAborted, withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
-export { codeOf, messageOf, reasonOf } from './errors/leaf-error';
-export { Histogram, type HistogramBucket } from './histogram';
+export { codeOf, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
+export { internalError, type Problem, PROBLEM_TYPE, problemOf, sendProblem } from './errors/problem';
+export { Histogram } from './histogram';
 export { onlyNumber } from './id-service';
 export { isCount, isTime, parseArray, parseObject } from './json';
-export { assertCount, numberFaults, refuseFaults, type NumberRule } from './options';
+export { nearestName } from './nearest-name';
+export {
+  accepted,
+  anyText,
+  assertCount,
+  assertOptions,
+  bigint,
+  both,
+  callback,
+  exactlyOne,
+  flag,
+  having,
+  list,
+  milliseconds,
+  object,
+  oneOf,
+  record,
+  refuseFaults,
+  required,
+  rule,
+  type Rule,
+  type Rules,
+  text,
+  textOr,
+  whole,
+  withDefaults,
+} from './options';
 export { PeriodicTask } from './periodic-task';
 export { systemRandom } from './random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
 export { rendezvousScore } from './rendezvous-score';
 export { ShutdownStack, type ShutdownReport } from './shutdown-stack';
 export { forEachInPages } from './pages';
-export { backoffMs, retry, type BackoffOptions, type RetryOptions } from './retry';
+export { backoffMs, retry, type BackoffOptions } from './retry';
 export type { BufferContext } from './segment/buffer-context';
 export { CallerQueue } from './segment/caller-queue';
 export { DoubleBuffer } from './segment/double-buffer';
 export type { DoubleBufferSnapshot, SegmentSnapshot, TagSnapshot, TagVisit } from './segment/segment-snapshot';
-export { DEFAULT_HOT_TAGS, HotTags, type HotTagsOptions } from './segment/hot-tags';
+export { DEFAULT_HOT_TAGS, HotTags } from './segment/hot-tags';
 export { IdleRetries } from './segment/idle-retries';
 export { LoadTotals } from './segment/load-totals';
 export { invalidPeriod, PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf } from './segment/periods';
 export { Segment } from './segment/segment';
-export type { SegmentEvents } from './segment/segment-events';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/interleaved-blocks';
-export { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from './segment/segment-options';
+export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/segment-options';
 export { orRefusal } from './segment/segment-store';
-export { nextStep, type StepPolicyOptions } from './segment/step-policy';
+export { nextStep } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
-export { assertTag, isTag, TAG_PATTERN } from './segment/tag';
-export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION } from './segment/tag-store';
-export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, settingFault, tagKind } from './segment/tag-settings';
-export { defaultLayout } from './snowflake/bit-layout';
+export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
+export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, newTagRule } from './segment/tag-store';
+export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
+export { defaultLayout, layoutRule } from './snowflake/bit-layout';
 export type { IssueWindow, Tenure } from './snowflake/issue-window';
 export { SnowflakeGenerator } from './snowflake/snowflake-generator';
 export {
   DEFAULT_SNOWFLAKE_OPTIONS,
+  SNOWFLAKE_RULES,
   type SnowflakeOptions,
   type SnowflakeSnapshot,
 } from './snowflake/snowflake-options';
-export { checkClock, type ClockCheck, type ClockCheckOptions } from './worker/clock-check';
-export { firstAddress, type HostAddresses, isLoopback, processInstance } from './worker/instance';
-export { LeaseHolder, type Wait } from './worker/lease-holder';
+export { firstAddress, type HostAddresses, INSTANCE_RULES, isLoopback, processInstance } from './worker/instance';
+export { LeaseHolder } from './worker/lease-holder';
 export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
-export type { WorkerRegistryOptions, WorkerRegistryParts } from './worker/registry-options';
+export { LEASE_RULES, leaseFaults, type WorkerRegistryOptions } from './worker/registry-options';
+export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';

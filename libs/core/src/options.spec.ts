@@ -1,32 +1,149 @@
-import { assertCount, numberFaults, refuseFaults } from './options';
+import {
+  accepted,
+  anyText,
+  assertCount,
+  assertOptions,
+  bigint,
+  both,
+  callback,
+  exactlyOne,
+  flag,
+  fraction,
+  having,
+  list,
+  milliseconds,
+  object,
+  oneOf,
+  record,
+  refuseFaults,
+  required,
+  rule,
+  type Rule,
+  text,
+  textOr,
+  whole,
+  withDefaults,
+} from './options';
 
-describe('numbers among options', () => {
-  const rules = { waitMs: { min: 0 }, ratio: { min: 0.001, max: 1, fraction: true }, size: { min: 1, max: 10 } };
+const NESTED = object({ minSize: whole(1), maxSize: whole(1) });
 
-  it('have no faults when they fit', () => {
-    expect(numberFaults({ waitMs: 0, ratio: 0.5, size: 10, more: 'x' }, rules)).toEqual([]);
+describe('a rule', () => {
+  it.each<[Rule, unknown]>([
+    [whole(0), 0],
+    [whole(1, 10), 10],
+    [milliseconds(0), 2_147_483_647],
+    [fraction(0.001, 1), 0.5],
+    [flag, false],
+    [text, 'a'],
+    [anyText, ''],
+    [bigint, 0n],
+    [callback, () => undefined],
+    [oneOf('a', 'b'), 'b'],
+    [having('then', 'a promise'), Promise.resolve()],
+    [list(text), []],
+    [list(whole(1)), [1, 2]],
+    [record(whole(0)), { any: 0, name: 1 }],
+    [NESTED, {}],
+    [NESTED, { minSize: 1, maxSize: undefined }],
+    [both(text, oneOf('a')), 'a'],
+    [accepted(String), 'a'],
+    [required(text), 'a'],
+  ])('takes a value that fits (%#)', (each, value) => {
+    expect(each(value, 'it')).toEqual([]);
   });
 
-  it.each([
-    [{ waitMs: NaN }, 'waitMs must be a whole number of 0 or more, not NaN'],
-    [{ waitMs: -1 }, 'waitMs must be a whole number of 0 or more, not -1'],
-    [{ waitMs: 1.5 }, 'waitMs must be a whole number of 0 or more, not 1.5'],
-    [{ waitMs: '5' }, 'waitMs must be a whole number of 0 or more, not "5"'],
-    [{ waitMs: undefined }, 'waitMs must be a whole number of 0 or more, not undefined'],
-    [{ waitMs: Infinity }, 'waitMs must be a whole number of 0 or more, not Infinity'],
-    [{ size: 11 }, 'size must be a whole number from 1 to 10, not 11'],
-    [{ ratio: 7 }, 'ratio must be a number from 0.001 to 1, not 7'],
-  ])('%j is a fault', (values, fault) => {
-    expect(numberFaults({ waitMs: 1, ratio: 1, size: 1, ...values }, rules)).toEqual([fault]);
+  it.each<[Rule, unknown, string | string[]]>([
+    [whole(0), NaN, 'it must be a whole number of 0 or more, not NaN'],
+    [whole(0), -1, 'it must be a whole number of 0 or more, not -1'],
+    [whole(0), 1.5, 'it must be a whole number of 0 or more, not 1.5'],
+    [whole(0), '5', 'it must be a whole number of 0 or more, not "5"'],
+    [whole(0), null, 'it must be a whole number of 0 or more, not null'],
+    [whole(0), 5n, 'it must be a whole number of 0 or more, not 5'],
+    [whole(0), Infinity, 'it must be a whole number of 0 or more, not Infinity'],
+    [whole(0), 2 ** 53, 'it must be a whole number of 0 or more, not 9007199254740992'],
+    [whole(1, 10), 11, 'it must be a whole number from 1 to 10, not 11'],
+    [milliseconds(1), 2 ** 31, 'it must be a whole number from 1 to 2147483647, not 2147483648'],
+    [fraction(0.001, 1), 7, 'it must be a number from 0.001 to 1, not 7'],
+    [fraction(0.001, 1), '0.5', 'it must be a number from 0.001 to 1, not "0.5"'],
+    [flag, 'yes', 'it must be true or false, not "yes"'],
+    [text, '', 'it must be a string that is not empty, not ""'],
+    [text, ['a'], 'it must be a string that is not empty, not an array'],
+    [bigint, 1, 'it must be a bigint such as 1n, not 1'],
+    [callback, {}, 'it must be a function, not an object'],
+    [callback, 'mysql://leaf:secret@db/leaf', 'it must be a function, not "mysql://…"'],
+    [callback, 'leaf:secret@db', 'it must be a function, not "…@db"'],
+    [oneOf('a', 'b'), 'c', 'it must be "a" or "b", not "c"'],
+    [oneOf('a', 'b', 'c'), 1, 'it must be "a", "b" or "c", not 1'],
+    [having('then', 'a promise'), () => undefined, 'it must be a promise, not a function'],
+    [having('then', 'a promise'), {}, 'it must be a promise, not an object'],
+    [list(text), 'order', 'it must be an array, not "order"'],
+    [list(text), ['a', 5, undefined], ['it[1] must be a string that is not empty, not 5', 'it[2] is required']],
+    [record(whole(0)), ['a'], 'it must be an object, not an array'],
+    [record(whole(0)), { 'a b': -1 }, 'it["a b"] must be a whole number of 0 or more, not -1'],
+    [NESTED, null, 'it must be an object, not null'],
+    [NESTED, { minsize: 5 }, 'unknown option it.minsize; did you mean it.minSize?'],
+    [NESTED, { zone: 5 }, 'unknown option it.zone; the options are minSize, maxSize'],
+    [NESTED, { minSize: 0 }, 'it.minSize must be a whole number of 1 or more, not 0'],
+    [both(text, oneOf('a')), '', 'it must be a string that is not empty, not ""'],
+    [textOr(oneOf('a'), flag), 'b', 'it must be "a", not "b"'],
+    [textOr(oneOf('a'), flag), 5, 'it must be true or false, not 5'],
+    [both(text, oneOf('a')), 'b', 'it must be "a", not "b"'],
+    [required(text), undefined, 'it is required'],
+    [exactlyOne('a', 'b'), {}, 'it must have exactly one of a, b'],
+    [exactlyOne('a', 'b'), { a: 1, b: 2 }, 'it must have exactly one of a, b'],
+  ])('names what is wrong (%#)', (each, value, faults) => {
+    expect(each(value, 'it')).toEqual([faults].flat());
+  });
+
+  it('reports the error of a parser, and not the value', () => {
+    const refuses = accepted(() => {
+      throw new Error('The URL must name a host.');
+    });
+    expect(refuses('secret', 'it')).toEqual(['it: The URL must name a host']);
+  });
+});
+
+describe('the options of a module', () => {
+  const options = object({ waitMs: whole(0), segment: NESTED, tags: required(list(text)) });
+
+  it('have no faults when they fit', () => {
+    expect(() => assertOptions('it', options, { tags: [] })).not.toThrow();
   });
 
   it('are refused with every fault at once', () => {
-    const code = 'LEAF_CONFIG_INVALID';
-    const message = 'The options of it are invalid:\n  - a\n  - b';
-    expect(() => {
-      refuseFaults('it', ['a', 'b']);
-    }).toThrow(expect.objectContaining({ code, message }));
-    refuseFaults('it', []);
+    const message = [
+      'The options of it are invalid:',
+      'unknown option tag; did you mean tags?',
+      'waitMs must be a whole number of 0 or more, not "abc"',
+      'unknown option segment.minsize; did you mean segment.minSize?',
+      'tags is required',
+    ].join('\n  - ');
+    expect(() => assertOptions('it', options, { tag: [], waitMs: 'abc', segment: { minsize: 1 } })).toThrow(
+      expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }),
+    );
+  });
+
+  it.each([
+    [undefined, 'not undefined'],
+    [null, 'not null'],
+    ['order', 'not "order"'],
+  ])('must be an object: %j', (given, not) => {
+    const message = `The options of it are invalid:\n  - they must be an object, ${not}`;
+    expect(() => assertOptions('it', options, given)).toThrow(expect.objectContaining({ message }));
+  });
+
+  it('are refused only for a fault', () => {
+    expect(() => refuseFaults('it', [])).not.toThrow();
+    expect(() => refuseFaults('it', ['a', 'b'])).toThrow('The options of it are invalid:\n  - a\n  - b');
+  });
+
+  it('have their default when they are omitted or undefined', () => {
+    const given: { a?: number | undefined; b?: number } = { a: undefined, b: 3 };
+    expect(withDefaults({ a: 1, b: 2 }, given)).toEqual({ a: 1, b: 3 });
+  });
+
+  it('may have rules of their own', () => {
+    expect(rule('even', (value) => Number(value) % 2 === 0)(3, 'it')).toEqual(['it must be even, not 3']);
   });
 });
 

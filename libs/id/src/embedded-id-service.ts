@@ -119,10 +119,7 @@ export class EmbeddedIdService extends IdService {
 
   private segmentMode(): SegmentService {
     if (this.segmentService !== undefined) return this.segmentService;
-    throw new LeafError(
-      'LEAF_SEGMENT_DISABLED',
-      'Segment mode is disabled. On a server, set LEAF_SEGMENT_ENABLED=true. In an application, set the option database of IdModule.',
-    );
+    throw new LeafError('LEAF_SEGMENT_DISABLED', 'Segment mode is disabled. To enable it, set the option segment.');
   }
 
   private generator(): SnowflakeGenerator {
@@ -133,7 +130,7 @@ export class EmbeddedIdService extends IdService {
     if (this.snowflakeService !== undefined) return this.snowflakeService;
     throw new LeafError(
       'LEAF_SNOWFLAKE_DISABLED',
-      'Snowflake mode is disabled. On a server, set LEAF_SNOWFLAKE_ENABLED=true. In an application, set the option snowflake of IdModule.',
+      'Snowflake mode is disabled. To enable it, set the option snowflake.',
     );
   }
 }

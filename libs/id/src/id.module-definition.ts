@@ -1,4 +1,5 @@
 import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
+import { flag, refuseFaults } from '@leaf-ids/core/internal';
 import type { CommonOptions, LeafOptions, OpenDataSource } from './leaf-options';
 
 /** A data source by its injection token: `DataSource`, or `getDataSourceToken('orders')`. */
@@ -20,8 +21,8 @@ export interface IdModuleExtras {
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } =
   new ConfigurableModuleBuilder<IdModuleFactoryOptions>()
     .setClassMethodName('forRoot')
-    .setExtras<IdModuleExtras>({ isGlobal: false }, (definition, { isGlobal = false }) => ({
-      ...definition,
-      global: isGlobal,
-    }))
+    .setExtras<IdModuleExtras>({ isGlobal: false }, (definition, { isGlobal = false }) => {
+      refuseFaults('IdModule', flag(isGlobal, 'isGlobal'));
+      return { ...definition, global: isGlobal };
+    })
     .build();

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import {
   type ASYNC_OPTIONS_TYPE,
   ConfigurableModuleClass,
@@ -10,6 +10,7 @@ import {
 } from './id.module-definition';
 import { leafModule } from './leaf.module';
 import type { LeafOptions } from './leaf-options';
+import { assertLeafOptions } from './option-rules';
 
 /**
  * `IdService` in this process, with segment mode, snowflake mode or both. It runs the same background jobs and graceful
@@ -36,10 +37,15 @@ export class IdModule extends ConfigurableModuleClass {
   }
 }
 
-function isNamed(database: IdModuleOptions['database']): database is NamedDataSource {
-  return typeof database === 'object' && !(database.dataSource instanceof DataSource);
+/** An open data source is an object; a token is not. */
+function isNamed(database: unknown): database is NamedDataSource {
+  if (typeof database !== 'object' || database === null || !('dataSource' in database)) return false;
+  return ['string', 'symbol', 'function'].includes(typeof database.dataSource);
 }
 
 function assemble(base: DynamicModule): DynamicModule {
-  return leafModule(base, MODULE_OPTIONS_TOKEN, (options: LeafOptions) => options);
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (options: LeafOptions) => {
+    assertLeafOptions('IdModule', options);
+    return options;
+  });
 }

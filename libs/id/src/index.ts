@@ -1,26 +1,17 @@
-export { IdService, LeafError, WorkerRegistry } from '@leaf-ids/core';
-export { SegmentService } from '@leaf-ids/segment';
-export { SnowflakeService } from '@leaf-ids/snowflake';
-export { DatabaseProbe } from './database-probe';
+export { IdService, LeafError } from '@leaf-ids/core';
+export type { PersistenceModuleOptions } from '@leaf-ids/persistence';
+export type { RegistryOptions } from '@leaf-ids/registry';
+export { type SegmentModuleOptions, SegmentService } from '@leaf-ids/segment';
+export { type SnowflakeModuleOptions, SnowflakeService } from '@leaf-ids/snowflake';
 export { EmbeddedIdService } from './embedded-id-service';
-export { type Health as LeafModeHealth, type HealthStatus as LeafHealthStatus, worstOf } from './health';
+export type { Health as LeafModeHealth, HealthStatus as LeafHealthStatus } from './health';
 export { IdModule } from './id.module';
 export type { IdModuleExtras, IdModuleFactoryOptions, IdModuleOptions, NamedDataSource } from './id.module-definition';
 export { Leaf, type LeafStores } from './leaf';
 export { LeafHealthIndicator, type LeafHealth } from './leaf-health-indicator';
-export type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
-export { LEAF_METRICS, type LeafFigures, type LeafMetric, metricsOf } from './metrics/leaf-metrics';
-export {
-  addMetrics,
-  addReading,
-  type Line,
-  type Metric,
-  type MetricReading,
-  type MetricsRegistry,
-  type Sample,
-} from './metrics/metric-set';
+export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
+export type { MetricsRegistry } from './metrics/metric-set';
 export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/register-leaf-metrics';
-export { TagSeries } from './metrics/tag-series';
 export { SegmentModule } from './segment.module';
 export { SnowflakeModule } from './snowflake.module';
 export type {

@@ -1,3 +1,4 @@
+import { withDefaults } from '@leaf-ids/core/internal';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions, type SegmentService } from '@leaf-ids/segment';
 import {
   DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
@@ -17,7 +18,7 @@ export interface Job {
 
 /** Refreshes the tags; saves the hot tags if a file is configured, in case the process is killed. */
 export function segmentJobs(segments: SegmentService, options: SegmentModuleOptions): Job[] {
-  const { refreshMs, hotTagsFile } = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
+  const { refreshMs, hotTagsFile } = withDefaults(DEFAULT_SEGMENT_MODULE_OPTIONS, options);
   const refresh = { name: 'leaf-tag-refresh', everyMs: refreshMs, run: () => segments.refreshTags() };
   const save = { name: 'leaf-hot-tags', everyMs: HOT_TAGS_MS, run: () => segments.saveHotTags() };
   return hotTagsFile === undefined ? [refresh] : [refresh, save];
@@ -25,7 +26,7 @@ export function segmentJobs(segments: SegmentService, options: SegmentModuleOpti
 
 /** Extends the lease, and maintains the worker registry. */
 export function snowflakeJobs(snowflake: SnowflakeService, options: SnowflakeModuleOptions): Job[] {
-  const { reportMs, maintainMs } = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...options };
+  const { reportMs, maintainMs } = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, options);
   return [
     { name: 'leaf-time-report', everyMs: reportMs, run: () => snowflake.reportTime() },
     {

@@ -1,17 +1,20 @@
 import {
   type DynamicModule,
   type FactoryProvider,
+  Inject,
   Injectable,
   type InjectionToken,
+  Logger,
   Module,
+  type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleInit,
   Optional,
   type Provider,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { IdService, SegmentStore, TagStore } from '@leaf-ids/core';
-import { PersistenceModule } from '@leaf-ids/persistence';
+import { IdService, SegmentStore, SystemClock, TagStore } from '@leaf-ids/core';
+import { Persistence, PersistenceModule } from '@leaf-ids/persistence';
 import { SegmentService } from '@leaf-ids/segment';
 import { SnowflakeService } from '@leaf-ids/snowflake';
 import { EmbeddedIdService } from './embedded-id-service';
@@ -19,17 +22,23 @@ import { Leaf } from './leaf';
 import { LeafHealthIndicator } from './leaf-health-indicator';
 import type { LeafOptions } from './leaf-options';
 import { persistenceOptions } from './mode-options';
+import { warnWithoutShutdownHooks } from './shutdown-hooks';
 
 /**
  * Starts and stops a runtime with its application, and registers its jobs with the scheduler of the application, if
  * any.
  */
 @Injectable()
-class LeafLifecycle implements OnModuleInit, OnApplicationShutdown {
+class LeafLifecycle implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly stopping = new AbortController();
+
   constructor(
     private readonly leaf: Leaf,
+    @Inject(Persistence) persistence: Persistence | undefined,
     @Optional() private readonly scheduler?: SchedulerRegistry,
-  ) {}
+  ) {
+    persistence?.closeAfter(() => leaf.stop());
+  }
 
   async onModuleInit(): Promise<void> {
     await this.leaf.init();
@@ -38,7 +47,14 @@ class LeafLifecycle implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  onApplicationBootstrap(): void {
+    const { segments, snowflake } = this.leaf;
+    if (segments === undefined && snowflake === undefined) return;
+    void warnWithoutShutdownHooks(new SystemClock(), new Logger(Leaf.name), this.stopping.signal);
+  }
+
   onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
     return this.leaf.stop();
   }
 }
@@ -46,6 +62,12 @@ class LeafLifecycle implements OnModuleInit, OnApplicationShutdown {
 /** Provides the options to the modules below. */
 @Module({})
 class LeafSettingsModule {}
+
+/**
+ * `IdService` of the settings module, which does not export it. A test that overrides the provider `IdService` replaces
+ * this value too; then the options are empty, and nothing is opened.
+ */
+const NOT_OVERRIDDEN = Symbol('IdService is not overridden');
 
 /** Never global: Nest shuts it down before the modules that it imports, including the database. */
 @Module({})
@@ -67,11 +89,15 @@ export function leafModule(
   token: InjectionToken,
   toLeafOptions: FactoryProvider<LeafOptions>['useFactory'],
 ): DynamicModule {
-  const options = { provide: LEAF_OPTIONS, useFactory: toLeafOptions, inject: [token] };
+  const options = {
+    provide: LEAF_OPTIONS,
+    useFactory: (given: unknown, ids: unknown) => (ids === NOT_OVERRIDDEN ? toLeafOptions(given) : {}),
+    inject: [token, IdService],
+  };
   const settings = {
     module: LeafSettingsModule,
     imports,
-    providers: [...providers, options],
+    providers: [...providers, options, { provide: IdService, useValue: NOT_OVERRIDDEN }],
     exports: [LEAF_OPTIONS],
   };
   const persistence = PersistenceModule.forRootAsync({
@@ -98,5 +124,6 @@ export function leafModule(
     ],
     exports: [Leaf, SegmentService, SnowflakeService, EmbeddedIdService, IdService, LeafHealthIndicator, persistence],
   };
-  return { module, global, imports: [runtime], exports: [runtime] };
+  // The order of imports decides which IdService `app.get()` finds: the last one, that of the runtime.
+  return { module, global, imports: [settings, runtime], exports: [runtime] };
 }

@@ -10,6 +10,7 @@ import { EmbeddedIdService } from './embedded-id-service';
 import { type Job, Jobs, segmentJobs, snowflakeJobs } from './leaf.job';
 import type { LeafOptions } from './leaf-options';
 import { persistenceOptions, registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
+import { assertLeafOptions } from './option-rules';
 import { type LeafReadiness, type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
 /** Limit for releasing the worker ID, and for closing the database, in milliseconds. */
@@ -40,7 +41,7 @@ export class Leaf {
   readonly probe: DatabaseProbe;
   readonly jobs: Jobs;
 
-  private readonly logger = new Logger(Leaf.name);
+  private readonly logger = new Logger('Leaf');
   private readonly clock = new SystemClock();
   private readonly opened: ShutdownStack;
   private readonly stopping = new AbortController();
@@ -55,9 +56,11 @@ export class Leaf {
    * Opens the database, creates the declared tags, reads the tags, acquires a worker ID and starts the periodic jobs,
    * in this order.
    *
-   * @throws LeafError when a step fails; everything that was opened is closed again
+   * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults of the options; or when a step fails: everything that
+   *   was opened is closed again
    */
   static async start(options: LeafOptions): Promise<Leaf> {
+    assertLeafOptions('Leaf', options);
     const database = persistenceOptions(options);
     const source = await openDataSource(database);
     let persistence: Persistence | undefined;
@@ -87,6 +90,7 @@ export class Leaf {
     private readonly options: LeafOptions,
     private readonly stores?: LeafStores,
   ) {
+    assertLeafOptions('Leaf', options);
     const { signal } = options;
     this.aborting = signal === undefined ? this.stopping.signal : AbortSignal.any([this.stopping.signal, signal]);
     this.opened = new ShutdownStack(this.clock, (step, problem) => this.logger.error(`Stop: ${step}: ${problem}`));

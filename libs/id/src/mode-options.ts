@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { BitLayout, LeafError } from '@leaf-ids/core';
-import { firstAddress } from '@leaf-ids/core/internal';
+import { firstAddress, withDefaults } from '@leaf-ids/core/internal';
 import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
-import { defaultHorizonMs, type RegistryModuleOptions, type RegistryOptions, STRATEGY_NAMES } from '@leaf-ids/registry';
+import { defaultHorizonMs, type RegistryModuleOptions, type RegistryOptions } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
@@ -14,14 +14,14 @@ type Source = { readonly url: string } | { readonly dataSource: DataSource };
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export function segmentOptions(options: LeafOptions): SegmentModuleOptions | undefined {
-  const { segment, tags = [] } = options;
-  if (segment !== false) {
-    const source = sourceOf(options);
-    const database = segment?.database ?? (source && { ...source, ...schemaOf(options) });
-    if (database !== undefined) return { ...segment, database };
+  const { database, segment, tags = [] } = options;
+  if (segment === false) {
+    if (tags.length > 0) throw invalid('tags needs segment mode, and the option segment is false');
+    return undefined;
   }
-  if (tags.length === 0 && (segment === undefined || segment === false)) return undefined;
-  throw new LeafError('LEAF_CONFIG_INVALID', 'Segment mode needs a database. Set the option database of IdModule.');
+  if (segment?.database !== undefined) return { ...segment, database: segment.database };
+  if (database === undefined && segment === undefined && tags.length === 0) return undefined;
+  return { ...segment, database: { ...sourceOf(options), ...schemaOf(options) } };
 }
 
 /**
@@ -34,7 +34,7 @@ export function snowflakeOptions(options: LeafOptions): SnowflakeModuleOptions |
   return {
     ...snowflake,
     registry: registryOf(snowflake, options),
-    instance: { ip: firstAddress(), port: 0, ...snowflake.instance },
+    instance: withDefaults({ ip: firstAddress(), port: 0 }, snowflake.instance ?? {}),
   };
 }
 
@@ -49,32 +49,16 @@ export function persistenceOptions(options: LeafOptions): PersistenceModuleOptio
 
 /** The options of the registry, derived from those of snowflake mode. */
 export function registryOptions(given: SnowflakeModuleOptions): RegistryModuleOptions {
-  const options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...given };
+  const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
   const { registry, reportMs, maxClockOffsetMs, horizonMs = defaultHorizonMs(registry) } = options;
   const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
   return { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
 }
 
-/** Checked at run time for callers without types. */
-const IN_DATABASE: readonly string[] = ['database', 'mysql'];
-
 function registryOf({ registry = 'database' }: EmbeddedSnowflakeOptions, options: LeafOptions): RegistryOptions {
   if (typeof registry !== 'string') return registry;
-  if (!IN_DATABASE.includes(registry)) {
-    throw new LeafError(
-      'LEAF_CONFIG_INVALID',
-      `Unknown worker registry ${JSON.stringify(registry)}: use 'database' or 'mysql', or the options of one of ${STRATEGY_NAMES.join(', ')}.`,
-    );
-  }
-  const source = sourceOf(options);
-  if (source !== undefined) {
-    const opened = { ...schemaOf(options), ...source };
-    return registry === 'mysql' ? { strategy: 'mysql', ...opened } : { strategy: 'database', ...opened };
-  }
-  throw new LeafError(
-    'LEAF_CONFIG_INVALID',
-    `The worker registry '${registry}' needs a database: give IdModule the option \`database\`.`,
-  );
+  const opened = { ...schemaOf(options), ...sourceOf(options) };
+  return registry === 'mysql' ? { strategy: 'mysql', ...opened } : { strategy: 'database', ...opened };
 }
 
 function schemaOf({ migrate = true, accept = [] }: LeafOptions): {
@@ -84,6 +68,13 @@ function schemaOf({ migrate = true, accept = [] }: LeafOptions): {
   return { migrate, accept };
 }
 
-function sourceOf({ database }: LeafOptions): Source | undefined {
+function sourceOf({ database }: LeafOptions): Source {
+  if (database === undefined) {
+    throw invalid('database is required by segment mode, and by the worker registries "database" and "mysql"');
+  }
   return typeof database === 'string' ? { url: database } : database;
+}
+
+function invalid(fault: string): LeafError {
+  return new LeafError('LEAF_CONFIG_INVALID', `The option ${fault}.`);
 }

@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import { leafModule } from './leaf.module';
+import { assertSegmentOptions } from './option-rules';
 
 /** A factory may return undefined to disable the mode. */
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
@@ -29,5 +30,9 @@ export class SegmentModule extends ConfigurableModuleClass {
 }
 
 function assemble(base: DynamicModule): DynamicModule {
-  return leafModule(base, MODULE_OPTIONS_TOKEN, (segment?: SegmentModuleOptions) => (segment ? { segment } : {}));
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (segment?: SegmentModuleOptions) => {
+    if (segment === undefined) return {};
+    assertSegmentOptions(segment);
+    return { segment };
+  });
 }

@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { leafModule } from './leaf.module';
+import { assertSnowflakeOptions } from './option-rules';
 
 /** A factory may return undefined to disable the mode. */
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
@@ -29,7 +30,9 @@ export class SnowflakeModule extends ConfigurableModuleClass {
 }
 
 function assemble(base: DynamicModule): DynamicModule {
-  return leafModule(base, MODULE_OPTIONS_TOKEN, (snowflake?: SnowflakeModuleOptions) =>
-    snowflake ? { snowflake } : {},
-  );
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (snowflake?: SnowflakeModuleOptions) => {
+    if (snowflake === undefined) return {};
+    assertSnowflakeOptions(snowflake);
+    return { snowflake };
+  });
 }

@@ -19,11 +19,16 @@ export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from '.
 export type { WorkerDatabase } from './stores/worker-database';
 export { closeProblem } from './module/close-problem';
 export { openDataSource, openPersistence } from './module/open-persistence';
-export type { Persistence } from './module/persistence';
+export { Persistence } from './module/persistence';
 export { PersistenceModule } from './module/persistence.module';
 export {
+  acceptRule,
+  databaseUrlRule,
+  dataSourceRule,
   DEFAULT_FAILOVER_GAP_STEPS,
+  persistenceRule,
   type PersistenceModuleOptions,
   type SharedPersistenceOptions,
+  signalRule,
   type UrlPersistenceOptions,
 } from './module/persistence.module-definition';

@@ -7,11 +7,13 @@ export {
   defaultHorizonMs,
   policyOf,
   registryFromSettings,
+  registryRule,
   type RegistryOptions,
   STRATEGY_NAMES,
   type StrategyName,
   strategyOf,
 } from './strategies/strategies';
+export { haveOwnWorkers } from './strategies/local';
 export { DirectoryWorkerStore } from './stores/directory/directory-store';
 export type { RegistrySettings } from './strategies/strategy';
 export { parseZookeeperAddress, parseZookeeperAuth } from './stores/zookeeper/zookeeper-address';

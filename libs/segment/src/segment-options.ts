@@ -1,6 +1,15 @@
 import type { SegmentStore } from '@leaf-ids/core';
-import { DEFAULT_SEGMENT_OPTIONS, type SegmentOptions } from '@leaf-ids/core/internal';
-import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
+import {
+  callback,
+  DEFAULT_SEGMENT_OPTIONS,
+  milliseconds,
+  required,
+  type Rules,
+  SEGMENT_RULES,
+  type SegmentOptions,
+  text,
+} from '@leaf-ids/core/internal';
+import { type PersistenceModuleOptions, persistenceRule } from '@leaf-ids/persistence';
 
 /** Omitted options have their defaults. */
 export interface SegmentModuleOptions extends Partial<SegmentOptions> {
@@ -14,3 +23,11 @@ export interface SegmentModuleOptions extends Partial<SegmentOptions> {
 }
 
 export const DEFAULT_SEGMENT_MODULE_OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, refreshMs: 60_000 };
+
+export const SEGMENT_MODULE_RULES: Rules<SegmentModuleOptions> = {
+  ...SEGMENT_RULES,
+  database: required(persistenceRule),
+  refreshMs: milliseconds(1),
+  hotTagsFile: text,
+  wrapStore: callback,
+};

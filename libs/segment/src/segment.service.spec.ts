@@ -9,7 +9,7 @@ describe('SegmentService', () => {
   it('lists all invalid options', () => {
     const clock = new FakeClock();
     const options = { database: { url: 'sqlite:unused', migrate: false }, waitMs: NaN, prefetchRatio: 7 };
-    const message = expect.stringMatching(/waitMs must be .*, not NaN\n.*prefetchRatio must be .*, not 7$/s);
+    const message = expect.stringMatching(/prefetchRatio must be .*, not 7\n.*waitMs must be .*, not NaN$/s);
     expect(() => new SegmentService(new InMemorySegmentStore(), clock, options)).toThrow(
       expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }),
     );

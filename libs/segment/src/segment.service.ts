@@ -3,29 +3,29 @@ import type {
   Clock,
   HistogramSnapshot,
   IdRange,
-  PeriodRanges,
   PeriodicTaskSnapshot,
+  PeriodRanges,
   SegmentStore,
   TagEntry,
 } from '@leaf-ids/core';
 import {
+  assertOptions,
   DEFAULT_HOT_TAGS,
   type DoubleBufferSnapshot,
   HotTags,
   type LoadTotals,
-  numberFaults,
-  type NumberRule,
-  reasonOf,
-  refuseFaults,
+  object,
   PeriodicTask,
+  reasonOf,
   SegmentIdGenerator,
-  withinDeadline,
   systemRandom,
   type TagSnapshot,
   type TagVisit,
+  withDefaults,
+  withinDeadline,
 } from '@leaf-ids/core/internal';
 import { readHotTags, writeHotTags } from './hot-tag-file';
-import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from './segment-options';
+import { DEFAULT_SEGMENT_MODULE_OPTIONS, SEGMENT_MODULE_RULES, type SegmentModuleOptions } from './segment-options';
 
 /** Time limit for the give-back at the stop, after which the connection closes, in milliseconds. */
 const CLOSE_LIMIT_MS = 5000;
@@ -37,17 +37,9 @@ const PRELOAD_LIMIT_MS = 2000;
 /** Time limit of {@link SegmentService.stop}, in milliseconds. */
 export const SEGMENT_STOP_LIMIT_MS = SAVE_LIMIT_MS + CLOSE_LIMIT_MS;
 
-const OPTION_RULES: Readonly<Record<string, NumberRule>> = {
-  waitMs: { min: 0 },
-  refreshMs: { min: 1 },
-  durationMs: { min: 1 },
-  maxStep: { min: 1 },
-  prefetchRatio: { min: 0.001, max: 1, fraction: true },
-};
-
 /** Segment mode of a runtime: reads the tags at the start, and returns unused IDs at the stop. */
 export class SegmentService {
-  private readonly logger = new Logger(SegmentService.name);
+  private readonly logger = new Logger('SegmentService');
   private readonly generator: SegmentIdGenerator;
   private readonly hotTags: HotTags;
   private readonly hotTagsFile: string | undefined;
@@ -60,9 +52,9 @@ export class SegmentService {
     private readonly clock: Clock,
     options: SegmentModuleOptions,
   ) {
+    assertOptions('segment mode', object(SEGMENT_MODULE_RULES), options);
     const store = options.wrapStore?.(given) ?? given;
-    const resolved = { ...DEFAULT_SEGMENT_MODULE_OPTIONS, ...options };
-    refuseFaults('segment mode', numberFaults(resolved, OPTION_RULES));
+    const resolved = withDefaults(DEFAULT_SEGMENT_MODULE_OPTIONS, options);
     this.generator = new SegmentIdGenerator(store, clock, systemRandom, resolved, {
       onLoadFailed: (tag, error) => this.logger.warn(`Cannot load a segment of tag "${tag}": ${reasonOf(error)}`),
       onRefreshFailed: (error) => {

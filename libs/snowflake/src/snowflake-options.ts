@@ -1,6 +1,19 @@
 import { type BitLayoutOptions, DEFAULT_LAYOUT, type Instance, type WorkerRegistry } from '@leaf-ids/core';
-import { DEFAULT_SNOWFLAKE_OPTIONS, type SnowflakeOptions } from '@leaf-ids/core/internal';
-import type { RegistryOptions } from '@leaf-ids/registry';
+import {
+  callback,
+  DEFAULT_SNOWFLAKE_OPTIONS,
+  flag,
+  INSTANCE_RULES,
+  layoutRule,
+  LEASE_RULES,
+  milliseconds,
+  object,
+  required,
+  type Rules,
+  SNOWFLAKE_RULES,
+  type SnowflakeOptions,
+} from '@leaf-ids/core/internal';
+import { type RegistryOptions, registryRule } from '@leaf-ids/registry';
 
 /** Omitted options have their defaults. */
 export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
@@ -35,4 +48,17 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
   maxClockOffsetMs: 5000,
   maintainMs: 120_000,
   waitForWorker: true,
+};
+
+const INSTANCE: Rules<Instance> = { ip: required(INSTANCE_RULES.ip), port: required(INSTANCE_RULES.port) };
+
+export const SNOWFLAKE_MODULE_RULES: Rules<SnowflakeModuleOptions> = {
+  ...SNOWFLAKE_RULES,
+  ...LEASE_RULES,
+  registry: required(registryRule),
+  instance: required(object(INSTANCE)),
+  layout: layoutRule,
+  maintainMs: milliseconds(1),
+  waitForWorker: flag,
+  wrapRegistry: callback,
 };

@@ -11,20 +11,25 @@ import {
   type WorkerUsage,
 } from '@leaf-ids/core';
 import {
-  numberFaults,
+  assertOptions,
+  object,
   PeriodicTask,
   reasonOf,
-  refuseFaults,
   retry,
   SnowflakeGenerator,
   type SnowflakeSnapshot,
   systemRandom,
+  withDefaults,
   withinDeadline,
   WorkerLease,
   type WorkerLeaseEvents,
   type WorkerLeaseSnapshot,
 } from '@leaf-ids/core/internal';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake-options';
+import {
+  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
+  SNOWFLAKE_MODULE_RULES,
+  type SnowflakeModuleOptions,
+} from './snowflake-options';
 
 /** How long a start retries while the registry cannot be reached, in milliseconds. */
 const REGISTRY_WAIT_MS = 30_000;
@@ -50,7 +55,7 @@ export class SnowflakeService {
   /** Refuses IDs, with the reason, while there is no worker ID. */
   readonly generator: SnowflakeGenerator;
 
-  private readonly logger = new Logger(SnowflakeService.name);
+  private readonly logger = new Logger('SnowflakeService');
   private readonly registry: WorkerRegistry;
   private readonly lease: WorkerLease;
   private readonly waitForWorker: boolean;
@@ -67,8 +72,8 @@ export class SnowflakeService {
     private readonly clock: Clock,
     given: SnowflakeModuleOptions,
   ) {
-    const options = { ...DEFAULT_SNOWFLAKE_MODULE_OPTIONS, ...given };
-    refuseFaults('snowflake mode', optionFaults(options));
+    assertOptions('snowflake mode', object(SNOWFLAKE_MODULE_RULES), given);
+    const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
     this.registry = given.wrapRegistry?.(registry) ?? registry;
     this.waitForWorker = options.waitForWorker;
     this.layout = new BitLayout(options.layout);
@@ -232,10 +237,6 @@ export class SnowflakeService {
     await this.registry.close();
     return released;
   }
-}
-
-function optionFaults(options: SnowflakeModuleOptions): string[] {
-  return numberFaults(options, { waitMs: { min: 0 }, maxBackwardsMs: { min: 0 }, maintainMs: { min: 1 } });
 }
 
 function isUnreachable(error: unknown): boolean {

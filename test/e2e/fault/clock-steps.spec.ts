@@ -17,13 +17,13 @@ import { until } from '../../support/until';
 
 const STEPS_MS = [1000, 2900, 9000];
 const FIVE_MINUTES_MS = 300_000;
-/** A step that a server which runs waits out. */
+/** A step after which a running server refuses snowflake IDs. */
 const FAR_MS = 60_000;
-/** Longer than any start takes: the time that was reserved must not be over before the server has been looked at. */
+/** Longer than any start, so that the reserved time does not end before the test has examined the server. */
 const HORIZON_MS = 120_000;
-/** So far from the end of what it waits for a server's clock is set once it was looked at: nobody has all that time. */
+/** The test then sets the clock this close to the end of the wait, to save time. */
 const NEAR_MS = 1500;
-/** Of IDs that count as full load. */
+/** Number of IDs that counts as full load. */
 const MANY = 100_000;
 const READY_LIMIT_MS = 60_000;
 const GET = '/api/snowflake/get/order';
@@ -46,7 +46,7 @@ async function makeWorld(host: RegistryHost): Promise<SteppedServer> {
     LEAF_SEGMENT_ENABLED: 'false',
     LEAF_ADVERTISE_PORT: '8080',
     LEAF_SNOWFLAKE_HORIZON_MS: String(HORIZON_MS),
-    // What the database's clock says is a test of its own.
+    // The comparison with the clock of the database has a test of its own.
     LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '0',
     ...registry.env,
     ...clock.env,
@@ -70,7 +70,7 @@ function say(line: string): void {
   process.stdout.write(`${expect.getState().currentTestName}: ${line}\n`);
 }
 
-/** The reason of a start that failed for its clock: by how many ms it is behind. */
+/** How far behind the clock was in a start that failed with LEAF_CLOCK_BEHIND, in milliseconds. */
 async function behind(server: BuiltServer): Promise<number> {
   expect(await server.exit()).toEqual({ code: 1, signal: null });
   const [, ms] = /^leaf-server cannot start: LEAF_CLOCK_BEHIND: .* is (\d+) ms behind /.exec(server.stderr) ?? [];
@@ -81,13 +81,13 @@ async function behind(server: BuiltServer): Promise<number> {
 
 interface Restarted {
   readonly server: BuiltServer;
-  /** Where its clock is, against the true time. */
+  /** Offset of its clock from the true time. */
   readonly offsetMs: number;
-  /** By how much starts were too early that were refused before. */
+  /** How far behind the clock was in each refused start. */
   readonly refusedMs: readonly number[];
 }
 
-/** As whoever keeps a service running does: again, when it says that its clock is too far behind, and later. */
+/** Starts the server as a process manager does: again after each start that was refused for its clock. */
 async function startAgain({ directory, env, clock }: SteppedServer, stepMs: number): Promise<Restarted> {
   const refusedMs: number[] = [];
   for (let offsetMs = -stepMs; ;) {
@@ -105,12 +105,12 @@ async function startAgain({ directory, env, clock }: SteppedServer, stepMs: numb
   }
 }
 
-/** What the server takes for the time. */
+/** The time by the clock of the server. */
 async function timeOf({ port }: BuiltServer): Promise<number> {
   return (await json<{ now: number }>(port, '/api/internal/time')).now;
 }
 
-/** Waits until the server is ready; it may not be before its clock has passed `ceiling`. */
+/** Waits until the server is ready, and checks that its clock has passed `ceiling`. */
 async function waitFor(server: BuiltServer, ceiling: number): Promise<void> {
   await until('ready', () => isReady(server.port), READY_LIMIT_MS);
   expect(await timeOf(server)).toBeGreaterThan(ceiling);
@@ -123,7 +123,7 @@ describe.each(SERVER_REGISTRIES)('a server with the registry $name', ({ start, k
   });
   afterAll(() => host.stop());
 
-  /** Refused until its clock has passed the ceiling: started again shortly before, since a step would not count. */
+  /** Checks that the server refuses IDs, and restarts it with the clock close to the ceiling. */
   async function nearer(world: SteppedServer, waiting: BuiltServer, ceiling: number): Promise<BuiltServer> {
     const load = new SnowflakeLoad(waiting.port);
     await until('a refusal', () => load.refusals.size > 0);

@@ -1,5 +1,5 @@
-// Prints, as JSON, what IDs of the built core cost in time and memory. Plain node: a test runner's transformed code is
-// not what is shipped. Wants --expose-gc, and a young generation that holds ALLOCATED IDs.
+// Prints the time and memory per ID of the built core as JSON. Runs without a test runner, which would transform the
+// code. Needs --expose-gc, and a young generation that holds ALLOCATED IDs.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -11,12 +11,12 @@ const { BatchText } = built('apps/leaf-server/src/http/responses/batch-text.js')
 
 const TAG = 'order';
 const entry = { tag: TAG, kind: PLAIN_TAG };
-/** IDs of a round: less time than the scheduler lets a process run. */
+/** IDs per round; a round is shorter than a time slice of the scheduler. */
 const ROUND = 20_000;
 const ROUNDS = 150;
 const BATCH = 100;
 const ALLOCATED = 500_000;
-/** As many IDs in one segment as a round of everything here takes. */
+/** One segment has more IDs than all rounds take. */
 const STEP = 1_000_000_000;
 
 const clock = new SystemClock();
@@ -37,7 +37,7 @@ function segments() {
   return new SegmentIdGenerator(store, clock, systemRandom, options, { onLoadFailed() {}, onRefreshFailed() {} });
 }
 
-/** Four million IDs a millisecond: it never waits for the next one. */
+/** Four million IDs per millisecond, so it never waits for the next millisecond. */
 function snowflakes() {
   const layout = new BitLayout({ timeBits: 40, workerBits: 1, sequenceBits: 22, epoch: DEFAULT_EPOCH });
   const never = Number.MAX_SAFE_INTEGER;
@@ -54,12 +54,12 @@ let bigCount = 0n;
 let textCount = 10n ** 18n;
 let seen = 0;
 
-/** Each has a loop of its own, as the code of an application has. */
+/** Each function has its own loop, as the code of an application has. */
 const loops = {
   counter(n) {
     for (let i = 0; i < n; i++) ids[i & 1023] = BigInt(count++);
   },
-  /** What V8 takes for the sum of two bigints: a third more than the bigint needs. */
+  /** V8 allocates a third more for the sum of two bigints than the bigint needs. */
   sum(n) {
     for (let i = 0; i < n; i++) ids[i & 1023] = bigCount = bigCount + 1n;
   },
@@ -93,7 +93,7 @@ const loops = {
   },
 };
 
-/** Nanoseconds of an ID, in the best of many short rounds: whatever disturbs, some are not disturbed. */
+/** Nanoseconds per ID in the fastest of many short rounds, which nothing has disturbed. */
 function times() {
   const best = {};
   for (let round = 0; round < ROUNDS; round++) {
@@ -107,7 +107,7 @@ function times() {
   return best;
 }
 
-/** Bytes of the heap that an ID takes, in the median of some runs in which nothing is collected. */
+/** Heap bytes per ID: the median of the runs without a garbage collection. */
 function bytes() {
   const taken = {};
   for (const name of ['sum', 'segment', 'snowflake']) {

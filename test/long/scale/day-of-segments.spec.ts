@@ -8,15 +8,15 @@ import { InMemorySegmentStore } from '../../support/fakes/in-memory-segment-stor
 const TAGS = ['heavy', 'busy', 'steady', 'nightly', ...Array.from({ length: 47 }, (_, index) => `rare-${index}`)];
 const STEP = 1000;
 const MAX_STEP = 200_000;
-/** IDs of one call, at most. */
+/** Maximum number of IDs of one call. */
 const MOST = 50_000;
 const MINUTE = 60_000;
 const HOUR = 60;
 const DAY = 24 * HOUR;
-/** What the day may add to the heap: less than a segment for each of the thousands of switches. */
+/** How much the heap may grow in the day: less than one segment per switch, of which there are thousands. */
 const MARGIN_BYTES = 800_000;
 
-/** IDs that are asked for in a minute. */
+/** IDs requested per minute. */
 function demand(tag: string, minute: number): number {
   const hour = (minute / HOUR) % 24;
   // Several segments of the largest size.
@@ -27,7 +27,7 @@ function demand(tag: string, minute: number): number {
   return minute % HOUR === 0 ? 1 : 0;
 }
 
-/** A server with its looks at itself, on a clock that runs as fast as the machine allows. */
+/** A server with its sampling, on a clock that runs as fast as the machine allows. */
 class Day {
   readonly clock = new FakeClock();
   readonly store = new InMemorySegmentStore();
@@ -61,7 +61,7 @@ class Day {
       if (this.minute % 5 === 0) await this.hot.observe((see) => this.generator.survey(see));
       await this.clock.advance(MINUTE);
       this.loads += this.store.granted.length;
-      // What the store writes down for tests would be all that grows.
+      // Only the records of the store for tests would grow.
       for (const list of [this.store.calls, this.store.granted, this.store.answered]) list.length = 0;
     }
   }
@@ -70,7 +70,7 @@ class Day {
     return this.generator.snapshotOf(tag)?.step ?? 0;
   }
 
-  /** Mostly in ranges, the last one by itself. */
+  /** Takes ranges, and the last ID alone. */
   private async take(tag: string, count: number): Promise<void> {
     for (let left = count; left > 0;) {
       const ranges = left > 1 ? await this.generator.takeRanges(tag, Math.min(left - 1, MOST)) : undefined;

@@ -7,12 +7,12 @@ import { InMemorySegmentStore } from '../../support/fakes/in-memory-segment-stor
 const TAGS = 100_000;
 const USED = 20_000;
 const STEP = 1000;
-/** Tags that may be looked at before requests have their turn. */
+/** Number of tags that may be processed before requests get a turn. */
 const PAGE = 1000;
 const BYTES_A_TAG = 1000;
 const OPTIONS = { durationMs: 900_000, maxStep: 1_000_000, prefetchRatio: 0.1, waitMs: 1000 };
 
-/** A clock on which pauses end at once, and are counted. */
+/** A clock that counts pauses and ends them at once. */
 class PausedClock extends FakeClock {
   pauses = 0;
 
@@ -46,7 +46,7 @@ describe('with a hundred thousand tags', () => {
 
   afterEach(() => generator.close());
 
-  /** Pauses that `act` made. */
+  /** Number of pauses during `act`. */
   async function pausesOf(act: () => Promise<unknown>): Promise<number> {
     const before = clock.pauses;
     await act();
@@ -86,7 +86,7 @@ describe('with a hundred thousand tags', () => {
   });
 
   it('each takes less than a kilobyte, used or not, with all that is counted of it', async () => {
-    // Names of their own, as rows of a database have: those of the store are there before.
+    // New strings, as rows of a database have: those of the store exist already.
     store.listTags = () =>
       Promise.resolve(Array.from({ length: TAGS }, (_, index) => ({ tag: tagOf(index), kind: PLAIN_TAG })));
     const before = heapInUse();
@@ -99,7 +99,7 @@ describe('with a hundred thousand tags', () => {
     for (let index = 0; index < USED; index++) await generator.next(tagOf(index));
     for (let sample = 0; sample < 20; sample++) await rates.sample((see) => generator.survey(see));
     await hot.observe((see) => generator.survey(see));
-    // What the store writes down for tests is no part of the product.
+    // The records of the store for tests are not part of the product.
     for (const list of [store.calls, store.granted]) list.length = 0;
     const used = heapInUse();
     expect((known - before) / TAGS + (used - known) / USED).toBeLessThan(BYTES_A_TAG);

@@ -8,10 +8,10 @@ import type { Operation } from './checker';
 
 const TAG = 'order';
 const LIMIT_MS = 5000;
-/** After a refusal. */
+/** Pause after a refusal, in milliseconds. */
 const PAUSE_MS = 5;
 
-/** Calls of one caller that are under way at once. */
+/** Number of concurrent calls of one caller. */
 const HTTP_WIDTH = 8;
 const CLIENT_WIDTH = 100;
 
@@ -20,10 +20,10 @@ interface Span {
   readonly to: bigint;
 }
 
-/** What all callers did. */
+/** The operations of all callers. */
 export class Record {
   readonly operations: Operation[] = [];
-  /** Calls that gave no ID, by code. */
+  /** Number of refused calls by code. */
   readonly refusals = new Map<string, number>();
   private readonly began = process.hrtime.bigint();
   private goal = Infinity;
@@ -32,12 +32,12 @@ export class Record {
     return this.operations.length < this.goal;
   }
 
-  /** Ends the callers once there are so many operations. */
+  /** Ends the callers after this number of operations. */
   endAt(operations: number): void {
     this.goal = operations;
   }
 
-  /** Carries out one call. */
+  /** Makes one call and records it. */
   async note(caller: string, act: () => Promise<Span>): Promise<void> {
     const startedAt = this.now();
     try {
@@ -55,7 +55,7 @@ export class Record {
   }
 }
 
-/** Twelve callers: single IDs and ranges over HTTP, each call of another server, and clients of all servers. */
+/** Twelve callers: four take single IDs and four take ranges over HTTP, from the servers in turn; four use clients. */
 export async function runCallers(record: Record, ports: readonly number[]): Promise<void> {
   const clients = Array.from({ length: 4 }, () => newClient(ports));
   const agent = new Agent({ keepAlive: true });
@@ -80,7 +80,7 @@ async function run(record: Record, caller: string, width: number, act: (turn: nu
   const loop = async (): Promise<void> => {
     while (record.running) {
       await record.note(caller, () => act(turn++));
-      // Were an ID at hand, as none of a strict tag should be, nothing else in this process would ever have its turn.
+      // If the client wrongly buffered IDs of a strict tag, the loop would otherwise block the process.
       await nextTurn();
     }
   };

@@ -12,10 +12,10 @@ import {
   ZookeeperWorkerStore,
 } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
 
-/** A name with dashes and digits, as the parsing of a node's name may not mind. */
+/** A name with dashes and digits, which must not confuse the parser of node names. */
 export const NAME = 'order-service-0000000007';
 
-/** A session that can lose a write on its way there, or the answer to it, or everything. */
+/** A session that can lose a write, the reply to it, or everything. */
 export class LossySession extends ZookeeperSession {
   down = false;
   private loss: { readonly moment: 'before' | 'after'; readonly of: 'set' | 'create' } | undefined;
@@ -41,7 +41,7 @@ export class LossySession extends ZookeeperSession {
     const { loss, down } = this;
     if (down) throw new ZookeeperFault('unreachable', 'The line is down.');
     if (loss?.of !== of) return write();
-    // One that is refused is answered; the loss waits for the next.
+    // A refused write gets a reply; the next write is lost instead.
     if (loss.moment === 'after') await write();
     this.loss = undefined;
     throw new ZookeeperFault('unknown-outcome', `A write was lost ${loss.moment} it was carried out.`);
@@ -63,7 +63,7 @@ export function zkStore(
   return new ZookeeperWorkerStore(session, layout, { name: NAME, zookeeper: 'zk1:2181', ...more }, clock);
 }
 
-/** Removes a node with all below it, as an operator may, while sessions go on. */
+/** Removes a node with its descendants, as an operator could, while sessions continue. */
 export async function removeTree(session: ZookeeperSession, path: string): Promise<void> {
   const node = await session.getData(path);
   if (node === undefined) return;
@@ -73,7 +73,7 @@ export async function removeTree(session: ZookeeperSession, path: string): Promi
     await session.remove(path, node.version);
   } catch (error) {
     if (!isFault(error, 'invalid')) throw error;
-    // A server was listed meanwhile.
+    // A server was listed in the meantime.
     await removeTree(session, path);
   }
 }

@@ -88,7 +88,7 @@ describe.each<[string, () => Promise<Host>, readonly Case[], boolean]>([
   async function prepare(url: string, ...statements: string[]): Promise<DataSource> {
     const target = parseDatabaseUrl(url);
     const options =
-      'file' in target
+      'file' in target && target.file !== undefined
         ? ({ type: 'better-sqlite3', driver: (await import('libsql')).default, database: target.file } as const)
         : ({ type: target.dialect === 'mysql' ? 'mysql' : 'postgres', url } as const);
     const dataSource = await new DataSource(options).initialize();

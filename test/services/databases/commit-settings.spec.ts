@@ -7,7 +7,7 @@ import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';
 
-/** The first ID after the server was killed, and the last one before. */
+/** The first ID after the kill of the server, and the last one before it. */
 async function crash(
   url: string,
   server: { kill(): Promise<void>; restart(): Promise<void> },
@@ -39,7 +39,7 @@ describe('MariaDB that can lose a commit', () => {
       const target = parseDatabaseUrl(await server.createDatabase());
       const refusal = {
         code: 'LEAF_DATABASE_UNUSABLE',
-        message: expect.stringMatching(`${setting} is ${value}: .*LEAF_DATABASE_ACCEPT=${setting} `) as string,
+        message: expect.stringMatching(`${setting} is ${value}: .*: add ${setting} to the option accept.$`) as string,
       };
       await expect(connect(target)).rejects.toMatchObject(refusal);
       const accepted: string[] = [];
@@ -111,7 +111,7 @@ describe('PostgreSQL', () => {
       );
       await expect(connect(target)).rejects.toMatchObject({
         code: 'LEAF_DATABASE_UNUSABLE',
-        message: expect.stringContaining('LEAF_DATABASE_ACCEPT=fsync') as string,
+        message: expect.stringContaining('add fsync to the option accept.') as string,
       });
     } finally {
       await server.stop();

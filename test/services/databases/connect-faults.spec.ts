@@ -30,7 +30,7 @@ describe.each<[string, () => Promise<PrivateServer>, RegExp, RegExp]>([
   });
   afterAll(() => server.stop());
 
-  const advised = /LEAF_DATABASE_URL/;
+  const advised = /the option database/;
   const cases: [string, (url: string) => string, RegExp, RegExp?][] = [
     ['by a user that it does not know', (url) => url.replace(/\/\/\w+@/, `//stranger:${SECRET}@`), wrongUser],
     ['under a name that is no database', (url) => url.replace(/\/leaf_\w+$/, '/none'), wrongDatabase, wrongDatabase],

@@ -209,7 +209,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
       .allocate('a', undefined)
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
-    expect(String((failure as Error).cause)).toContain('LEAF_DATABASE_MIGRATE=true');
+    expect(String((failure as Error).cause)).toContain('set the option migrate to true');
     expect(await createSegmentStore(dataSource, { ...FAILOVER, gapSteps: 0 }).allocate('a', 1)).toBeDefined();
   });
 });

@@ -24,7 +24,7 @@ interface DatabaseServer extends PrivateServer {
 interface Case {
   readonly name: string;
   readonly start: () => Promise<DatabaseServer>;
-  /** Keeps everybody else from the table of migrations. */
+  /** Locks the table of migrations. */
   readonly lock: readonly string[];
   readonly unlock: string;
 }

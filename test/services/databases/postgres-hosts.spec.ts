@@ -39,7 +39,7 @@ describe('a PostgreSQL URL with several hosts', () => {
     const store = createSegmentStore(opened, { gapSteps: 10, onFailover: (message) => moved.push(message) });
     const before = await store.allocate(TAG, 10);
     expect(await count(primary)).toBeGreaterThan(0);
-    // Those that only asked it are gone.
+    // The connections that only checked the host are closed.
     await until('end of what asked the replica', async () => (await count(replica)) === 0);
 
     await primary.kill();

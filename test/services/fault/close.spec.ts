@@ -22,7 +22,7 @@ it('a database that does not answer any more is closed all the same, and reporte
     await until('an allocation', () => store.allocate(FIRST_TAG, 5).catch(() => undefined));
     proxy.blackhole();
     await expect(store.allocate(FIRST_TAG, 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
-    // Sent past the time limits of the stores.
+    // Bypasses the time limits of the stores.
     dataSource.query('SELECT 1').catch(() => undefined);
     await dataSource.destroy();
     expect(problems).toEqual(['close the database']);

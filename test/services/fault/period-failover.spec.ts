@@ -14,13 +14,13 @@ const DAY_MS = 86_400_000;
 const OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, waitMs: 20_000, maxStep: STEP };
 const LIMIT_MS = 60_000;
 
-/** What the test opened; closed last one first. */
+/** What the test opened; closed in reverse order. */
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
   for (let close = opened.pop(); close !== undefined; close = opened.pop()) await close();
 });
 
-/** A server of Leaf on the database behind the proxy, and all that it gave. */
+/** A Leaf server on the database behind the proxy, with all numbers that it issued. */
 class Server {
   private constructor(
     private readonly generator: SegmentIdGenerator,
@@ -40,7 +40,7 @@ class Server {
     return new Server(generator, given);
   }
 
-  /** Tried again while the database is away. */
+  /** Retried while the database is unreachable. */
   take(count: number, at?: number): Promise<bigint> {
     return until(
       'numbers',
@@ -78,7 +78,7 @@ describe.each<[string, () => Promise<DatabasePair>]>([
     const tags = createTagStore(dataSource);
     await tags.create({ tag: 'invoice', step: STEP, reset: 'daily', zone: 'UTC' });
     await tags.create({ tag: 'other', step: STEP });
-    // The record of the guard is there before replication stops, as on any database in use.
+    // The guard has written its record before replication stops, as on any database in use.
     await createSegmentStore(dataSource, { gapSteps: GAP_STEPS, onFailover: () => undefined }).allocate('other', STEP);
     await dataSource.destroy();
     proxy = await TcpProxy.start(pair.primary.port);
@@ -105,7 +105,7 @@ describe.each<[string, () => Promise<DatabasePair>]>([
     }
     await failOver();
     const next = await Server.start(url, given);
-    // The new one knows nothing of what was lost; the old one still has numbers of it.
+    // The new server does not know the lost allocations; the old one still has numbers of them.
     await Promise.all(days.map((at) => next.take(3 * STEP, at)));
     await Promise.all(days.flatMap((at) => [old.take(3 * STEP, at), next.take(1, at), old.take(1, at)]));
     expect(given).toHaveLength(days.length * (1 + 5 * STEP + 3 * STEP + 3 * STEP + 2));

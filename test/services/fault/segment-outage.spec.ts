@@ -20,12 +20,12 @@ import { until } from '../../support/until';
 const TAG = 't';
 const STEP = 1000;
 const WAIT_MS = 300;
-/** A wait that ends is done long before; one that does not end never is. */
+/** Longer than any wait that ends. */
 const WAIT_BOUND_MS = 30_000;
 const RECOVERY_LIMIT_MS = 60_000;
 const CALLERS = 100;
 
-/** Counts the allocations that are under way at the same time. */
+/** Counts concurrent allocations. */
 class WatchedStore extends SegmentStore {
   most = 0;
   started = 0;
@@ -80,9 +80,9 @@ class WatchedStore extends SegmentStore {
 interface Outage {
   readonly server: PrivateServer;
   readonly proxy: TcpProxy;
-  /** Goes through the proxy. */
+  /** Connected through the proxy. */
   readonly store: WatchedStore;
-  /** Past the proxy. */
+  /** Connected without the proxy. */
   readonly direct: SegmentStoreFixture;
 }
 
@@ -98,9 +98,9 @@ const FAULTS: readonly Fault[] = [
   { name: 'refuses connections', begin: ({ proxy }) => proxy.refuse(), end: ({ proxy }) => proxy.heal() },
 ];
 
-/** What the test opened; closed last one first. */
+/** What the test opened; closed in reverse order. */
 const opened: (() => unknown)[] = [];
-/** Ends the fault of a test that failed half-way. */
+/** Ends the fault if a test fails before it does so itself. */
 let repair: () => Promise<void> = () => Promise.resolve();
 
 afterEach(async () => {
@@ -145,7 +145,7 @@ function buffered(generator: SegmentIdGenerator): number {
   return [current, next, ...spare].reduce((sum, view) => sum + (view ? Number(view.to - view.position) + 1 : 0), 0);
 }
 
-/** What `call` gives, however many it takes: a busy machine alone can use up the short wait of these generators. */
+/** Repeats `call` until it succeeds: a busy machine can exceed the short wait limit of these generators. */
 function eventually<T>(call: () => Promise<T>): Promise<T> {
   const look = (): Promise<T | undefined> => call().catch((error: unknown) => void codeOf(error));
   return until('an answer', look, RECOVERY_LIMIT_MS);
@@ -160,7 +160,7 @@ function ranges(generator: SegmentIdGenerator, count: number): Promise<IdRange[]
   return eventually(() => generator.takeRanges(TAG, count));
 }
 
-/** IDs of three segments, one after the other; ends in the middle of one. */
+/** Takes the IDs of three segments one by one; ends in the middle of a segment. */
 async function takeMany(generator: SegmentIdGenerator): Promise<bigint[]> {
   const ids: bigint[] = [];
   while (ids.length < 2.5 * STEP) ids.push(await recovered(generator));
@@ -171,7 +171,7 @@ function single(id: bigint): IdRange {
   return { from: id, to: id };
 }
 
-/** The places where `ranges` do not ascend; equal IDs are such places too. */
+/** The positions where `ranges` do not ascend strictly. */
 function notAscending(ranges: readonly IdRange[]): IdRange[][] {
   const pairs = ranges.slice(1).map((range, index) => [ranges[index]!, range]);
   return pairs.filter(([before, after]) => before!.to >= after!.from);
@@ -193,7 +193,7 @@ describe.each([
     const world = await makeWorld(server, STEP);
     const generator = makeGenerator(world.store);
     const ids = await takeMany(generator);
-    // A segment in use and a next one: the most that can be buffered.
+    // At most a current and a next segment are buffered.
     await until('next segment', () => !stateOf(generator).loading && stateOf(generator).next !== undefined);
 
     await fault.begin(world);
@@ -204,7 +204,7 @@ describe.each([
     expect(generator.tryNext(TAG)).toBeUndefined();
 
     const failuresBefore = stateOf(generator).failures;
-    // Until the store has failed twice over: the pause between two tries is part of it.
+    // Until the store has failed twice, with the pause between the attempts.
     await until('two failed tries', async () => {
       const begun = performance.now();
       const calls = Array.from({ length: CALLERS }, (_, caller) =>
@@ -228,7 +228,7 @@ describe.each([
     const generator = makeGenerator(store);
     const given: IdRange[] = [single(await recovered(generator))];
     let cuts = 0;
-    // Slow enough that the cut comes between the statement and its answer.
+    // Slow enough that the connection is cut between the statement and its reply.
     proxy.delay(5);
     store.onStarted = () => {
       if (store.started % 5 === 0) setImmediate(() => (cuts += proxy.cut()));
@@ -245,7 +245,7 @@ describe.each([
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
     expect(cuts).toBeGreaterThan(0);
-    // A call whose connection was cut goes on with another one.
+    // A call whose connection was cut continues on another connection.
     expect(stateOf(generator).failures).toBeLessThan(cuts);
 
     store.onStarted = () => undefined;
@@ -261,7 +261,7 @@ describe.each([
     const generator = makeGenerator(store);
     const other = makeGenerator(direct.store);
     const given: IdRange[] = [single(await recovered(generator))];
-    // So that the size is recorded, and the next statement is the allocation itself.
+    // Records the size, so that the next statement is the allocation itself.
     given.push(...(await ranges(generator, 6 * STEP)));
     await until('next segment', () => !stateOf(generator).loading);
     const end = await direct.readMaxId(TAG);
@@ -273,7 +273,7 @@ describe.each([
       return now > end && now;
     });
     expect(await refused).toBe('LEAF_SEGMENT_UNAVAILABLE');
-    // What was buffered before is back, and stays as it is when the statement fails after all.
+    // The IDs buffered before are available again, and stay so when the statement fails.
     for (let taken = 0; taken < 10; taken++) given.push(single(generator.tryNext(TAG)!));
     if (answer === 'lost') {
       proxy.cut();

@@ -77,7 +77,7 @@ describe('several databases', () => {
       return known().length === 2;
     });
     expect(known().sort()).toEqual(['far', 'near']);
-    /** A busy machine alone can use up the short wait of the generator. */
+    /** A busy machine can exceed the short wait limit of the generator. */
     const ranges = (tag: string, count: number): Promise<IdRange[]> =>
       until(`${count} IDs of ${tag}`, () => generator.takeRanges(tag, count).catch(() => undefined));
     const last = (await ranges('far', 15)).at(-1)!.to;
@@ -104,7 +104,7 @@ describe('several databases', () => {
     await expect(segments.allocate('far', 5)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     await expect(segments.findTag('far')).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     expect(await segments.listTags()).toMatchObject([{ tag: 'near' }]);
-    // Whether a row was left behind there cannot be known.
+    // Leaf cannot know whether that database has a row of the tag.
     await expect(tags.create({ tag: 'new', step: 1 })).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     proxy.heal();
     const range = await until('the other database', () => segments.allocate('far', 5).catch(() => undefined), 60_000);
@@ -147,7 +147,7 @@ describe('several databases', () => {
     expect(reports).toEqual(['order in a, not b']);
     await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
     await expect(segments.findTag('order')).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
-    // It would begin at 1 again.
+    // It would restart at 1.
     await expect(tags.create({ tag: 'order', step: 1 })).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
     await rows.b.putRow('order', 500n, 10);
     expect(await segments.allocate('order', 5)).toMatchObject({ from: 500n });
@@ -184,7 +184,7 @@ describe('a tag whose name another database remembers as deleted', () => {
     await expect(below).rejects.toMatchObject({ code: 'LEAF_MAX_ID_BACKWARDS' });
     const strict = tags.create({ tag: 'order', step: 10, order: 'strict' });
     await expect(strict).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
-    // b began above what a remembers, and gave 900 IDs.
+    // b started above the position that a has recorded, and issued 900 IDs.
     expect(await tags.create({ tag: 'order', step: 10 })).toMatchObject({ maxId: 1401n });
   });
 

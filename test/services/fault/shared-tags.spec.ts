@@ -86,7 +86,7 @@ describe('a tag that two databases share', () => {
     const takeSome = async (): Promise<void> => {
       for (const [index, generator] of generators.entries()) {
         const size = Math.round(BLOCK * 2.5);
-        // A call may wait in vain while the loss is noticed.
+        // A call may time out until the loss is detected.
         const ranges = await until('IDs', () => generator.takeRanges(tag, size).catch(() => undefined), 60_000);
         given[index]!.push(...ranges);
       }
@@ -97,7 +97,7 @@ describe('a tag that two databases share', () => {
     await server.restart();
     for (const generator of generators) await generator.refresh.run();
     for (let round = 0; round < 3; round++) await takeSome();
-    // Each database was told how far the server had come before it was asked.
+    // The server moved each database past its own position before the allocation.
     expect(generators.map(({ totals }) => totals.backwards)).toEqual([0, 0]);
     for (const ranges of given) {
       for (const [index, { from }] of ranges.entries()) {

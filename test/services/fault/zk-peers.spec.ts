@@ -180,7 +180,7 @@ describe.each([
     await owner.acquire();
     await expect(stranger.acquire()).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
-      message: expect.stringContaining('LEAF_ZOOKEEPER_AUTH') as string,
+      message: expect.stringContaining('the option snowflake.registry.zookeeper.auth') as string,
     });
     expect(await owner.extend()).toBe(true);
   });
@@ -188,7 +188,7 @@ describe.each([
   it('does not start with a name that is no part of a path', async () => {
     await expect(start({}, database, 'a//b').acquire()).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
-      message: expect.stringContaining('LEAF_NAME') as string,
+      message: expect.stringContaining('the option snowflake.registry.name') as string,
     });
   });
 });

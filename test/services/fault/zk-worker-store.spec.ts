@@ -213,7 +213,7 @@ describe.each([
     const made = await owner.create(registry, recordOf(1), 3);
     const DENIED = {
       code: 'LEAF_CONFIG_INVALID',
-      message: expect.stringContaining('LEAF_ZOOKEEPER_AUTH'),
+      message: expect.stringContaining('the option snowflake.registry.zookeeper.auth'),
       cause: { kind: 'denied' },
     };
     await expect(stranger.create(registry, recordOf(1), 4)).rejects.toMatchObject(DENIED);
@@ -226,7 +226,7 @@ describe.each([
   it('does not take a name that is no part of a path', async () => {
     await expect(zkStore(session, layout, { name: 'a//b' }).list()).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
-      message: expect.stringContaining('LEAF_NAME'),
+      message: expect.stringContaining('the option snowflake.registry.name'),
     });
   });
 });

@@ -16,11 +16,11 @@ import { startEnsemble, startZookeeper, type ZookeeperServer } from '../../suppo
 import { ended, onlyZookeeperChild, zookeeperChildren } from '../../support/servers/zookeeper-children';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
-/** Where no limit is looked at: a machine that stands still for a moment is no fault of the servers. */
+/** For tests that check no limit: a pause of the machine must not fail them. */
 const PATIENT = { connectMs: 20_000, callMs: 20_000, sessionMs: 60_000 };
-/** To be waited for; a busy machine alone can use them up. */
+/** For tests that wait for a limit; a busy machine can exceed it. */
 const SHORT = { connectMs: 2000, callMs: 500, sessionMs: 2000 };
-/** What ends is done long before. */
+/** Longer than anything that ends. */
 const BOUND_MS = 30_000;
 
 function make(hosts: string, more: Partial<ZookeeperSessionOptions> = {}): ZookeeperSession {
@@ -28,12 +28,12 @@ function make(hosts: string, more: Partial<ZookeeperSessionOptions> = {}): Zooke
   return new ZookeeperSession({ address, ...PATIENT, ...more }, new SystemClock(), systemRandom);
 }
 
-/** The first answer on a connection that may break. */
+/** The first reply on a connection that may break. */
 function connected<T>(act: () => Promise<T>): Promise<T> {
   return recovered(act, (error) => /unreachable|unknown-outcome/.test((error as { kind?: string }).kind ?? ''));
 }
 
-/** Makes an ephemeral node of the session, however often that has to be tried. */
+/** Creates an ephemeral node of the session, with retries. */
 async function announce(session: ZookeeperSession, path: string, data = 'me'): Promise<void> {
   await until(`the node ${path}`, async () => {
     await session.create(path, data, 'ephemeral').catch((error: unknown) => {
@@ -101,7 +101,7 @@ describe('a session', () => {
   it('asks nothing of a socket that was reset without anybody noticing yet', async () => {
     for (let n = 0; n < 20; n++) {
       proxy.cut();
-      // The very next turn: the event loop may not have looked at the socket.
+      // In the next turn, the event loop may not have read the socket yet.
       const calls = Array.from({ length: 5 }, () => watch(session.getData('/a')));
       await until('end of the calls', () => calls.every(({ settled }) => settled));
       for (const { error } of calls) {
@@ -252,7 +252,7 @@ describe('the process of the client', () => {
 
   it('is left alone when only the server is silent', async () => {
     await useImpatient();
-    // A machine that stands still for a moment makes it look stuck, too: not every time.
+    // A pause of the machine can also make the child look stuck, but not every time.
     await until('a silence that it outlives', async () => {
       pid = await onlyZookeeperChild();
       proxy.blackhole();

@@ -104,7 +104,7 @@ describe.each<[string, () => Promise<PrivateServer>]>([
       process.stdout.write(
         `${expect.getState().currentTestName}: ${period}: ${numbers.length} numbers, ${missing} missing\n`,
       );
-      // What one server had buffered when the other had allocated above it: two segments at most.
+      // The IDs that one server had buffered when the other allocated above them: two segments at most.
       expect(missing).toBeGreaterThanOrEqual(0);
       expect(missing).toBeLessThanOrEqual(2 * STEP);
     }

@@ -31,7 +31,7 @@ describe('ZookeeperLink', () => {
     jest.restoreAllMocks();
   });
 
-  /** As a server reports: a call every 3 s, of which each waits up to 2 s. */
+  /** Reports as a server does: a call every 3 s, which waits up to 2 s. */
   async function outage(ms: number): Promise<void> {
     for (const end = clock.monotonic() + ms; clock.monotonic() < end;) {
       const call = link.use().catch((error: unknown) => error);

@@ -48,7 +48,7 @@ function open(hosts = database, more: Partial<ZookeeperSessionOptions> = {}): Zo
   return session;
 }
 
-/** A session whose root is there. */
+/** A session whose root node exists. */
 async function openRooted(hosts?: string, more?: Partial<ZookeeperSessionOptions>): Promise<ZookeeperSession> {
   const session = open(hosts, more);
   await session.ensurePath('/');
@@ -126,7 +126,7 @@ describe('nodes', () => {
     }
     await expect(session.create('/a', 'ü'.repeat(600_000), 'persistent')).rejects.toMatchObject({ kind: 'invalid' });
     expect(await session.create('/a', 'a'.repeat(1_000_000), 'persistent')).toBe('/a');
-    // Each time, it arrives in another number of pieces.
+    // Each time, it arrives in a different number of chunks.
     for (let n = 0; n < 30; n++) expect((await session.getData('/a'))!.data).toHaveLength(1_000_000);
   });
 
@@ -253,7 +253,7 @@ it('two sessions of one process do not know each other', async () => {
   const near = await openRooted();
   await near.create('/a', '', 'persistent');
   const far = open(database.replace(`:${server.port}`, `:${proxy.port}`), { callMs: 300 });
-  // A busy machine alone can use up the short limit.
+  // A busy machine can exceed the short limit.
   await until('the connection', () => far.getData('/a').catch(() => undefined));
   proxy.blackhole();
   await expect(far.getData('/a')).rejects.toMatchObject({ kind: 'unknown-outcome' });
@@ -266,7 +266,7 @@ it('two sessions of one process do not know each other', async () => {
 });
 
 describe('a process', () => {
-  /** Its last words decide how it ends. */
+  /** The code that follows it decides how the process ends. */
   const PROGRAM = `
     const { SystemClock } = require('./libs/core/src');
     const { systemRandom } = require('./libs/core/src/internal');
@@ -293,7 +293,7 @@ describe('a process', () => {
 
   beforeAll(ensureBuilt);
 
-  /** Fails when it does not end by itself, or not with 0; its own child has to end as well. */
+  /** Fails unless the process exits with 0 by itself and its child ends as well. */
   async function runProgram(
     hosts: string,
     ending: string,

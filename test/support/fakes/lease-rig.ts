@@ -90,7 +90,7 @@ export class LeaseRig {
   }
 }
 
-/** Moves the clock whenever something waits for it and nothing else: real files and sockets take their time. */
+/** Advances the clock only when nothing but the clock is pending, because real files and sockets take time. */
 export async function inTime<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
   const state = { settled: false };
   const done = (): void => void (state.settled = true);
@@ -103,7 +103,7 @@ export async function inTime<T>(clock: FakeClock, promise: Promise<T>): Promise<
   return promise;
 }
 
-/** Lets `ms` milliseconds pass, with a report of each server whenever one is due. */
+/** Advances the clock by `ms` milliseconds; each server reports when a report is due. */
 export async function pass(servers: readonly LeaseRig[], clock: FakeClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= REPORT_MS) {
     await clock.advance(Math.min(left, REPORT_MS));
@@ -111,7 +111,7 @@ export async function pass(servers: readonly LeaseRig[], clock: FakeClock, ms: n
   }
 }
 
-/** The IDs that two servers both give, each asked once a millisecond for `ms` milliseconds, with reports when due. */
+/** Requests one ID of each of two servers per millisecond for `ms` milliseconds; returns the IDs that both issued. */
 export async function givenTwice(servers: readonly LeaseRig[], clock: FakeClock, ms: number): Promise<bigint[]> {
   const seen = new Set<bigint>();
   const twice: bigint[] = [];

@@ -10,12 +10,12 @@ import { until } from '../until';
 const TAG = 't';
 export const STEP = 100;
 export const GAP_STEPS = 10;
-/** The dynamic step is above the row's step, and at its bound in each round. */
+/** The dynamic step is above the step of the row, and reaches its maximum in each round. */
 export const OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, waitMs: 300, maxStep: 4 * STEP };
 const CALLERS = 4;
 const RECOVERY_LIMIT_MS = 60_000;
 
-/** What all allocations of a world pass: counts those that may begin, and keeps what came of them. */
+/** All allocations of a world pass it: it limits how many begin, and records their results. */
 export class Valve {
   readonly answered: IdRange[] = [];
   private left = Infinity;
@@ -23,13 +23,13 @@ export class Valve {
   private readonly waiting: (() => void)[] = [];
   private spent: () => void = () => undefined;
 
-  /** Nobody begins any more; resolves when those under way are done. */
+  /** Stops new allocations; resolves when the pending ones are done. */
   async close(): Promise<void> {
     this.left = 0;
     await until('end of the allocations under way', () => this.running === 0);
   }
 
-  /** Lets `count` allocations begin; resolves when the last one does. */
+  /** Allows `count` allocations; resolves when the last one begins. */
   allow(count: number): Promise<void> {
     this.left = count;
     for (const wake of this.waiting.splice(0)) wake();
@@ -40,7 +40,7 @@ export class Valve {
     void this.allow(Infinity);
   }
 
-  /** Whether all that were allowed are done. */
+  /** Whether all allowed allocations are done. */
   get exhausted(): boolean {
     return this.left === 0 && this.running === 0;
   }
@@ -66,11 +66,11 @@ export class Valve {
   }
 }
 
-/** A Leaf server: it knows of the database and of the others what it sees through the proxy. */
+/** A Leaf server that reaches the database only through the proxy. */
 export class Instance {
   /** What it gave, in the order in which it was received; what follows on is one range. */
   readonly given: { from: bigint; to: bigint }[] = [];
-  /** Calls that were told that there is no ID for now. */
+  /** Number of calls that were refused temporarily. */
   refused = 0;
   private ended: Promise<void> | undefined;
   private readonly callers: Promise<void>[] = [];
@@ -97,7 +97,7 @@ export class Instance {
     return this.given.at(-1)?.to ?? 0n;
   }
 
-  /** Takes IDs one by one until `done`, however many calls are refused: a busy machine alone can use up their wait. */
+  /** Takes IDs one by one until `done`. Ignores refusals, because a busy machine can exceed the wait limit. */
   async takeUntil(done: () => boolean): Promise<void> {
     const deadline = performance.now() + RECOVERY_LIMIT_MS;
     while (!done()) {
@@ -108,7 +108,7 @@ export class Instance {
     }
   }
 
-  /** Takes ranges of `size` until `done`, however many calls are refused. */
+  /** Takes ranges of `size` until `done`. Ignores refusals. */
   async takeRangesUntil(size: number, done: () => boolean): Promise<void> {
     while (!done()) {
       try {
@@ -120,12 +120,12 @@ export class Instance {
     }
   }
 
-  /** Takes all that it has; nobody may allocate any more. */
+  /** Takes all buffered IDs. Allocations must have stopped. */
   async drain(): Promise<void> {
     while ((await this.takeOne()) === undefined);
   }
 
-  /** Ends as a server does: its rest goes back if the database takes it. */
+  /** Stops as a server does: returns unused IDs if the database accepts them. */
   stop(): Promise<void> {
     this.ended ??= this.end();
     return this.ended;
@@ -175,7 +175,7 @@ export function codeOf(error: unknown): string {
   throw error;
 }
 
-/** How many IDs were given that had been given before. */
+/** Number of IDs that were issued more than once. */
 function duplicates(ranges: readonly IdRange[]): number {
   let end = 0n;
   let count = 0n;
@@ -212,7 +212,7 @@ export class FailoverWorld {
     return new FailoverWorld(proxy, url, opened);
   }
 
-  /** One with a `valve` of its own is held up by nobody. */
+  /** A server with its own `valve` is not limited by the others. */
   async addInstance(valve = this.valve, options = OPTIONS): Promise<Instance> {
     const target = this.target(this.proxy.port);
     const dataSource = await connect(target, false);
@@ -269,7 +269,7 @@ export class FailoverWorld {
     this.slowestMs = Math.max(this.slowestMs, performance.now() - begun);
   }
 
-  /** Stops all, and checks every ID that was ever given. */
+  /** Stops all servers, and checks every issued ID. */
   async check(rounds: number): Promise<void> {
     for (const instance of this.instances) await instance.stop();
     const found = duplicates(this.instances.flatMap(({ given }) => given));

@@ -26,7 +26,7 @@ export interface RegistryHost {
   readonly stop: () => Promise<void>;
 }
 
-/** One that tells how many changes of data it has carried out, for all of its registries. */
+/** A host that counts the changes of data in all of its registries. */
 export interface CountingHost extends RegistryHost {
   readonly writes: () => Promise<number>;
 }
@@ -105,9 +105,9 @@ async function startZookeeperHost(strategy: 'zk_normal' | 'zk_recycle', folder: 
   return { open, writes: () => transactions(zookeeper.port), stop: () => zookeeper.stop() };
 }
 
-/** Makes a registry as if its servers had been up for longer than the grace: those that start need not wait. */
+/** Creates a registry whose grace period has passed, so that servers start without a wait. */
 export async function settle(options: RegistryOptions): Promise<void> {
-  // As the first server would: with a first tag.
+  // With a first tag, as the first server creates it.
   if ('url' in options && 'migrate' in options) await (await connectDatabase(parseDatabaseUrl(options.url))).destroy();
   const clock = new SystemClock();
   const { store } = strategyOf(options).create({ clock, random: systemRandom, onCloseProblem: () => undefined });
@@ -133,7 +133,7 @@ async function highestCeiling(database: string, root: string): Promise<number> {
   }
 }
 
-/** Every change of data has a number of its own; reads and pings have none. */
+/** Each change of data has a number; reads and pings have none. */
 function transactions(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('srvr'));

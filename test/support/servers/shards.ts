@@ -15,11 +15,11 @@ export interface ShardedDatabases {
   readonly shards: Shards;
   readonly segments: ShardedSegmentStore;
   readonly tags: ShardedTagStore;
-  /** What was reported, newest last. */
+  /** The reported events, newest last. */
   readonly reports: string[];
 }
 
-/** Several databases by name and URL, not opened yet; with the limits of a server when `limits` is left out. */
+/** Several databases by name and URL, not opened yet. `limits` defaults to those of a server. */
 export function shardedDatabases(
   databases: Readonly<Record<string, string>>,
   tags: Readonly<Record<string, string>> = {},

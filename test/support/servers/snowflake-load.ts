@@ -8,16 +8,16 @@ import { problemCode } from '../http/problem';
 const CALLERS = 6;
 const BATCH = 1000;
 const PATHS = [`/api/snowflake/batch/order?size=${BATCH}`, '/api/snowflake/get/order'] as const;
-/** A refused caller asks again after this, in milliseconds. */
+/** Pause of a caller after a refusal, in milliseconds. */
 const PAUSE_MS = 20;
 
-/** Callers, each on a connection of its own, that ask a server for snowflake IDs as fast as it answers. */
+/** Callers that request snowflake IDs of a server without pause, each on its own connection. */
 export class SnowflakeLoad {
-  /** How many answers were refusals, by code. */
+  /** Number of refusals by code. */
   readonly refusals = new Map<LeafErrorCode, number>();
   /** IDs received. */
   count = 0;
-  /** Why callers ended before they were told to: the connection broke. */
+  /** Errors of the connections that broke before the end. */
   readonly breaks: unknown[] = [];
 
   private readonly issued = Array.from({ length: CALLERS }, () => new IssuedIds());
@@ -32,7 +32,7 @@ export class SnowflakeLoad {
     return this.issued.flatMap(({ ranges }) => ranges);
   }
 
-  /** Where a caller received an ID that is not above those that it had before. */
+  /** The positions at which a caller received an ID that is not above its earlier ones. */
   get descents(): string[] {
     return this.issued.flatMap(({ descents }) => descents);
   }

@@ -16,24 +16,24 @@ export interface WorkerRegistryHarness {
   readonly exclusive: boolean;
   /** Empties the storage: records, numbering and document. */
   reset(): Promise<void>;
-  /** A store object of its own on the storage. */
+  /** A new store object on the storage. */
   store(): Promise<WorkerStore>;
-  /** Removes one record, so that the store's numbering may give its number again; left out where it never does. */
+  /** Removes one record, so that the store may assign its number again; undefined for stores that never do. */
   readonly remove?: (workerId: number) => Promise<void>;
-  /** Keeps what a replica has now; the result promotes it. Left out where no replica can be had cheaply. */
+  /** Copies the current data to a replica; the result promotes it. Undefined where a replica is too expensive. */
   readonly replicate?: () => Promise<() => Promise<void>>;
 }
 
-/** One process with a registry of its own, on a clock that all share. */
+/** One process with its own registry object, on the shared clock. */
 export class WorkerProcess {
-  /** Its policy is the fixed one. */
+  /** Whether it uses the fixed policy. */
   readonly exclusive: boolean;
   readonly registry: WorkerRegistry;
   readonly holder: LeaseHolder;
   claim!: WorkerClaim;
-  /** How long it has waited by the clock of all, in milliseconds. */
+  /** How long it has waited by the shared clock, in milliseconds. */
   waited = 0;
-  /** Carried out while it waits, before the time has passed. */
+  /** Runs during the wait, before the clock advances. */
   onWait: () => Promise<void> = () => Promise.resolve();
 
   constructor(
@@ -63,12 +63,12 @@ export class WorkerProcess {
     return this.claim;
   }
 
-  /** A report at the time that it is. */
+  /** Reports at the current time. */
   extend(): Promise<boolean> {
     return this.claim.extend(this.clock.now() + this.registry.options.horizonMs);
   }
 
-  /** The ceiling in its record; undefined when that is gone. */
+  /** The ceiling in its record; undefined if the record is gone. */
   async recorded(): Promise<number | undefined> {
     return (await this.store.read(this.claim.workerId, this.holder.instance))?.record.ceiling;
   }
@@ -91,7 +91,7 @@ export class WorkerWorld {
     return this.harness.reset();
   }
 
-  /** A process that has not acquired yet. */
+  /** A process without a worker ID. */
   async open(
     instance: number,
     overrides: Partial<WorkerRegistryOptions> = {},
@@ -122,7 +122,7 @@ export class WorkerWorld {
     for (const store of this.stores.splice(0)) await store.close();
   }
 
-  /** So many processes that start at once, each an instance of its own. */
+  /** Starts this number of processes at once, each with its own instance. */
   async race(count: number, overrides: Partial<WorkerRegistryOptions> = {}): Promise<WorkerProcess[]> {
     const stores = await Promise.all(Array.from({ length: SHARED }, () => this.store()));
     const processes = await Promise.all(
@@ -137,7 +137,7 @@ function horizonOf(exclusive: boolean): number {
   return exclusive ? 10_000 : 3_600_000;
 }
 
-/** How long newcomers wait in a registry that is young, in milliseconds. */
+/** How long newcomers wait in a new registry, in milliseconds. */
 function graceOf(exclusive: boolean): number {
   return (exclusive ? horizonOf(true) : 3 * REPORT_MS) + CLOCK_OFFSET_MS;
 }

@@ -2,6 +2,7 @@ import { LeafError, SystemClock } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { checkDatabases } from '@leaf-ids/persistence';
 import type { LeafConfig } from '../config/leaf-config';
+import { withVariables } from '../config/option-variables';
 import { reportText } from './report-text';
 
 /**
@@ -19,7 +20,7 @@ export async function runCheck({ ids }: LeafConfig, { json }: { readonly json: b
       'Segment mode is off, so there are no tags to check. Set LEAF_SEGMENT_ENABLED=true.',
     );
   }
-  const report = await checkDatabases(segment.database, new SystemClock(), systemRandom);
+  const report = withVariables(await checkDatabases(segment.database, new SystemClock(), systemRandom));
   const text = json ? JSON.stringify(report, null, 2) : reportText(report);
   process.stdout.write(`${text}\n`);
   return report.ok ? 0 : 1;

@@ -71,6 +71,12 @@ describe('loadConfig', () => {
     expect(fault({ ...mixed, LEAF_SNOWFLAKE_REGISTRY: 'database' })).toContain('LEAF_DATABASE_URL must name');
   });
 
+  it('refuses a database in memory, which would issue the same IDs after each restart', () => {
+    const memory = 'sqlite::memory:';
+    expect(fault({ LEAF_DATABASE_URL: memory })).toContain('LEAF_DATABASE_URL must not be in memory');
+    expect(fault({ LEAF_DATABASE_URLS: JSON.stringify({ a: memory }) })).toContain('"a" must not be in memory');
+  });
+
   it('accepts both in one SQLite file, and a shared registry without segments', () => {
     for (const LEAF_SNOWFLAKE_REGISTRY of ['database', 'mysql', 'local']) {
       expect(loadConfig({ LEAF_SNOWFLAKE_REGISTRY, LEAF_DATABASE_URL: 'sqlite:/a' }).ids.segment).toBeDefined();
@@ -271,7 +277,11 @@ describe('loadConfig', () => {
   });
 
   it('warns of a variable that it does not know', () => {
-    expect(loadConfig({ LEAF_PROT: '8081' }).warnings).toEqual([expect.stringContaining('LEAF_PROT')]);
+    expect(loadConfig({ LEAF_PROT: '8081', LEAF_SEGMENT_WAIT: '5', LEAF_COLOUR: 'red' }).warnings).toEqual([
+      'Unknown setting LEAF_PROT; ignored. Did you mean LEAF_PORT?',
+      'Unknown setting LEAF_SEGMENT_WAIT; ignored. Did you mean LEAF_SEGMENT_WAIT_MS?',
+      'Unknown setting LEAF_COLOUR; ignored. .env.example lists all settings.',
+    ]);
   });
 
   it('warns of a server that others cannot be told from', () => {

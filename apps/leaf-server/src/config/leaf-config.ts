@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
-import { firstAddress, type HostAddresses, messageOf } from '@leaf-ids/core/internal';
+import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
@@ -41,6 +41,8 @@ export interface AccessLogConfig {
   readonly ratio: number;
 }
 
+const PREFIX = 'LEAF_';
+
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
   /** Of the service. */
@@ -58,6 +60,8 @@ export interface LeafConfig {
   readonly process: number | undefined;
   readonly drainMs: number;
   readonly http: HttpLimits;
+  /** How `application/json` shows a single ID above 2^53. */
+  readonly jsonIds: 'number' | 'string';
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly NamedToken[] | undefined;
   /** Read again when it changes. */
@@ -190,7 +194,9 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
       waitMs: values.LEAF_SEGMENT_WAIT_MS,
       keepAliveMs: values.LEAF_KEEP_ALIVE_MS,
       trustedProxies: values.LEAF_TRUSTED_PROXIES ?? [],
+      javaPaths: values.LEAF_JAVA_PATHS,
     },
+    jsonIds: values.LEAF_JSON_IDS,
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     takers: takersOf(values),
@@ -255,11 +261,17 @@ function hint(name: string, text: string): string {
 }
 
 function unknownVariables(env: NodeJS.ProcessEnv): string[] {
-  const known = new Set(Object.keys(VARIABLES));
+  const known = Object.keys(VARIABLES);
   const unknown = Object.keys(env).filter(
-    (name) => name.startsWith('LEAF_') && !known.has(name) && !isServiceLink(name),
+    (name) => name.startsWith(PREFIX) && !known.includes(name) && !isServiceLink(name),
   );
-  return unknown.map((name) => `Unknown setting ${name}; ignored. .env.example lists all settings.`);
+  // Without the prefix, which would make all names similar.
+  const own = known.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  return unknown.map((name) => {
+    const meant = nearestName(name.slice(PREFIX.length), own);
+    const hint = meant === undefined ? '.env.example lists all settings.' : `Did you mean ${PREFIX}${meant}?`;
+    return `Unknown setting ${name}; ignored. ${hint}`;
+  });
 }
 
 function isServiceLink(name: string): boolean {

@@ -43,6 +43,18 @@ describe('the log', () => {
     expect(written.replaceAll(/\x1b\[\d+m/g, '')).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/);
   });
 
+  it('names variables in place of the options in messages of the libraries', () => {
+    const logger = loggerOf();
+    logger.warn('Check the option migrate.', 'Test');
+    logger.warn({ message: 'failed', failed: 'Check the option accept.' }, 'Test');
+    logger.error('failed', 'Error: Check the option database.', 'Test');
+    expect(written.match(/(Check [^".]+)/g)).toEqual([
+      'Check LEAF_DATABASE_MIGRATE',
+      'Check LEAF_DATABASE_ACCEPT',
+      'Check LEAF_DATABASE_URL or LEAF_DATABASE_URLS',
+    ]);
+  });
+
   it('has the standard names of the levels', () => {
     const logger = loggerOf();
     for (const level of ['log', 'warn', 'error', 'debug', 'verbose', 'fatal'] as const) logger[level]('a', 'Test');

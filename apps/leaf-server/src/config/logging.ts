@@ -4,6 +4,7 @@ import { pino, stdTimeFunctions, type Logger } from 'pino';
 import type { LogConfig } from './leaf-config';
 import { LogOutput } from './log-output';
 import { prettyLine, visible, visibleFields, visibleLines } from './log-text';
+import { withVariables } from './option-variables';
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug';
 
@@ -79,8 +80,8 @@ export class LeafLogger implements LoggerService {
     const stack = rest.length > 1 ? rest[0] : message instanceof Error ? message.stack : undefined;
     this.pino[level]({
       ...(typeof context === 'string' && { context: visible(context) }),
-      ...visibleFields(isEntry(message) ? message : { message: textOf(message) }),
-      ...(typeof stack === 'string' && stack !== '' && { stack: visibleLines(stack) }),
+      ...visibleFields(withVariables(isEntry(message) ? message : { message: textOf(message) })),
+      ...(typeof stack === 'string' && stack !== '' && { stack: visibleLines(withVariables(stack)) }),
     });
   }
 }

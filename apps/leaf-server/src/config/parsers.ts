@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { isTag, messageOf } from '@leaf-ids/core/internal';
 import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { parseZookeeperAddress, parseZookeeperAuth } from '@leaf-ids/registry';
+import { haveOwnWorkers, parseZookeeperAddress, parseZookeeperAuth } from '@leaf-ids/registry';
 
 /** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
 export type Parser<T> = (text: string) => T;
@@ -78,7 +78,14 @@ export function durabilitySettings(value: string): readonly string[] {
 
 /** The URL itself: it names the database to whoever opens it. */
 export function databaseUrl(value: string): string {
-  return accepted(value, parseDatabaseUrl, /^The database URL (.*)\.$/);
+  return accepted(value, parseLastingUrl, /^The database URL (.*)\.$/);
+}
+
+/** @throws Error for a database that forgets its IDs at each restart */
+function parseLastingUrl(url: string): void {
+  const target = parseDatabaseUrl(url);
+  if ('file' in target && target.file === undefined)
+    throw new Error('must not be in memory, or each restart would issue the same IDs again: use sqlite:<file>');
 }
 
 const SHARD = /^[A-Za-z0-9_-]{1,32}$/;
@@ -146,9 +153,9 @@ export function workers(value: string): Record<string, number> {
     if (instance !== '*' && !/^\S+:\d{1,5}$/.test(instance)) throw new Error(wanted);
     if (!Number.isSafeInteger(workerId) || (workerId as number) < 0) throw new Error(wanted);
   }
-  const ids = entries.map(([, workerId]) => workerId);
-  if (new Set(ids).size < ids.length) throw new Error('must give every instance a worker ID of its own');
-  return Object.fromEntries(entries) as Record<string, number>;
+  const map = Object.fromEntries(entries) as Record<string, number>;
+  if (!haveOwnWorkers(map)) throw new Error('must give every instance a worker ID of its own');
+  return map;
 }
 
 export function parseJson(value: string, wanted: string): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { applyDecorators, Controller, Get, Res, ServiceUnavailableException } fr
 import type { SchemaObject } from '@nestjs/swagger';
 import { type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import type { FastifyReply } from 'fastify';
-import { RETRY_AFTER_S } from '../http/responses/problem';
+import { RETRY_AFTER_S } from '@leaf-ids/core/internal';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
 import { RETRY_AFTER_HEADER } from '../openapi/schemas';
 import { AggregatedReadiness, type Mode } from './aggregated-readiness';

@@ -1,4 +1,5 @@
-import { type LeafModeHealth, type LeafReadiness, type LeafStatus, worstOf } from '@leaf-ids/id';
+import type { LeafModeHealth, LeafReadiness, LeafStatus } from '@leaf-ids/id';
+import { worstOf } from '@leaf-ids/id/internal';
 
 /** Whether one process of the server is ready, as plain data: probes read this. */
 export interface ProcessReadiness {

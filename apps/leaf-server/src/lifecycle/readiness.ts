@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Leaf } from '@leaf-ids/id';
+import { withVariables } from '../config/option-variables';
 import { Drain } from './drain';
 import { isReady, type ProcessReadiness, type ProcessStatus } from './process-status';
 
@@ -24,12 +25,12 @@ export class Readiness {
     return {
       listening: (this.host.httpAdapter.getHttpServer() as Server).listening,
       drain: active ? { status: 'down', message: reason } : { status: 'up' },
-      leaf: this.leaf.readiness(),
+      leaf: withVariables(this.leaf.readiness()),
     };
   }
 
   /** Adds up the counts of all tags. */
   status(): ProcessStatus {
-    return { ...this.current(), leaf: this.leaf.status() };
+    return { ...this.current(), leaf: withVariables(this.leaf.status()) };
   }
 }

@@ -3,10 +3,13 @@ import type { LogConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
 import { LogOutput } from '../config/log-output';
 import { visibleLines } from '../config/log-text';
+import { withVariables } from '../config/option-variables';
 
 /** The code and the message of a failed start; the stack if it is a bug. */
 export function startFault(error: unknown): string {
-  return error instanceof LeafError ? `${error.code}: ${error.message}` : ((error as Error).stack ?? String(error));
+  return error instanceof LeafError
+    ? `${error.code}: ${withVariables(error.message)}`
+    : ((error as Error).stack ?? String(error));
 }
 
 /** Reports a failed start on standard error: as text, or as one JSON line whose `details` are the lines after the first. */

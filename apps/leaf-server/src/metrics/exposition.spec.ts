@@ -1,5 +1,5 @@
 import { FakeClock } from '@leaf-ids/core';
-import { addMetrics, type MetricReading } from '@leaf-ids/id';
+import { addMetrics, type MetricReading } from '@leaf-ids/id/internal';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { SingleProcess } from '../cluster/worker-bus';
 import { TimeSlice } from '../monitor/sampling/time-slice';

@@ -1,4 +1,4 @@
-import { addReading, type Line, type MetricReading } from '@leaf-ids/id';
+import { addReading, type Line, type MetricReading } from '@leaf-ids/id/internal';
 import { Registry } from 'prom-client';
 import type { TimeSlice } from '../monitor/sampling/time-slice';
 

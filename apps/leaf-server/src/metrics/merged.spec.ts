@@ -1,4 +1,4 @@
-import { addMetrics, type Metric, type MetricReading } from '@leaf-ids/id';
+import { addMetrics, type Metric, type MetricReading } from '@leaf-ids/id/internal';
 import { Registry } from 'prom-client';
 import type { Gathered } from '../cluster/worker-bus';
 import { FakeClock } from '@leaf-ids/core';

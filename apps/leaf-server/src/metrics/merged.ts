@@ -1,4 +1,4 @@
-import { LEAF_METRICS, type Line, type MetricReading } from '@leaf-ids/id';
+import { LEAF_METRICS, type Line, type MetricReading } from '@leaf-ids/id/internal';
 import type { Gathered } from '../cluster/worker-bus';
 import type { LazyReading } from './exposition';
 import { SERVER_METRICS } from './server-metrics';

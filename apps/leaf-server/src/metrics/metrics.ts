@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { addMetrics, Leaf, type LeafFigures, type MetricReading, metricsOf, TagSeries } from '@leaf-ids/id';
+import { Leaf } from '@leaf-ids/id';
+import { addMetrics, type LeafFigures, type MetricReading, metricsOf, TagSeries } from '@leaf-ids/id/internal';
 import { Clock } from '@leaf-ids/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { WorkerBus } from '../cluster/worker-bus';

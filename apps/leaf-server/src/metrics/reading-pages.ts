@@ -1,4 +1,4 @@
-import type { MetricReading } from '@leaf-ids/id';
+import type { MetricReading } from '@leaf-ids/id/internal';
 import { BusRequest, type Gathered, type Missing, type WorkerBus } from '../cluster/worker-bus';
 import { chunksOf } from './exposition';
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Metric } from '@leaf-ids/id';
+import type { Metric } from '@leaf-ids/id/internal';
 import type { LeafLogger } from '../config/logging';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';

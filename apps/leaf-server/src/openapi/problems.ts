@@ -1,7 +1,6 @@
 import type { OpenAPIObject, OperationObject, ResponseObject, SchemaObject } from '@nestjs/swagger';
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf-ids/core';
-import { unknownTag } from '@leaf-ids/core/internal';
-import type { Problem } from '../http/responses/problem';
+import { type Problem, unknownTag } from '@leaf-ids/core/internal';
 import { REQUEST_ID_PATTERN } from '../http/responses/request-id';
 import { ApiExtension, ApiProperty, ApiSchema } from './decorators';
 import { RETRY_AFTER_HEADER } from './schemas';

@@ -1,6 +1,7 @@
-import { Pool } from 'undici';
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { Agent as TlsAgent, request as requestTls } from 'node:https';
 import { type Clock, LeafError } from '@leaf-ids/core';
-import { messageOf, NONCE_HEADER } from '@leaf-ids/core/internal';
+import { messageOf, NONCE_HEADER, withinDeadline } from '@leaf-ids/core/internal';
 import { ServerFault } from '../servers/server-fault';
 import type { ClientToken } from './client-token';
 
@@ -21,17 +22,21 @@ export interface HttpAnswer {
 }
 
 export interface HttpConnectionOptions {
-  /** Maximum number of connections to the server. */
-  readonly connections: number;
   /** Limit for one request, including the response body, in milliseconds. */
   readonly timeoutMs: number;
   readonly token?: ClientToken | undefined;
 }
 
-/** The connections to one server. It does not follow redirects, and limits the size and duration of a response. */
+/**
+ * The connections to one server: one for each concurrent request, kept open for the next. It does not follow redirects,
+ * and limits the size and duration of a response. It uses `node:http`, which Bun and Deno have, too.
+ */
 export class HttpConnection {
-  private readonly pool: Pool;
+  private readonly target: { readonly hostname: string; readonly port: string; readonly agent: Agent };
+  private readonly send: typeof request;
   private readonly path: string;
+  private readonly pending = new Set<ClientRequest>();
+  private closed = false;
 
   /** @param url base URL of the routes */
   constructor(
@@ -39,50 +44,37 @@ export class HttpConnection {
     private readonly options: HttpConnectionOptions,
     private readonly clock: Clock,
   ) {
+    const [send, HttpAgent] = url.protocol === 'https:' ? [requestTls, TlsAgent] : [request, Agent];
+    const agent = new HttpAgent({ keepAlive: true, timeout: KEEP_ALIVE_MS });
+    this.send = send;
+    this.target = { hostname: url.hostname.replace(/^\[|\]$/g, ''), port: url.port, agent };
     this.path = url.pathname.replace(/\/+$/, '');
-    this.pool = new Pool(url.origin, {
-      connections: options.connections,
-      connect: { timeout: options.timeoutMs },
-      // `timeoutMs` limits the whole request.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      maxResponseSize: MAX_ANSWER_BYTES,
-    });
   }
 
   /** @throws ServerFault when the response is not complete in time; LeafError when there is no token */
   async get(path: string): Promise<HttpAnswer> {
-    const sent = await this.headers();
-    const timeout = new AbortController();
-    const answered = new AbortController();
-    void this.limit(timeout, answered.signal);
+    const headers = await this.headers();
+    if (this.closed) throw new ServerFault('no response: the client is closed');
+    const { timeoutMs } = this.options;
+    const sent = this.send({ ...this.target, path: this.path + path, headers });
+    this.pending.add(sent);
     try {
-      const { statusCode, headers, body } = await this.pool.request({
-        method: 'GET',
-        path: this.path + path,
-        headers: sent,
-        signal: timeout.signal,
-      });
-      const text = await body.text();
-      return {
-        status: statusCode,
-        contentType: only(headers['content-type']) ?? '',
-        retryAfter: only(headers['retry-after']),
-        nonce: only(headers[NONCE_HEADER]),
-        text,
-      };
+      const answer = answerTo(sent);
+      if (await withinDeadline(answer, this.clock.monotonic() + timeoutMs, this.clock)) return await answer;
+      throw new Error(`timed out after ${timeoutMs} ms`);
     } catch (error) {
+      sent.destroy();
       throw new ServerFault(`no response: ${messageOf(error)}`, undefined, { cause: error });
     } finally {
-      answered.abort(null);
+      this.pending.delete(sent);
     }
   }
 
   /** Aborts all requests and closes the connections. */
-  close(): Promise<void> {
-    return this.pool.destroy();
+  close(): void {
+    this.closed = true;
+    for (const sent of this.pending) sent.destroy();
+    this.target.agent.destroy();
   }
 
   private async headers(): Promise<Record<string, string>> {
@@ -94,12 +86,37 @@ export class HttpConnection {
       throw new LeafError('LEAF_UNAUTHORIZED', `The token function failed: ${messageOf(cause)}.`, { cause });
     }
   }
+}
 
-  private async limit(timeout: AbortController, answered: AbortSignal): Promise<void> {
-    const { timeoutMs } = this.options;
-    await this.clock.sleep(timeoutMs, answered);
-    if (!answered.aborted) timeout.abort(new Error(`timed out after ${timeoutMs} ms`));
-  }
+/** Sends the request and reads the response. */
+function answerTo(sent: ClientRequest): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      response.on('error', reject);
+      // After `end`, this changes nothing.
+      response.on('close', () => reject(new Error('the connection was closed within the response')));
+      response.on('data', (part: Buffer) => {
+        size += part.length;
+        if (size > MAX_ANSWER_BYTES) reject(new Error(`the response exceeds ${MAX_ANSWER_BYTES} bytes`));
+        else parts.push(part);
+      });
+      response.on('end', () => resolve(toAnswer(response, Buffer.concat(parts).toString())));
+    });
+    sent.end();
+  });
+}
+
+function toAnswer({ statusCode = 0, headers }: IncomingMessage, text: string): HttpAnswer {
+  return {
+    status: statusCode,
+    contentType: headers['content-type'] ?? '',
+    retryAfter: headers['retry-after'],
+    nonce: only(headers[NONCE_HEADER]),
+    text,
+  };
 }
 
 function only(header: string | string[] | undefined): string | undefined {

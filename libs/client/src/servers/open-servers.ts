@@ -7,7 +7,7 @@ import { ServerHealth } from './server-health';
 
 /** Creates the servers of the options. Connections open at the first request. */
 export function openServers(
-  { servers, ejection, maxRequests: connections, requestTimeoutMs: timeoutMs, token }: ResolvedOptions,
+  { servers, ejection, requestTimeoutMs: timeoutMs, token }: ResolvedOptions,
   clock: Clock,
   random: RandomSource,
   events: LeafClientEvents,
@@ -18,6 +18,6 @@ export function openServers(
       onEjected: (error, forMs) => events.onServerEjected(href, error, forMs),
       onReadmitted: () => events.onServerReadmitted(href),
     });
-    return new Server(href, zone, health, new HttpConnection(url, { connections, timeoutMs, token }, clock));
+    return new Server(href, zone, health, new HttpConnection(url, { timeoutMs, token }, clock));
   });
 }

@@ -12,7 +12,7 @@ function server(name: string, zone?: string): Server {
   const url = new URL(`http://${name}:8080`);
   const silent = { onEjected: () => undefined, onReadmitted: () => undefined };
   const health = new ServerHealth({ failures: 1, firstMs: 100, maxMs: 1000 }, clock, () => 0, silent);
-  const connection = new HttpConnection(url, { connections: 1, timeoutMs: 1 }, clock);
+  const connection = new HttpConnection(url, { timeoutMs: 1 }, clock);
   return new Server(name, zone, health, connection);
 }
 

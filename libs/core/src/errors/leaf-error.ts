@@ -7,6 +7,9 @@ export interface LeafErrorOptions {
   readonly retryAfterMs?: number;
 }
 
+/** `Retry-After` of an error that does not specify a delay, in seconds. */
+export const RETRY_AFTER_S = 1;
+
 /** The only error type that Leaf libraries throw: a code of the catalogue, and a message that says what to do next. */
 export class LeafError extends Error {
   override readonly name = 'LeafError';
@@ -24,6 +27,27 @@ export class LeafError extends Error {
   /** HTTP status of the response. */
   get status(): number {
     return ERROR_CATALOGUE[this.code].status;
+  }
+
+  /**
+   * Whether a client may see the message, as in errors of the package http-errors: Nest, Express, Fastify and Koa then
+   * respond with {@link statusCode}. False for faults that only an operator can correct.
+   */
+  get expose(): boolean {
+    return this.status !== 500;
+  }
+
+  /** {@link status}; undefined unless {@link expose}. */
+  get statusCode(): number | undefined {
+    return this.expose ? this.status : undefined;
+  }
+
+  /** `retry-after` if the response can be different later. */
+  get headers(): Readonly<Record<string, string>> {
+    const { status, retryAfterMs } = this;
+    if (status !== 503 && status !== 429) return {};
+    const seconds = retryAfterMs === undefined ? RETRY_AFTER_S : Math.max(1, Math.ceil(retryAfterMs / 1000));
+    return { 'retry-after': String(seconds) };
   }
 
   /** Short name of the kind of error. */

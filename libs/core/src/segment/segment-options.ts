@@ -1,3 +1,4 @@
+import { fraction, milliseconds, type Rules, whole } from '../options';
 import type { StepPolicyOptions } from './step-policy';
 
 export interface SegmentOptions extends StepPolicyOptions {
@@ -12,4 +13,11 @@ export const DEFAULT_SEGMENT_OPTIONS: SegmentOptions = {
   waitMs: 1000,
   durationMs: 900_000,
   maxStep: 1_000_000,
+};
+
+export const SEGMENT_RULES: Rules<SegmentOptions> = {
+  prefetchRatio: fraction(0.001, 1),
+  waitMs: milliseconds(0),
+  durationMs: milliseconds(1),
+  maxStep: whole(1),
 };

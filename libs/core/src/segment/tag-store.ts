@@ -1,8 +1,9 @@
 import { LeafError } from '../errors/leaf-error';
+import { accepted, anyText, bigint, both, object, required, type Rule, type Rules, text, whole } from '../options';
 import { MAX_ID } from './id-range';
 import { MAX_PERIOD, periodRow } from './periods';
 import { assertTag, MAX_TAG } from './tag';
-import { settingFault, type TagKind, type TagLimits } from './tag-settings';
+import { type Interleave, settingFault, type TagKind, type TagLimits } from './tag-settings';
 
 /** The row of a tag in the database. */
 export interface TagRow extends TagKind {
@@ -108,4 +109,31 @@ export function assertTagChange({ maxId, description, ...settings }: TagChange &
 
 function invalid(problem: string): LeafError {
   return new LeafError('LEAF_BODY_INVALID', `The tag cannot be stored: ${problem}.`);
+}
+
+const INTERLEAVE: Rules<Interleave> = {
+  of: required(whole(2)),
+  remainder: required(whole(0)),
+  block: required(whole(1)),
+};
+
+/** The kinds of the fields; {@link assertNewTag} has their ranges. */
+const NEW_TAG: Rules<NewTag> = {
+  tag: required(text),
+  step: required(whole(1)),
+  maxId: bigint,
+  maxStep: orNull(whole(1)),
+  max: orNull(bigint),
+  order: text,
+  reset: text,
+  zone: text,
+  interleave: object(INTERLEAVE),
+  description: anyText,
+};
+
+/** For an option that is a new tag. */
+export const newTagRule: Rule = both(object(NEW_TAG), accepted(assertNewTag));
+
+function orNull(each: Rule): Rule {
+  return (value, name) => (value === null ? [] : each(value, name));
 }

@@ -1,4 +1,5 @@
 import { LeafError } from '../errors/leaf-error';
+import { accepted, both, text } from '../options';
 
 /** Maximum length of a tag and of a row name, in characters. */
 export const MAX_TAG = 128;
@@ -19,3 +20,6 @@ export function assertTag(text: string): void {
     `${shown} is not a valid tag; use 1 to 128 letters, digits, "-", "_", "." or ":", but not "." or "..".`,
   );
 }
+
+/** For an option that is the name of a tag. */
+export const tagRule = both(text, accepted(assertTag));

@@ -1,4 +1,5 @@
 import { LeafError } from '../errors/leaf-error';
+import { accepted, both, object, required, type Rules, whole } from '../options';
 
 /** 2010-11-04T01:42:54.657Z, the epoch of the original Snowflake and of the Java service, in Unix milliseconds. */
 export const DEFAULT_EPOCH = 1_288_834_974_657;
@@ -107,6 +108,19 @@ export class BitLayout {
 export function defaultLayout(): BitLayout {
   return new BitLayout(DEFAULT_LAYOUT);
 }
+
+const FIELDS: Rules<BitLayoutOptions> = {
+  timeBits: required(whole(1)),
+  workerBits: required(whole(1)),
+  sequenceBits: required(whole(1)),
+  epoch: required(whole(0)),
+};
+
+/** For an option that is a layout. */
+export const layoutRule = both(
+  object(FIELDS),
+  accepted((options: BitLayoutOptions) => new BitLayout(options)),
+);
 
 function assertWithin(field: string, value: number, low: number, high: number): void {
   if (!Number.isInteger(value) || value < low || value > high) {

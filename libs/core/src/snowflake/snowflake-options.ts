@@ -1,3 +1,5 @@
+import { milliseconds, type Rules } from '../options';
+
 export interface SnowflakeOptions {
   /** Largest backward clock step that is absorbed, in milliseconds. */
   readonly maxBackwardsMs: number;
@@ -6,6 +8,8 @@ export interface SnowflakeOptions {
 }
 
 export const DEFAULT_SNOWFLAKE_OPTIONS: SnowflakeOptions = { maxBackwardsMs: 5, waitMs: 1000 };
+
+export const SNOWFLAKE_RULES: Rules<SnowflakeOptions> = { maxBackwardsMs: milliseconds(0), waitMs: milliseconds(0) };
 
 export interface SnowflakeSnapshot {
   /** Undefined while no worker ID is held. */

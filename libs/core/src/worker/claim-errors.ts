@@ -4,7 +4,7 @@ import { formatInstance, type Instance } from './instance';
 /** @param relation what was read instead of the own record: `another`, `gone` or `behind` */
 export function leaseLost(workerId: number, registry: string, instance: Instance, relation: string): LeafError {
   const why: Record<string, string> = {
-    another: `another server has written its record. Make sure that no other server uses the address and port ${formatInstance(instance)} (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance)`,
+    another: `another server has written its record. Make sure that no other server uses the address and port ${formatInstance(instance)} (the option snowflake.instance)`,
     gone: 'its record was removed. Do not change the records by hand',
     behind: 'its record was reset to an earlier one. Do not change the records by hand',
   };

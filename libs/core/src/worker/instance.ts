@@ -1,10 +1,13 @@
 import { networkInterfaces } from 'node:os';
+import { type Rules, text, whole } from '../options';
 
 /** Address and port of one server; the registries write them as `ip:port`. */
 export interface Instance {
   readonly ip: string;
   readonly port: number;
 }
+
+export const INSTANCE_RULES: Rules<Instance> = { ip: text, port: whole(0, 65_535) };
 
 /** `ip:port`; an IPv6 address is in brackets. */
 export function formatInstance({ ip, port }: Instance): string {

@@ -155,7 +155,7 @@ export class RegistryMemory {
     if (rivals === undefined) return;
     throw new LeafError(
       'LEAF_REGISTRY_MISMATCH',
-      `A worker registry other than ${this.options.strategy} is in use at ${this.store.description}: ${rivals}. Both would assign the same worker IDs. Set LEAF_SNOWFLAKE_REGISTRY (embedded: snowflake.registry) as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
+      `A worker registry other than ${this.options.strategy} is in use at ${this.store.description}: ${rivals}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
     );
   }
 
@@ -163,13 +163,13 @@ export class RegistryMemory {
     if (strategy !== this.options.strategy) {
       throw new LeafError(
         'LEAF_REGISTRY_MISMATCH',
-        `The servers at ${this.store.description} use the worker registry ${strategy}, this server uses ${this.options.strategy}. Both would assign the same worker IDs. Set LEAF_SNOWFLAKE_REGISTRY=${strategy} (embedded: snowflake.registry), or move all servers: docs/operations.md#changing-the-registry.`,
+        `The servers at ${this.store.description} use the worker registry ${strategy}, this server uses ${this.options.strategy}. Both would assign the same worker IDs. Set the option snowflake.registry to ${strategy}, or move all servers: docs/operations.md#changing-the-registry.`,
       );
     }
     if (layout === this.options.layout) return;
     throw new LeafError(
       'LEAF_LAYOUT_MISMATCH',
-      `The servers of ${this.store.description} use the layout ${layout}, this server uses ${this.options.layout}. Their IDs could collide. Set LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH (embedded: snowflake.layout) as on the other servers, or change the layout of all of them: docs/operations.md#changing-the-layout.`,
+      `The servers of ${this.store.description} use the layout ${layout}, this server uses ${this.options.layout}. Their IDs could collide. Set the option snowflake.layout as on the other servers, or change the layout of all of them: docs/operations.md#changing-the-layout.`,
     );
   }
 }

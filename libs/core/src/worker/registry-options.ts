@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock';
-import { numberFaults } from '../options';
+import { both, flag, milliseconds, object, required, type Rules, text, whole } from '../options';
 import type { RandomSource } from '../random';
 import type { WorkerFile } from './worker-file';
 import type { WorkerPolicy } from './worker-policy';
@@ -34,17 +34,30 @@ export interface WorkerRegistryParts {
   readonly newId: () => string;
 }
 
-/** Checks the options and returns one message per fault. */
-export function optionFaults(options: WorkerRegistryOptions): string[] {
-  const faults = numberFaults(
-    { ...options },
-    { reportMs: { min: 1 }, horizonMs: { min: 2 }, maxClockOffsetMs: { min: 0 } },
-  );
-  const { reportMs, horizonMs } = options;
-  if (horizonMs < 2 * reportMs) {
-    faults.push(
-      `horizonMs (${horizonMs}) must be at least twice reportMs (${reportMs}), so that the lease survives one failed report`,
-    );
-  }
-  return faults;
+/** The rules of a lease. */
+export const LEASE_RULES: Rules<Pick<WorkerRegistryOptions, 'reportMs' | 'horizonMs' | 'maxClockOffsetMs'>> = {
+  reportMs: milliseconds(1),
+  horizonMs: milliseconds(2),
+  maxClockOffsetMs: milliseconds(0),
+};
+
+/** The faults of a lease whose options have none by themselves. */
+export function leaseFaults({ reportMs, horizonMs }: { reportMs: number; horizonMs: number }, path = ''): string[] {
+  if (horizonMs >= 2 * reportMs) return [];
+  return [
+    `${path}horizonMs (${horizonMs}) must be at least twice ${path}reportMs (${reportMs}), so that the lease survives one failed report`,
+  ];
 }
+
+const RULES: Rules<WorkerRegistryOptions> = {
+  name: text,
+  reportMs: required(LEASE_RULES.reportMs),
+  horizonMs: required(LEASE_RULES.horizonMs),
+  maxClockOffsetMs: required(LEASE_RULES.maxClockOffsetMs),
+  layout: required(text),
+  maxWorkerId: required(whole(0)),
+  remembers: required(flag),
+};
+
+/** The rule of {@link WorkerRegistryOptions}. */
+export const workerRegistryRule = both(object(RULES), (options) => leaseFaults(options as WorkerRegistryOptions));

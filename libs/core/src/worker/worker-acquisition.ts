@@ -218,7 +218,7 @@ export class WorkerAcquisition {
     await this.disprove();
     throw new LeafError(
       'LEAF_WORKER_HELD',
-      `A running server with the same address and port, ${formatInstance(holder.instance)}, holds worker ${found.workerId} of ${claims.description}. Stop that server, or give this server a different address or port (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+      `A running server with the same address and port, ${formatInstance(holder.instance)}, holds worker ${found.workerId} of ${claims.description}. Stop that server, or give this server a different address or port (the option snowflake.instance).`,
     );
   }
 
@@ -239,7 +239,7 @@ export class WorkerAcquisition {
     if (workerId <= options.maxWorkerId) return;
     throw new LeafError(
       'LEAF_WORKERS_USED_UP',
-      `${claims.description} assigned worker ID ${workerId} to ${formatInstance(holder.instance)}, but the layout allows only 0 to ${options.maxWorkerId}. This registry uses a new worker ID for each new address and port: keep the address and port of a server across restarts (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance), or move all servers to the registry database or zk_recycle, which reuse worker IDs: docs/operations.md#changing-the-registry.`,
+      `${claims.description} assigned worker ID ${workerId} to ${formatInstance(holder.instance)}, but the layout allows only 0 to ${options.maxWorkerId}. This registry uses a new worker ID for each new address and port: keep the address and port of a server across restarts (the option snowflake.instance), or move all servers to the registry database or zk_recycle, which reuse worker IDs: docs/operations.md#changing-the-registry.`,
     );
   }
 

@@ -17,13 +17,13 @@ describe('WorkerRegistry', () => {
     new LeaseRig(at, new InMemoryWorkerStore(workers), { instance: { port }, ...options });
 
   it.each([
-    [{ horizonMs: NaN }, 'horizonMs must be a whole number of 2 or more, not NaN'],
-    [{ horizonMs: -10 }, 'horizonMs must be a whole number of 2 or more, not -10'],
-    [{ reportMs: 1.5 }, 'reportMs must be a whole number of 1 or more, not 1.5'],
+    [{ horizonMs: NaN }, 'horizonMs must be a whole number from 2 to 2147483647, not NaN'],
+    [{ horizonMs: -10 }, 'horizonMs must be a whole number from 2 to 2147483647, not -10'],
+    [{ reportMs: 1.5 }, 'reportMs must be a whole number from 1 to 2147483647, not 1.5'],
     [{ horizonMs: 5999, reportMs: 3000 }, 'horizonMs (5999) must be at least twice reportMs (3000)'],
     [
       { maxClockOffsetMs: 'abc' as unknown as number },
-      'maxClockOffsetMs must be a whole number of 0 or more, not "abc"',
+      'maxClockOffsetMs must be a whole number from 0 to 2147483647, not "abc"',
     ],
   ])('refuses the options %j', (options, message) => {
     const invalid = { code: 'LEAF_CONFIG_INVALID', message: expect.stringContaining(message) };
@@ -50,7 +50,7 @@ describe('WorkerRegistry', () => {
     const other = server(2, { name: 'database', policy: 'pool' });
     const mismatch = {
       code: 'LEAF_REGISTRY_MISMATCH',
-      message: expect.stringContaining('LEAF_SNOWFLAKE_REGISTRY=mysql'),
+      message: expect.stringContaining('Set the option snowflake.registry to mysql'),
     };
     await expect(other.start()).rejects.toMatchObject(mismatch);
   });

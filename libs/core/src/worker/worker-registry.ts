@@ -1,12 +1,12 @@
 import { LeafError } from '../errors/leaf-error';
-import { refuseFaults } from '../options';
+import { assertOptions } from '../options';
 import type { ClaimContext } from './claim-context';
 import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
 import { RegistryMemory } from './registry-memory';
-import { optionFaults, type WorkerRegistryOptions, type WorkerRegistryParts } from './registry-options';
+import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRule } from './registry-options';
 import { WorkerAcquisition } from './worker-acquisition';
 import type { WorkerClaim } from './worker-claim';
 import type { WorkerUsage } from './worker-policy';
@@ -37,7 +37,7 @@ export class WorkerRegistry {
   ) {
     const { store, policy, file, clock, newId } = parts;
     const { name, layout, remembers } = options;
-    refuseFaults(`the worker registry ${name}`, optionFaults(options));
+    assertOptions(`the worker registry ${name}`, workerRegistryRule, options);
     const maxClockOffsetMs = options.maxClockOffsetMs || DEFAULT_CLOCK_OFFSET_MS;
     this.description = `${name} (${store.description})`;
     const graceMs = remembers ? 0 : policy.graceMs({ ...options, maxClockOffsetMs });

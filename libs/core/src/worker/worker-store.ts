@@ -1,3 +1,4 @@
+import { having } from '../options';
 import type { Instance } from './instance';
 import type { RegistryDocument } from './registry-document';
 
@@ -134,3 +135,6 @@ export abstract class WorkerStore {
     return Promise.resolve();
   }
 }
+
+/** For an option that is a store. */
+export const workerStoreRule = having('readRegistry', 'a WorkerStore');

@@ -33,7 +33,8 @@ export async function readDatabase(
 ): Promise<DatabaseContents> {
   const target = parseDatabaseUrl(url);
   const found = { name, database: target.description };
-  if ('file' in target && !existsSync(target.file)) return { ...found, ...NOTHING, state: 'new' };
+  if ('file' in target && target.file !== undefined && !existsSync(target.file))
+    return { ...found, ...NOTHING, state: 'new' };
   const options = { target, migrate: false, attempts: 1, onCloseProblem: () => undefined };
   try {
     const dataSource = await openDatabase(options, clock, random);

@@ -14,9 +14,9 @@ export function assertDurable(description: string, weaknesses: readonly Weakness
   const refused = weaknesses.filter(({ setting }) => !accepted.includes(setting));
   if (refused.length === 0) return;
   const text = refused.map(({ setting, value, consequence }) => `${setting} is ${value}: ${consequence}`).join(' ');
-  const names = refused.map(({ setting }) => setting).join(',');
+  const names = refused.map(({ setting }) => setting).join(', ');
   throw new LeafError(
     'LEAF_DATABASE_UNUSABLE',
-    `${description} can lose committed data. ${text} To start anyway, accept the risk: LEAF_DATABASE_ACCEPT=${names} (embedded: accept).`,
+    `${description} can lose committed data. ${text} To start anyway, accept the risk: add ${names} to the option accept.`,
   );
 }

@@ -12,6 +12,8 @@ export type Durability = Pick<SqlDatabaseOptions, 'accepted' | 'onAccepted'>;
 /** A data source with time limits for statements and for closing. */
 export class LeafDataSource extends DataSource {
   readonly access: SqlDatabase;
+  /** Never rejects. */
+  beforeDestroy: () => Promise<void> = () => Promise.resolve();
 
   constructor(
     readonly target: DatabaseTarget,
@@ -32,6 +34,7 @@ export class LeafDataSource extends DataSource {
 
   override async destroy(): Promise<void> {
     if (!this.isInitialized) return;
+    await this.beforeDestroy();
     const { closeMs } = this.limits;
     try {
       const inTime = await withinDeadline(super.destroy(), this.clock.monotonic() + closeMs, this.clock);

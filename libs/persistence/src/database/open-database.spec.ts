@@ -160,7 +160,16 @@ describe('parseDatabaseUrl', () => {
   });
 
   it.each([
-    ...['', 'sqlite:', 'sqlite::memory:', 'leaf.sqlite', 'oracle://u:secret@h/leaf', 'mysql://u:secret@h', 'mysql://'],
+    ...[
+      '',
+      'sqlite:',
+      'sqlite::memory',
+      'sqlite:::memory:',
+      'leaf.sqlite',
+      'oracle://u:secret@h/leaf',
+      'mysql://u:secret@h',
+      'mysql://',
+    ],
     ...['mysql://u:secret@h/a/b', 'mysql://u:secret@h/leaf?sslmode=maybe', 'mysql://u:secret@h/leaf?allowPublicKey=1'],
     ...['mysql://u:secret@10.0.0.7/leaf?sslmode=verify-full', 'mysql://u:secret@h/leaf?sslrootcert=/ca.pem'],
   ])('%j is refused', (url) => {

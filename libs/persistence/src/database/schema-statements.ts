@@ -25,11 +25,11 @@ export async function schemaStatements(dialect: DialectName): Promise<readonly s
 
 /** Records the statements that a migration would send to an empty database. */
 class RecordingRunner implements SchemaRunner {
-  readonly dataSource: SchemaRunner['dataSource'];
+  readonly connection: SchemaRunner['connection'];
   readonly statements: string[] = [];
 
-  constructor(type: SchemaRunner['dataSource']['options']['type']) {
-    this.dataSource = { options: { type } };
+  constructor(type: SchemaRunner['connection']['options']['type']) {
+    this.connection = { options: { type } };
   }
 
   query(sql: string): Promise<unknown> {

@@ -9,10 +9,10 @@ import type { TagDialect } from '../stores/tag-dialect';
 import type { WorkerDialect } from '../stores/worker-dialect';
 import type { UrlParameters } from './url-parameters';
 
-/** A database file. */
+/** An SQLite database. */
 export interface FileAddress {
-  /** Absolute path. */
-  readonly file: string;
+  /** Absolute path; undefined for a database in memory. */
+  readonly file: string | undefined;
   /** For logs and errors: no secrets. */
   readonly description: string;
 }

@@ -1,6 +1,7 @@
 import type { Connection, Pool, PoolOptions } from 'mysql2';
 import { LeafError } from '@leaf-ids/core';
 import type { ReadPassword } from '../connections/password';
+import { missingDriver } from './missing-driver';
 
 /**
  * Strict mode rejects out-of-range numbers; truncating them would start two ranges at the same ID. Modes that change
@@ -17,9 +18,7 @@ export const SESSION_MODE = "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTIO
  */
 export async function loadMysql(readPassword?: ReadPassword): Promise<object> {
   const { default: mysql } = await import('mysql2').catch((error: unknown) => {
-    throw new LeafError('LEAF_CONFIG_INVALID', 'MySQL and MariaDB need the package mysql2: npm install mysql2.', {
-      cause: error,
-    });
+    throw missingDriver('mysql2', 'MySQL and MariaDB need', error);
   });
   const createPool = (options: PoolOptions): Pool => {
     const pool = mysql.createPool(options).on('connection', begin);

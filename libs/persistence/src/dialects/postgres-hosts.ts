@@ -1,8 +1,8 @@
 import type { Client, ClientConfig } from 'pg';
-import { LeafError } from '@leaf-ids/core';
 import { messageOf } from '@leaf-ids/core/internal';
 import type { ReadPassword } from '../connections/password';
 import type { HostAddress } from './dialect';
+import { missingDriver } from './missing-driver';
 import { POSTGRES_SESSION } from './postgres-session';
 
 type Connect = (callback: (error: Error | null) => void) => void;
@@ -30,7 +30,7 @@ export async function clientAmong(
   limitMs: number,
 ): Promise<(config: ClientConfig) => Client> {
   const pg = await import('pg').catch((error: unknown) => {
-    throw new LeafError('LEAF_CONFIG_INVALID', 'PostgreSQL needs the package pg: npm install pg.', { cause: error });
+    throw missingDriver('pg', 'PostgreSQL needs', error);
   });
   const shareMs = Math.ceil(limitMs / (hosts.length + 1));
   let writable: HostAddress | undefined;

@@ -12,7 +12,7 @@ interface TlsOptions {
 
 /** The remedy for a server that cannot be used. */
 export const SERVER_ADVICE =
-  'Check the address and credentials in LEAF_DATABASE_URL or LEAF_DATABASE_URLS. The user must be allowed to create tables; otherwise create them yourself and set LEAF_DATABASE_MIGRATE=false.';
+  'Check the address and credentials in the option database. The user must be allowed to create tables; otherwise create them yourself and set the option migrate to false.';
 
 /** @throws LeafError `LEAF_CONFIG_INVALID` for a file that cannot be read */
 export function tlsOptions({ tls, rootCertificate, clientCertificate }: ServerAddress): TlsOptions | undefined {

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf-ids/core';
+import { missingDriver } from './missing-driver';
 
 /** The parts of a libsql database that Leaf uses; declared here because the package is optional. */
 export interface SqliteConnection {
@@ -13,16 +13,12 @@ export type SqliteDriver = new (path: string, options?: { readonly timeout: numb
 /**
  * Loads libsql. The import is lazy, because other engines do not need the package.
  *
- * @throws LeafError `LEAF_CONFIG_INVALID` when libsql is not installed
+ * @throws LeafError `LEAF_CONFIG_INVALID` when libsql does not load
  */
 export async function loadSqlite(): Promise<SqliteDriver> {
   try {
     return (await import('libsql')).default;
   } catch (error) {
-    throw new LeafError(
-      'LEAF_CONFIG_INVALID',
-      'SQLite files and the local worker registry need the package libsql: npm install libsql.',
-      { cause: error },
-    );
+    throw missingDriver('libsql', 'SQLite files and the local worker registry need', error);
   }
 }

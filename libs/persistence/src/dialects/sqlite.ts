@@ -7,7 +7,7 @@ import type { SessionDialect } from '../connections/session-dialect';
 import { inTransaction, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, FileAddress } from './dialect';
-import { loadSqlite, type SqliteConnection } from './sqlite-driver';
+import { loadSqlite, type SqliteConnection, type SqliteDriver } from './sqlite-driver';
 import { provideDatabaseFile } from './sqlite-file';
 import { SqliteSegmentStore } from './sqlite-segment-store';
 import { SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
@@ -47,13 +47,16 @@ const SCHEMA: SchemaDialect = {
   alone: inTransaction,
 };
 
-/** A SQLite file, opened by libsql. */
+const IN_MEMORY = ':memory:';
+
+/** A SQLite file, or a database in memory, opened by libsql. */
 export const sqlite: Dialect<FileAddress> = {
   schemes: ['sqlite'],
   example: 'sqlite:<file>',
   parse: (url) => {
+    if (url.toLowerCase() === `sqlite:${IN_MEMORY}`) return { file: undefined, description: `${url} (nothing lasts)` };
     const given = /^sqlite:(?:\/\/(?=\/))?([^:].*)$/.exec(url)?.[1];
-    if (given === undefined) throw invalidUrl('must be sqlite:<file> with the path of a file');
+    if (given === undefined) throw invalidUrl('must be sqlite:<file> with the path of a file, or sqlite::memory:');
     const file = isAbsolute(given) ? given : resolve(given);
     return { file, description: `sqlite:${file}` };
   },
@@ -61,8 +64,8 @@ export const sqlite: Dialect<FileAddress> = {
     options: async ({ file }, common, { queryMs }) => ({
       ...common,
       type: 'better-sqlite3',
-      driver: await loadSqlite(),
-      database: file,
+      driver: callable(await loadSqlite()),
+      database: file ?? IN_MEMORY,
       timeout: queryMs,
       prepareDatabase,
     }),
@@ -71,6 +74,7 @@ export const sqlite: Dialect<FileAddress> = {
       throw new Error(`${type} cannot be shared`);
     },
     prepare: async ({ file }) => {
+      if (file === undefined) return;
       await makeDirectory(dirname(file));
       await provideDatabaseFile(file);
     },
@@ -84,7 +88,7 @@ export const sqlite: Dialect<FileAddress> = {
         return 'Nothing was changed. Restore the file from a backup. Without a backup, move the file away, start the server, and raise max_id of every tag above the highest ID in use.';
       }
       if (isBusy(error)) return 'Another process has locked the file; stop it or wait until it has finished.';
-      return 'Check that the disk is writable and has free space, and that this user can write to the file and its directory. Or set another file in LEAF_DATABASE_URL.';
+      return 'Check that the disk is writable and has free space, and that this user can write to the file and its directory. Or set another file in the option database.';
     },
   },
   session: SESSION,
@@ -93,6 +97,13 @@ export const sqlite: Dialect<FileAddress> = {
   tags: SQLITE_TAGS,
   workers: SQLITE_WORKERS,
 };
+
+/** TypeORM 0.3 calls its driver without `new`, TypeORM 1 with it. */
+function callable(Driver: SqliteDriver): (...args: ConstructorParameters<SqliteDriver>) => SqliteConnection {
+  return function open(...args) {
+    return new Driver(...args);
+  };
+}
 
 function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
@@ -104,7 +115,7 @@ async function makeDirectory(path: string): Promise<void> {
   } catch (error) {
     throw new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `The directory ${path} cannot be created: ${messageOf(error)}. Create it for this user, or set another one in LEAF_DATA_DIR or LEAF_DATABASE_URL.`,
+      `The directory ${path} cannot be created: ${messageOf(error)}. Create it for this user, or set another one in the option database.`,
       { cause: error },
     );
   }

@@ -8,7 +8,7 @@ import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { lentTarget } from '../database/lent-database';
-import { newDatabase } from '../database/new-database';
+import { IN_MEMORY, newDatabase } from '../database/new-database';
 import { openDatabase } from '../database/open-database';
 import { Persistence } from './persistence';
 import type { PersistenceModuleOptions } from './persistence.module-definition';
@@ -30,7 +30,10 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
       ...{ target, migrate, accept, onCloseProblem: closeProblem(logger) },
       ...{ ...(firstTag !== undefined && { firstTag }), ...(signal && { signal }) },
       onAccepted: (problem) => logger.warn(`Accepted: ${problem}`),
-      onCreated: () => logger.log(newDatabase(target.description)),
+      onCreated: () => {
+        if ('file' in target && target.file === undefined) logger.warn(IN_MEMORY);
+        else logger.log(newDatabase(target.description));
+      },
       onRetry: (problem, waitMs) => {
         logger.warn(
           `The database ${target.description} is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`,
@@ -55,7 +58,9 @@ export async function openPersistence(
   if (options !== undefined && 'shards' in options) return openSharded(options);
   if (options === undefined || !(dataSource instanceof LeafDataSource)) return undefined;
   const segments = createSegmentStore(dataSource, failoverOptions(options, new Logger('Persistence')));
-  return new Persistence(segments, createTagStore(dataSource));
+  const persistence = new Persistence(segments, createTagStore(dataSource));
+  dataSource.beforeDestroy = () => persistence.onApplicationShutdown();
+  return persistence;
 }
 
 /** TypeORM requires a driver, even for a data source that is never opened. */

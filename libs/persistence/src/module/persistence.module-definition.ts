@@ -1,5 +1,24 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
+import {
+  accepted,
+  both,
+  exactlyOne,
+  flag,
+  having,
+  list,
+  object,
+  oneOf,
+  record,
+  required,
+  type Rules,
+  tagRule,
+  text,
+  whole,
+} from '@leaf-ids/core/internal';
+import { parseDatabaseUrl } from '../database/database-url';
+import { lentTarget } from '../database/lent-database';
+import { DURABILITY_SETTINGS } from '../dialects/dialects';
 import type { ShardMap } from '../sharding/shard-router';
 
 export interface CommonOptions {
@@ -43,6 +62,32 @@ export interface SharedPersistenceOptions extends CommonOptions {
 export type PersistenceModuleOptions = UrlPersistenceOptions | ShardedPersistenceOptions | SharedPersistenceOptions;
 
 export const DEFAULT_FAILOVER_GAP_STEPS = 10;
+
+export const databaseUrlRule = both(text, accepted(parseDatabaseUrl));
+
+export const dataSourceRule = both(having('initialize', 'a DataSource'), accepted(lentTarget));
+
+/** For an option that accepts unsafe database settings by name. */
+export const acceptRule = list(oneOf(...DURABILITY_SETTINGS));
+
+export const signalRule = having('throwIfAborted', 'an AbortSignal');
+
+const SHARDS: Rules<ShardMap> = { databases: required(record(databaseUrlRule)), tags: record(text) };
+
+const RULES: Rules<PersistenceModuleOptions> = {
+  url: databaseUrlRule,
+  shards: object(SHARDS),
+  dataSource: dataSourceRule,
+  migrate: required(flag),
+  accept: acceptRule,
+  firstTag: tagRule,
+  failoverGapSteps: whole(0),
+  maxStep: whole(1),
+  signal: signalRule,
+};
+
+/** The rule of {@link PersistenceModuleOptions}. */
+export const persistenceRule = both(object(RULES), exactlyOne('url', 'shards', 'dataSource'));
 
 /** A factory may return undefined for no database. */
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,9 @@ import { DataSource } from 'typeorm';
 import { SegmentStore } from '@leaf-ids/core';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { loadSqlite } from '../dialects/sqlite-driver';
+import { Persistence } from './persistence';
 import { PersistenceModule } from './persistence.module';
+import type { PersistenceModuleOptions } from './persistence.module-definition';
 
 let directory: string;
 beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), 'leaf-module-'))));
@@ -91,6 +94,32 @@ it('opens several databases by itself, and nothing without options', async () =>
   expect(await app.get(several.Store).store?.listTags()).toMatchObject([{ tag: 'order' }]);
   expect(app.get(none.Store).store).toBeUndefined();
   await app.close();
+});
+
+it('stops its user before the database closes, even if Nest closes the database first', async () => {
+  const app = await start(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }));
+  const [source] = sourcesOf(app);
+  const opened: unknown[] = [];
+  app.get(Persistence, { strict: false }).closeAfter(() => {
+    opened.push(source?.isInitialized);
+    return Promise.resolve();
+  });
+  // As Nest 10 does at app.close().
+  await source?.destroy();
+  expect(opened).toEqual([true]);
+  await app.close();
+});
+
+it('rejects invalid options before it opens anything', async () => {
+  const options = { url: `sqlite:${fileOf('one')}`, migrat: true } as unknown as PersistenceModuleOptions;
+  const message = [
+    'The options of PersistenceModule are invalid:',
+    'unknown option migrat; did you mean migrate?',
+    'migrate is required',
+  ].join('\n  - ');
+  const invalid = { code: 'LEAF_CONFIG_INVALID', message };
+  await expect(start(PersistenceModule.forRoot(options))).rejects.toMatchObject(invalid);
+  expect(existsSync(fileOf('one'))).toBe(false);
 });
 
 it('rejects without a retry, with the reason', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { SegmentStore, TagStore } from '@leaf-ids/core';
+import { assertOptions } from '@leaf-ids/core/internal';
 import { openDataSource, openPersistence } from './open-persistence';
 import { Persistence } from './persistence';
 import {
@@ -9,6 +10,7 @@ import {
   ConfigurableModuleClass,
   MODULE_OPTIONS_TOKEN,
   type PersistenceModuleOptions,
+  persistenceRule,
 } from './persistence.module-definition';
 
 /** Provides the options to the modules below. */
@@ -38,7 +40,7 @@ function assemble(base: DynamicModule): DynamicModule {
     name,
     imports: [settings],
     inject: [MODULE_OPTIONS_TOKEN],
-    useFactory: sourceOptions,
+    useFactory: (persistence?: PersistenceModuleOptions) => sourceOptions(name, persistence),
     dataSourceFactory: (options) => openDataSource((options as SourceOptions | undefined)?.persistence),
   });
   return {
@@ -53,15 +55,21 @@ function assemble(base: DynamicModule): DynamicModule {
       part(SegmentStore, ({ segments }) => segments),
       part(TagStore, ({ tags }) => tags),
     ],
-    exports: [SegmentStore, TagStore],
+    exports: [Persistence, SegmentStore, TagStore],
   };
 }
 
 type SourceOptions = TypeOrmModuleOptions & { readonly persistence?: PersistenceModuleOptions };
 
-/** `openDatabase` does the retries and the initialization. */
-function sourceOptions(persistence?: PersistenceModuleOptions): SourceOptions {
-  return { ...(persistence && { persistence }), manualInitialization: true, toRetry: () => false };
+/**
+ * `openDatabase` does the retries and the initialization. Up to version 11, TypeOrmModule looks for the name in the
+ * result of the factory, too.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults
+ */
+function sourceOptions(name: string, persistence?: PersistenceModuleOptions): SourceOptions {
+  if (persistence !== undefined) assertOptions('PersistenceModule', persistenceRule, persistence);
+  return { name, ...(persistence && { persistence }), manualInitialization: true, toRetry: () => false };
 }
 
 function part(provide: FactoryProvider['provide'], pick: (persistence: Persistence) => unknown): FactoryProvider {

@@ -258,6 +258,6 @@ function nameOf(instance: Instance): string {
   if (name.length <= MAX_NAME_LENGTH) return name;
   throw new LeafError(
     'LEAF_CONFIG_INVALID',
-    `The address ${name} of this server has ${name.length} characters; the worker registry supports ${MAX_NAME_LENGTH}. Set LEAF_ADVERTISE_HOST (embedded: snowflake.instance) to a shorter name.`,
+    `The address ${name} of this server has ${name.length} characters; the worker registry supports ${MAX_NAME_LENGTH}. Set the option snowflake.instance.ip to a shorter name.`,
   );
 }

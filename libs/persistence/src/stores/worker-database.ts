@@ -14,7 +14,7 @@ export interface WorkerDatabase {
     /** For logs and errors: no secrets. */
     readonly description: string;
     /** Path of an SQLite file. */
-    readonly file?: string;
+    readonly file?: string | undefined;
   };
   open(): Promise<{ readonly access: SqlDatabase }>;
   close(): Promise<void>;

@@ -61,7 +61,7 @@ export async function lockDirectory(directory: string, subject: string): Promise
   } catch (error) {
     throw new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `Cannot lock ${subject} in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or set LEAF_DATA_DIR (embedded: the directory of the registry) to another directory.`,
+      `Cannot lock ${subject} in ${directory}: ${messageOf(error)}. Make the directory writable for this user, or use another data directory.`,
       { cause: error },
     );
   }

@@ -65,7 +65,7 @@ export class PropertiesWorkerFile extends WorkerFile {
     if (lock === undefined) {
       throw new LeafError(
         'LEAF_WORKER_HELD',
-        `Another process on this host runs as ${formatInstance(instance)} and has locked ${directory}. Stop that process, or give this server a different port (LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+        `Another process on this host runs as ${formatInstance(instance)} and has locked ${directory}. Stop that process, or give this server a different port (the option snowflake.instance.port).`,
       );
     }
     try {

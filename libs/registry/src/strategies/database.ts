@@ -1,7 +1,11 @@
 import { basename, dirname, join } from 'node:path';
 import type { DataSource } from 'typeorm';
+import { both, exactlyOne, flag, object, required, type Rules, text } from '@leaf-ids/core/internal';
 import {
+  acceptRule,
   type DatabaseTarget,
+  databaseUrlRule,
+  dataSourceRule,
   FIXED_WORKERS,
   LazyDatabase,
   lentTarget,
@@ -13,12 +17,12 @@ import {
 } from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
-import { type FileOptions, fileOf, ofProcess } from './file-options';
+import { FILE_RULES, type FileOptions, fileOf, ofProcess } from './file-options';
 import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
 
 type Source =
   | {
-      /** Any URL that `LEAF_DATABASE_URL` accepts. The lease uses separate connections. */
+      /** In the format of `parseDatabaseUrl`. The lease uses separate connections. */
       readonly url: string;
     }
   | {
@@ -39,8 +43,19 @@ export type DatabaseOptions = { readonly strategy: 'database' } & SqlOptions & S
 /** A row in the table of the Java service for each `ip:port`, in any supported database. */
 export type MysqlOptions = { readonly strategy: 'mysql' } & SqlOptions & Source & FileOptions;
 
+const RULES: Rules<DatabaseOptions> = {
+  strategy: text,
+  url: databaseUrlRule,
+  dataSource: dataSourceRule,
+  migrate: required(flag),
+  accept: acceptRule,
+};
+const MYSQL_RULES: Rules<MysqlOptions> = { ...RULES, ...FILE_RULES };
+const ofOneDatabase = exactlyOne('url', 'dataSource');
+
 export const database: Strategy<DatabaseOptions> = {
   policy: 'pool',
+  rule: both(object(RULES), ofOneDatabase),
   create: (options, context) => ({ policy: new PoolPolicy(), ...storeOf(options, POOL_WORKERS, context) }),
   fromSettings: ({ databaseUrl: url, migrate, accept }) => ({ strategy: 'database', url, migrate, accept }),
   ofProcess: (options) => options,
@@ -48,6 +63,7 @@ export const database: Strategy<DatabaseOptions> = {
 
 export const mysql: Strategy<MysqlOptions> = {
   policy: 'fixed',
+  rule: both(object(MYSQL_RULES), ofOneDatabase),
   create: (options, context) => ({
     policy: new FixedPolicy(),
     ...storeOf(options, FIXED_WORKERS, context),
@@ -66,8 +82,8 @@ function storeOf(
   context: StrategyContext,
 ): Pick<StrategyParts, 'store' | 'remembers'> {
   const opened = databaseOf(options, context);
-  // A single file on one host loses no confirmed write.
-  return { store: new SqlWorkerStore(opened, table), remembers: opened.target.file !== undefined };
+  // A single file on one host loses no confirmed write. A database in memory has no other servers.
+  return { store: new SqlWorkerStore(opened, table), remembers: 'file' in opened.target };
 }
 
 function databaseOf(
@@ -82,7 +98,7 @@ function databaseOf(
 
 /** SQLite allows one writer at a time. Leases use a separate file, so that they do not wait for writes of tags. */
 function workersOf(target: DatabaseTarget): DatabaseTarget {
-  if (!('file' in target)) return target;
+  if (!('file' in target) || target.file === undefined) return target;
   const file = join(dirname(target.file), `workers-${basename(target.file)}`);
   return { ...target, file, description: `sqlite:${file}` };
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Instance } from '@leaf-ids/core';
+import { type Rules, text } from '@leaf-ids/core/internal';
 import { PropertiesWorkerFile } from '../file/properties-worker-file';
 import type { StrategyParts } from './strategy';
 
@@ -10,6 +11,8 @@ export interface FileOptions {
    */
   readonly fileDirectory?: string;
 }
+
+export const FILE_RULES: Rules<FileOptions> = { fileDirectory: text };
 
 export function fileOf({ fileDirectory }: FileOptions): Pick<StrategyParts, 'file'> {
   return fileDirectory === undefined ? {} : { file: new PropertiesWorkerFile(fileDirectory) };

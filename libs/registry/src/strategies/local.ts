@@ -1,5 +1,5 @@
 import { formatInstance, type Instance } from '@leaf-ids/core';
-import { processInstance } from '@leaf-ids/core/internal';
+import { both, object, processInstance, record, required, type Rules, text, whole } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
 import type { Strategy } from './strategy';
@@ -20,8 +20,26 @@ class AssignedPolicy extends FixedPolicy {
   }
 }
 
+/** Whether no two instances have the same worker ID. */
+export function haveOwnWorkers(workers: LocalOptions['workers']): boolean {
+  const workerIds = Object.values(workers);
+  return new Set(workerIds).size === workerIds.length;
+}
+
+function workerFaults(workers: LocalOptions['workers'], name: string): string[] {
+  if (Object.keys(workers).length === 0) return [`${name} must contain at least one instance`];
+  return haveOwnWorkers(workers) ? [] : [`${name} must give every instance a worker ID of its own`];
+}
+
+const RULES: Rules<LocalOptions> = {
+  strategy: text,
+  workers: required(both(record(whole(0)), (value, name) => workerFaults(value as LocalOptions['workers'], name))),
+  directory: required(text),
+};
+
 export const local: Strategy<LocalOptions> = {
   policy: 'fixed',
+  rule: object(RULES),
   // The lock of the store ensures that no other process writes.
   create: ({ workers, directory }) => ({
     policy: new AssignedPolicy(),

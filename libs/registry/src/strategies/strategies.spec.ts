@@ -29,7 +29,8 @@ describe('a strategy', () => {
 
   it('is refused when unknown, and the known ones are named', () => {
     const unknown = { strategy: 'consul' } as unknown as RegistryOptions;
-    const message = `Unknown worker registry "consul"; use one of ${STRATEGY_NAMES.join(', ')}, or custom.`;
+    const names = '"local", "database", "mysql", "zk_normal", "zk_recycle" or "custom"';
+    const message = `The options of the worker registry are invalid:\n  - registry.strategy must be ${names}, not "consul"`;
     expect(() => create(unknown)).toThrow(expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }));
   });
 

@@ -1,5 +1,6 @@
-import { type Instance, LeafError } from '@leaf-ids/core';
-import { type CustomOptions, customParts } from './custom';
+import type { Instance } from '@leaf-ids/core';
+import { both, oneOf, refuseFaults, required, type Rule, rule } from '@leaf-ids/core/internal';
+import { type CustomOptions, customParts, customRule } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
 import { local, type LocalOptions } from './local';
 import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
@@ -35,12 +36,25 @@ export interface BoundStrategy {
 /** Default horizon of each policy: how far ahead of the clock it reserves time, in milliseconds. */
 export const DEFAULT_HORIZON_MS = { fixed: 10_000, pool: 3_600_000 };
 
-/** @throws LeafError `LEAF_CONFIG_INVALID` for an unknown strategy */
+const known = required(oneOf(...STRATEGY_NAMES, 'custom'));
+
+/** The rule of {@link RegistryOptions}: that of the strategy that they name. */
+export const registryRule: Rule = both(
+  rule('an object such as { strategy: "database", … }', (value) => typeof value === 'object' && value !== null),
+  (value, name) => {
+    const { strategy } = value as RegistryOptions;
+    const faults = known(strategy, `${name}.strategy`);
+    if (faults.length > 0) return faults;
+    return (strategy === 'custom' ? customRule : STRATEGIES[strategy].rule)(value, name);
+  },
+);
+
+/** @throws LeafError `LEAF_CONFIG_INVALID` for invalid options */
 export function strategyOf(options: RegistryOptions): BoundStrategy {
+  refuseFaults('the worker registry', registryRule(options, 'registry'));
   if (options.strategy === 'custom') {
     return { policy: options.policy, create: () => customParts(options), ofProcess: () => options };
   }
-  if (!Object.hasOwn(STRATEGIES, options.strategy)) throw unknownStrategy(options.strategy);
   return bind(options);
 }
 
@@ -64,11 +78,4 @@ function bind<Name extends StrategyName>(options: OptionsOf<Name>): BoundStrateg
     create: (context) => strategy.create(options, context),
     ofProcess: (server, process) => strategy.ofProcess(options, server, process),
   };
-}
-
-function unknownStrategy(name: unknown): LeafError {
-  return new LeafError(
-    'LEAF_CONFIG_INVALID',
-    `Unknown worker registry ${JSON.stringify(name)}; use one of ${STRATEGY_NAMES.join(', ')}, or custom.`,
-  );
 }

@@ -1,5 +1,5 @@
 import type { Clock, Instance, RandomSource, WorkerStore } from '@leaf-ids/core';
-import type { WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
+import type { Rule, WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
 
 /** The dependencies of a strategy. */
 export interface StrategyContext {
@@ -43,6 +43,8 @@ export interface RegistrySettings {
 export interface Strategy<Options> {
   /** One record for each `ip:port`, or a pool. Determines the default horizon. */
   readonly policy: 'fixed' | 'pool';
+  /** The rule of its options. */
+  readonly rule: Rule;
   /** Creates the components, which connect when they are first used. */
   create(options: Options, context: StrategyContext): StrategyParts;
   /** The options for a server with these settings. */

@@ -1,10 +1,11 @@
+import { accepted, both, milliseconds, object, required, type Rules, text } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import { parseZookeeperAddress, parseZookeeperAuth } from '../stores/zookeeper/zookeeper-address';
 import { ZookeeperSession } from '../stores/zookeeper/zookeeper-session';
 import { type NodeLayout, PLAIN, SEQUENTIAL } from '../stores/zookeeper/node-layout';
 import { ZookeeperWorkerStore } from '../stores/zookeeper/zookeeper-store';
-import { type FileOptions, fileOf, ofProcess } from './file-options';
+import { FILE_RULES, type FileOptions, fileOf, ofProcess } from './file-options';
 import type { RegistrySettings, Strategy, StrategyContext } from './strategy';
 
 export interface ZookeeperAccess {
@@ -34,8 +35,23 @@ export type ZkRecycleOptions = { readonly strategy: 'zk_recycle' } & ZookeeperOp
 const LIMITS = { connectMs: 2000, callMs: 2000 };
 const DEFAULT_SESSION_MS = 10_000;
 
+const ACCESS: Rules<ZookeeperAccess> = {
+  address: required(both(text, accepted(parseZookeeperAddress))),
+  auth: both(text, accepted(parseZookeeperAuth)),
+  sessionMs: milliseconds(1),
+};
+
+const RULES: Rules<ZkRecycleOptions> = {
+  strategy: text,
+  zookeeper: required(object(ACCESS)),
+  name: required(text),
+  url: text,
+};
+const NORMAL_RULES: Rules<ZkNormalOptions> = { ...RULES, ...FILE_RULES };
+
 export const zkNormal: Strategy<ZkNormalOptions> = {
   policy: 'fixed',
+  rule: object(NORMAL_RULES),
   create: (options, context) => ({
     ...{ policy: new FixedPolicy(), store: storeOf(options, SEQUENTIAL, context), remembers: false },
     ...fileOf(options),
@@ -49,6 +65,7 @@ export const zkNormal: Strategy<ZkNormalOptions> = {
 
 export const zkRecycle: Strategy<ZkRecycleOptions> = {
   policy: 'pool',
+  rule: object(RULES),
   create: (options, context) => ({
     ...{ policy: new PoolPolicy(), store: storeOf(options, PLAIN, context), remembers: false },
   }),

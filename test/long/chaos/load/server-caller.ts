@@ -9,25 +9,25 @@ import type { IdRange, Recorder } from './recorder';
 /** Longer than a server waits for its database. */
 const LIMIT_MS = 1500;
 const BATCH = 20;
-/** So many of one millisecond that a second use of the millisecond shows. */
+/** So many IDs per millisecond that using a millisecond twice repeats an ID. */
 const SNOWFLAKE_BATCH = 300;
 const RANGE = 50;
 
 interface Wanted {
   readonly path: string;
-  /** In segment mode. */
+  /** The tag, in segment mode. */
   readonly tag: string | undefined;
-  /** Whose IDs must all differ. */
+  /** All IDs of one space must differ. */
   readonly space: string;
   readonly read: (body: string) => IdRange[];
 }
 
-/** Asks one server over plain HTTP, one request after the other, and checks the order of what comes. */
+/** Requests IDs of one server over HTTP, one request at a time, and checks their order. */
 export class ServerCaller {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
   private readonly done: Promise<void>;
   private ended = false;
-  /** The highest ID so far: of each tag, and of each worker. */
+  /** The highest ID so far of each tag and each worker. */
   private readonly highest = new Map<string, bigint>();
 
   constructor(
@@ -58,7 +58,7 @@ export class ServerCaller {
   private wantedSegment(round: number): Wanted {
     const tag = this.tags[round % this.tags.length]!;
     const space = `tag ${tag}`;
-    // No multiple of the number of tags: each of them is asked for in each way.
+    // Not a multiple of the number of tags, so that each tag is requested in each way.
     switch (round % 7) {
       case 1:
         return { tag, space, path: `/api/segment/batch/${tag}?size=${BATCH}`, read: readBatch };
@@ -69,7 +69,7 @@ export class ServerCaller {
     }
   }
 
-  /** Worker IDs are those of one registry: IDs of another one may be the same. */
+  /** Worker IDs are unique within one registry only. */
   private wantedSnowflake(round: number): Wanted {
     const common = { tag: undefined, space: `snowflake ${this.server.registry}` };
     if (round % 2 === 0) return { ...common, path: '/api/snowflake/get/chaos', read: readOne };
@@ -86,7 +86,7 @@ export class ServerCaller {
     this.recorder.answered(space, ranges, startedAt, tag);
   }
 
-  /** One server gives the IDs of a tag in ascending order, over restarts too; likewise one worker. */
+  /** The IDs of a tag ascend on one server, also over restarts; those of a worker likewise. */
   private checkOrder(space: string, { from, to }: IdRange): void {
     const isSnowflake = this.recorder.mode === 'snowflake';
     const line = isSnowflake ? `worker ${defaultLayout().decompose(from).workerId}` : space;

@@ -5,13 +5,13 @@ import { parseZookeeperAddress } from '../../../../libs/registry/src/stores/zook
 import { ZookeeperSession } from '../../../../libs/registry/src/stores/zookeeper/zookeeper-session';
 
 const LIMITS = { connectMs: 5000, callMs: 5000, sessionMs: 10_000 };
-/** Servers write the node, or make one below it, while it is being removed. */
+/** Servers may write the node, or create one below it, during the removal. */
 const ATTEMPTS = 100;
 const ROOT = '/snowflake';
 
 /**
- * Removes all that the registries keep, while servers use it. The documents go first, as when ZooKeeper has lost its
- * data: a record that is gone while the document is there was removed by somebody.
+ * Removes all data of the registries while servers use it. Removes the documents first, as if ZooKeeper had lost its
+ * data: a missing record beside a document means that someone removed the record.
  */
 export async function emptyRegistries(address: string): Promise<void> {
   const session = new ZookeeperSession(
@@ -30,7 +30,7 @@ export async function emptyRegistries(address: string): Promise<void> {
   }
 }
 
-/** Children before their parents. */
+/** Lists children before their parents. */
 async function below(session: ZookeeperSession, path: string): Promise<string[]> {
   const paths: string[] = [];
   for (const name of await session.children(path)) {
@@ -49,7 +49,7 @@ async function remove(session: ZookeeperSession, path: string): Promise<void> {
       return;
     } catch (error) {
       if (!(error instanceof ZookeeperFault) || attempt === ATTEMPTS) throw error;
-      // A server has made its record again below it: what matters is gone.
+      // A server has created its record below the node again; the old data is gone.
       if ((await session.children(path)).length > 0) return;
     }
   }

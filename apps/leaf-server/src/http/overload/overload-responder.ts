@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, LeafError } from '@leaf-ids/core';
-import { COMMON_HEADERS, PROBLEM_TYPE, problemOf } from '../responses/problem';
+import { PROBLEM_TYPE, problemOf, RETRY_AFTER_S } from '@leaf-ids/core/internal';
+import { COMMON_HEADERS } from '../responses/problem';
 
-const RETRY_AFTER_S = 1;
 /** How late a late refusal is at least. */
 const HOLD_MS = 500;
 /** Time between two late refusals: clients that ask again at once would otherwise come back all in one moment. */

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestIdOf } from './request-id';
-import { sendProblem, toLeafError } from './problem';
+import { respondWithProblem, toLeafError } from './problem';
 
 /** Responds to every exception with a problem document. */
 @Catch()
@@ -22,7 +22,7 @@ export class ProblemFilter implements ExceptionFilter {
         causeStack(error.cause),
       );
     }
-    sendProblem(error, reply);
+    respondWithProblem(error, reply);
   }
 }
 

@@ -1,20 +1,10 @@
 import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
-import { codeOf, messageOf } from '@leaf-ids/core/internal';
+import { codeOf, internalError, messageOf, sendProblem } from '@leaf-ids/core/internal';
+import { withVariables } from '../../config/option-variables';
 import { DATA_CSP } from './content-security';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id';
-
-/** RFC 9457 problem details. */
-export interface Problem {
-  readonly type: 'about:blank';
-  readonly title: string;
-  readonly status: number;
-  readonly code: LeafErrorCode;
-  readonly detail: string;
-  /** Left out where the request is refused before its headers are read. */
-  readonly requestId?: string;
-}
 
 /** Headers of every response: no cache can repeat an ID, and no browser sniffs another content type. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
@@ -27,28 +17,12 @@ export const API_HEADERS = {
   'referrer-policy': 'no-referrer',
   'content-security-policy': DATA_CSP,
 };
-export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-export function problemOf({ title, status, code, message }: LeafError, requestId?: string): Problem {
-  const problem = { type: 'about:blank', title, status, code, detail: message } as const;
-  return requestId === undefined ? problem : { ...problem, requestId };
-}
-
-/** `Retry-After` if the error does not specify a delay, in seconds. */
-export const RETRY_AFTER_S = 1;
-
-/** Whole seconds for `Retry-After`; undefined if a retry cannot succeed. */
-function retryAfterOf(error: LeafError): number | undefined {
-  if (error.status !== 503 && error.status !== 429) return undefined;
-  return error.retryAfterMs === undefined ? RETRY_AFTER_S : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
-}
-
-export function sendProblem(error: LeafError, reply: FastifyReply): void {
-  const seconds = retryAfterOf(error);
-  if (seconds !== undefined) void reply.header('retry-after', String(seconds));
+/** Responds as the filter of applications does, with the headers of this server. */
+export function respondWithProblem(error: LeafError, reply: FastifyReply): void {
   const requestId = requestIdOf(reply.request.raw);
-  void reply.headers(API_HEADERS).header(REQUEST_ID_HEADER, requestId).header('content-type', PROBLEM_TYPE);
-  void reply.status(error.status).send(JSON.stringify(problemOf(error, requestId)));
+  void reply.headers(API_HEADERS).header(REQUEST_ID_HEADER, requestId);
+  sendProblem(error, reply, requestId);
 }
 
 /** Errors that Fastify detects before a handler runs, by their Fastify code. */
@@ -87,9 +61,17 @@ export function onManagementPort(): LeafError {
   );
 }
 
+/** An error of the libraries whose message names variables in place of options. */
+function inSettings(error: LeafError): LeafError {
+  const message = withVariables(error.message);
+  if (message === error.message) return error;
+  const { code, cause, retryAfterMs } = error;
+  return new LeafError(code, message, { cause, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}
+
 /** Converts anything thrown during a request to an error of the catalogue. */
 export function toLeafError(thrown: unknown, method: string): LeafError {
-  if (thrown instanceof LeafError) return thrown;
+  if (thrown instanceof LeafError) return inSettings(thrown);
   // Nest wraps the errors of the body parser.
   const known = FRAMEWORK_FAULTS[codeOf(thrown instanceof HttpException ? thrown.cause : thrown) ?? ''];
   if (known !== undefined) return new LeafError(known[0], known[1], { cause: thrown });
@@ -104,7 +86,5 @@ export function toLeafError(thrown: unknown, method: string): LeafError {
       cause: thrown,
     });
   }
-  return new LeafError('LEAF_INTERNAL', 'Internal server error. See the log of the server.', {
-    cause: thrown,
-  });
+  return internalError(thrown);
 }

@@ -16,7 +16,14 @@ import { PendingResponses } from '../overload/pending-responses';
 import { Pipelines } from '../overload/pipelines';
 import { routeKind } from '../overload/route-kind';
 import { ChunkQueue } from '../responses/chunk-queue';
-import { API_HEADERS, COMMON_HEADERS, noRoute, onManagementPort, sendProblem, toLeafError } from '../responses/problem';
+import {
+  API_HEADERS,
+  COMMON_HEADERS,
+  noRoute,
+  onManagementPort,
+  respondWithProblem,
+  toLeafError,
+} from '../responses/problem';
 import { FaultResponder } from './fault-responder';
 import { HttpServer } from './http-server';
 import { takeJsonBodies } from './json-body';
@@ -75,7 +82,7 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const fault = toLeafError(error, request.method);
       faults.count(fault);
-      sendProblem(fault, reply);
+      respondWithProblem(fault, reply);
     },
     trustProxy: [...limits.trustedProxies],
     bodyLimit: MAX_BODY_BYTES,
@@ -130,12 +137,15 @@ function admitRequests(
     admission.pass(isServed ? kind : 'probe', reply.raw, () => {
       reply.admitted = true;
       if (!isServed) {
-        sendProblem(onManagementPort(), reply);
+        respondWithProblem(onManagementPort(), reply);
         return;
       }
       const answered = fastPath.answerLater(raw, reply.raw);
       if (answered === undefined) done();
-      else void answered.then((refusal) => refusal === undefined || sendProblem(toLeafError(refusal, method), reply));
+      else
+        void answered.then(
+          (refusal) => refusal === undefined || respondWithProblem(toLeafError(refusal, method), reply),
+        );
     });
   });
 }
@@ -150,8 +160,8 @@ function refuseUnknownRoutes(fastify: FastifyInstance, routes: RouteMethods, man
     }
     const isServed = (route: string): boolean => management.serves(raw.socket, routeKind(method, route));
     const allowed = routes.allowed(url.split('?', 1)[0] ?? '', isServed);
-    if (allowed === undefined) sendProblem(noRoute(), reply);
-    else sendProblem(methodNotAllowed(method, allowed), reply.header('allow', allowed));
+    if (allowed === undefined) respondWithProblem(noRoute(), reply);
+    else respondWithProblem(methodNotAllowed(method, allowed), reply.header('allow', allowed));
   });
 }
 

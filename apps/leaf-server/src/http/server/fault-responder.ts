@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { LeafError } from '@leaf-ids/core';
+import { PROBLEM_TYPE, problemOf } from '@leaf-ids/core/internal';
 import type { HttpSocket } from '../overload/connections';
 import type { RequestCounts } from '../request-counts';
-import { API_HEADERS, PROBLEM_TYPE, problemOf } from '../responses/problem';
+import { API_HEADERS } from '../responses/problem';
 import { REQUEST_ID_HEADER, requestIdOf } from '../responses/request-id';
 
 /** The `route` label of requests that never reach a route. */

@@ -2,6 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { forEachInPages, type SegmentSnapshot, type TagSnapshot } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/segment';
+import { withVariables } from '../../config/option-variables';
 import { hundredths } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';
@@ -101,7 +102,7 @@ export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
     lastLoad: {
       at: snapshot.lastLoadAt ?? null,
       ms: snapshot.lastLoadMs === undefined ? null : hundredths(snapshot.lastLoadMs),
-      error: snapshot.lastError ?? null,
+      error: withVariables(snapshot.lastError) ?? null,
     },
   };
 }

@@ -106,7 +106,7 @@ export class DirectoryWorkerStore extends WorkerStore {
     if (workerId !== undefined) return workerId;
     throw new LeafError(
       'LEAF_WORKER_UNASSIGNED',
-      `LEAF_LOCAL_WORKERS (embedded: workers) has no worker ID for ${formatInstance(instance)}, only for ${Object.keys(this.workers).join(', ')}. Add this instance, or give this server one of the listed addresses (LEAF_ADVERTISE_HOST, LEAF_ADVERTISE_PORT; embedded: snowflake.instance).`,
+      `The option snowflake.registry.workers has no worker ID for ${formatInstance(instance)}, only for ${Object.keys(this.workers).join(', ')}. Add this instance, or give this server one of the listed addresses (the option snowflake.instance).`,
     );
   }
 
@@ -142,7 +142,7 @@ export class DirectoryWorkerStore extends WorkerStore {
     const by = isCount(pid) ? `${instance} (process ${pid})` : 'another server';
     throw new LeafError(
       'LEAF_WORKER_HELD',
-      `Worker ${workerId} in ${directory} is held by ${by}. Stop that server, or give this server a different worker ID in LEAF_LOCAL_WORKERS (embedded: workers).`,
+      `Worker ${workerId} in ${directory} is held by ${by}. Stop that server, or give this server a different worker ID in the option snowflake.registry.workers.`,
     );
   }
 

@@ -62,7 +62,7 @@ export function notWritten(path: string, cause: unknown): LeafError {
   if (codeOf(cause) === 'EROFS') {
     return new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `The worker file ${path} is on a read-only file system. Mount it writable, or set LEAF_DATA_DIR (embedded: the directory of the registry) to another directory.`,
+      `The worker file ${path} is on a read-only file system. Mount it writable, or use another data directory.`,
       { cause },
     );
   }

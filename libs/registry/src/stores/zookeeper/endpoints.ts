@@ -28,7 +28,7 @@ export async function findEndpoints(address: ZookeeperAddress, random: RandomSou
   if (endpoints.length === 0) {
     throw new ZookeeperFault(
       'unreachable',
-      `Cannot resolve any host of ${address.description}: ${problems.join('; ')}. Check LEAF_ZOOKEEPER and DNS.`,
+      `Cannot resolve any host of ${address.description}: ${problems.join('; ')}. Check the option snowflake.registry.zookeeper.address and DNS.`,
     );
   }
   for (let last = endpoints.length - 1; last > 0; last--) {

@@ -1,4 +1,5 @@
 import { LeafError } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
 
 export const PACKAGE = 'zookeeper';
 
@@ -66,11 +67,12 @@ export function locateNativeClient(name = PACKAGE): string {
   }
 }
 
-/** The error for a package that is missing or not compiled. */
+/** The error for a package that is not installed, or does not load. */
 export function cannotLoad(name: string, cause: unknown): LeafError {
+  const [reason] = messageOf(cause).split('\n');
   return new LeafError(
     'LEAF_CONFIG_INVALID',
-    `Cannot load the package ${name}, which the ZooKeeper registries need. Run npm install ${name}, which requires a C compiler, make and python3; or use a registry without ZooKeeper: LEAF_SNOWFLAKE_REGISTRY=database (embedded: snowflake.registry).`,
+    `The ZooKeeper registries need the package ${name}, which cannot be loaded: ${reason}. npm compiles it, and leaves it out without an error if that fails: run npm install ${name} to see why. It needs a C compiler, make and python3, and does not compile on Node.js 26. Or set the option snowflake.registry to database.`,
     { cause },
   );
 }

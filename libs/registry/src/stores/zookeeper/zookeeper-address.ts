@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { LeafError } from '@leaf-ids/core';
 
-/** The address of a ZooKeeper ensemble, as in `LEAF_ZOOKEEPER`. */
+/** The address of a ZooKeeper ensemble. */
 export interface ZookeeperAddress {
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   /** The node that is used as `/`: empty, or a path without a trailing slash. */
@@ -10,7 +10,7 @@ export interface ZookeeperAddress {
   readonly description: string;
 }
 
-/** The credentials for ZooKeeper, as in `LEAF_ZOOKEEPER_AUTH`. */
+/** The credentials for ZooKeeper. */
 export interface ZookeeperAuth {
   readonly scheme: 'digest';
   /** `user:password`; a secret. */

@@ -43,14 +43,14 @@ const REFUSALS: Readonly<Record<number, readonly [ZookeeperFaultKind, string]>> 
   [-6]: ['invalid', 'the server does not support this request'],
   [-8]: ['invalid', 'the path is invalid'],
   [NO_NODE]: ['no-node', 'the node does not exist'],
-  [-102]: ['denied', 'the access list of the node denies it: check LEAF_ZOOKEEPER_AUTH'],
+  [-102]: ['denied', 'the access list of the node denies it: check the option snowflake.registry.zookeeper.auth'],
   [-103]: ['bad-version', 'another client has changed the node'],
   [-108]: ['invalid', 'an ephemeral node cannot have children'],
   [NODE_EXISTS]: ['node-exists', 'the node already exists'],
   [-111]: ['invalid', 'the node has children'],
-  [-113]: ['denied', 'the server does not take the credentials: check LEAF_ZOOKEEPER_AUTH'],
-  [-114]: ['denied', 'the server rejects the access list: check LEAF_ZOOKEEPER_AUTH'],
-  [-115]: ['denied', 'the server does not take the credentials: check LEAF_ZOOKEEPER_AUTH'],
+  [-113]: ['denied', 'the server does not take the credentials: check the option snowflake.registry.zookeeper.auth'],
+  [-114]: ['denied', 'the server rejects the access list: check the option snowflake.registry.zookeeper.auth'],
+  [-115]: ['denied', 'the server does not take the credentials: check the option snowflake.registry.zookeeper.auth'],
 };
 
 const LOSSES: Readonly<Record<number, string>> = {

@@ -152,7 +152,7 @@ export class ZookeeperLink {
   private unreachable(problem: string): ZookeeperFault {
     return new ZookeeperFault(
       'unreachable',
-      `Cannot connect to ZooKeeper ${this.options.address.description} (${problem}). Check LEAF_ZOOKEEPER and the servers.`,
+      `Cannot connect to ZooKeeper ${this.options.address.description} (${problem}). Check the option snowflake.registry.zookeeper.address and the servers.`,
     );
   }
 }

@@ -12,9 +12,9 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
-import { type NodeLayout, type NodeName, PLAIN, SEQUENTIAL } from './node-layout';
+import { FORK, type NodeLayout, type NodeName, PLAIN, type ReadableLayout, SEQUENTIAL } from './node-layout';
 import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
-import { isFault, ZookeeperFault } from './zookeeper-fault';
+import { isFault, ZookeeperFault, type ZookeeperFaultKind } from './zookeeper-fault';
 import type { ZookeeperNode } from './zookeeper-node';
 import { ZookeeperPeers } from './zookeeper-peers';
 import type { ZookeeperSession } from './zookeeper-session';
@@ -23,6 +23,12 @@ import type { ZookeeperSession } from './zookeeper-session';
 const PIPELINE = 256;
 /** Constant, because a ZooKeeper server that confirms a write has all earlier writes. */
 const ORIGIN = 'zookeeper';
+/** What an operator must do, by the kind of the fault. */
+const REMEDIES: { readonly [Kind in ZookeeperFaultKind]?: string } = {
+  denied: 'Set the option snowflake.registry.zookeeper.auth to the credentials that own its nodes.',
+  invalid:
+    'Check the option snowflake.registry.name, the option snowflake.instance.ip and the option snowflake.registry.zookeeper.address.',
+};
 
 export interface ZookeeperStoreOptions {
   /** Name of the service, part of every path. */
@@ -148,14 +154,16 @@ export class ZookeeperWorkerStore extends WorkerStore {
     this.directory.announce(instance, workerId);
   }
 
-  /** Records of the other layout under the same name. */
+  /** Records of the other layout, and of the pool of the Java fork, under the same name. */
   override rivals(now: number): Promise<string | undefined> {
     return this.translated(async () => {
-      const layout = this.layout === PLAIN ? SEQUENTIAL : PLAIN;
-      const root = `${this.parent}/${layout.records}`;
-      const others = await this.readAll(await this.names(root, layout), () => false, root, layout);
-      const up = others.filter(({ record }) => !record.free && record.ceiling > now);
-      return up.length === 0 ? undefined : `${up.length} worker IDs in use below ${root}`;
+      for (const layout of [this.layout === PLAIN ? SEQUENTIAL : PLAIN, FORK]) {
+        const root = `${this.parent}/${layout.records}`;
+        const others = await this.readAll(await this.names(root, layout), () => false, root, layout);
+        const up = others.filter(({ record }) => !record.free && record.ceiling > now);
+        if (up.length > 0) return `${up.length} worker IDs in use below ${root}`;
+      }
+      return undefined;
     });
   }
 
@@ -223,7 +231,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     names: NodeName[],
     mustBeRead: (name: NodeName) => boolean,
     root = this.root,
-    layout = this.layout,
+    layout: ReadableLayout = this.layout,
   ): Promise<StoredWorker[]> {
     const first = new Map<number, { readonly name: NodeName; readonly node: ZookeeperNode }>();
     for (let from = 0; from < names.length; from += PIPELINE) {
@@ -242,7 +250,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     });
   }
 
-  private async names(root = this.root, layout = this.layout): Promise<NodeName[]> {
+  private async names(root = this.root, layout: ReadableLayout = this.layout): Promise<NodeName[]> {
     try {
       const names = await this.session.children(root);
       return names.flatMap((name) => layout.parseName(name) ?? []);
@@ -266,11 +274,10 @@ export class ZookeeperWorkerStore extends WorkerStore {
     } catch (error) {
       if (!(error instanceof ZookeeperFault)) throw error;
       const { kind, message } = error;
-      if (kind === 'denied') {
-        throw this.misconfigured(`${message} Set LEAF_ZOOKEEPER_AUTH to the credentials that own its nodes.`, error);
-      }
-      if (kind === 'invalid') {
-        throw this.misconfigured(`${message} Check LEAF_NAME, LEAF_ADVERTISE_HOST and LEAF_ZOOKEEPER.`, error);
+      const remedy = REMEDIES[kind];
+      if (remedy !== undefined) {
+        const problem = `Cannot use the worker registry ${this.description}. ${message} ${remedy}`;
+        throw new LeafError('LEAF_CONFIG_INVALID', problem, { cause: error });
       }
       throw new LeafError(
         'LEAF_REGISTRY_UNREACHABLE',
@@ -278,12 +285,6 @@ export class ZookeeperWorkerStore extends WorkerStore {
         { cause: error, retryAfterMs: 1000 },
       );
     }
-  }
-
-  private misconfigured(problem: string, cause: ZookeeperFault): LeafError {
-    return new LeafError('LEAF_CONFIG_INVALID', `Cannot use the worker registry ${this.description}. ${problem}`, {
-      cause,
-    });
   }
 
   private unreadable(path: string): LeafError {

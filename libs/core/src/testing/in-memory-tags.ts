@@ -1,0 +1,101 @@
+import type { Clock } from '../clock/clock';
+import { LeafError } from '../errors/leaf-error';
+import { type IdRange, MAX_ID } from '../segment/id-range';
+import { assertNear, PeriodCalendar, type PeriodRanges, periodRow } from '../segment/periods';
+import { assertTag } from '../segment/tag';
+import { periodicTag, tagWithoutPeriods, unknownTag } from '../segment/tag-refusals';
+import { assertNewTag, type NewTag } from '../segment/tag-store';
+
+/** As `NewTag`; the step is 2000 by default. */
+export type InMemoryTag = Omit<NewTag, 'step' | 'interleave'> & Partial<Pick<NewTag, 'step'>>;
+
+const STEP = 2000;
+
+interface Tag extends InMemoryTag {
+  readonly step: number;
+}
+
+/** The tags of one {@link InMemoryIdService}, and the position of each. */
+export class InMemoryTags {
+  /** Undefined: every valid tag exists. */
+  private readonly declared: ReadonlyMap<string, Tag> | undefined;
+  /** The next ID of each tag, or of each period of a tag. */
+  private readonly positions = new Map<string, bigint>();
+
+  /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_BODY_INVALID` */
+  constructor(
+    tags: readonly (string | InMemoryTag)[] | undefined,
+    private readonly clock: Clock,
+  ) {
+    const all = tags?.map((given) => ({ step: STEP, ...(typeof given === 'string' ? { tag: given } : given) }));
+    all?.forEach(assertNewTag);
+    this.declared = all && new Map(all.map((tag) => [tag.tag, tag]));
+  }
+
+  /** @throws LeafError as `IdService.nextRanges` */
+  take(name: string, count: number): IdRange[] {
+    const tag = this.find(name);
+    if (tag.reset !== undefined) throw periodicTag(name);
+    return this.takeFrom(name, tag, count);
+  }
+
+  /** One ID; undefined when {@link take} would throw, or for a strict tag. */
+  tryTake(name: string): bigint | undefined {
+    if (this.declared?.get(name)?.order === 'strict') return undefined;
+    try {
+      return this.take(name, 1)[0]?.from;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @throws LeafError as `IdService.nextRangesInPeriod` */
+  takeInPeriod(name: string, count: number, at: number | undefined): PeriodRanges {
+    const tag = this.find(name);
+    if (tag.reset === undefined) throw tagWithoutPeriods(name);
+    const now = this.clock.now();
+    if (at !== undefined) assertNear(at, now, tag.reset);
+    const period = new PeriodCalendar(tag.reset, tag.zone ?? 'UTC').nameAt(at ?? now);
+    return { period, ranges: this.takeFrom(periodRow(name, period), tag, count) };
+  }
+
+  private find(name: string): Tag {
+    assertTag(name);
+    if (this.declared === undefined) return { tag: name, step: STEP };
+    const tag = this.declared.get(name);
+    if (tag === undefined) throw unknownTag(name);
+    return tag;
+  }
+
+  /** A range ends with each step, as the segments of a database do. */
+  private takeFrom(row: string, tag: Tag, count: number): IdRange[] {
+    const first = this.position(row, tag);
+    const last = first + BigInt(count) - 1n;
+    if (last > lastOf(tag)) throw exhausted(tag);
+    this.positions.set(row, last + 1n);
+    const [step, start] = [BigInt(tag.step), startOf(tag)];
+    const ranges: IdRange[] = [];
+    for (let from = first; from <= last;) {
+      const end = from + step - 1n - ((from - start) % step);
+      ranges.push({ from, to: end < last ? end : last });
+      from = end + 1n;
+    }
+    return ranges;
+  }
+
+  private position(row: string, tag: Tag): bigint {
+    return this.positions.get(row) ?? startOf(tag);
+  }
+}
+
+function startOf({ maxId = 1n }: Tag): bigint {
+  return maxId;
+}
+
+function lastOf({ max }: Tag): bigint {
+  return max ?? MAX_ID - 1n;
+}
+
+function exhausted({ tag, max }: Tag): LeafError {
+  return new LeafError('LEAF_TAG_EXHAUSTED', `Tag "${tag}" has no IDs left below its last ID ${max ?? MAX_ID - 1n}.`);
+}

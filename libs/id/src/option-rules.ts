@@ -1,0 +1,77 @@
+import {
+  assertOptions,
+  both,
+  flag,
+  INSTANCE_RULES,
+  leaseFaults,
+  list,
+  newTagRule,
+  object,
+  oneOf,
+  refuseFaults,
+  required,
+  type Rule,
+  rule,
+  type Rules,
+  tagRule,
+  textOr,
+} from '@leaf-ids/core/internal';
+import { acceptRule, databaseUrlRule, dataSourceRule, persistenceRule, signalRule } from '@leaf-ids/persistence';
+import { registryRule } from '@leaf-ids/registry';
+import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '@leaf-ids/segment';
+import { SNOWFLAKE_MODULE_RULES, type SnowflakeModuleOptions } from '@leaf-ids/snowflake';
+import type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
+import { registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
+
+const OPEN: Rules<OpenDataSource> = { dataSource: required(dataSourceRule) };
+
+const SEGMENT: Rules<SegmentModuleOptions> = { ...SEGMENT_MODULE_RULES, database: persistenceRule };
+
+const SNOWFLAKE: Rules<EmbeddedSnowflakeOptions> = {
+  ...SNOWFLAKE_MODULE_RULES,
+  registry: textOr(oneOf('database', 'mysql'), registryRule),
+  instance: object(INSTANCE_RULES),
+};
+
+const OPTIONS: Rules<LeafOptions> = {
+  database: textOr(
+    databaseUrlRule,
+    both(
+      rule('a URL or { dataSource }', (value) => typeof value === 'object' && value !== null),
+      object(OPEN),
+    ),
+  ),
+  migrate: flag,
+  accept: acceptRule,
+  tags: list(textOr(tagRule, newTagRule)),
+  segment: orFalse(object(SEGMENT)),
+  snowflake: object(SNOWFLAKE),
+  signal: signalRule,
+};
+
+/**
+ * Checks the options of `subject`, a class or a module.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults
+ */
+export function assertLeafOptions(subject: string, options: LeafOptions): void {
+  assertOptions(subject, object(OPTIONS), options);
+  segmentOptions(options);
+  const snowflake = snowflakeOptions(options);
+  if (snowflake !== undefined) refuseFaults(subject, leaseFaults(registryOptions(snowflake), 'snowflake.'));
+}
+
+/** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
+export function assertSegmentOptions(options: SegmentModuleOptions): void {
+  assertOptions('SegmentModule', object(SEGMENT_MODULE_RULES), options);
+}
+
+/** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
+export function assertSnowflakeOptions(options: SnowflakeModuleOptions): void {
+  assertOptions('SnowflakeModule', object(SNOWFLAKE_MODULE_RULES), options);
+  refuseFaults('SnowflakeModule', leaseFaults(registryOptions(options)));
+}
+
+function orFalse(each: Rule): Rule {
+  return (value, name) => (value === false ? [] : each(value, name));
+}

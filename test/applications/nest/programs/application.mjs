@@ -1,0 +1,114 @@
+// A Nest application on Express or Fastify, outside of the repository. Argument: express or fastify.
+// Writes one line of JSON: how it responds with what @leaf-ids/core/nest brings, and without.
+import 'reflect-metadata';
+import { LeafError } from '@leaf-ids/core';
+import { LeafExceptionFilter, serializeBigInts } from '@leaf-ids/core/nest';
+import { IdModule, IdService } from '@leaf-ids/id';
+import { InMemoryIdService } from '@leaf-ids/id/testing';
+import { Controller, Get, Module, Param } from '@nestjs/common';
+import { APP_FILTER, NestFactory } from '@nestjs/core';
+import { ClientProxyFactory, MessagePattern, Transport } from '@nestjs/microservices';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { lastValueFrom } from 'rxjs';
+
+const createAdapter = () => (process.argv[2] === 'express' ? new ExpressAdapter() : new FastifyAdapter());
+
+class IdController {
+  refuse(code) {
+    throw new LeafError(code, `It is ${code}.`, { retryAfterMs: 2500 });
+  }
+
+  bigints() {
+    return { id: 2n ** 63n - 1n, lines: [{ id: 1n }] };
+  }
+}
+Controller()(IdController);
+decorate('refuse', Get('refuse/:code'), MessagePattern('refuse'));
+decorate('bigints', Get('bigints'));
+Param('code')(IdController.prototype, 'refuse', 0);
+
+function decorate(method, ...decorators) {
+  const descriptor = Object.getOwnPropertyDescriptor(IdController.prototype, method);
+  for (const each of decorators) each(IdController.prototype, method, descriptor);
+}
+
+class PlainModule {}
+Module({ controllers: [IdController] })(PlainModule);
+class FilterModule {}
+Module({ controllers: [IdController], providers: [{ provide: APP_FILTER, useClass: LeafExceptionFilter }] })(
+  FilterModule,
+);
+
+async function responses(module, configure) {
+  const app = await NestFactory.create(module, createAdapter(), { logger: false });
+  configure(app);
+  await app.listen(0, '127.0.0.1');
+  const url = await app.getUrl();
+  const get = async (path) => {
+    const response = await fetch(`${url}/${path}`);
+    const { status, headers } = response;
+    const type = headers.get('content-type')?.split(';')[0];
+    return { status, type, retryAfter: headers.get('retry-after'), body: await response.json() };
+  };
+  const found = {
+    refusal: await get('refuse/LEAF_SEGMENT_UNAVAILABLE'),
+    input: await get('refuse/LEAF_TAG_INVALID'),
+    fault: await get('refuse/LEAF_DATABASE_UNUSABLE'),
+    bigints: await get('bigints'),
+  };
+  await app.close();
+  return found;
+}
+
+/** What a caller over TCP gets, twice: the first refusal must not end the process. */
+async function overTcp() {
+  const transport = { transport: Transport.TCP, options: { host: '127.0.0.1', port: Number(process.argv[3]) } };
+  const app = await NestFactory.createMicroservice(FilterModule, { ...transport, logger: false });
+  await app.listen();
+  const client = ClientProxyFactory.create(transport);
+  const ask = () => lastValueFrom(client.send('refuse', 'LEAF_NOT_READY')).catch((error) => error);
+  const answers = [await ask(), await ask()];
+  client.close();
+  await app.close();
+  return answers;
+}
+
+/** Whether a test that overrides IdService needs the database, which is not there. */
+async function overridden() {
+  const database = 'mysql://leaf@127.0.0.1:1/leaf';
+  class AppModule {}
+  Module({ imports: [IdModule.forRoot({ database, tags: ['order'], snowflake: {} })] })(AppModule);
+  const ids = new InMemoryIdService();
+  const app = await Test.createTestingModule({ imports: [AppModule] })
+    .overrideProvider(IdService)
+    .useValue(ids)
+    .compile();
+  await app.init();
+  const id = String(await app.get(IdService).nextId('order'));
+  await app.close();
+  return id;
+}
+
+/** Which IdService an application finds, and what the log says without shutdown hooks. */
+async function unhooked() {
+  const warnings = [];
+  const nothing = () => undefined;
+  const logger = { log: nothing, error: nothing, warn: (text) => warnings.push(text) };
+  const root = IdModule.forRoot({ database: 'sqlite::memory:', tags: ['order'] });
+  const app = await NestFactory.createApplicationContext(root, { logger });
+  const id = String(await app.get(IdService).nextId('order'));
+  await new Promise((resolve) => setTimeout(resolve, 5500));
+  await app.close();
+  return { id, warnings };
+}
+
+const result = {
+  plain: await responses(PlainModule, () => undefined),
+  filtered: await responses(FilterModule, serializeBigInts),
+  tcp: await overTcp(),
+  overridden: await overridden(),
+  unhooked: await unhooked(),
+};
+console.log(JSON.stringify(result));
