@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
 import { FakeLeaf, problem, send } from '../support/fakes/fake-leaf';

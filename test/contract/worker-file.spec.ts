@@ -1,7 +1,8 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeClock, LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
+import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { FileRecord } from '@leaf-ids/core/internal';
 import { PropertiesWorkerFile } from '../../libs/registry/src/file/properties-worker-file';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { codeOf } from '@leaf-ids/core/internal';
 import { failNextWrite, type Moment } from '../support/fakes/lost-answers';
 import {

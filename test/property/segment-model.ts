@@ -1,4 +1,5 @@
-import { FakeClock, LeafError, type IdRange } from '@leaf-ids/core';
+import { LeafError, type IdRange } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import {
   DoubleBuffer,
   IdleRetries,

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { BitLayout, FakeClock, idsOf, LeafError, type SnowflakeParts } from '@leaf-ids/core';
+import { BitLayout, idsOf, LeafError, type SnowflakeParts } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { defaultLayout, type IssueWindow, SnowflakeGenerator, type Tenure } from '@leaf-ids/core/internal';
 import fc from 'fast-check';
 

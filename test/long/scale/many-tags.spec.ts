@@ -1,4 +1,5 @@
-import { FakeClock, PLAIN_TAG } from '@leaf-ids/core';
+import { PLAIN_TAG } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { DEFAULT_HOT_TAGS, HotTags, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { heapInUse } from '../../support/heap';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { CLOSED, NativeFailure } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { FakeClock, type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
+import { type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import {
   defaultLayout,
   SnowflakeGenerator,

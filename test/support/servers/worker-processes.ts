@@ -1,4 +1,5 @@
-import { FakeClock, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
+import { WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { LeaseHolder, type WorkerClaim, type WorkerRegistryOptions } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';

@@ -1,4 +1,5 @@
-import { FakeClock, type IdRange } from '@leaf-ids/core';
+import type { IdRange } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import { type HeldCall, InMemorySegmentStore, type SegmentRow } from '../../../support/fakes/in-memory-segment-store';
 import { SeededRandom } from '../seeded-random';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { TagSnapshot } from '@leaf-ids/core/internal';
 import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';
