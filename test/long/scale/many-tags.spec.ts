@@ -1,6 +1,6 @@
 import { PLAIN_TAG } from '@leaf-ids/core';
-import { FakeClock } from '@leaf-ids/core/testing';
 import { DEFAULT_HOT_TAGS, HotTags, SegmentIdGenerator } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { heapInUse } from '../../support/heap';
 import { InMemorySegmentStore } from '../../support/fakes/in-memory-segment-store';
