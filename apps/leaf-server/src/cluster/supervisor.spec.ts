@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { Exit, Forked, ForkEvents } from './child';
 import type { Order, Report } from './messages';
 import { type ServerEnd, Supervisor } from './supervisor';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import { call } from '../../../../test/support/http/http';
 import { Drain } from '../lifecycle/drain';

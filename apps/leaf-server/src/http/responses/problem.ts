@@ -53,20 +53,20 @@ export function noRoute(): LeafError {
   );
 }
 
-/** The error for a route of operators on the public port. */
-export function onManagementPort(): LeafError {
-  return new LeafError(
-    'LEAF_NOT_FOUND',
-    'This server has a management port (LEAF_MANAGEMENT_PORT), which alone serves this route.',
-  );
-}
-
 /** An error of the libraries whose message names variables in place of options. */
 function inSettings(error: LeafError): LeafError {
   const message = withVariables(error.message);
   if (message === error.message) return error;
   const { code, cause, retryAfterMs } = error;
   return new LeafError(code, message, { cause, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}
+
+/** The error for a route of operators on the public port. */
+export function onManagementPort(): LeafError {
+  return new LeafError(
+    'LEAF_NOT_FOUND',
+    'This server has a management port (LEAF_MANAGEMENT_PORT), which alone serves this route.',
+  );
 }
 
 /** Converts anything thrown during a request to an error of the catalogue. */
