@@ -149,6 +149,6 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     // Programs of test/applications run where their packages are installed.
-    exclude: { path: ['(^|/)dist/', 'vite\\.config\\.mjs$', '^test/applications/.*\\.mjs$'] },
+    exclude: { path: ['(^|/)dist/', 'vite\\.config\\.mjs$', '^test/applications/[^/]+/programs/'] },
   },
 };

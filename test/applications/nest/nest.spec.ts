@@ -75,7 +75,7 @@ describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform)
 
   beforeAll(async () => {
     const home = nest === '12' ? folder : join(directory, nest);
-    await copyFile(join(__dirname, 'application.mjs'), join(home, 'application.mjs'));
+    await copyFile(join(__dirname, 'programs/application.mjs'), join(home, 'application.mjs'));
     const output = await command('node', ['application.mjs', platform, String(await freePort())], home);
     result = JSON.parse(output) as Result;
   });

@@ -25,7 +25,7 @@ describe('FastPath', () => {
 
   beforeEach(async () => {
     drain = new Drain(clock, 0);
-    const fastPath = new FastPath(new RequestCounts(clock), drain);
+    const fastPath = new FastPath(new RequestCounts(clock), drain, 'number');
     fastPath.serve(IDS as EmbeddedIdService);
     server = createServer((request, response) => {
       if (!fastPath.answer(request, response)) response.writeHead(501).end();
