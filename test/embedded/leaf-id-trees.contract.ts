@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Column, type DataSource, Entity, Tree, TreeChildren, TreeParent, type TreeRepository } from 'typeorm';
-import { type KeyForm, LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
 import { PrefixedFormat, RadixFormat } from '@leaf-ids/core';
+import { type KeyForm, LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
 import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
