@@ -148,6 +148,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    exclude: { path: ['(^|/)dist/', 'vite\\.config\\.mjs$'] },
+    // Programs of test/applications run where their packages are installed.
+    exclude: { path: ['(^|/)dist/', 'vite\\.config\\.mjs$', '^test/applications/[^/]+/programs/'] },
   },
 };

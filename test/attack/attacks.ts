@@ -151,6 +151,10 @@ export const ATTACKS: readonly Attack[] = [
     allowed: ['401', '429'],
     run: (crowd) => crowd.loop(8, () => guess(crowd)),
   },
-  { name: 'standard output closed (`| head -1`)', stdout: 'closed', run: (crowd) => crowd.loop(1, () => guess(crowd)) },
+  {
+    name: 'standard output closed (as by `head -1`)',
+    stdout: 'closed',
+    run: (crowd) => crowd.loop(1, () => guess(crowd)),
+  },
   { name: 'standard output full (`/dev/full`)', stdout: 'full', run: (crowd) => crowd.loop(1, () => guess(crowd)) },
 ];

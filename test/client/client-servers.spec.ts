@@ -1,5 +1,5 @@
-import { FakeClock } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
 import { FakeLeaf, problem, send } from '../support/fakes/fake-leaf';
 import { freePort } from '../support/free-port';

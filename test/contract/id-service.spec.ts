@@ -12,6 +12,7 @@ import { CONTRACT_TAG, idServiceContract } from './id-service.contract';
 idServiceContract('embedded', async () => {
   const directory = await makeDataDirectory();
   const root = IdModule.forRoot({
+    tags: [CONTRACT_TAG],
     segment: { database: { url: `sqlite:${join(directory, 'leaf.sqlite')}`, migrate: true } },
     snowflake: {
       registry: { strategy: 'local', workers: { '*': 0 }, directory },

@@ -1,11 +1,5 @@
-import {
-  FakeClock,
-  type Instance,
-  LeafError,
-  type StoredRegistry,
-  type StoredWorker,
-  type WorkerRecord,
-} from '@leaf-ids/core';
+import { type Instance, LeafError, type StoredRegistry, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
 import { LeaseRig, REPORT_MS } from '../support/fakes/lease-rig';
 

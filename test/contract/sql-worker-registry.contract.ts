@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { FIXED_WORKERS, POOL_WORKERS } from '@leaf-ids/persistence';
 import { type DatabaseHostCase, WorkerTables } from '../support/servers/worker-databases';
 import { WorkerProcess } from '../support/servers/worker-processes';

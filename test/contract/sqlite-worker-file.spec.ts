@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { strategyOf } from '../../libs/registry/src/strategies/strategies';
 import { LeaseRig } from '../support/fakes/lease-rig';
 

@@ -1,5 +1,5 @@
-import { FakeClock } from '@leaf-ids/core';
 import { codeOf } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { failNextWrite, type Moment } from '../support/fakes/lost-answers';
 import {
   CLOCK_OFFSET_MS,

@@ -94,7 +94,7 @@ describe('leaf-server check', () => {
 
   it('refuses an argument that it does not know', async () => {
     const { code, stderr } = await check(await servers.makeDirectory(), {}, '--jsn');
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain('--jsn');
   });
 });

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Column, type DataSource, Entity, Tree, TreeChildren, TreeParent, type TreeRepository } from 'typeorm';
-import { type KeyType, LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
+import { PrefixedFormat, RadixFormat } from '@leaf-ids/core';
+import { type KeyForm, LeafId, LeafIdSubscriber } from '@leaf-ids/orm';
 import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { type OrmDatabase, OrmDatabases } from '../support/servers/orm-databases';
 
@@ -14,7 +15,7 @@ interface Folder {
 const KINDS = ['closure-table', 'materialized-path', 'nested-set'] as const;
 type Kind = (typeof KINDS)[number];
 
-function folderOf(kind: Kind, as: KeyType): new () => Folder {
+function folderOf(kind: Kind, as: KeyForm): new () => Folder {
   @Entity('folder')
   @Tree(kind)
   class FolderOfKind implements Folder {
@@ -45,9 +46,11 @@ export function treesContract(names: readonly OrmDatabase[]): void {
 
   beforeAll(async () => (databases = await OrmDatabases.start(names)));
   afterAll(() => databases.stop());
-  afterEach(() => dataSource.destroy());
+  afterEach(async () => {
+    if (dataSource.isInitialized) await dataSource.destroy();
+  });
 
-  async function open(database: OrmDatabase, kind: Kind, as: KeyType): Promise<void> {
+  async function open(database: OrmDatabase, kind: Kind, as: KeyForm): Promise<void> {
     const type = folderOf(kind, as);
     dataSource = await databases.open(database, [type]);
     new LeafIdSubscriber(dataSource, new RecordingIdService());
@@ -123,6 +126,13 @@ export function treesContract(names: readonly OrmDatabase[]): void {
       });
     },
   );
+
+  it.each(cases)('a %s on %s refuses keys with a format', async (kind, database) => {
+    const type = folderOf(kind, new PrefixedFormat('dir', new RadixFormat({ base: 10 })));
+    dataSource = await databases.create(database, [type]);
+    new LeafIdSubscriber(dataSource, new RecordingIdService());
+    await expect(dataSource.initialize()).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
+  });
 
   const refused = cases.filter(([kind, database]) => isRefusedByTypeOrm(database, kind));
   if (refused.length > 0)

@@ -2,11 +2,13 @@ import 'reflect-metadata';
 import { LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
 import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { FILES, OrmDatabases } from '../support/servers/orm-databases';
+import { formatsContract } from './leaf-id-formats.contract';
 import { entities, Event, subscriberContract } from './leaf-id-subscriber.contract';
 import { treesContract } from './leaf-id-trees.contract';
 import { upsertContract } from './leaf-id-upsert.contract';
 
 describe('keys', () => subscriberContract(['SQLite exact']));
+describe('formats', () => formatsContract(['SQLite exact']));
 describe('trees', () => treesContract(FILES));
 describe('stored rows', () => upsertContract(FILES));
 

@@ -19,6 +19,7 @@ import {
 import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { freePort } from '../support/free-port';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
 import { until } from '../support/until';
 
@@ -67,6 +68,8 @@ describe('Leaf', () => {
     const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
     const leaf = await start({ database: file(), tags: ['order'], snowflake: { ...snowflake(), reportMs: 20 } });
     expect(await leaf.segments?.next('order')).toBe(1n);
+    // The test tag belongs to leaf-server.
+    await expect(leaf.ids.nextId('leaf-segment-test')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     expect(leaf.ids.decode(leaf.ids.snowflake()).workerId).toBe(0);
     expect([...leaf.jobs.timers.keys()].sort()).toEqual([...JOBS].sort());
     await until('a report', () => records().every(({ write }) => write >= 3));
@@ -108,6 +111,17 @@ describe('Leaf', () => {
     await expect(Leaf.start({ database: file(), segment: { wrapStore } })).rejects.toThrow('no store');
     expect(closeDatabase).toHaveBeenCalledTimes(2);
     await first.stop();
+  });
+
+  it('names the database that its start waits for', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const [abort, reason] = [new AbortController(), new Error('enough')];
+    const database = `mysql://leaf:secret@127.0.0.1:${await freePort()}/orders`;
+    const starting = Leaf.start({ database, signal: abort.signal });
+    await until('a warning', () => warn.mock.calls.length > 0);
+    abort.abort(reason);
+    await expect(starting).rejects.toBe(reason);
+    expect(warn.mock.calls[0]?.[0]).toMatch(/^The database mysql:\/\/127\.0\.0\.1:\d+\/orders is not available yet; /);
   });
 
   it('ends a start when its signal aborts, whatever the database does', async () => {

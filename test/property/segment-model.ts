@@ -1,4 +1,4 @@
-import { FakeClock, LeafError, type IdRange } from '@leaf-ids/core';
+import { LeafError, type IdRange } from '@leaf-ids/core';
 import {
   DoubleBuffer,
   IdleRetries,
@@ -8,6 +8,7 @@ import {
   type SegmentOptions,
   type SegmentSnapshot,
 } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { InMemorySegmentStore, type HeldCall, type SegmentRow } from '../support/fakes/in-memory-segment-store';
 import { idsOf } from '../support/fakes/segment-rig';
 import { watch, type Watched } from '../support/watch';

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { BitLayout, FakeClock, idsOf, LeafError, type SnowflakeParts } from '@leaf-ids/core';
+import { BitLayout, idsOf, LeafError, type SnowflakeParts } from '@leaf-ids/core';
 import { defaultLayout, type IssueWindow, SnowflakeGenerator, type Tenure } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
 
 const START = 1_700_000_000_000;

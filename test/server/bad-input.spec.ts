@@ -105,6 +105,12 @@ describe('sizes', () => {
     }
   });
 
+  it.each(['Size', 'size[]', 'size[0]'])('%s is named as it was written', async (name) => {
+    const { body } = await call(port, `/api/segment/batch/${TAG}?size=2&${encodeURIComponent(name)}=2`);
+    const { detail } = JSON.parse(body) as { detail: string };
+    expect(detail).toBe(`Unknown parameter "${name}": the parameter is called "size".`);
+  });
+
   it.each(['segment/batch', 'snowflake/batch'])('10001 is refused by %s', async (route) => {
     expect(await refused(`/api/${route}/${TAG}?size=10001`)).toBe('LEAF_SIZE_INVALID');
   });

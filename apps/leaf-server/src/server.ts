@@ -2,8 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { LeafError, SystemClock } from '@leaf-ids/core';
-import { messageOf } from '@leaf-ids/core/internal';
+import { SystemClock } from '@leaf-ids/core';
 import { EmbeddedIdService, Leaf, type LeafStatus } from '@leaf-ids/id';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { AppModule } from './app.module';
@@ -12,6 +11,7 @@ import type { ManagementAddress } from './config/management';
 import { Drain } from './lifecycle/drain';
 import { Readiness } from './lifecycle/readiness';
 import { createAdapter } from './http/server/adapter';
+import { listen, type ListenAddress, placeOf, urlOf } from './http/server/listen';
 import { ManagementPort } from './http/server/management-port';
 import { FastPath } from './http/fast-path';
 import { LeafLogger } from './config/logging';
@@ -31,6 +31,8 @@ export interface LeafServer {
   readonly managementPort: number | undefined;
   /** The same as a URL. */
   readonly url: string;
+  /** For the log: the URL, and what the port listens on. */
+  readonly place: string;
   /** Stops in order: drain, HTTP, return of unused IDs, connections. Later calls return the promise of the first. */
   close(options?: { readonly drain: boolean }): Promise<void>;
 }
@@ -62,9 +64,9 @@ export async function startServer(
   const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
-  const route = new FastPath(requests, drain);
+  const route = new FastPath(requests, drain, config.jsonIds);
   const management = new ManagementPort(config.management);
-  const { http: limits, accessLog } = config;
+  const { host, http: limits, accessLog } = config;
   const parts = { limits, accessLog, clock, fastPath: route, counts: requests, overload, drain, management };
   const adapter = createAdapter(parts);
   const tracing = config.tracing && (await Tracing.start(config.tracing, clock));
@@ -81,7 +83,7 @@ export async function startServer(
   app.get(ApiDocument).describe(app);
   logSettings(config);
   let closed: Promise<void> | undefined;
-  let managementPort: number | undefined;
+  let operators: AddressInfo | undefined;
   const close: LeafServer['close'] = (options) => {
     if (options?.drain === false) drain.skip();
     closed ??= app.close().finally(() => tracing?.close());
@@ -91,8 +93,8 @@ export async function startServer(
     await app.init();
     await beforeListening?.({ readiness: app.get(Readiness), state: app.get(SharedState) });
     signal?.throwIfAborted();
-    managementPort = await listen('LEAF_MANAGEMENT_PORT', config.management, () => management.listen());
-    await listen('LEAF_PORT', config, () => app.listen(config.port, config.host));
+    operators = config.management && (await listen(operatorsAt(config.management, host), () => management.listen()));
+    await listen({ host, port: config.port, settings: PUBLIC }, () => app.listen(config.port, host));
   } catch (error) {
     await close({ drain: false });
     throw error;
@@ -102,10 +104,11 @@ export async function startServer(
     const takers = app.get(TakerAccess);
     route.serve(app.get(EmbeddedIdService), takers.enabled ? takers : undefined);
   }
-  const { port } = app.getHttpServer().address() as AddressInfo;
-  const url = urlOf(config, port);
-  new Logger('Server').log(greeting(app.get(Leaf).status(), config, url, managementPort));
-  return { port, managementPort, url, close };
+  const { port, address } = app.getHttpServer().address() as AddressInfo;
+  const url = urlOf(host, port);
+  const place = placeOf(host, port, address);
+  new Logger('Server').log(greeting(app.get(Leaf).status(), config, { url, place, operators }));
+  return { port, managementPort: operators?.port, url, place, close };
 }
 
 function logSettings({ files, warnings }: LeafConfig): void {
@@ -114,36 +117,25 @@ function logSettings({ files, warnings }: LeafConfig): void {
   for (const warning of warnings) logger.warn(warning);
 }
 
-async function listen<Result>(
-  setting: string,
-  address: ManagementAddress | undefined,
-  act: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await act();
-  } catch (error) {
-    throw new LeafError(
-      'LEAF_PORT_UNUSABLE',
-      `HTTP cannot listen on ${address?.host}:${address?.port}: ${messageOf(error)}. Stop the process that uses the port, or choose another one in ${setting}.`,
-      { cause: error },
-    );
-  }
-}
+const PUBLIC = { host: 'LEAF_HOST', port: 'LEAF_PORT' };
 
-function urlOf({ host }: LeafConfig, port: number): string {
-  const reach = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reach.includes(':') ? `[${reach}]` : reach}:${port}`;
+function operatorsAt(management: ManagementAddress, publicHost: string): ListenAddress {
+  const host = management.host === publicHost ? 'LEAF_HOST' : 'LEAF_MANAGEMENT_HOST';
+  return { ...management, settings: { host, port: 'LEAF_MANAGEMENT_PORT' } };
 }
 
 /** Where it listens, what it stands on, and something to try. */
 function greeting(
   { database, registry, snowflake }: LeafStatus,
-  { process, processes }: LeafConfig,
-  url: string,
-  managementPort: number | undefined,
+  { management, process, processes }: LeafConfig,
+  { url, place, operators }: Pick<LeafServer, 'url' | 'place'> & { readonly operators: AddressInfo | undefined },
 ): string {
-  const parts = [process === undefined ? `Listening on ${url}` : `Process ${process} of ${processes} serves ${url}`];
-  if (managementPort !== undefined) parts.push(`management port ${managementPort}`);
+  const parts = [
+    process === undefined ? `Listening on ${place}` : `Process ${process} of ${processes} serves ${place}`,
+  ];
+  if (management !== undefined && operators !== undefined) {
+    parts.push(`management port ${placeOf(management.host, operators.port, operators.address)}`);
+  }
   if (database !== undefined) parts.push(`database ${database.description}`);
   if (registry !== undefined) {
     parts.push(`registry ${registry.description}, worker ID ${snowflake?.workerId ?? 'not held yet'}`);

@@ -1,5 +1,4 @@
 export { Clock } from './clock/clock';
-export { FakeClock } from './clock/fake-clock';
 export { SystemClock } from './clock/system-clock';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
 export { LeafError, type LeafErrorOptions } from './errors/leaf-error';

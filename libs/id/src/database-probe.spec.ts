@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { InMemorySegmentStore } from '../../../test/support/fakes/in-memory-segment-store';
 import { DatabaseProbe } from './database-probe';
 

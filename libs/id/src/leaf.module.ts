@@ -50,7 +50,7 @@ class LeafLifecycle implements OnModuleInit, OnApplicationBootstrap, OnApplicati
   onApplicationBootstrap(): void {
     const { segments, snowflake } = this.leaf;
     if (segments === undefined && snowflake === undefined) return;
-    void warnWithoutShutdownHooks(new SystemClock(), new Logger(Leaf.name), this.stopping.signal);
+    void warnWithoutShutdownHooks(new SystemClock(), new Logger('Leaf'), this.stopping.signal);
   }
 
   onApplicationShutdown(): Promise<void> {

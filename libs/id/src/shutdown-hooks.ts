@@ -13,6 +13,6 @@ export async function warnWithoutShutdownHooks(
   await clock.sleep(GRACE_MS, stopping);
   if (stopping.aborted || process.listenerCount('SIGTERM') > 0) return;
   logger.warn(
-    'Nothing in this process handles SIGTERM, so a stop counts as a crash: unused IDs become a gap, and the worker ID stays reserved for up to an hour. Call app.enableShutdownHooks().',
+    'Nothing in this process handles SIGTERM, so a stop counts as a crash: unused IDs become a gap, and a worker ID stays reserved for up to an hour. Call app.enableShutdownHooks().',
   );
 }

@@ -1,4 +1,5 @@
-import { FakeClock, LeafError, type PeriodicTaskSnapshot, type SegmentStore } from '@leaf-ids/core';
+import { LeafError, type PeriodicTaskSnapshot, type SegmentStore } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { SegmentService } from '@leaf-ids/segment';
 import type { SnowflakeService } from '@leaf-ids/snowflake';
 import type { DatabaseProbe } from './database-probe';

@@ -1,4 +1,5 @@
 import type { EntityMetadata } from 'typeorm';
+import { LeafError } from '@leaf-ids/core';
 import { IdTransformer } from './id-transformer';
 
 /**
@@ -7,10 +8,24 @@ import { IdTransformer } from './id-transformer';
  * of the driver, for example a bigint with a string, and find no children in a tree.
  *
  * Columns that the entity declares itself stay unchanged.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` for a tree whose keys have a format
  */
 export function transformForeignKeys(entities: readonly EntityMetadata[]): void {
-  for (const column of entities.flatMap(({ columns }) => columns)) {
-    const transformer = column.referencedColumn?.transformer;
-    if (column.isVirtual && transformer instanceof IdTransformer) column.transformer ??= transformer;
+  for (const { name, treeType, primaryColumns, columns } of entities) {
+    if (treeType !== undefined && primaryColumns.some(({ transformer }) => hasFormat(transformer))) {
+      throw new LeafError(
+        'LEAF_CONFIG_INVALID',
+        `The key of the tree ${name} has a format. TypeORM writes the keys of trees without their transformers: declare the key as string or bigint.`,
+      );
+    }
+    for (const column of columns) {
+      const transformer = column.referencedColumn?.transformer;
+      if (column.isVirtual && transformer instanceof IdTransformer) column.transformer ??= transformer;
+    }
   }
+}
+
+function hasFormat(transformer: unknown): boolean {
+  return transformer instanceof IdTransformer && typeof transformer.form === 'object';
 }

@@ -1,15 +1,13 @@
 import 'reflect-metadata';
 import { LeafError } from '@leaf-ids/core';
+import type { IdTransformer, KeyType } from './id-transformer';
 
 const METADATA = 'leaf:generated-keys';
-
-/** The type of a key property; `number` is excluded because it is exact only to 2^53. */
-export type KeyType = 'string' | 'bigint';
 
 /** A primary key that Leaf generates. */
 export interface GeneratedKey {
   readonly property: string;
-  readonly type: KeyType;
+  readonly transformer: IdTransformer;
   /** The tag of the segment IDs; undefined for snowflake IDs. */
   readonly tag: string | undefined;
 }

@@ -1,25 +1,31 @@
 import type { ValueTransformer } from 'typeorm';
-import { LeafError } from '@leaf-ids/core';
-import type { KeyType } from './generated-key';
+import { type IdFormat, LeafError } from '@leaf-ids/core';
 
-const CONVERT: Readonly<Record<KeyType, (value: string | number | bigint) => string | bigint>> = {
-  string: String,
-  bigint: BigInt,
-};
+/** The type of a key property; `number` is excluded because it is exact only to 2^53. */
+export type KeyType = 'string' | 'bigint';
+/** How a property represents an ID: as a decimal string, as a bigint, or as the text of a format. */
+export type KeyForm = KeyType | IdFormat;
 
 /** Converts between a bigint column and a property. */
 export class IdTransformer implements ValueTransformer {
-  constructor(private readonly type: KeyType) {}
+  constructor(readonly form: KeyForm) {}
 
+  /** @throws LeafError `LEAF_ID_INVALID` for a text that does not have the format */
   to(value: unknown): unknown {
-    return typeof value === 'bigint' ? String(value) : value;
+    if (typeof value === 'bigint') return String(value);
+    return typeof value === 'string' && typeof this.form === 'object' ? String(this.form.parse(value)) : value;
   }
 
   /** @throws LeafError `LEAF_ID_INVALID` for an ID that the driver has rounded */
   from(value: unknown): unknown {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) throw rounded(value);
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return value;
-    return CONVERT[this.type](value);
+    return this.ofId(BigInt(value));
+  }
+
+  ofId(id: bigint): string | bigint {
+    if (this.form === 'bigint') return id;
+    return this.form === 'string' ? String(id) : this.form.format(id);
   }
 }
 
@@ -28,8 +34,8 @@ export class IdTransformer implements ValueTransformer {
  *
  * @example @Column({ type: 'bigint', transformer: idTransformer('bigint') }) orderId!: bigint;
  */
-export function idTransformer(type: KeyType): IdTransformer {
-  return new IdTransformer(type);
+export function idTransformer(form: KeyForm): IdTransformer {
+  return new IdTransformer(form);
 }
 
 function rounded(value: number): LeafError {

@@ -1,13 +1,16 @@
 import { PrimaryColumn } from 'typeorm';
 import { assertTag } from '@leaf-ids/core/internal';
-import { addGeneratedKey, type KeyType, keyTypeOf } from './generated-key';
-import { idTransformer } from './id-transformer';
+import { addGeneratedKey, keyTypeOf } from './generated-key';
+import { IdTransformer, type KeyForm } from './id-transformer';
 
 export interface GeneratedKeyOptions {
   /** Name of the column; by default that of the property. */
   readonly name?: string;
-  /** Type of the property, needed if the compiler does not emit decorator metadata. */
-  readonly as?: KeyType;
+  /**
+   * Type of the property, needed if the compiler does not emit decorator metadata; or a format, whose texts the property
+   * then contains: `as: new PrefixedFormat('ord', …)`.
+   */
+  readonly as?: KeyForm;
 }
 
 /**
@@ -34,9 +37,9 @@ export function SnowflakeId(options: GeneratedKeyOptions = {}): PropertyDecorato
 function generatedKey(tag: string | undefined, { as, ...column }: GeneratedKeyOptions): PropertyDecorator {
   return (prototype, name) => {
     const property = String(name);
-    const type = as ?? keyTypeOf(prototype, property);
-    addGeneratedKey(prototype.constructor, { property, type, tag });
+    const transformer = new IdTransformer(as ?? keyTypeOf(prototype, property));
+    addGeneratedKey(prototype.constructor, { property, transformer, tag });
     // Without `update: false`, an upsert of an existing row would overwrite its key.
-    PrimaryColumn({ ...column, type: 'bigint', update: false, transformer: idTransformer(type) })(prototype, name);
+    PrimaryColumn({ ...column, type: 'bigint', update: false, transformer })(prototype, name);
   };
 }

@@ -5,8 +5,9 @@ import {
   type EntityMetadata,
   type EntitySubscriberInterface,
   type InsertEvent,
+  type QueryRunner,
 } from 'typeorm';
-import { IdService } from '@leaf-ids/core';
+import { IdService, LeafError } from '@leaf-ids/core';
 import { transformForeignKeys } from './foreign-keys';
 import { type GeneratedKey, generatedKeys } from './generated-key';
 import { KeyBatch, type Row } from './key-batch';
@@ -25,14 +26,18 @@ import { UpsertGuard } from './upsert-guard';
 export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   private readonly keys = new WeakMap<EntityMetadata, readonly GeneratedKey[]>();
   private readonly batches = new Map<GeneratedKey, KeyBatch>();
-  private readonly upserts = new UpsertGuard();
+  private readonly upserts: UpsertGuard;
+  /** Whether TypeORM calls {@link beforeQuery} for this driver. */
+  private reported = false;
+  private probe: Promise<void> | undefined;
   /** The entities whose foreign keys have a transformer; `initialize()` creates new ones. */
   private entities: readonly EntityMetadata[] | undefined;
 
   constructor(
-    dataSource: DataSource,
+    private readonly dataSource: DataSource,
     private readonly ids: IdService,
   ) {
+    this.upserts = new UpsertGuard(dataSource);
     dataSource.subscribers.push(this);
     keepSubscribers(dataSource, (subscriber) => subscriber instanceof LeafIdSubscriber);
   }
@@ -51,16 +56,30 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
       batch.add(entity);
       filled = filled === undefined ? batch.filled : Promise.all([filled, batch.filled]);
     }
-    return filled;
+    if (this.reported) return filled;
+    this.probe ??= this.probeReports(queryRunner).finally(() => (this.probe = undefined));
+    return Promise.all([filled, this.probe]);
   }
 
   /** TypeORM calls it before it sends a statement; an error rejects the statement. */
-  beforeQuery({ dataSource: { entityMetadatas }, queryRunner, query }: BeforeQueryEvent): void {
+  beforeQuery({ queryRunner, query }: Pick<BeforeQueryEvent, 'queryRunner' | 'query'>): void {
+    this.reported = true;
+    const { entityMetadatas } = this.dataSource;
     if (this.entities !== entityMetadatas) {
       transformForeignKeys(entityMetadatas);
       this.entities = entityMetadatas;
     }
     this.upserts.check(queryRunner, query);
+  }
+
+  /** @throws LeafError `LEAF_CONFIG_INVALID` */
+  private async probeReports(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('SELECT 1');
+    if (this.reported) return;
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      `This version of TypeORM does not call beforeQuery() of subscribers for data sources of type '${this.dataSource.options.type}', so an upsert could change stored keys. For 'better-sqlite3', use TypeORM 0.3.21 or later.`,
+    );
   }
 
   private batchOf(key: GeneratedKey): KeyBatch {

@@ -1,10 +1,11 @@
-import type { EntityMetadata, QueryRunner } from 'typeorm';
+import type { DataSource, EntityMetadata, QueryRunner } from 'typeorm';
 import { LeafError } from '@leaf-ids/core';
 import type { GeneratedKey } from './generated-key';
 import { InsertStatement } from './insert-statement';
 import type { Row } from './key-batch';
 
 type Column = EntityMetadata['columns'][number];
+type Driver = DataSource['driver'];
 
 interface PendingKey {
   readonly key: GeneratedKey;
@@ -38,6 +39,9 @@ export class UpsertGuard {
   /** The insert of the previous row; the next row usually belongs to it as well. */
   private latest: PendingInsert | undefined;
 
+  /** TypeORM 1 renamed the property of a query runner that refers to its data source, so that is passed here. */
+  constructor(private readonly dataSource: DataSource) {}
+
   /** The pending insert into the table of `entity`. */
   pendingOf(queryRunner: QueryRunner, entity: EntityMetadata, keys: readonly GeneratedKey[]): PendingInsert {
     if (this.latest?.queryRunner === queryRunner && this.latest.entity === entity) return this.latest;
@@ -56,25 +60,26 @@ export class UpsertGuard {
   check(queryRunner: QueryRunner, sql: string): void {
     const inserts = this.pending.get(queryRunner);
     if (inserts === undefined || inserts.size === 0) return;
+    const { driver } = this.dataSource;
     const statement = new InsertStatement(sql);
     for (const [entity, insert] of inserts) {
-      if (!statement.isInto(tableOf(queryRunner, entity))) continue;
+      if (!statement.isInto(tableOf(driver, entity))) continue;
       inserts.delete(entity);
       this.latest = undefined;
       if (!statement.toleratesConflicts) continue;
       // The statement already contains the keys. TypeORM sets the returned keys; without RETURNING, they are unknown.
       for (const { key, filled } of insert.keys) for (const row of filled) row[key.property] = undefined;
-      assertKeysKept(insert, statement, queryRunner);
-      assertNothingReadBack(insert, queryRunner);
+      assertKeysKept(insert, statement, driver);
+      assertNothingReadBack(insert, driver);
     }
   }
 }
 
-function assertKeysKept({ entity, keys, rows }: PendingInsert, statement: InsertStatement, runner: QueryRunner): void {
+function assertKeysKept({ entity, keys, rows }: PendingInsert, statement: InsertStatement, driver: Driver): void {
   for (const { key } of keys) {
     const column = entity.findColumnWithPropertyName(key.property);
     if (column === undefined) continue;
-    const name = runner.dataSource.driver.escape(column.databaseName);
+    const name = driver.escape(column.databaseName);
     const where = `${entity.name}.${key.property}`;
     if (statement.overwrites(name) && !conflictsAreEqual(statement, name, column)) {
       throw refused(
@@ -98,7 +103,7 @@ function conflictsAreEqual(statement: InsertStatement, name: string, key: Column
 }
 
 /** TypeORM uses the key of each entity to read columns that the database generates, such as a date. */
-function assertNothingReadBack({ entity, keys }: PendingInsert, { dataSource: { driver } }: QueryRunner): void {
+function assertNothingReadBack({ entity, keys }: PendingInsert, driver: Driver): void {
   const [column] = entity.getInsertionReturningColumns();
   const unknown = keys.find(({ filled }) => filled.length > 0);
   if (unknown === undefined || column === undefined || driver.isReturningSqlSupported('insert')) return;
@@ -111,7 +116,7 @@ function refused(message: string): LeafError {
   return new LeafError('LEAF_REQUEST_INVALID', message);
 }
 
-function tableOf({ dataSource: { driver } }: QueryRunner, { tablePath }: EntityMetadata): string {
+function tableOf(driver: Driver, { tablePath }: EntityMetadata): string {
   const escaped = tablePath.split('.').map((part) => (part === '' ? part : driver.escape(part)));
   return escaped.join('.');
 }

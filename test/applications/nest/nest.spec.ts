@@ -47,7 +47,7 @@ describe.each(['express', 'fastify'])('An application on %s', (platform) => {
   let result: Result;
 
   beforeAll(async () => {
-    await copyFile(join(__dirname, 'application.mjs'), join(folder, 'application.mjs'));
+    await copyFile(join(__dirname, 'programs/application.mjs'), join(folder, 'application.mjs'));
     const output = await command('node', ['application.mjs', platform, String(await freePort())], folder);
     result = JSON.parse(output) as Result;
   });

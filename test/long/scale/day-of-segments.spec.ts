@@ -1,5 +1,5 @@
-import { FakeClock } from '@leaf-ids/core';
 import { DEFAULT_HOT_TAGS, HotTags, SegmentIdGenerator } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { Traffic } from '../../../apps/leaf-server/src/monitor/sampling/traffic';
 import { heapInUse } from '../../support/heap';

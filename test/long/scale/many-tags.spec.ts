@@ -1,5 +1,6 @@
-import { FakeClock, PLAIN_TAG } from '@leaf-ids/core';
+import { PLAIN_TAG } from '@leaf-ids/core';
 import { DEFAULT_HOT_TAGS, HotTags, SegmentIdGenerator } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { IssueRates } from '../../../apps/leaf-server/src/monitor/sampling/issue-rates';
 import { heapInUse } from '../../support/heap';
 import { InMemorySegmentStore } from '../../support/fakes/in-memory-segment-store';

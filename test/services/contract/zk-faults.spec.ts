@@ -1,7 +1,8 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeClock, type RegistryDocument, type StoredRegistry, type WorkerRecord } from '@leaf-ids/core';
+import type { RegistryDocument, StoredRegistry, WorkerRecord } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { PropertiesWorkerFile } from '../../../libs/registry/src/file/properties-worker-file';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { formatToken, parseToken } from '../../../libs/registry/src/stores/zookeeper/token';

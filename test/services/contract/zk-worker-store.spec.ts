@@ -165,6 +165,18 @@ describe('a store in ZooKeeper', () => {
     expect(await sequential.rivals(0)).toBeUndefined();
   });
 
+  it('names the workers that a server of the Java fork has used within ten of its reports', async () => {
+    const inUse = `/snowflake/${NAME}/recycle/inuse`;
+    const data = { workId: 7, lastUsedIp: '10.0.0.9', lastUsedPort: '8080', lastUsedTimestamp: 1_000_000 };
+    await session.ensurePath(inUse);
+    await session.create(`${inUse}/workId:7`, JSON.stringify(data), 'persistent');
+    await session.create(`${inUse}/workId:8`, JSON.stringify({ ...data, lastUsedTimestamp: null }), 'persistent');
+    for (const store of [plain, sequential]) {
+      expect(await store.rivals(1_029_999)).toBe(`1 worker IDs in use below ${inUse}`);
+      expect(await store.rivals(1_030_000)).toBeUndefined();
+    }
+  });
+
   it('does not go on from a document that it cannot read', async () => {
     for (const data of ['', '{}', '{"id":"a","layout":"b","origin":"c","madeAt":1,"began":1,"generation":1}']) {
       await session.create(`/snowflake/${NAME}/registry`, data, 'persistent');

@@ -1,4 +1,5 @@
-import { FakeClock, LeafError } from '@leaf-ids/core';
+import { LeafError } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { FIXED_WORKERS, parseDatabaseUrl, POOL_WORKERS, SqlWorkerStore } from '@leaf-ids/persistence';
 import { connect, lazily } from '../../contract/sql-stores';
 import type { DatabasePair } from '../../support/servers/database-pair';

@@ -1,4 +1,5 @@
-import { FakeClock, type Instance } from '@leaf-ids/core';
+import type { Instance } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { type LossySession, NAME, openSession, zkStore } from '../contract/zk-stores';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { parseZookeeperAuth } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';

@@ -1,5 +1,5 @@
-import { FakeClock } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { CLOSED, NativeFailure } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';

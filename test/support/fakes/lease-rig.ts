@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { FakeClock, type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
+import { type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
 import {
   defaultLayout,
   SnowflakeGenerator,
@@ -8,6 +8,7 @@ import {
   type WorkerFile,
   type WorkerRegistryOptions,
 } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
 

@@ -1,4 +1,4 @@
-import { FakeClock, LeafError, type IdRange } from '@leaf-ids/core';
+import { LeafError, type IdRange } from '@leaf-ids/core';
 import {
   DEFAULT_SEGMENT_OPTIONS,
   DoubleBuffer,
@@ -8,6 +8,7 @@ import {
   type BufferContext,
   type SegmentOptions,
 } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { InMemorySegmentStore } from './in-memory-segment-store';
 
 export const TAG = 'order';

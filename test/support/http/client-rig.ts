@@ -1,4 +1,5 @@
-import { FakeClock, LeafError, type RandomSource } from '@leaf-ids/core';
+import { LeafError, type RandomSource } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { PrefetchContext } from '../../../libs/client/src/prefetch/prefetch-context';
 import { CallerLimit } from '../../../libs/client/src/prefetch/caller-limit';
 

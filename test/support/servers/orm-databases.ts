@@ -49,7 +49,12 @@ export class OrmDatabases {
   }
 }
 
-const SQLITE = { type: 'better-sqlite3', driver: Libsql, database: ':memory:' } as const;
+const SQLITE = { type: 'better-sqlite3', driver: openLibsql, database: ':memory:' } as const;
+
+/** TypeORM before 0.3.21 calls the driver without `new`. */
+function openLibsql(path: string, options: Libsql.Options): Libsql.Database {
+  return new Libsql(path, options);
+}
 
 function readExactly(database: Libsql.Database): void {
   database.defaultSafeIntegers(true);

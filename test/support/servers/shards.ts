@@ -1,5 +1,6 @@
 import { systemRandom } from '@leaf-ids/core/internal';
 import {
+  FIRST_TAG,
   parseDatabaseUrl,
   Shard,
   ShardedSegmentStore,
@@ -41,7 +42,8 @@ export function shardedDatabases(
         systemRandom,
       ),
   );
-  const shards = new Shards(all, new ShardRouter(Object.keys(databases), tags), clock, (fault) => reports.push(fault));
+  const router = new ShardRouter(Object.keys(databases), tags);
+  const shards = new Shards(all, router, clock, (fault) => reports.push(fault), FIRST_TAG);
   const segments = new ShardedSegmentStore(shards, {
     onShardFailed: (shard) => reports.push(`${shard} failed`),
     onMisplaced: (tag, shard, owner) => reports.push(`${tag} in ${shard}, not ${owner}`),

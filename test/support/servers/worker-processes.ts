@@ -1,5 +1,6 @@
-import { FakeClock, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
+import { WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
 import { LeaseHolder, type WorkerClaim, type WorkerRegistryOptions } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
 

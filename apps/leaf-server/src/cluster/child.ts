@@ -33,7 +33,7 @@ export class Child implements Member {
   readonly exited: Promise<Exit>;
   /** Resolves when it could listen, with false when it has ended before. */
   readonly prepared: Promise<boolean>;
-  /** Resolves when it listens, with the URL; with undefined when it has ended before. */
+  /** Resolves when it listens, with where; with undefined when it has ended before. */
   readonly listening: Promise<string | undefined>;
   /** Why its start failed, in its own words. */
   failure: string | undefined;
@@ -65,7 +65,7 @@ export class Child implements Member {
           prepared.resolve(true);
         } else if (report.kind === 'listening') {
           this.serving = true;
-          listening.resolve(report.url);
+          listening.resolve(report.place);
         } else if (report.kind === 'pong') {
           this.answers++;
         } else if (report.kind === 'failed') {

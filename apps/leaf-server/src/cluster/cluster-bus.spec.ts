@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { Channel } from './cluster-bus';
 import { ClusterBus } from './cluster-bus';
 import type { Order, Report } from './messages';

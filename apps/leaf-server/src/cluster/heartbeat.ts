@@ -9,13 +9,12 @@ const MAX_MISSED = 6;
 export const HANG_MS = EVERY_MS * MAX_MISSED;
 
 /**
- * Pings a process from when it is prepared until it ends. Missed answers are counted in place of time: after the whole
- * machine was suspended, the answers have not been read yet, and no process is to blame.
+ * Pings a process from its start until it ends. Missed answers are counted in place of time: after the whole machine was
+ * suspended, the answers have not been read yet, and no process is to blame.
  *
  * @returns whether it hangs; false when it has ended, or `signal` was aborted
  */
 export async function hangs(child: Child, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  if (!(await child.prepared)) return false;
   for (let missed = 0; missed < MAX_MISSED; missed++) {
     const answered = child.answers;
     child.send({ kind: 'ping' });

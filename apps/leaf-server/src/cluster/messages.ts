@@ -14,7 +14,7 @@ export type Reply =
 /** What a process of a server tells the one that supervises it. */
 export type Report =
   | { readonly kind: 'prepared' }
-  | { readonly kind: 'listening'; readonly url: string }
+  | { readonly kind: 'listening'; readonly place: string }
   /** To a ping. */
   | { readonly kind: 'pong' }
   /** The start has failed: for people. */

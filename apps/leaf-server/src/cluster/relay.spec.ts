@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { Order } from './messages';
 import { type Member, Relay } from './relay';
 

@@ -27,7 +27,7 @@ type StartServer = (
     /** When all is done but to listen. */
     readonly beforeListening: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
   },
-) => Promise<{ readonly url: string; close(options: { readonly drain: boolean }): Promise<void> }>;
+) => Promise<{ readonly place: string; close(options: { readonly drain: boolean }): Promise<void> }>;
 
 /** Is one of the processes of a server, which another one supervises. */
 export function runProcess(startServer: StartServer): void {
@@ -77,9 +77,9 @@ async function begin(
     void clock.sleep(ORPHAN_LIMIT_MS).then(() => process.exit(1));
   });
   try {
-    const { url } = await stop.watch(starting);
+    const { place } = await stop.watch(starting);
     started = true;
-    channel.send({ kind: 'listening', url });
+    channel.send({ kind: 'listening', place });
   } catch (error) {
     await channel.sendLast({ kind: 'failed', reason: startFault(error) });
     process.exit(1);

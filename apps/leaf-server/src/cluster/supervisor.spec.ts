@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { Exit, Forked, ForkEvents } from './child';
 import type { Order, Report } from './messages';
 import { type ServerEnd, Supervisor } from './supervisor';
@@ -32,7 +32,7 @@ class FakeProcess {
 
   comesUp(): void {
     this.says({ kind: 'prepared' });
-    this.says({ kind: 'listening', url: 'http://127.0.0.1:1' });
+    this.says({ kind: 'listening', place: 'http://127.0.0.1:1' });
   }
 
   kinds(): string[] {
@@ -172,6 +172,28 @@ describe('Supervisor', () => {
     expect(forked.map(({ killed }) => killed)).toEqual([false, true, false, false]);
     expect(forked.at(-1)?.number).toBe(1);
     expect(lines).toContainEqual('Process 1 (1002) has not answered for 30000 ms: it is killed.');
+  });
+
+  it('kills one that hangs before it is prepared, and replaces it', async () => {
+    await start();
+    child(1).ends(KILLED);
+    await clock.advance(100);
+    child(3).hangs = true;
+    await clock.advance(25_000);
+    expect(child(3).killed).toBe(false);
+    await clock.advance(10_300);
+    expect(child(3).killed).toBe(true);
+    expect(forked.at(-1)).toMatchObject({ number: 1, killed: false });
+    expect(lines).toContainEqual('Process 1 (1004) has not answered for 30000 ms: it is killed.');
+  });
+
+  it('ends the start when the first one hangs before it is prepared', async () => {
+    const ended = supervisor.run();
+    await settle();
+    child(0).hangs = true;
+    await clock.advance(35_000);
+    expect(await ended).toMatchObject({ code: 1, fault: expect.stringContaining('ended by SIGKILL') });
+    expect(forked).toHaveLength(1);
   });
 
   it('kills none that answers late, or that hangs while the server stops', async () => {

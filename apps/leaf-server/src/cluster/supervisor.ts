@@ -120,9 +120,9 @@ export class Supervisor {
     const failed = await firstFailed(started.map((child) => [child, child.listening]));
     if (failed !== undefined) return failed;
     this.started = true;
-    const url = await started[0]?.listening;
+    const place = await started[0]?.listening;
     this.log.log(
-      `Listening on ${url ?? ''} · ${started.length} processes: ${started.map(({ pid }) => pid).join(', ')}`,
+      `Listening on ${place ?? ''} · ${started.length} processes: ${started.map(({ pid }) => pid).join(', ')}`,
     );
     return undefined;
   }
@@ -153,8 +153,8 @@ export class Supervisor {
   private async keep(first: Child): Promise<void> {
     let child = first;
     for (let failures = 0; ;) {
-      const steadyAt = child.listening.then((url) =>
-        url === undefined ? Infinity : this.clock.monotonic() + STEADY_MS,
+      const steadyAt = child.listening.then((place) =>
+        place === undefined ? Infinity : this.clock.monotonic() + STEADY_MS,
       );
       const exit = await child.exited;
       if (this.isStopping()) return;

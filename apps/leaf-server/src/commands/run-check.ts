@@ -12,11 +12,7 @@ import { reportText } from './report-text';
  * @returns the exit code: 0 if servers can start, 1 if there are problems to fix first
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
-export async function runCheck({ ids }: LeafConfig, args: readonly string[]): Promise<number> {
-  const unknown = args.find((arg) => arg !== '--json');
-  if (unknown !== undefined) {
-    throw new LeafError('LEAF_CONFIG_INVALID', `Unknown argument ${unknown}. Usage: leaf-server check [--json]`);
-  }
+export async function runCheck({ ids }: LeafConfig, { json }: { readonly json: boolean }): Promise<number> {
   const { segment } = ids;
   if (segment === undefined || 'dataSource' in segment.database) {
     throw new LeafError(
@@ -25,7 +21,7 @@ export async function runCheck({ ids }: LeafConfig, args: readonly string[]): Pr
     );
   }
   const report = withVariables(await checkDatabases(segment.database, new SystemClock(), systemRandom));
-  const text = args.includes('--json') ? JSON.stringify(report, null, 2) : reportText(report);
+  const text = json ? JSON.stringify(report, null, 2) : reportText(report);
   process.stdout.write(`${text}\n`);
   return report.ok ? 0 : 1;
 }

@@ -3,7 +3,10 @@ import { firstAddress, type HostAddresses } from '@leaf-ids/core/internal';
 import { sharesRegistry } from './contradictions';
 import type { Resolved } from './resolved';
 
-const WILDCARDS = ['::', '0.0.0.0'];
+/** Whether a server with this `LEAF_HOST` listens on all addresses of its host. */
+export function isWildcard(host: string): boolean {
+  return host === '::' || host === '0.0.0.0';
+}
 
 /** `::` takes IPv4 connections as well. */
 export function anyAddress(addresses: HostAddresses): string {
@@ -15,7 +18,7 @@ export function anyAddress(addresses: HostAddresses): string {
 export function unreachableHost(values: Partial<Resolved>, addresses: HostAddresses): string[] {
   const { LEAF_HOST: host, LEAF_ADVERTISE_HOST: advertised } = values;
   const first = firstAddress(addresses);
-  if (advertised !== undefined || host === undefined || isIP(host) === 0 || WILDCARDS.includes(host)) return [];
+  if (advertised !== undefined || host === undefined || isIP(host) === 0 || isWildcard(host)) return [];
   if (host === first || !sharesRegistry(values)) return [];
   return [
     `The worker registry knows this server as ${first}, but HTTP listens on ${host} only: set LEAF_ADVERTISE_HOST to an address at which other servers reach this one.`,

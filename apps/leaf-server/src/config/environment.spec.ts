@@ -25,6 +25,21 @@ describe('readConfig', () => {
     expect(env.LEAF_PORT).toBe('9001');
   });
 
+  it('reads a file of Windows', async () => {
+    await writeFile(join(directory, '.env'), '\uFEFFLEAF_PORT=9001\r\nLEAF_NAME=file\r\n');
+    expect(read({})).toMatchObject({ port: 9001, name: 'file' });
+  });
+
+  it('refuses a file with a line that is no setting, and shows no line', async () => {
+    const file = join(directory, '.env');
+    await writeFile(file, 'LEAF_NAME=a\nLEAF_ADMIN_TOKEN: secret\nLEAF_PORT=9001\n\nport 9002\n');
+    const env = {};
+    expect(() => read(env)).toThrow(
+      `The file ${file} has lines that are not NAME=value: line 2, 5. Correct them, or begin them with #.`,
+    );
+    expect(env).toEqual({});
+  });
+
   it('names no file when there is none', () => {
     expect(read({}).files).toEqual([]);
   });

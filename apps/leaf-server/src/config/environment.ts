@@ -1,7 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { LeafError } from '@leaf-ids/core';
+import { invalidLines } from './env-file';
 import { loadConfig, type LeafConfig, type LogConfig } from './leaf-config';
+
+/** Windows editors begin a file with it. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
 
 /** Settings from a file in the format of another service. */
 export interface FileSettings {
@@ -38,9 +43,21 @@ export function startFaultLog(env = process.env, terminal = process.stdout.isTTY
   return { level: 'error', format: isJson ? 'json' : 'pretty', time: time === 'epoch' ? 'epoch' : 'iso' };
 }
 
-/** Sets what is not set or empty, for child processes and libraries as well. */
+/**
+ * Sets what is not set or empty, for child processes and libraries as well.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
 function readEnvFile(file: string, env: NodeJS.ProcessEnv): string[] {
   if (!existsSync(file)) return [];
-  for (const [name, value] of Object.entries(parseEnv(readFileSync(file, 'utf8')))) env[name] ||= value;
+  const text = readFileSync(file, 'utf8').replace(BYTE_ORDER_MARK, '');
+  const invalid = invalidLines(text);
+  if (invalid.length > 0) {
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      `The file ${file} has lines that are not NAME=value: line ${invalid.join(', ')}. Correct them, or begin them with #.`,
+    );
+  }
+  for (const [name, value] of Object.entries(parseEnv(text))) env[name] ||= value;
   return [file];
 }

@@ -9,6 +9,8 @@ export interface HttpLimits extends AdmissionLimits {
   readonly keepAliveMs: number;
   /** Addresses of proxies whose `X-Forwarded-For` is believed, each with or without a prefix length. */
   readonly trustedProxies: readonly string[];
+  /** Whether the routes of the Java service take the paths that it took. Undefined: nobody decided, and they do not. */
+  readonly javaPaths: boolean | undefined;
 }
 
 export interface AdmissionLimits {

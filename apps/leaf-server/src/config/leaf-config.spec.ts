@@ -19,7 +19,13 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({ port: 8080, drainMs: 5000, warnings: [] });
     expect(config.log).toEqual({ level: 'info', format: 'json', time: 'iso' });
     expect(config.ids.segment).toEqual({
-      database: { url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, accept: [], failoverGapSteps: 10 },
+      database: {
+        url: `sqlite:${resolve('data/leaf.sqlite')}`,
+        migrate: true,
+        firstTag: 'leaf-segment-test',
+        accept: [],
+        failoverGapSteps: 10,
+      },
       waitMs: 1000,
       refreshMs: 60_000,
       prefetchRatio: 0.1,
@@ -224,6 +230,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{"order":"b"}' }).ids.segment?.database).toEqual({
       shards: { databases: { a: 'sqlite:/a', b: 'sqlite:/b' }, tags: { order: 'b' } },
       migrate: true,
+      firstTag: 'leaf-segment-test',
       accept: [],
       failoverGapSteps: 10,
     });

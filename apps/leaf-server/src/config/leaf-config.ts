@@ -5,7 +5,7 @@ import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
-import { parseDatabaseUrl } from '@leaf-ids/persistence';
+import { FIRST_TAG, parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { TakerRules } from './taker-quotas';
 import type { NamedToken } from './tokens';
 import type { HttpLimits } from './http-limits';
@@ -60,6 +60,8 @@ export interface LeafConfig {
   readonly process: number | undefined;
   readonly drainMs: number;
   readonly http: HttpLimits;
+  /** How `application/json` shows a single ID above 2^53. */
+  readonly jsonIds: 'number' | 'string';
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly NamedToken[] | undefined;
   /** Read again when it changes. */
@@ -192,7 +194,9 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
       waitMs: values.LEAF_SEGMENT_WAIT_MS,
       keepAliveMs: values.LEAF_KEEP_ALIVE_MS,
       trustedProxies: values.LEAF_TRUSTED_PROXIES ?? [],
+      javaPaths: values.LEAF_JAVA_PATHS,
     },
+    jsonIds: values.LEAF_JSON_IDS,
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     takers: takersOf(values),
@@ -223,6 +227,7 @@ function accessLogOf(values: Resolved): AccessLogConfig | undefined {
 function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
   const common = {
     migrate: values.LEAF_DATABASE_MIGRATE,
+    firstTag: FIRST_TAG,
     accept: values.LEAF_DATABASE_ACCEPT,
     failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
   };

@@ -61,6 +61,16 @@ export const VARIABLES = {
       'path of a leaf.properties file of the Java service; environment variables take precedence',
     ),
   ),
+  LEAF_JAVA_PATHS: variable(
+    undefined,
+    flag,
+    'the routes of the Java service take the paths that it took: a tag ends at its last dot, a slash at the end or a ;v=1 is ignored; default: false',
+  ),
+  LEAF_JSON_IDS: variable(
+    'number',
+    oneOf('number', 'string'),
+    'how a single ID above 2^53 is shown to a client that accepts application/json first: number, as the Java service, or string',
+  ),
   LEAF_ADMIN_TOKEN: variable(
     undefined,
     adminTokens,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import { call } from '../../../../test/support/http/http';
 import { Drain } from '../lifecycle/drain';
@@ -25,7 +25,7 @@ describe('FastPath', () => {
 
   beforeEach(async () => {
     drain = new Drain(clock, 0);
-    const fastPath = new FastPath(new RequestCounts(clock), drain);
+    const fastPath = new FastPath(new RequestCounts(clock), drain, 'number');
     fastPath.serve(IDS as EmbeddedIdService);
     server = createServer((request, response) => {
       if (!fastPath.answer(request, response)) response.writeHead(501).end();

@@ -8,6 +8,7 @@ import type { TakerAccess } from '../takers/taker-access';
 import { BatchText, rangesText } from './responses/batch-text';
 import type { RequestCount, RequestCounts } from './request-counts';
 import { API_HEADERS, COMMON_HEADERS } from './responses/problem';
+import { jsonId, type JsonIds, prefersJson } from './java-requests';
 
 export const SEGMENT_ROUTE = '/api/segment/get/:tag';
 export const SNOWFLAKE_ROUTE = '/api/snowflake/get/:key';
@@ -16,8 +17,8 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A larger batch costs much more than its refusal, and waits for its turn like all other requests. */
 const MAX_FAST_BATCH = 250;
-/** Decimal digits of the largest ID. */
-const MAX_DIGITS = 19;
+/** Decimal digits of the largest ID, and the quotes around it. */
+const MAX_ID_LENGTH = 21;
 const NONCE = `&${NONCE_PARAMETER}=`;
 
 /** Callers need no token. */
@@ -27,8 +28,9 @@ type Answer = (ids: EmbeddedIdService, name: string, size: number) => string | u
 
 /** The headers that a response has in any case, name and value in turn, built once. */
 interface Headers {
-  /** By the number of digits. */
+  /** For one ID, by the length of the body. */
   readonly text: readonly string[][];
+  readonly jsonId: readonly string[][];
   readonly json: readonly string[];
 }
 
@@ -59,6 +61,7 @@ export class FastPath {
   constructor(
     private readonly counts: RequestCounts,
     private readonly drain: Drain,
+    private readonly jsonIds: JsonIds,
   ) {
     this.segmentCount = counts.of(SEGMENT_ROUTE, 200);
     this.snowflakeCount = counts.of(SNOWFLAKE_ROUTE, 200);
@@ -165,8 +168,11 @@ export class FastPath {
   }
 
   private write(id: string, response: ServerResponse): void {
-    response.writeHead(200, this.headers.text[id.length]);
-    response.end(id);
+    const isJson = prefersJson(response.req);
+    const body = isJson ? jsonId(id, this.jsonIds) : id;
+    const { headers } = this;
+    response.writeHead(200, (isJson ? headers.jsonId : headers.text)[body.length]);
+    response.end(body);
   }
 
   private answerMany(
@@ -200,13 +206,16 @@ export class FastPath {
 }
 
 function headersWith(connection: readonly string[]): Headers {
-  return {
-    text: Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => [
+  const byLength = (type: string): string[][] =>
+    Array.from({ length: MAX_ID_LENGTH + 1 }, (_, length) => [
       ...Object.entries(COMMON_HEADERS).flat(),
-      ...['content-type', TEXT_TYPE],
-      ...['content-length', String(digits)],
+      ...['content-type', type],
+      ...['content-length', String(length)],
       ...connection,
-    ]),
+    ]);
+  return {
+    text: byLength(TEXT_TYPE),
+    jsonId: byLength(JSON_TYPE),
     json: [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE, ...connection],
   };
 }

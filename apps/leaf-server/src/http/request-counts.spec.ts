@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { NoRequestCounts, RequestCounts } from './request-counts';
 
 const ROUTE = '/api/segment/get/:tag';

@@ -1,15 +1,18 @@
-import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { assertTag, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
-import { JSON_TYPE, TEXT_TYPE } from '../http/fast-path';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
+import { JSON_TYPE } from '../http/fast-path';
 import { ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, SEGMENT_PROBLEMS } from '../openapi/problems';
 import { ApiSizeAndNonce, ID, ID_TEXT, NONCE_ECHO, TAG } from '../openapi/schemas';
 import { BatchAnswer } from './batch-answer';
 import { rangesText } from '../http/responses/batch-text';
 import { parseNonce } from './nonce';
+import { oneId } from './one-id';
 import { GivenSize, parseSize } from './size';
 import { TakesIds } from './takes-ids';
 
@@ -49,18 +52,20 @@ class SegmentRanges {
 export class SegmentController {
   private readonly batchAnswer = new BatchAnswer();
 
-  constructor(private readonly ids: EmbeddedIdService) {}
+  constructor(
+    private readonly ids: EmbeddedIdService,
+    @Inject(LEAF_CONFIG) private readonly config: LeafConfig,
+  ) {}
 
   @Get('get/:tag')
   @TakesIds()
-  @Header('content-type', TEXT_TYPE)
   @ApiOperation({ operationId: 'takeSegmentId', summary: 'The next ID of a tag' })
   @ApiParam({ name: 'tag', ...TAG })
   @ApiResponse({ status: 200, ...ID_TEXT })
   @ApiProblems('LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS)
-  get(@Param('tag') tag: string): Promise<string> {
+  async get(@Param('tag') tag: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     assertTag(tag);
-    return this.ids.nextIdString(tag);
+    return oneId(await this.ids.nextIdString(tag), reply, this.config.jsonIds);
   }
 
   @Get('batch/:tag')

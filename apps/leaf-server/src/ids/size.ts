@@ -5,14 +5,16 @@ import { LeafError } from '@leaf-ids/core';
 /** `Size`, `size[]`: a client that sends one of these would get another number of IDs than it expects. */
 const SIZE_NAME = /^size(\[.*\])?$/i;
 
-/** The `size` parameter for {@link parseSize}; a list if a parameter of a similar name is given. */
+/** The `size` parameter for {@link parseSize}. */
 export const GivenSize = createParamDecorator((_: unknown, context: ExecutionContext): unknown =>
   givenSize(context.switchToHttp().getRequest<FastifyRequest<{ Querystring: Record<string, unknown> }>>().query),
 );
 
+/** @throws LeafError `LEAF_SIZE_INVALID` if a parameter of a similar name is given */
 export function givenSize(query: Record<string, unknown>): unknown {
-  const given = Object.entries(query).filter(([name]) => SIZE_NAME.test(name));
-  return given.every(([name]) => name === 'size') ? given[0]?.[1] : given;
+  const other = Object.keys(query).find((name) => SIZE_NAME.test(name) && name !== 'size');
+  if (other === undefined) return query.size;
+  throw new LeafError('LEAF_SIZE_INVALID', `Unknown parameter "${other}": the parameter is called "size".`);
 }
 
 /**

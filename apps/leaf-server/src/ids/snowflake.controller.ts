@@ -1,15 +1,17 @@
-import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { MAX_BATCH_SIZE } from '@leaf-ids/core';
 import { assertTag, NONCE_PARAMETER } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
-import { TEXT_TYPE } from '../http/fast-path';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, SNOWFLAKE_PROBLEMS } from '../openapi/problems';
 import { ApiSizeAndNonce, ID, ID_TEXT, KEY, MOMENT, NONCE_ECHO } from '../openapi/schemas';
 import { BatchAnswer } from './batch-answer';
 import { parseId } from './id-text';
 import { parseNonce } from './nonce';
+import { oneId } from './one-id';
 import { GivenSize, parseSize } from './size';
 import { TakesIds } from './takes-ids';
 
@@ -47,19 +49,21 @@ class SnowflakeParts {
 export class SnowflakeController {
   private readonly batchAnswer = new BatchAnswer();
 
-  constructor(private readonly ids: EmbeddedIdService) {}
+  constructor(
+    private readonly ids: EmbeddedIdService,
+    @Inject(LEAF_CONFIG) private readonly config: LeafConfig,
+  ) {}
 
   @Get('get/:key')
   @TakesIds()
-  @Header('content-type', TEXT_TYPE)
   @ApiOperation({ operationId: 'takeSnowflakeId', summary: 'The next ID' })
   @ApiParam({ name: 'key', ...KEY })
   @ApiResponse({ status: 200, ...ID_TEXT })
   @ApiProblems(...SNOWFLAKE_PROBLEMS)
-  async get(@Param('key') key: string): Promise<string> {
+  async get(@Param('key') key: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     assertTag(key);
     const [id] = await this.ids.snowflakeStrings(1);
-    return id as string;
+    return oneId(id as string, reply, this.config.jsonIds);
   }
 
   @Get('batch/:key')

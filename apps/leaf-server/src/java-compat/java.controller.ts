@@ -35,13 +35,18 @@ export class JavaController {
   @ApiResponse({ status: 200, description: 'The fields.', type: JavaDecoded })
   @ApiProblems('LEAF_ID_INVALID', 'LEAF_SNOWFLAKE_DISABLED')
   decode(@Query('snowflakeId') text: unknown): JavaDecoded {
-    const { timestamp, workerId, sequence } = this.ids.decode(parseId(text));
+    const { timestamp, workerId, sequence } = this.ids.decode(parseId(asLong(text)));
     return {
       timestamp: `${timestamp}(${localTime(timestamp)})`,
       sequenceId: String(sequence),
       workerId: String(workerId),
     };
   }
+}
+
+/** Java's `Long.parseLong` takes a plus sign and any number of leading zeros. */
+function asLong(text: unknown): unknown {
+  return typeof text === 'string' ? text.replace(/^\+?0*(?=\d)/, '') : text;
 }
 
 /** `yyyy-MM-dd HH:mm:ss.SSS`. */

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { addMetrics, type MetricReading } from '@leaf-ids/id/internal';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { SingleProcess } from '../cluster/worker-bus';

@@ -35,8 +35,18 @@ type ContentOf = Record<string, { readonly schema: SchemaObject }>;
 
 export const HTML = contentOf('text/html', 'HTML.', '<!doctype html>…');
 
-/** A single ID as plain text. */
-export const ID_TEXT = { description: 'The ID.', content: { 'text/plain': { schema: ID } } };
+const JSON_ID = {
+  type: 'integer',
+  format: 'int64',
+  description: 'A number; above 2^53 a string, if the server has LEAF_JSON_IDS=string.',
+  example: 1,
+} as const;
+
+/** A single ID: plain text, or JSON for a client whose `Accept` names it first. */
+export const ID_TEXT = {
+  description: 'The ID.',
+  content: { 'text/plain': { schema: ID }, 'application/json': { schema: JSON_ID } },
+};
 
 /** The query parameters of routes that return several IDs. */
 export function ApiSizeAndNonce(maximum: number): MethodDecorator {

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { IdQuota } from './id-quota';
 
 describe('IdQuota', () => {

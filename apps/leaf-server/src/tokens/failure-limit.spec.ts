@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { FailureLimit } from './failure-limit';
 
 function fail(limit: FailureLimit, address: string, times: number): void {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { adminTokens } from '../config/tokens';
 import { TokenFile } from './token-file';
 import { TokenSet } from './token-set';

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { makeToken } from '../config/tokens';
 import { bearerOf, passwordOf, TokenSet } from './token-set';
 

@@ -1,4 +1,5 @@
-import { ERROR_CATALOGUE, FakeClock, LeafError, type LeafErrorCode } from '@leaf-ids/core';
+import { ERROR_CATALOGUE, LeafError, type LeafErrorCode } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { ServerFault } from '../servers/server-fault';
 import { refusalOf } from './refusal';
 

@@ -1,4 +1,5 @@
-import { FakeClock, LeafError, type RandomSource } from '@leaf-ids/core';
+import { LeafError, type RandomSource } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { HttpConnection } from '../http/http-connection';
 import { RequestPolicy } from './request-policy';
 import { Server } from './server';

@@ -5,9 +5,9 @@ import { MAX_ID } from '../segment/id-range';
  * A text form of the IDs from 0 to 2^63 - 1. Each ID has exactly one text: `parse` rejects texts that `format` does not
  * produce.
  */
-export interface IdFormat {
+export interface IdFormat<Text extends string = string> {
   /** @throws LeafError `LEAF_ID_INVALID` when the ID does not fit */
-  format(id: bigint): string;
+  format(id: bigint): Text;
   /** @throws LeafError `LEAF_ID_INVALID` */
   parse(text: string): bigint;
 }

@@ -11,7 +11,7 @@ import { internalError, type ProblemResponse, sendProblem } from '../errors/prob
  */
 @Catch(LeafError)
 export class LeafExceptionFilter implements ExceptionFilter<LeafError> {
-  private readonly logger = new Logger(LeafExceptionFilter.name);
+  private readonly logger = new Logger('LeafExceptionFilter');
 
   catch(error: LeafError, host: ArgumentsHost): void {
     if (host.getType() !== 'http') return;

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { ConnectionLine } from './connection-line';
 
 describe('ConnectionLine', () => {

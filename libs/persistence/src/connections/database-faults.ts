@@ -43,6 +43,11 @@ export const FAULT = {
     hint: 'grant this user SELECT, INSERT, UPDATE and DELETE on the tables leaf_*',
   },
   login: { again: 'later', byHand: true, hint: 'check the user, the password and the database in its URL' },
+  noDatabase: {
+    again: 'later',
+    byHand: true,
+    hint: 'the database does not exist: create it, or correct its name in the URL',
+  },
   unwritable: { again: 'never', hint: 'the character set of the table lacks some of its characters; use utf8mb4' },
   full: { again: 'later', hint: 'the disk of the database is full: free some space' },
   noConnection: { again: 'later', hint: 'the database has no free connection: raise max_connections' },

@@ -12,6 +12,8 @@ export type UrlTarget = Address & { readonly dialect: DialectName };
 export interface LentTarget {
   readonly dialect: DialectName;
   readonly lent: DataSourceOptions;
+  /** Its name on the server. */
+  readonly database: string;
   /** For logs and errors: no secrets. */
   readonly description: string;
 }

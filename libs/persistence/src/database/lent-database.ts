@@ -20,11 +20,12 @@ const NOTHING = {
  *
  * @throws LeafError `LEAF_CONFIG_INVALID` when the data source is not a database server
  */
-export function lentTarget({ options }: DataSource): LentTarget {
+export function lentTarget({ options, driver }: DataSource): LentTarget {
   const dialect = dialectLending(options);
   if (dialect === undefined) throw unshareable(options);
-  const description = `${options.type} database ${String(options.database ?? '')} of the application`;
-  return { dialect, lent: options, description };
+  // A URL in the options contains the name as well.
+  const { database = '' } = driver;
+  return { dialect, lent: options, database, description: `${options.type} database ${database} of the application` };
 }
 
 /** The options of the application without its entities, subscribers, caches and migrations. */

@@ -1,6 +1,7 @@
 import { type Clock, LeafError, type LeafErrorCode, type RandomSource } from '@leaf-ids/core';
 import { messageOf, retry, unlessAborted } from '@leaf-ids/core/internal';
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../connections/connection-limits';
+import { FAULT } from '../connections/database-faults';
 import type { Dialect } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';
 import { limitsOf } from '../dialects/url-parameters';
@@ -90,10 +91,20 @@ export async function openDatabase(
     if (signal?.aborted) throw error;
     if (dataSource.isInitialized) await dataSource.destroy();
     if (error instanceof LeafError && FINAL.includes(error.code)) throw error;
-    const advice = driver.advice(error, 'schema' in target ? target.schema : undefined);
-    const message = `The database ${target.description} cannot be used: ${messageOf(error)}. ${advice}`;
+    const message = missingDatabase(error, target, dialect) ?? unusable(error, target, dialect);
     throw new LeafError('LEAF_DATABASE_UNUSABLE', message, { cause: error });
   }
+}
+
+function missingDatabase(error: unknown, target: DatabaseTarget, { driver, session }: Dialect): string | undefined {
+  if (driver.createDatabase === undefined || session.faultOf(error) !== FAULT.noDatabase) return undefined;
+  const name = 'database' in target ? target.database : '';
+  return `The database ${target.description} does not exist. Create it with ${driver.createDatabase(name)}, or correct its name.`;
+}
+
+function unusable(error: unknown, target: DatabaseTarget, { driver }: Dialect): string {
+  const advice = driver.advice(error, 'schema' in target ? target.schema : undefined);
+  return `The database ${target.description} cannot be used: ${messageOf(error)}. ${advice}`;
 }
 
 /** A connection under way can be closed only after it was made or has failed. */

@@ -63,6 +63,8 @@ export interface DriverDialect<A extends Address> {
   prepare?(address: A): Promise<void>;
   /** Runs once the schema is up to date. */
   opened?(dataSource: DataSource): Promise<void>;
+  /** The statement that creates a database on the server; none for an engine whose databases are files. */
+  createDatabase?(name: string): string;
   /** The remedy for a database that cannot be opened, as a sentence. */
   advice(error: unknown, schema: string | undefined): string;
 }

@@ -57,6 +57,7 @@ export const mysql: Dialect<ServerAddress> = {
         extra: { ...(options.extra as object | undefined), connectionLimit: own.poolSize },
       };
     },
+    createDatabase: (name) => `CREATE DATABASE \`${name.replaceAll('`', '``')}\``,
     advice: () => SERVER_ADVICE,
   },
   session: MYSQL_SESSION,

@@ -75,7 +75,7 @@ export const POSTGRES_SESSION: SessionDialect = {
     '42501': FAULT.rights,
     '28000': FAULT.login,
     '28P01': FAULT.login,
-    '3D000': FAULT.login,
+    '3D000': FAULT.noDatabase,
     '53100': FAULT.full,
     '53300': FAULT.noConnection,
     '57014': { again: 'later', hint: 'the statement timed out and was cancelled' },

@@ -87,6 +87,7 @@ export const postgres: Dialect<ServerAddress> = {
         extra: { ...(options.extra as object | undefined), max: own.poolSize },
       };
     },
+    createDatabase: (name) => `CREATE DATABASE "${name.replaceAll('"', '""')}"`,
     advice: (error, schema) =>
       schema !== undefined && NO_OPTIONS.test(messageOf(error)) ? ROLE_SCHEMA : SERVER_ADVICE,
   },

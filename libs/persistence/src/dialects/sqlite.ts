@@ -56,7 +56,7 @@ export const sqlite: Dialect<FileAddress> = {
   parse: (url) => {
     if (url.toLowerCase() === `sqlite:${IN_MEMORY}`) return { file: undefined, description: `${url} (nothing lasts)` };
     const given = /^sqlite:(?:\/\/(?=\/))?([^:].*)$/.exec(url)?.[1];
-    if (given === undefined) throw invalidUrl('must be sqlite:<file> with the path of a file, or sqlite::memory:');
+    if (given === undefined) throw invalidUrl('must be sqlite:<file> with the path of a file');
     const file = isAbsolute(given) ? given : resolve(given);
     return { file, description: `sqlite:${file}` };
   },

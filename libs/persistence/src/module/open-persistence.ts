@@ -9,7 +9,7 @@ import { failoverOptions } from './failover-options';
 import { LeafDataSource } from '../database/leaf-data-source';
 import { lentTarget } from '../database/lent-database';
 import { IN_MEMORY, newDatabase } from '../database/new-database';
-import { FIRST_TAG, openDatabase } from '../database/open-database';
+import { openDatabase } from '../database/open-database';
 import { Persistence } from './persistence';
 import type { PersistenceModuleOptions } from './persistence.module-definition';
 import { openSharded } from './open-sharded';
@@ -22,23 +22,22 @@ import { openSharded } from './open-sharded';
  */
 export async function openDataSource(options: PersistenceModuleOptions | undefined): Promise<DataSource> {
   if (options === undefined || 'shards' in options) return unopened();
-  const { migrate, accept = [], signal } = options;
+  const { migrate, accept = [], firstTag, signal } = options;
   const logger = new Logger('Persistence');
-  // The database of an application gets no test tag.
-  const source =
-    'dataSource' in options
-      ? { target: lentTarget(options.dataSource) }
-      : { target: parseDatabaseUrl(options.url), firstTag: FIRST_TAG };
+  const target = 'dataSource' in options ? lentTarget(options.dataSource) : parseDatabaseUrl(options.url);
   return openDatabase(
     {
-      ...{ ...source, migrate, accept, onCloseProblem: closeProblem(logger), ...(signal && { signal }) },
+      ...{ target, migrate, accept, onCloseProblem: closeProblem(logger) },
+      ...{ ...(firstTag !== undefined && { firstTag }), ...(signal && { signal }) },
       onAccepted: (problem) => logger.warn(`Accepted: ${problem}`),
       onCreated: () => {
-        if ('file' in source.target && source.target.file === undefined) logger.warn(IN_MEMORY);
-        else logger.log(newDatabase(source.target.description));
+        if ('file' in target && target.file === undefined) logger.warn(IN_MEMORY);
+        else logger.log(newDatabase(target.description));
       },
       onRetry: (problem, waitMs) => {
-        logger.warn(`The database is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`);
+        logger.warn(
+          `The database ${target.description} is not available yet; retrying in ${Math.round(waitMs)} ms: ${problem}`,
+        );
       },
     },
     new SystemClock(),

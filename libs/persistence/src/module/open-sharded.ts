@@ -60,7 +60,7 @@ async function openShards(options: ShardedPersistenceOptions, logger: Logger, cl
         systemRandom,
       ),
   );
-  const shards = new Shards(all, router, clock, (fault) => logger.error(fault));
+  const shards = new Shards(all, router, clock, (fault) => logger.error(fault), options.firstTag);
   try {
     await unlessAborted(shards.start(), options.signal);
   } catch (error) {

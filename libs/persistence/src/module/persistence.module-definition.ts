@@ -12,6 +12,7 @@ import {
   record,
   required,
   type Rules,
+  tagRule,
   text,
   whole,
 } from '@leaf-ids/core/internal';
@@ -23,6 +24,8 @@ import type { ShardMap } from '../sharding/shard-router';
 export interface CommonOptions {
   /** Run pending migrations at start. */
   readonly migrate: boolean;
+  /** Tag to create in a new, empty database; none by default. */
+  readonly firstTag?: string;
   /**
    * Names of database settings that can lose a commit and that you accept; for example `sync_binlog`.
    */
@@ -77,6 +80,7 @@ const RULES: Rules<PersistenceModuleOptions> = {
   dataSource: dataSourceRule,
   migrate: required(flag),
   accept: acceptRule,
+  firstTag: tagRule,
   failoverGapSteps: whole(0),
   maxStep: whole(1),
   signal: signalRule,

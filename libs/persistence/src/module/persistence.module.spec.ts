@@ -70,8 +70,9 @@ it('opens its data source through TypeOrmModule, beside that of the application'
     driver: await loadSqlite(),
     database: fileOf('own'),
   });
-  const one = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }));
-  const two = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('two')}`, migrate: true }));
+  const firstTag = 'order';
+  const one = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true, firstTag }));
+  const two = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('two')}`, migrate: true, firstTag }));
   const app = await start(own, one.module, two.module);
   const sources = sourcesOf(app);
   expect(app.get(DataSource).options.database).toBe(fileOf('own'));
@@ -86,11 +87,11 @@ it('opens its data source through TypeOrmModule, beside that of the application'
 
 it('opens several databases by itself, and nothing without options', async () => {
   const databases = { a: `sqlite:${fileOf('a')}`, b: `sqlite:${fileOf('b')}` };
-  const several = partWith(PersistenceModule.forRoot({ shards: { databases }, migrate: true }));
+  const several = partWith(PersistenceModule.forRoot({ shards: { databases }, migrate: true, firstTag: 'order' }));
   const none = partWith(PersistenceModule.forRootAsync({ useFactory: () => undefined }));
   const app = await start(several.module, none.module);
   expect(sourcesOf(app)).toEqual([]);
-  expect(await app.get(several.Store).store?.listTags()).not.toEqual([]);
+  expect(await app.get(several.Store).store?.listTags()).toMatchObject([{ tag: 'order' }]);
   expect(app.get(none.Store).store).toBeUndefined();
   await app.close();
 });

@@ -1,7 +1,6 @@
 import { type Clock, tagOfRow } from '@leaf-ids/core';
 import { withinDeadline } from '@leaf-ids/core/internal';
 import { FIRST_TAG_FIELDS } from '../schema/migrate';
-import { FIRST_TAG } from '../database/open-database';
 import { Roster } from './roster';
 import type { Shard } from './shard';
 import type { ShardRouter } from './shard-router';
@@ -19,6 +18,7 @@ export class Shards {
     private readonly router: ShardRouter,
     private readonly clock: Clock,
     onRosterFault: (message: string) => void,
+    private readonly firstTag: string | undefined,
   ) {
     this.roster = new Roster(all, onRosterFault);
     this.byName = new Map(all.map((shard) => [shard.name, shard]));
@@ -50,13 +50,15 @@ export class Shards {
     await this.provideFirstTag();
   }
 
-  /** Creates the test tag only if all databases are empty: another one may have served or deleted it. */
+  /** Creates the first tag only if all databases are empty: another one may have served or deleted it. */
   private async provideFirstTag(): Promise<void> {
-    const owner = this.of(FIRST_TAG);
+    const { firstTag: tag } = this;
+    if (tag === undefined) return;
+    const owner = this.of(tag);
     if (!owner.created || this.roster.faults.length > 0) return;
     try {
       const used = await Promise.all(this.all.map(async ({ stores }) => stores.tags.isUsed()));
-      if (!used.includes(true)) await owner.stores.tags.createAbove({ tag: FIRST_TAG, ...FIRST_TAG_FIELDS }, undefined);
+      if (!used.includes(true)) await owner.stores.tags.createAbove({ tag, ...FIRST_TAG_FIELDS }, undefined);
     } catch {
       // A database is down, or another server has created the tag. It can be created by hand.
     }

@@ -1,5 +1,6 @@
-import { FakeClock, type IdRange } from '@leaf-ids/core';
+import type { IdRange } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { type HeldCall, InMemorySegmentStore, type SegmentRow } from '../../../support/fakes/in-memory-segment-store';
 import { SeededRandom } from '../seeded-random';
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { Lane, type LaneLimits } from './lane';
 
 const LIMITS: LaneLimits = { maxBegun: 2, holdMs: 1000, maxSlow: 2, maxWaiting: 3, waitMs: 5000, pauseFactor: 4 };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { type Answer, call } from '../../../../../test/support/http/http';
 import { until } from '../../../../../test/support/until';
 import { watch } from '../../../../../test/support/watch';

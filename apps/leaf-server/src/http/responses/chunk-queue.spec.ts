@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { ChunkQueue } from './chunk-queue';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -17,7 +17,7 @@ import { HttpServer } from './http-server';
 const WAIT_MS = 700;
 const LIMITS = {
   ...{ maxInFlight: 10, maxLagMs: 60_000, maxConnections: 10, dealt: false },
-  ...{ keepAliveMs: 65_000, trustedProxies: [] },
+  ...{ keepAliveMs: 65_000, trustedProxies: [], javaPaths: false },
 };
 /** Far more than the kernel holds for a connection. */
 const LARGE = Buffer.alloc(64_000_000, 'x');
@@ -42,7 +42,7 @@ describe('HttpServer, with a client that does not take its answer', () => {
       pipelines: new Pipelines(counts),
       accessLog: undefined,
       faults: new FaultResponder(requests),
-      fastPath: new FastPath(requests, new Drain(clock, 0)),
+      fastPath: new FastPath(requests, new Drain(clock, 0), 'number'),
       handler: (request, response) => admission.pass('id', response, () => handler(request, response)),
     });
     server.listen(0, '127.0.0.1');

@@ -6,6 +6,7 @@ import type { PendingResponses } from '../overload/pending-responses';
 import type { Pipelines } from '../overload/pipelines';
 import type { AccessLog } from '../access-log';
 import type { FastPath } from '../fast-path';
+import { mapAsSpring } from '../java-requests';
 import { type FaultResponder, protocolFault } from './fault-responder';
 
 const OPTIONS = {
@@ -65,8 +66,9 @@ export class HttpServer extends Server {
   }
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
-    const { connections, faults, fastPath, accessLog, handler } = this.parts;
+    const { connections, faults, fastPath, accessLog, handler, limits } = this.parts;
     accessLog?.follow(request, response);
+    if (limits.javaPaths) mapAsSpring(request);
     const fault = protocolFault(request);
     if (fault !== undefined) {
       faults.answer(fault, response);

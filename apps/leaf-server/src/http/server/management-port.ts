@@ -34,14 +34,14 @@ export class ManagementPort {
   /**
    * Rejects when the port cannot be used.
    *
-   * @returns the port; undefined when there is none
+   * @returns the address on which it listens; undefined when there is none
    */
-  async listen(): Promise<number | undefined> {
+  async listen(): Promise<AddressInfo | undefined> {
     const { server, address } = this;
     if (server === undefined || address === undefined) return undefined;
     server.listen(address.port, address.host);
     await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
+    return server.address() as AddressInfo;
   }
 
   /** Begins to close it: requests in progress are still answered. */

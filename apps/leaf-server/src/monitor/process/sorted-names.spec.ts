@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
 import { TimeSlice } from '../sampling/time-slice';
 import { sortInSlices } from './sorted-names';

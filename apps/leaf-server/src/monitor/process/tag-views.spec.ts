@@ -1,5 +1,5 @@
-import { FakeClock } from '@leaf-ids/core';
 import type { TagSnapshot } from '@leaf-ids/core/internal';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import type { Leaf } from '@leaf-ids/id';
 import { Exhaustion } from './exhaustion';
 import { IssueRates } from './issue-rates';

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { IssueRates } from './issue-rates';
 
 const STEP_MS = 5000;

@@ -1,4 +1,4 @@
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { Traffic, type TrafficCounts } from './traffic';
 
 describe('Traffic', () => {

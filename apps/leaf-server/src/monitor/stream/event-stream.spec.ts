@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { FakeClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { until } from '../../../../../test/support/until';
 import { watch, type Watched } from '../../../../../test/support/watch';
 import { EventStream } from './event-stream';

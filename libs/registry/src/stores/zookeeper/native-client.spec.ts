@@ -6,7 +6,9 @@ describe('locateNativeClient', () => {
     expect(locate).toThrow(
       expect.objectContaining({
         code: 'LEAF_CONFIG_INVALID',
-        message: expect.stringMatching(/Cannot find module .*run npm install zookeeper-as-nobody-installs-it .*Node\.js 26/),
+        message: expect.stringMatching(
+          /Cannot find module .*run npm install zookeeper-as-nobody-installs-it .*Node\.js 26/,
+        ),
         cause: expect.anything(),
       }),
     );

@@ -10,22 +10,28 @@ export interface NodeName {
   readonly instance: Instance | undefined;
 }
 
-/** Names and data format of the record nodes. */
-export interface NodeLayout {
+/** How to read the record nodes. */
+export interface ReadableLayout {
   /** Path of the records, relative to the node of the service. */
   readonly records: string;
   /** Parses a node name; undefined if it is not the name of a record. */
   readonly parseName: (name: string) => NodeName | undefined;
+  /** Decodes the data of a node; undefined if it is not a record. */
+  readonly decode: (data: string, name: NodeName) => WorkerRecord | undefined;
+}
+
+/** Names and data format of the record nodes. */
+export interface NodeLayout extends ReadableLayout {
   /** @param workerId undefined: omit the digits that ZooKeeper appends to a sequential node */
   readonly nameOf: (workerId: number | undefined, instance: Instance) => string;
   /** The record as it will be written. */
   readonly normalize: (record: WorkerRecord) => WorkerRecord;
   readonly encode: (record: WorkerRecord) => string;
-  /** Decodes the data of a node; undefined if it is not a record. */
-  readonly decode: (data: string, name: NodeName) => WorkerRecord | undefined;
 }
 
 const DIGITS = 10;
+/** Ten reports of a server of the fork. */
+const FORK_LIVE_MS = 30_000;
 
 /**
  * The format of the Java service: `forever/<ip>:<port>-<10 digits>` with the data `{"ip","port","timestamp"}`. Its
@@ -75,5 +81,23 @@ export const PLAIN: NodeLayout = {
     if (!isTime(ceiling) || !isCount(write)) return undefined;
     const instance = { ip, port: Number(port) };
     return { instance, leaseId: leaseId === '' ? undefined : leaseId, write, ceiling, free: state === 'notuse' };
+  },
+};
+
+/**
+ * The pool of the Java fork, whose servers report every 3 s and issue IDs without a ceiling:
+ * `recycle/inuse/workId:<n>` with the data `{"workId","lastUsedIp","lastUsedPort","lastUsedTimestamp"}`.
+ */
+export const FORK: ReadableLayout = {
+  records: 'recycle/inuse',
+  parseName: (name) => {
+    const [, workerId] = /^workId:(\d{1,9})$/.exec(name) ?? [];
+    return workerId === undefined ? undefined : { name, workerId: Number(workerId), instance: undefined };
+  },
+  decode: (data) => {
+    const { lastUsedIp, lastUsedPort, lastUsedTimestamp } = parseObject(data);
+    if (!isTime(lastUsedTimestamp)) return undefined;
+    const instance = { ip: String(lastUsedIp), port: Number(lastUsedPort) };
+    return { instance, leaseId: undefined, write: 0, ceiling: lastUsedTimestamp + FORK_LIVE_MS, free: false };
   },
 };

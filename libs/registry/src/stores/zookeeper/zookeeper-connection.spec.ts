@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, FakeClock, SystemClock } from '@leaf-ids/core';
+import { type Clock, SystemClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { ZookeeperConnection } from './zookeeper-connection';
 
 /** The parts of a client that the process needs to open it. */

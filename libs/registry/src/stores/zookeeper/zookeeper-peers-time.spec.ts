@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { FakeClock, SystemClock } from '@leaf-ids/core';
+import { SystemClock } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { askTime, isServerUrl } from './zookeeper-peers-time';
 
 const NOW = 1_732_000_000_000;

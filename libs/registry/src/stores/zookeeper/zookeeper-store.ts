@@ -12,7 +12,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
-import { type NodeLayout, type NodeName, PLAIN, SEQUENTIAL } from './node-layout';
+import { FORK, type NodeLayout, type NodeName, PLAIN, type ReadableLayout, SEQUENTIAL } from './node-layout';
 import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
 import { isFault, ZookeeperFault, type ZookeeperFaultKind } from './zookeeper-fault';
 import type { ZookeeperNode } from './zookeeper-node';
@@ -154,14 +154,16 @@ export class ZookeeperWorkerStore extends WorkerStore {
     this.directory.announce(instance, workerId);
   }
 
-  /** Records of the other layout under the same name. */
+  /** Records of the other layout, and of the pool of the Java fork, under the same name. */
   override rivals(now: number): Promise<string | undefined> {
     return this.translated(async () => {
-      const layout = this.layout === PLAIN ? SEQUENTIAL : PLAIN;
-      const root = `${this.parent}/${layout.records}`;
-      const others = await this.readAll(await this.names(root, layout), () => false, root, layout);
-      const up = others.filter(({ record }) => !record.free && record.ceiling > now);
-      return up.length === 0 ? undefined : `${up.length} worker IDs in use below ${root}`;
+      for (const layout of [this.layout === PLAIN ? SEQUENTIAL : PLAIN, FORK]) {
+        const root = `${this.parent}/${layout.records}`;
+        const others = await this.readAll(await this.names(root, layout), () => false, root, layout);
+        const up = others.filter(({ record }) => !record.free && record.ceiling > now);
+        if (up.length > 0) return `${up.length} worker IDs in use below ${root}`;
+      }
+      return undefined;
     });
   }
 
@@ -229,7 +231,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     names: NodeName[],
     mustBeRead: (name: NodeName) => boolean,
     root = this.root,
-    layout = this.layout,
+    layout: ReadableLayout = this.layout,
   ): Promise<StoredWorker[]> {
     const first = new Map<number, { readonly name: NodeName; readonly node: ZookeeperNode }>();
     for (let from = 0; from < names.length; from += PIPELINE) {
@@ -248,7 +250,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     });
   }
 
-  private async names(root = this.root, layout = this.layout): Promise<NodeName[]> {
+  private async names(root = this.root, layout: ReadableLayout = this.layout): Promise<NodeName[]> {
     try {
       const names = await this.session.children(root);
       return names.flatMap((name) => layout.parseName(name) ?? []);

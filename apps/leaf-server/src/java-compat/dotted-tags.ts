@@ -1,0 +1,30 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { EmbeddedIdService } from '@leaf-ids/id';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
+
+/** Warns about tags for which the Java service issues the IDs of another tag, unless an operator has decided. */
+@Injectable()
+export class DottedTags implements OnApplicationBootstrap {
+  private readonly logger = new Logger('Tags');
+
+  constructor(
+    private readonly ids: EmbeddedIdService,
+    @Inject(LEAF_CONFIG) private readonly config: LeafConfig,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { segmentService } = this.ids;
+    if (segmentService === undefined || this.config.http.javaPaths !== undefined) return;
+    const pairs: string[] = [];
+    segmentService.visit((tag) => {
+      const served = tag.slice(0, Math.max(0, tag.lastIndexOf('.')));
+      if (segmentService.revisionOf(served) !== undefined) pairs.push(`"${served}" for "${tag}"`);
+    });
+    if (pairs.length === 0) return;
+    const [first] = pairs;
+    this.logger.warn(
+      `The Java service cuts a tag at its last dot: it would issue IDs of ${first}${pairs.length > 1 ? `, and of ${pairs.length - 1} more tags` : ''}, where this server issues those of the tag itself. Set LEAF_JAVA_PATHS=true to do as the Java service, or LEAF_JAVA_PATHS=false if no client comes from it.`,
+    );
+  }
+}

@@ -1,0 +1,51 @@
+import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
+import { SystemClock } from '@leaf-ids/core';
+import { type CommandLine, UsageError } from './commands/command-line';
+import { readConfig, startFaultLog } from './config/environment';
+import type { LeafConfig } from './config/leaf-config';
+import { LeafLogger } from './config/logging';
+import { readPropertiesFile } from './java-compat/properties-file';
+import { reportStartFault, startFault } from './lifecycle/start-fault';
+
+/**
+ * Runs a command of leaf-server. A fault is reported on standard error, and sets the exit code.
+ *
+ * @throws UsageError
+ */
+export async function run(line: CommandLine): Promise<void> {
+  try {
+    await runCommand(line);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const log = startFaultLog();
+    reportStartFault(startFault(error), line.command === 'serve' ? log : { ...log, format: 'pretty' });
+    process.exitCode = 1;
+  }
+}
+
+async function runCommand(line: CommandLine): Promise<void> {
+  if (line.command === 'schema') {
+    const { runSchema } = await import('./commands/run-schema.js');
+    return runSchema(line.dialect);
+  }
+  const config = readConfig(readPropertiesFile);
+  if (line.command === 'check') {
+    const { runCheck } = await import('./commands/run-check.js');
+    process.exitCode = await runCheck(config, line);
+    return;
+  }
+  if (config.processes === 1) return serve(config);
+  const { supervise } = await import('./cluster/supervise.js');
+  return supervise(config);
+}
+
+/** A server of one process. */
+async function serve(config: LeafConfig): Promise<void> {
+  const { ShutdownController } = await import('./lifecycle/shutdown-controller.js');
+  Logger.overrideLogger(new LeafLogger(config.log));
+  const stop = new ShutdownController(new SystemClock());
+  stop.onSignals({ direct: true });
+  const { startServer } = await import('./server.js');
+  await stop.watch(startServer(config, { signal: stop.signal }));
+}
