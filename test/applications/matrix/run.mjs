@@ -21,5 +21,7 @@ function writeTable() {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   writeSection('docs/embedding.md', 'matrix', [line(header), line(header.map(() => '---')), ...rows.map(line)]);
   // Aligns the columns.
-  spawnSync(process.execPath, ['node_modules/prettier/bin/prettier.cjs', '--write', 'docs/embedding.md'], { cwd: root });
+  spawnSync(process.execPath, ['node_modules/prettier/bin/prettier.cjs', '--write', 'docs/embedding.md'], {
+    cwd: root,
+  });
 }
