@@ -15,7 +15,13 @@ const noForwardRef = {
 };
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', 'dist-packages/**', 'coverage/**', 'node_modules/**', 'data/**', '.cache/**'] },
+  {
+    // The programs of test/applications import packages that only their installations have.
+    ignores: [
+      ...['**/dist/**', 'dist-packages/**', 'coverage/**', 'node_modules/**', 'data/**', '.cache/**'],
+      'test/applications/*/programs/**',
+    ],
+  },
   {
     files: ['**/*.{ts,tsx}'],
     extends: [...tseslint.configs.strictTypeChecked],

@@ -114,7 +114,7 @@ describe('every answer is as the document says', () => {
   it('tags', async () => {
     await ask('createTag', '/api/tags', 201, withToken({ tag: 'order', step: 10, maxId: '5', description: 'orders' }));
     await ask('createTag', '/api/tags', 409, withToken({ tag: 'order', step: 10 }));
-    await ask('createTag', '/api/tags', 400, withToken({ tag: 'order' }));
+    await ask('createTag', '/api/tags', 400, withToken({ tag: 'order', step: 0 }));
     await ask('createTag', '/api/tags', 400, withToken({ tag: 'an order', step: 10 }));
     await ask('listTags', '/api/tags', 200);
     await ask('findTag', '/api/tags/order', 200);

@@ -23,6 +23,19 @@ it('refuses an ID that the driver has rounded', async () => {
   }
 });
 
+it('refuses to insert where TypeORM does not report statements, because upserts would not be checked', async () => {
+  const dataSource = await new OrmDatabases().open('SQLite exact', entities);
+  try {
+    Object.assign(new LeafIdSubscriber(dataSource, new RecordingIdService()), { beforeQuery: undefined });
+    const events = dataSource.getRepository(Event);
+    await expect(events.save([{}, {}])).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
+    await expect(events.insert({})).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
+    expect(await events.count()).toBe(0);
+  } finally {
+    await dataSource.destroy();
+  }
+});
+
 it('leaves another subscriber of its kind in place', async () => {
   const dataSource = await new OrmDatabases().create('SQLite exact', entities);
   const made = [new RecordingIdService(), new RecordingIdService()].map((ids) => new LeafIdSubscriber(dataSource, ids));

@@ -49,6 +49,15 @@ describe('A server with a management port', () => {
     }
   });
 
+  it('says on the public port where the routes of operators are', async () => {
+    const { body } = await call(server.port, '/metrics');
+    expect(JSON.parse(body)).toMatchObject({
+      code: 'LEAF_NOT_FOUND',
+      detail: expect.stringContaining('MANAGEMENT_PORT'),
+    });
+    expect((await call(server.port, '/metricsx')).body).not.toContain('MANAGEMENT_PORT');
+  });
+
   it('takes no order on the public port, with a token or without, and names no method there', async () => {
     const orders = [
       ['POST', '/api/server/drain'],

@@ -117,6 +117,12 @@ describe('the page', () => {
     }
   });
 
+  it('is found with a trailing slash, also under the prefix of a proxy', async () => {
+    const { status, headers } = await call(server.port, '/docs/');
+    expect([status, headers.location]).toEqual([308, '../docs']);
+    expect(new URL(headers.location!, 'https://host/leaf/docs/').pathname).toBe('/leaf/docs');
+  });
+
   it('starts with the document of this server, and asks no validator elsewhere', async () => {
     const { headers, body } = await call(server.port, '/docs/start.js');
     expect(headers['content-type']).toBe('text/javascript; charset=utf-8');

@@ -90,6 +90,12 @@ describe('reading', () => {
     expect(await json(port, '/api/tags/read-me')).toEqual(row);
   });
 
+  it('creates a tag by its name alone, with the default step', async () => {
+    const { status, body } = await admin(port, 'POST', '/api/tags', { tag: 'name-alone' });
+    expect([status, JSON.parse(body)]).toEqual([201, expect.objectContaining({ maxId: '1', step: 2000 })]);
+    expect((await admin(port, 'POST', '/api/tags', { tag: 'no-step', step: null })).status).toBe(400);
+  });
+
   it('finds no tag that is none', async () => {
     expect(await refused(call(port, '/api/tags/nothing'))).toBe('LEAF_TAG_NOT_FOUND');
     for (const tag of ['a%20b', 'a%2Fb', "'%20OR%20'1'='1", 'x'.repeat(129), '%00']) {

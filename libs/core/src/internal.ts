@@ -56,7 +56,7 @@ export { orRefusal } from './segment/segment-store';
 export { nextStep } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
-export { fitsDescription, MAX_DESCRIPTION, newTagRule } from './segment/tag-store';
+export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, newTagRule } from './segment/tag-store';
 export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
 export { defaultLayout, layoutRule } from './snowflake/bit-layout';
 export type { IssueWindow, Tenure } from './snowflake/issue-window';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-ids/core';
-import { ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
+import { DEFAULT_STEP, ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
 import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf-ids/segment';
@@ -13,8 +13,6 @@ import { persistenceOptions, registryOptions, segmentOptions, snowflakeOptions }
 import { assertLeafOptions } from './option-rules';
 import { type LeafReadiness, type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
-/** Step of a tag that is declared only by its name. */
-const STEP = 2000;
 /** Limit for releasing the worker ID, and for closing the database, in milliseconds. */
 const STOP_LIMIT_MS = 15_000;
 
@@ -176,7 +174,7 @@ export class Leaf {
   /** Existing tags remain unchanged. */
   private async createTags(): Promise<void> {
     for (const declared of this.options.tags ?? []) {
-      const tag = typeof declared === 'string' ? { tag: declared, step: STEP } : declared;
+      const tag = typeof declared === 'string' ? { tag: declared, step: DEFAULT_STEP } : declared;
       this.aborting.throwIfAborted();
       await this.stores?.tags.create(tag).catch(ignoreExisting);
     }

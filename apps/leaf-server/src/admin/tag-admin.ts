@@ -1,6 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
-import { assertTag } from '@leaf-ids/core/internal';
+import { assertTag, DEFAULT_STEP, unknownTag } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/segment';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
@@ -39,15 +39,15 @@ export class TagAdmin {
   async find(tag: string): Promise<TagResponse> {
     assertTag(tag);
     const row = await this.rows().find(tag);
-    if (row === undefined) throw new LeafError('LEAF_TAG_NOT_FOUND', `There is no tag "${tag}". Create it first.`);
+    if (row === undefined) throw unknownTag(tag);
     return toTagResponse(row);
   }
 
   /** @throws LeafError see {@link TagStore.create} */
-  async create(by: Actor, { tag, maxId, max, ...settings }: NewTagBody): Promise<TagResponse> {
+  async create(by: Actor, { tag, step = DEFAULT_STEP, maxId, max, ...settings }: NewTagBody): Promise<TagResponse> {
     assertTag(tag);
     const { after } = await this.audit.record(by, 'create tag', tag, async () => {
-      const row = await this.rows().create({ tag, maxId: toBigInt(maxId), max: toBigInt(max), ...settings });
+      const row = await this.rows().create({ tag, step, maxId: toBigInt(maxId), max: toBigInt(max), ...settings });
       await this.notify(TAG_ADDED, tag, { tag, kind: kindOf(row) });
       return { after: toTagResponse(row) };
     });

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, IsString, Matches, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { type Interleave, MAX_ID, type TagOrder, type TagReset } from '@leaf-ids/core';
-import { fitsDescription, MAX_DESCRIPTION, MAX_STEP, ORDERS, RESETS } from '@leaf-ids/core/internal';
+import { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, MAX_STEP, ORDERS, RESETS } from '@leaf-ids/core/internal';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG } from '../openapi/schemas';
 import { KIND, ZONE_PATTERN } from './tag-rows';
@@ -132,9 +132,10 @@ export class NewTagBody extends TagSettings {
   @IsString({ message: 'tag must be text' })
   readonly tag!: string;
 
-  @ApiProperty(STEP)
+  @ApiPropertyOptional({ ...STEP, default: DEFAULT_STEP })
+  @Omittable()
   @IsStep('step')
-  readonly step!: number;
+  readonly step?: number;
 
   @ApiPropertyOptional(LARGEST_STEP)
   @Omittable()

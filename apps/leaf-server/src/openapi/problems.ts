@@ -1,6 +1,6 @@
 import type { OpenAPIObject, OperationObject, ResponseObject, SchemaObject } from '@nestjs/swagger';
 import { ERROR_CATALOGUE, type LeafErrorCode } from '@leaf-ids/core';
-import type { Problem } from '@leaf-ids/core/internal';
+import { type Problem, unknownTag } from '@leaf-ids/core/internal';
 import { REQUEST_ID_PATTERN } from '../http/responses/request-id';
 import { ApiExtension, ApiProperty, ApiSchema } from './decorators';
 import { RETRY_AFTER_HEADER } from './schemas';
@@ -82,7 +82,7 @@ export class ProblemDocument implements Problem {
   })
   readonly code!: LeafErrorCode;
 
-  @ApiProperty({ description: 'What happened, and what to do.', example: 'There is no tag "order". Create it first.' })
+  @ApiProperty({ description: 'What happened, and what to do.', example: unknownTag('order').message })
   readonly detail!: string;
 
   @ApiProperty({

@@ -34,6 +34,9 @@ export interface TagChange extends TagLimits {
   readonly maxId?: bigint | undefined;
 }
 
+/** Step of a tag that is created without one. */
+export const DEFAULT_STEP = 2000;
+
 export const MAX_DESCRIPTION = 256;
 
 /** Counts code points, as databases do. */

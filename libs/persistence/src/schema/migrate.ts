@@ -1,12 +1,12 @@
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { messageOf } from '@leaf-ids/core/internal';
+import { DEFAULT_STEP, messageOf } from '@leaf-ids/core/internal';
 import type { SchemaDialect } from './schema-dialect';
 
 /** A separate table: an application that shares the database has its own migrations table. */
 export const MIGRATIONS_TABLE = 'leaf_migrations';
 
 /** The fields of the test tag in a new database, as in the Java service. */
-export const FIRST_TAG_FIELDS = { step: 2000, description: 'Test leaf Segment Mode Get Id' };
+export const FIRST_TAG_FIELDS = { step: DEFAULT_STEP, description: 'Test leaf Segment Mode Get Id' };
 
 /** Another server is changing the schema, or is the only one that may change it. */
 export class MigrationsLocked extends Error {}

@@ -10,6 +10,7 @@ import {
   type TagRow,
   TagStore,
 } from '@leaf-ids/core';
+import { unknownTag } from '@leaf-ids/core/internal';
 import { oneOfSeveral } from './roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import type { DatabaseNames } from './database-names';
@@ -205,7 +206,7 @@ export class SqlTagStore extends TagStore {
   private async lock(tag: string, statement: Statement): Promise<StoredRow> {
     const row = await this.read(tag, statement, this.dialect.forUpdate);
     if (row !== undefined) return row;
-    throw new LeafError('LEAF_TAG_NOT_FOUND', `There is no tag "${tag}". Create it first.`);
+    throw unknownTag(tag);
   }
 
   private async read(tag: string, statement: Statement, suffix = ''): Promise<StoredRow | undefined> {

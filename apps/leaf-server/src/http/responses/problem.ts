@@ -61,6 +61,14 @@ function inSettings(error: LeafError): LeafError {
   return new LeafError(code, message, { cause, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
+/** The error for a route of operators on the public port. */
+export function onManagementPort(): LeafError {
+  return new LeafError(
+    'LEAF_NOT_FOUND',
+    'This server has a management port (LEAF_MANAGEMENT_PORT), which alone serves this route.',
+  );
+}
+
 /** Converts anything thrown during a request to an error of the catalogue. */
 export function toLeafError(thrown: unknown, method: string): LeafError {
   if (thrown instanceof LeafError) return inSettings(thrown);

@@ -16,7 +16,14 @@ import { PendingResponses } from '../overload/pending-responses';
 import { Pipelines } from '../overload/pipelines';
 import { routeKind } from '../overload/route-kind';
 import { ChunkQueue } from '../responses/chunk-queue';
-import { API_HEADERS, COMMON_HEADERS, noRoute, respondWithProblem, toLeafError } from '../responses/problem';
+import {
+  API_HEADERS,
+  COMMON_HEADERS,
+  noRoute,
+  onManagementPort,
+  respondWithProblem,
+  toLeafError,
+} from '../responses/problem';
 import { FaultResponder } from './fault-responder';
 import { HttpServer } from './http-server';
 import { takeJsonBodies } from './json-body';
@@ -130,7 +137,7 @@ function admitRequests(
     admission.pass(isServed ? kind : 'probe', reply.raw, () => {
       reply.admitted = true;
       if (!isServed) {
-        respondWithProblem(noRoute(), reply);
+        respondWithProblem(onManagementPort(), reply);
         return;
       }
       const answered = fastPath.answerLater(raw, reply.raw);
