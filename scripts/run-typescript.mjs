@@ -39,9 +39,8 @@ export function compile(out, sources, product) {
   }
   const { paths } = config.compilerOptions;
   for (const name of Object.keys(optionsOf(root).config.compilerOptions.paths)) {
-    // A checkout from before the split exports its internal names from the index.
-    const [target] = paths[name] ?? paths[name.replace(/\/internal$/, '')] ?? [];
-    if (target === undefined) continue;
+    // An older checkout may export these names from the index of the package.
+    const [target] = paths[name] ?? paths[name.split('/', 2).join('/')];
     const folder = join(out, 'node_modules', name);
     const main = relative(folder, join(out, target)).replace(/\.ts$/, '.js');
     write(join(folder, 'package.json'), JSON.stringify({ name, main }));

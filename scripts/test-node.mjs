@@ -1,7 +1,8 @@
 // npm run test:node -- 22 24: runs the fast tier on other versions of Node, each with its own installation of packages.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { installNode } from './install-node.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const CACHE = join(ROOT, '.cache/node');
@@ -14,6 +15,7 @@ for (const version of versions) test(version);
 
 function test(version) {
   const node = installNode(version);
+  console.log(`\nNode ${run(node, ['--version']).trim()}`);
   const checkout = copySources(version);
   const env = {
     ...process.env,
@@ -25,26 +27,6 @@ function test(version) {
   if (installed.includes('EBADENGINE')) throw new Error(`npm ci on Node ${version}:\n${installed}`);
   run(node, [NPM, 'test'], { cwd: checkout, env, stdio: 'inherit' });
   rmSync(checkout, { recursive: true });
-}
-
-/** Installs the npm package `node`, which includes the headers, and returns the path of its executable. */
-function installNode(version) {
-  const folder = join(CACHE, version);
-  mkdirSync(folder, { recursive: true });
-  run(process.execPath, [
-    NPM,
-    'install',
-    '--no-save',
-    '--no-audit',
-    '--no-fund',
-    '--prefix',
-    folder,
-    `node@${version}`,
-  ]);
-  const platform = `node-${process.platform}-${process.arch}`;
-  const node = join(folder, 'node_modules/node/node_modules', platform, 'bin/node');
-  console.log(`\nNode ${run(node, ['--version']).trim()}`);
-  return node;
 }
 
 /** Copies tracked and untracked files to a new folder: node_modules of this checkout is for another version of Node. */

@@ -1,4 +1,7 @@
 import 'reflect-metadata';
+import { Test } from '@nestjs/testing';
+import { DataSource } from 'typeorm';
+import { IdService } from '@leaf-ids/core';
 import { LeafId, LeafIdSubscriber, SnowflakeId } from '@leaf-ids/orm';
 import { RecordingIdService } from '../support/fakes/recording-id-service';
 import { FILES, OrmDatabases } from '../support/servers/orm-databases';
@@ -34,6 +37,16 @@ it('refuses to insert where TypeORM does not report statements, because upserts 
   } finally {
     await dataSource.destroy();
   }
+});
+
+it('is a provider of Nest', async () => {
+  const dataSource = await new OrmDatabases().create('SQLite exact', entities);
+  const given = [
+    { provide: DataSource, useValue: dataSource },
+    { provide: IdService, useValue: new RecordingIdService() },
+  ];
+  const module = await Test.createTestingModule({ providers: [LeafIdSubscriber, ...given] }).compile();
+  expect(dataSource.subscribers).toEqual([module.get(LeafIdSubscriber)]);
 });
 
 it('leaves another subscriber of its kind in place', async () => {

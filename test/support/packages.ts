@@ -19,11 +19,12 @@ export interface Manifest {
 
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** Builds and packs every workspace, and returns the path of each tarball by the name of its package. */
-export async function pack(out: string): Promise<Map<string, string>> {
+/** Builds and packs workspaces, by default all, and returns the path of each tarball by the name of its package. */
+export async function pack(out: string, folders: readonly string[] = []): Promise<Map<string, string>> {
   await mkdir(out);
+  const workspaces = folders.length > 0 ? folders.flatMap((folder) => ['-w', folder]) : ['--workspaces'];
   const options = ['--json', '--foreground-scripts=false', '--pack-destination', out];
-  const packed = JSON.parse(await command('npm', ['pack', '--workspaces', ...options], ROOT)) as PackedFile[];
+  const packed = JSON.parse(await command('npm', ['pack', ...workspaces, ...options], ROOT)) as PackedFile[];
   return new Map(packed.map(({ name, filename }) => [name, join(out, filename)]));
 }
 

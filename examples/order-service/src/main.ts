@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { LeafExceptionFilter } from '@leaf-ids/core/nest';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -10,6 +11,7 @@ async function main(): Promise<void> {
   const port = Number(PORT ?? 3000);
   const module = AppModule.forRoot({ databaseUrl, orderKey });
   const app = await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter());
+  app.useGlobalFilters(new LeafExceptionFilter());
   app.enableShutdownHooks();
   await app.listen(port, '127.0.0.1');
   new Logger('Orders').log(`Listening on ${await app.getUrl()}`);

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { LeafServerAddress } from '@leaf-ids/client';
+import { LeafExceptionFilter } from '@leaf-ids/core/nest';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -11,6 +12,7 @@ async function main(): Promise<void> {
   const servers = JSON.parse(LEAF_SERVERS) as LeafServerAddress[];
   const module = AppModule.forRoot({ servers, zone });
   const app = await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter());
+  app.useGlobalFilters(new LeafExceptionFilter());
   app.enableShutdownHooks();
   await app.listen(Number(PORT ?? 3000), '127.0.0.1');
   new Logger('Orders').log(`Listening on ${await app.getUrl()}`);

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import {
   type BeforeQueryEvent,
   DataSource,
@@ -22,7 +21,7 @@ import { UpsertGuard } from './upsert-guard';
  * An insert rejects with a `LeafError` when no IDs are available. The keys of a rolled-back insert become gaps. An
  * upsert that would change a stored key rejects with `LEAF_REQUEST_INVALID`.
  */
-@Injectable()
+@injectable
 export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   private readonly keys = new WeakMap<EntityMetadata, readonly GeneratedKey[]>();
   private readonly batches = new Map<GeneratedKey, KeyBatch>();
@@ -102,4 +101,9 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
+}
+
+/** Makes the compiler emit the types of the constructor's parameters, by which Nest injects, without importing Nest. */
+function injectable(_target: unknown): void {
+  // Any decorator has this effect.
 }

@@ -3,13 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../../support/build';
 import { freePort } from '../../support/free-port';
-import { command, installPrograms, pack, writeJson } from '../../support/packages';
+import { command, install, installPrograms, pack, writeJson } from '../../support/packages';
 
 const LIMIT_MS = 300_000;
 const PACKAGES = ['@leaf-ids/core', '@leaf-ids/id', '@types/jest', '@types/node', 'libsql', 'mysql2', 'rxjs'];
 const NEST = ['common', 'core', 'platform-fastify', 'schedule', 'testing', 'typeorm'].map((name) => `@nestjs/${name}`);
 /** Not installed in this repository. */
 const OTHERS = ['@nestjs/platform-express@12', '@nestjs/microservices@12'];
+/** The packages of an earlier Nest with other version numbers than Nest itself. */
+const EARLIER = {
+  '10': ['@nestjs/schedule@4', '@nestjs/typeorm@10', 'typeorm@0.3'],
+  '11': ['@nestjs/schedule@6', '@nestjs/typeorm@11', 'typeorm@1'],
+};
+const APPLICATIONS = [
+  ['12', 'express'],
+  ['12', 'fastify'],
+  ['11', 'fastify'],
+  ['10', 'express'],
+] as const;
 
 interface Shown {
   readonly status: number;
@@ -27,11 +38,25 @@ interface Result {
 }
 
 let directory: string;
+/** The one on Nest 12. */
 let folder: string;
+let tarballs: Map<string, string>;
+
+/** Installs an earlier Nest in a folder of its own. */
+async function installEarlier(nest: keyof typeof EARLIER): Promise<void> {
+  const earlier = join(directory, nest);
+  await mkdir(earlier);
+  await writeJson(join(earlier, 'package.json'), { name: 'earlier', private: true });
+  const names = ['common', 'core', 'microservices', 'platform-express', 'platform-fastify', 'testing'];
+  const own = names.map((name) => `@nestjs/${name}@${nest}`);
+  const leaf = [...tarballs].flatMap(([name, file]) => (/\/(client|orm)$/.test(name) ? [] : [file]));
+  const others = ['libsql', 'mysql2', 'reflect-metadata@0.2', 'rxjs@7'];
+  await install(earlier, [...leaf, ...own, ...EARLIER[nest], ...others]);
+}
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'leaf-nest-'));
-  const tarballs = await pack(join(directory, 'tarballs'));
+  tarballs = await pack(join(directory, 'tarballs'));
   const programs = join(directory, 'programs');
   folder = join(programs, 'application');
   await mkdir(folder, { recursive: true });
@@ -40,15 +65,18 @@ beforeAll(async () => {
   );
   await writeJson(join(folder, 'package.json'), { name: 'application', private: true, dependencies });
   await installPrograms(programs, ['application'], [...tarballs.values(), ...OTHERS]);
+  await installEarlier('10');
+  await installEarlier('11');
 }, LIMIT_MS);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-describe.each(['express', 'fastify'])('An application on %s', (platform) => {
+describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform) => {
   let result: Result;
 
   beforeAll(async () => {
-    await copyFile(join(__dirname, 'programs/application.mjs'), join(folder, 'application.mjs'));
-    const output = await command('node', ['application.mjs', platform, String(await freePort())], folder);
+    const home = nest === '12' ? folder : join(directory, nest);
+    await copyFile(join(__dirname, 'programs/application.mjs'), join(home, 'application.mjs'));
+    const output = await command('node', ['application.mjs', platform, String(await freePort())], home);
     result = JSON.parse(output) as Result;
   });
 

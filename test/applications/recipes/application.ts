@@ -55,7 +55,7 @@ export class Application {
   /** @param url of a database, or the path of a file for SQLite */
   async run({ program }: Recipe, kind: Kind, url: string): Promise<Result[]> {
     const script = join('dist', program, kind, 'ways.js');
-    const output = await command(join('node_modules', NODE, 'bin/node'), [script, kind, url, this.folder], this.folder);
+    const output = await command(join('node_modules', NODE, 'bin/node'), [script, kind, url], this.folder);
     const line = output.split('\n').find((one) => one.startsWith('[{'));
     if (line === undefined) throw new Error(`${script} printed no results:\n${output}`);
     return JSON.parse(line) as Result[];

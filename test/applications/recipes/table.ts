@@ -34,7 +34,9 @@ export function documentedTable(title: string): string[] {
   const section = page()
     .split(/^(?=### |<!-- )/m)
     .find((part) => part.startsWith(`### ${title}\n`));
-  return (section ?? '').split('\n').filter((line) => line.startsWith('| '));
+  const lines = (section ?? '').split('\n').filter((line) => line.startsWith('| '));
+  // Prettier aligns the columns.
+  return lines.map((line) => line.replace(/ +/g, ' ').replace(/-{3,}/g, '---'));
 }
 
 /** For `node test/applications/recipes/run.mjs --write-docs`. */

@@ -38,7 +38,7 @@ describe('the bodies of tags', () => {
 
   const refused: Record<string, unknown[]> = {
     tag: [undefined, null, 1, ['order']],
-    step: [undefined, null, 0, -1, 1.5, MAX_STEP + 1, '5', true, [5], {}],
+    step: [null, 0, -1, 1.5, MAX_STEP + 1, '5', true, [5], {}],
     maxId: [null, 1, '', '0', '-1', '01', '1.0', ' 1', '9223372036854775808', ['1']],
     description: [
       null,

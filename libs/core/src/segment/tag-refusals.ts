@@ -3,7 +3,7 @@ import { LeafError } from '../errors/leaf-error';
 export function unknownTag(tag: string): LeafError {
   return new LeafError(
     'LEAF_TAG_NOT_FOUND',
-    `There is no tag "${tag}". Create it with POST /api/tags or in the web console of leaf-server, with the option tags of IdModule, or as a row of leaf_alloc; it is found within a second.`,
+    `There is no tag "${tag}". Create it with POST /api/tags or in the web console of leaf-server, in the tags of IdModule, or as a row of leaf_alloc; it is found within a second.`,
   );
 }
 

@@ -27,7 +27,9 @@ export async function migrate(dataSource: DataSource, dialect: SchemaDialect, op
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
   try {
-    if ((await executor.getPendingMigrations()).length === 0) return;
+    // TypeORM 0.3 creates a missing table when it is asked for pending migrations: only one server may do that.
+    const isNew = !(await runner.hasTable(MIGRATIONS_TABLE));
+    if (!isNew && (await executor.getPendingMigrations()).length === 0) return;
     await dialect.alone(runner, () => runPending(executor, runner, options));
   } finally {
     await runner.release();

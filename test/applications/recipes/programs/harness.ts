@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import type { IdService } from '@leaf-ids/core';
-import { Leaf } from '@leaf-ids/id';
+import { InMemoryIdService } from '@leaf-ids/core/testing';
 import Libsql from 'libsql';
 import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
@@ -27,18 +26,14 @@ export interface Store {
 const FIRST = { order: 2n ** 60n + 1n, line: 2n ** 61n + 1n, ticket: 2n ** 62n + 1n };
 export const STORED = 2n ** 59n + 1n;
 
-const [kind, url, directory] = process.argv.slice(2) as [Kind, string, string];
+const [kind, url] = process.argv.slice(2) as [Kind, string];
 export const database = { kind, url };
 
-const leaf = await Leaf.start({
-  database: `sqlite:${join(directory, `leaf-${process.pid}.sqlite`)}`,
+const service = new InMemoryIdService({
   tags: Object.entries(FIRST).map(([tag, maxId]) => ({ tag, step: 1000, maxId })),
-  snowflake: {
-    registry: { strategy: 'local', directory: join(directory, `worker-${process.pid}`), workers: { '*': 0 } },
-  },
 });
 const issued = new Set<string>();
-export const ids = recorded(leaf.ids);
+export const ids = recorded(service);
 
 /** Adds every ID that `service` issues to `issued`. */
 function recorded(service: IdService): IdService {
@@ -145,6 +140,5 @@ export async function tryWays(
     results.push({ way, outcome: wrong ? 'wrong' : outcome, detail: faults.join('; ') });
   }
   process.stdout.write(`\n${JSON.stringify(results)}\n`);
-  await leaf.stop();
   process.exit();
 }
