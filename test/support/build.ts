@@ -1,25 +1,13 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { until } from './until';
+import { join } from 'node:path';
+import { exclusively, ROOT } from './exclusively';
 
-export const ROOT = resolve(__dirname, '../..');
+export { ROOT };
 export const SERVER_FILE = join(ROOT, 'dist/apps/leaf-server/src/main.js');
 
-const BUILD_LIMIT_MS = 180_000;
-
 /** Builds the server if its sources have changed. If test files run in parallel, one builds and the others wait. */
-export async function ensureBuilt(): Promise<void> {
-  const name = createHash('sha256').update(ROOT).digest('hex').slice(0, 16);
-  const lock = join(tmpdir(), `leaf-build-${name}.lock`);
-  await until('lock of the build', () => tryLock(lock), BUILD_LIMIT_MS);
-  try {
-    await build();
-  } finally {
-    rmSync(lock, { force: true });
-  }
+export function ensureBuilt(): Promise<void> {
+  return exclusively('build', build);
 }
 
 function build(): Promise<void> {
@@ -33,25 +21,4 @@ function build(): Promise<void> {
     child.on('error', fail);
     child.on('close', (code) => (code === 0 ? done() : fail(new Error(`The build failed:\n${output}`))));
   });
-}
-
-function tryLock(path: string): boolean {
-  try {
-    writeFileSync(path, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch {
-    if (!isHeld(path)) rmSync(path, { force: true });
-    return false;
-  }
-}
-
-/** A killed process leaves its lock file behind. */
-function isHeld(path: string): boolean {
-  try {
-    const pid = Number(readFileSync(path, 'utf8'));
-    if (pid > 0) process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as { code?: unknown }).code !== 'ESRCH';
-  }
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
-import { ROOT } from './build';
+import { exclusively, ROOT } from './exclusively';
 import { run } from './servers/services';
 
 interface PackedFile {
@@ -24,7 +24,8 @@ export async function pack(out: string, folders: readonly string[] = []): Promis
   await mkdir(out);
   const workspaces = folders.length > 0 ? folders.flatMap((folder) => ['-w', folder]) : ['--workspaces'];
   const options = ['--json', '--foreground-scripts=false', '--pack-destination', out];
-  const packed = JSON.parse(await command('npm', ['pack', ...workspaces, ...options], ROOT)) as PackedFile[];
+  const text = await exclusively('pack', () => command('npm', ['pack', ...workspaces, ...options], ROOT));
+  const packed = JSON.parse(text) as PackedFile[];
   return new Map(packed.map(({ name, filename }) => [name, join(out, filename)]));
 }
 
