@@ -38,7 +38,14 @@ const PUBLIC: Readonly<Record<string, string[]>> = {
     ...['EmbeddedIdService', 'IdModule', 'IdService', 'Leaf', 'LeafError', 'SegmentModule', 'SegmentService'],
     ...['SnowflakeModule', 'SnowflakeService'],
     // Options
-    ...['EmbeddedSnowflakeOptions', 'IdModuleExtras', 'IdModuleFactoryOptions', 'IdModuleOptions', 'LeafOptions'],
+    ...[
+      'DeclaredTag',
+      'EmbeddedSnowflakeOptions',
+      'IdModuleExtras',
+      'IdModuleFactoryOptions',
+      'IdModuleOptions',
+      'LeafOptions',
+    ],
     ...['LeafStores', 'NamedDataSource', 'OpenDataSource', 'PersistenceModuleOptions', 'RegistryOptions'],
     ...['SegmentModuleOptions', 'SnowflakeModuleOptions'],
     // Health, status and metrics

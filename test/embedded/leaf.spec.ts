@@ -183,7 +183,7 @@ describe('Leaf', () => {
   });
 
   it('counts on when a tag goes', async () => {
-    const leaf = await start({ database: file(), tags: ['order', 'invoice'] });
+    const leaf = await start({ database: file(), tags: ['order', { tag: 'invoice' }] });
     const registry = new Registry();
     await registerLeafMetrics(registry, leaf.ids);
     const total = async (): Promise<number> => {

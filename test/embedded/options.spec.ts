@@ -80,7 +80,7 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
     { database, tags: ['or der'] },
     'tags[0]: "or der" is not a valid tag; use 1 to 128 letters, digits, "-", "_", "." or ":", but not "." or ".."',
   ],
-  [{ database, tags: [{ tag: 'order' }] }, 'tags[0].step is required'],
+  [{ database, tags: [{ step: 1 }] }, 'tags[0].tag is required'],
   [{ database, tags: [{ tag: 'order', step: 0 }] }, 'tags[0].step must be a whole number of 1 or more, not 0'],
   [{ database, tags: [{ tag: 'order', step: 1, maxId: 5 }] }, 'tags[0].maxId must be a bigint such as 1n, not 5'],
   [

@@ -9,7 +9,7 @@ export { IdModule } from './id.module';
 export type { IdModuleExtras, IdModuleFactoryOptions, IdModuleOptions, NamedDataSource } from './id.module-definition';
 export { Leaf, type LeafStores } from './leaf';
 export { LeafHealthIndicator, type LeafHealth } from './leaf-health-indicator';
-export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
+export type { DeclaredTag, EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
 export type { MetricsRegistry } from './metrics/metric-set';
 export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/register-leaf-metrics';
 export { SegmentModule } from './segment.module';

@@ -21,6 +21,9 @@ export interface OpenDataSource {
   readonly dataSource: DataSource;
 }
 
+/** As `NewTag`; `step` is 2000 if omitted. */
+export type DeclaredTag = Omit<NewTag, 'step'> & Partial<Pick<NewTag, 'step'>>;
+
 export interface CommonOptions<Database> {
   /**
    * The URL of a database, or a data source of the application; Leaf opens its own connections with the same options.
@@ -31,7 +34,7 @@ export interface CommonOptions<Database> {
   /** Names of database settings that can lose a commit and that you accept: `['sync_binlog']`. */
   readonly accept?: readonly string[];
   /** Tags to create at start if they do not exist; a bare name starts at 1 with a step of 2000. */
-  readonly tags?: readonly (string | NewTag)[];
+  readonly tags?: readonly (string | DeclaredTag)[];
   /** Settings of segment mode, which is enabled if a database is given; false disables it. */
   readonly segment?: Partial<SegmentModuleOptions> | false;
   /** Settings of snowflake mode, which is disabled by default. */

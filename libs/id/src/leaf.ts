@@ -174,7 +174,7 @@ export class Leaf {
   /** Existing tags remain unchanged. */
   private async createTags(): Promise<void> {
     for (const declared of this.options.tags ?? []) {
-      const tag = typeof declared === 'string' ? { tag: declared, step: DEFAULT_STEP } : declared;
+      const tag = { step: DEFAULT_STEP, ...(typeof declared === 'string' ? { tag: declared } : declared) };
       this.aborting.throwIfAborted();
       await this.stores?.tags.create(tag).catch(ignoreExisting);
     }

@@ -63,7 +63,7 @@ export interface LeafConfig {
   readonly process: number | undefined;
   readonly drainMs: number;
   readonly http: HttpLimits;
-  /** How `application/json` shows a single ID above 2^53. */
+  /** How `application/json` shows a single ID. */
   readonly jsonIds: 'number' | 'string';
   /** Undefined: one is made at start. */
   readonly adminTokens: readonly NamedToken[] | undefined;

@@ -85,7 +85,7 @@ export const VARIABLES = {
   LEAF_JSON_IDS: variable(
     'number',
     oneOf('number', 'string'),
-    'how a single ID above 2^53 is shown to a client that accepts application/json first: number, as the Java service, or string',
+    'how a single ID is shown to a client that accepts application/json first: number, as by the Java service, or string, which no parser rounds',
   ),
   LEAF_ADMIN_TOKEN: variable(
     undefined,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** How `application/json` shows an ID above 2^53, which many parsers round when it is a number. */
+/** How a response of `application/json` shows an ID. Many parsers round a number above 2^53. */
 export type JsonIds = 'number' | 'string';
 
 const ACCEPT = 'accept';
@@ -21,7 +21,7 @@ export function prefersJson({ rawHeaders }: IncomingMessage): boolean {
 
 /** The text of an ID in a JSON response. */
 export function jsonId(id: string, ids: JsonIds): string {
-  return ids === 'number' || Number.isSafeInteger(Number(id)) ? id : `"${id}"`;
+  return ids === 'number' ? id : `"${id}"`;
 }
 
 /** A route of the Java service, with or without what follows the last dot, or a slash. */

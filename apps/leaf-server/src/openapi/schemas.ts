@@ -38,7 +38,7 @@ export const HTML = contentOf('text/html', 'HTML.', '<!doctype html>…');
 const JSON_ID = {
   type: 'integer',
   format: 'int64',
-  description: 'A number; above 2^53 a string, if the server has LEAF_JSON_IDS=string.',
+  description: 'A number; a string if the server has LEAF_JSON_IDS=string.',
   example: 1,
 } as const;
 

@@ -120,7 +120,7 @@ const INTERLEAVE: Rules<Interleave> = {
 /** The kinds of the fields; {@link assertNewTag} has their ranges. */
 const NEW_TAG: Rules<NewTag> = {
   tag: required(text),
-  step: required(whole(1)),
+  step: whole(1),
   maxId: bigint,
   maxStep: orNull(whole(1)),
   max: orNull(bigint),
