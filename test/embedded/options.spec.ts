@@ -122,6 +122,10 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
     'snowflake.registry.workers must give every instance a worker ID of its own',
   ],
   [
+    { snowflake: { registry: { strategy: 'local', workers: { '*': 1024 }, directory: '/a' } } },
+    'snowflake.registry.workers["*"] must be a whole number from 0 to 1023, not 1024',
+  ],
+  [
     { snowflake: { registry: { strategy: 'local', workers: { '*': 0 }, directry: '/a' } } },
     'unknown option snowflake.registry.directry; did you mean snowflake.registry.directory?',
     'snowflake.registry.directory is required',

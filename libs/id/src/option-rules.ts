@@ -17,7 +17,7 @@ import {
   textOr,
 } from '@leaf-ids/core/internal';
 import { acceptRule, databaseUrlRule, dataSourceRule, persistenceRule, signalRule } from '@leaf-ids/persistence';
-import { registryRule } from '@leaf-ids/registry';
+import { registryRule, workerIdFaults } from '@leaf-ids/registry';
 import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '@leaf-ids/segment';
 import { SNOWFLAKE_MODULE_RULES, type SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
@@ -58,7 +58,7 @@ export function assertLeafOptions(subject: string, options: LeafOptions): void {
   assertOptions(subject, object(OPTIONS), options);
   segmentOptions(options);
   const snowflake = snowflakeOptions(options);
-  if (snowflake !== undefined) refuseFaults(subject, leaseFaults(registryOptions(snowflake), 'snowflake.'));
+  if (snowflake !== undefined) refuseFaults(subject, snowflakeFaults(snowflake, 'snowflake.'));
 }
 
 /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
@@ -69,7 +69,13 @@ export function assertSegmentOptions(options: SegmentModuleOptions): void {
 /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
 export function assertSnowflakeOptions(options: SnowflakeModuleOptions): void {
   assertOptions('SnowflakeModule', object(SNOWFLAKE_MODULE_RULES), options);
-  refuseFaults('SnowflakeModule', leaseFaults(registryOptions(options)));
+  refuseFaults('SnowflakeModule', snowflakeFaults(options));
+}
+
+/** The faults of options that have none by themselves. */
+function snowflakeFaults(given: SnowflakeModuleOptions, path = ''): string[] {
+  const options = registryOptions(given);
+  return [...leaseFaults(options, path), ...workerIdFaults(options.registry, options.maxWorkerId, `${path}registry`)];
 }
 
 function orFalse(each: Rule): Rule {

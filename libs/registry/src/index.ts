@@ -12,6 +12,7 @@ export {
   STRATEGY_NAMES,
   type StrategyName,
   strategyOf,
+  workerIdFaults,
 } from './strategies/strategies';
 export { haveOwnWorkers } from './strategies/local';
 export { DirectoryWorkerStore } from './stores/directory/directory-store';

@@ -1,5 +1,5 @@
 import type { Instance } from '@leaf-ids/core';
-import { both, oneOf, refuseFaults, required, type Rule, rule } from '@leaf-ids/core/internal';
+import { both, oneOf, record, refuseFaults, required, type Rule, rule, whole } from '@leaf-ids/core/internal';
 import { type CustomOptions, customParts, customRule } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
 import { local, type LocalOptions } from './local';
@@ -48,6 +48,11 @@ export const registryRule: Rule = both(
     return (strategy === 'custom' ? customRule : STRATEGIES[strategy].rule)(value, name);
   },
 );
+
+/** The configured worker IDs that the layout does not allow, in options that have no faults by themselves. */
+export function workerIdFaults(options: RegistryOptions, maxWorkerId: number, name: string): readonly string[] {
+  return options.strategy === 'local' ? record(whole(0, maxWorkerId))(options.workers, `${name}.workers`) : [];
+}
 
 /** @throws LeafError `LEAF_CONFIG_INVALID` for invalid options */
 export function strategyOf(options: RegistryOptions): BoundStrategy {
