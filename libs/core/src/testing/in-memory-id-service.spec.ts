@@ -1,6 +1,7 @@
 import { FakeClock } from '../clock/fake-clock';
 import type { LeafErrorCode } from '../errors/error-catalogue';
 import { LeafError } from '../errors/leaf-error';
+import { DEFAULT_LAYOUT } from '../snowflake/bit-layout';
 import { InMemoryIdService } from './in-memory-id-service';
 
 const refusedWith = (code: LeafErrorCode): unknown => expect.objectContaining({ name: 'LeafError', code });
@@ -26,6 +27,21 @@ describe('InMemoryIdService', () => {
     expect(ids.tryNext('parcel')).toBeUndefined();
     expect(() => new InMemoryIdService({ tags: ['no tag'] })).toThrow(refusedWith('LEAF_TAG_INVALID') as Error);
     expect(() => new InMemoryIdService({ tags: [{ tag: 'order', step: 0 }] })).toThrow('step');
+  });
+
+  it.each<[object, string]>([
+    [{ workerId: 5000 }, 'workerId must be a whole number from 0 to 1023, not 5000'],
+    [
+      { workerId: 2, layout: { ...DEFAULT_LAYOUT, workerBits: 1 } },
+      'workerId must be a whole number from 0 to 1, not 2',
+    ],
+    [{ tag: ['order'] }, 'unknown option tag; did you mean tags?'],
+    [{ tags: 'order' }, 'tags must be an array, not "order"'],
+    [{ clock: 5 }, 'clock must be a Clock, not 5'],
+  ])('refuses the options %j', (options, fault) => {
+    const message = `The options of InMemoryIdService are invalid:\n  - ${fault}`;
+    const refused = expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }) as Error;
+    expect(() => new InMemoryIdService(options)).toThrow(refused);
   });
 
   it('ends a range with each step, as a database does', async () => {

@@ -3,7 +3,7 @@ import { FakeClock } from '../clock/fake-clock';
 import type { LeafErrorCode } from '../errors/error-catalogue';
 import type { LeafError } from '../errors/leaf-error';
 import { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE, onlyNumber, type PeriodNumber } from '../id-service';
-import { assertCount } from '../options';
+import { assertCount, assertOptions, having, list, object, type Rules, whole } from '../options';
 import { type IdRange, idsOf } from '../segment/id-range';
 import type { PeriodRanges } from '../segment/periods';
 import { BitLayout, type BitLayoutOptions, DEFAULT_LAYOUT, type SnowflakeParts } from '../snowflake/bit-layout';
@@ -19,6 +19,11 @@ export interface InMemoryIdServiceOptions {
   readonly layout?: BitLayoutOptions;
   /** Time of snowflake IDs and of periods; by default a `FakeClock`, which stands still at 2023-11-14T22:13:20Z. */
   readonly clock?: Clock;
+}
+
+/** Tags and layout have checks of their own. */
+function rulesOf({ maxWorkerId }: BitLayout): Rules<InMemoryIdServiceOptions> {
+  return { tags: list(() => []), workerId: whole(0, maxWorkerId), layout: () => [], clock: having('now', 'a Clock') };
 }
 
 /**
@@ -41,10 +46,14 @@ export class InMemoryIdService extends IdService {
   private timestamp = -1;
   private sequence = 0;
 
-  /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_BODY_INVALID`, `LEAF_LAYOUT_INVALID` for invalid options */
+  /**
+   * @throws LeafError `LEAF_CONFIG_INVALID`, `LEAF_TAG_INVALID`, `LEAF_BODY_INVALID`, `LEAF_LAYOUT_INVALID` for invalid
+   * options
+   */
   constructor(private readonly options: InMemoryIdServiceOptions = {}) {
     super();
     this.layout = new BitLayout(options.layout ?? DEFAULT_LAYOUT);
+    assertOptions('InMemoryIdService', object(rulesOf(this.layout)), options);
     this.clock = options.clock ?? new FakeClock();
     this.tags = new InMemoryTags(options.tags, this.clock);
   }
