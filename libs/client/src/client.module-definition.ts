@@ -8,7 +8,10 @@ export interface LeafClientModuleExtras {
   readonly isGlobal?: boolean;
 }
 
-export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<LeafClientOptions>()
+/** Transient: Nest 10 takes modules for the same one when their functions have the same source text. */
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<LeafClientOptions>({
+  alwaysTransient: true,
+})
   .setClassMethodName('forRoot')
   .setExtras<LeafClientModuleExtras>({ isGlobal: false }, (definition, { isGlobal = false }) => {
     refuseFaults('LeafClientModule', flag(isGlobal, 'isGlobal'));

@@ -18,8 +18,9 @@ export interface IdModuleExtras {
   readonly isGlobal?: boolean;
 }
 
+/** Transient: Nest 10 takes modules for the same one when their functions have the same source text. */
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } =
-  new ConfigurableModuleBuilder<IdModuleFactoryOptions>()
+  new ConfigurableModuleBuilder<IdModuleFactoryOptions>({ alwaysTransient: true })
     .setClassMethodName('forRoot')
     .setExtras<IdModuleExtras>({ isGlobal: false }, (definition, { isGlobal = false }) => {
       refuseFaults('IdModule', flag(isGlobal, 'isGlobal'));

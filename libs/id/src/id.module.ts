@@ -29,7 +29,9 @@ export class IdModule extends ConfigurableModuleClass {
         useFactory: (dataSource: DataSource) => ({ ...others, database: { dataSource } }),
       });
     }
-    return assemble(super.forRoot({ ...others, isGlobal, ...(database !== undefined && { database }) }));
+    const given = { ...others, ...(database !== undefined && { database }) };
+    // Nest 10 cannot serialize a value with a bigint, such as the maxId of a tag.
+    return this.forRootAsync({ isGlobal, useFactory: () => given });
   }
 
   static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {

@@ -8,10 +8,13 @@ import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import { leafModule } from './leaf.module';
 import { assertSegmentOptions } from './option-rules';
 
-/** A factory may return undefined to disable the mode. */
+/**
+ * A factory may return undefined to disable the mode. Transient: Nest 10 takes modules for the same one when their
+ * functions have the same source text.
+ */
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
   SegmentModuleOptions | undefined
->()
+>({ alwaysTransient: true })
   .setClassMethodName('forRoot')
   .build();
 
@@ -19,7 +22,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 @Module({})
 export class SegmentModule extends ConfigurableModuleClass {
   static override forRoot(options: SegmentModuleOptions): DynamicModule {
-    return assemble(super.forRoot(options));
+    return this.forRootAsync({ useFactory: () => options });
   }
 
   static override forRootAsync(

@@ -7,9 +7,12 @@ export interface RegistryModuleOptions extends Omit<WorkerRegistryOptions, 'name
   readonly registry: RegistryOptions;
 }
 
-/** Undefined options disable the registry, so that an application can decide at startup. */
+/**
+ * Undefined options disable the registry, so that an application can decide at startup. Transient: Nest 10 takes modules
+ * for the same one when their functions have the same source text.
+ */
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
   RegistryModuleOptions | undefined
->()
+>({ alwaysTransient: true })
   .setClassMethodName('forRoot')
   .build();

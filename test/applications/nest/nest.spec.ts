@@ -34,6 +34,7 @@ interface Result {
   readonly filtered: Record<string, Shown>;
   readonly tcp: unknown[];
   readonly overridden: string;
+  readonly several: string[];
   readonly unhooked: { readonly id: string; readonly warnings: string[] };
 }
 
@@ -111,6 +112,10 @@ describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform)
 
   it('opens no database when IdService is overridden', () => {
     expect(result.overridden).toBe('1');
+  });
+
+  it('has several modules, each with its own options', () => {
+    expect(result.several).toEqual(['100', '2000', '30000']);
   });
 
   it('is warned when it has no shutdown hooks', () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { IdService } from '@leaf-ids/core';
 import { InMemoryIdService, type InMemoryIdServiceOptions } from '@leaf-ids/core/testing';
@@ -25,6 +26,8 @@ export class IdTestingModule {
       providers: [
         { provide: InMemoryIdService, useFactory: () => new InMemoryIdService(options) },
         { provide: IdService, useExisting: InMemoryIdService },
+        // Nest 10 takes modules for the same one when their functions have the same source text.
+        { provide: randomUUID(), useValue: true },
       ],
       exports: [InMemoryIdService, IdService],
     };

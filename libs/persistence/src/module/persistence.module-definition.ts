@@ -89,9 +89,12 @@ const RULES: Rules<PersistenceModuleOptions> = {
 /** The rule of {@link PersistenceModuleOptions}. */
 export const persistenceRule = both(object(RULES), exactlyOne('url', 'shards', 'dataSource'));
 
-/** A factory may return undefined for no database. */
+/**
+ * A factory may return undefined for no database. Transient: Nest 10 takes modules for the same one when their functions
+ * have the same source text.
+ */
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<
   PersistenceModuleOptions | undefined
->()
+>({ alwaysTransient: true })
   .setClassMethodName('forRoot')
   .build();

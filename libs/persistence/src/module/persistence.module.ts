@@ -24,7 +24,7 @@ class PersistenceSettingsModule {}
 @Module({})
 export class PersistenceModule extends ConfigurableModuleClass {
   static override forRoot(options: PersistenceModuleOptions): DynamicModule {
-    return assemble(super.forRoot(options));
+    return this.forRootAsync({ useFactory: () => options });
   }
 
   static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {

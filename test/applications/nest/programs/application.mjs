@@ -104,11 +104,35 @@ async function unhooked() {
   return { id, warnings };
 }
 
+/** The IDs of two modules with factories of the same source text, and of one with a bigint in its options. */
+async function several() {
+  const database = 'sqlite::memory:';
+  const after = (maxId) => IdModule.forRootAsync({ useFactory: () => ({ database, tags: [tagAfter(maxId)] }) });
+  const modules = [after(100n), after(2000n), IdModule.forRoot({ database, tags: [tagAfter(30_000n)] })];
+  const imports = modules.map((leaf, index) => {
+    class FeatureModule {}
+    const provider = { provide: `ids ${index}`, useFactory: (ids) => ids, inject: [IdService] };
+    return { module: FeatureModule, imports: [leaf], providers: [provider] };
+  });
+  class AppModule {}
+  Module({ imports })(AppModule);
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+  const services = modules.map((_leaf, index) => app.get(`ids ${index}`, { strict: false }));
+  const ids = await Promise.all(services.map((service) => service.nextIdString('order')));
+  await app.close();
+  return ids;
+}
+
+function tagAfter(maxId) {
+  return { tag: 'order', step: 10, maxId };
+}
+
 const result = {
   plain: await responses(PlainModule, () => undefined),
   filtered: await responses(FilterModule, serializeBigInts),
   tcp: await overTcp(),
   overridden: await overridden(),
+  several: await several(),
   unhooked: await unhooked(),
 };
 console.log(JSON.stringify(result));
