@@ -153,6 +153,15 @@ export function subscriberContract(names: readonly OrmDatabase[]): void {
       expect(await dataSource.getRepository(Item).existsBy({ id: 77n })).toBe(true);
     });
 
+    it.each(['', '0', 0, 0n])('that hold the default %p of a class are refused, and nothing is stored', async (id) => {
+      const events = dataSource.getRepository(Event);
+      const before = await events.count();
+      const refused = expect.objectContaining({ code: 'LEAF_REQUEST_INVALID' });
+      await expect(events.save(events.create({ id: id as bigint, cause: null }))).rejects.toEqual(refused);
+      await expect(events.insert([{ cause: null }, { id: id as bigint, cause: null }])).rejects.toEqual(refused);
+      expect(await events.count()).toBe(before);
+    });
+
     it('are inherited', async () => {
       const company = await dataSource.getRepository(Company).save({ name: 'a' });
       expect(company.id).toBe(String(2n ** 60n + 1n));

@@ -132,6 +132,18 @@ describe('the options of a module', () => {
     expect(() => assertOptions('it', options, given)).toThrow(expect.objectContaining({ message }));
   });
 
+  it('must not come from a class, whose properties a copy would lack', () => {
+    class Given {
+      get a(): number {
+        return 1;
+      }
+    }
+    const message = 'The options of it are invalid:\n  - a must be a property of the object itself, not of its class';
+    expect(() => assertOptions('it', object({ a: whole(1) }), new Given())).toThrow(
+      expect.objectContaining({ message }),
+    );
+  });
+
   it('are refused only for a fault', () => {
     expect(() => refuseFaults('it', [])).not.toThrow();
     expect(() => refuseFaults('it', ['a', 'b'])).toThrow('The options of it are invalid:\n  - a\n  - b');

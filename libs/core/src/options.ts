@@ -113,7 +113,12 @@ export function object(rules: Readonly<Record<string, Rule>>): Rule {
         const hint = meant === undefined ? `the options are ${names.join(', ')}` : `did you mean ${path(meant)}?`;
         return `unknown option ${path(option)}; ${hint}`;
       }),
-      ...Object.entries(rules).flatMap(([option, each]) => each(Reflect.get(value as object, option), path(option))),
+      ...Object.entries(rules).flatMap(([option, each]) => {
+        const given: unknown = Reflect.get(value as object, option);
+        // Options are copied: what an object inherits would be checked and then lost.
+        if (given === undefined || Object.hasOwn(value as object, option)) return each(given, path(option));
+        return [`${path(option)} must be a property of the object itself, not of its class`];
+      }),
     ];
   });
 }

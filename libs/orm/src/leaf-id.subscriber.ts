@@ -45,6 +45,8 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   beforeInsert({ entity, metadata, queryRunner }: InsertEvent<Row>): Promise<unknown> | undefined {
     const keys = this.keysOf(metadata);
     if (keys.length === 0) return undefined;
+    const placeholder = keys.find(({ property }) => isPlaceholder(entity[property]));
+    if (placeholder !== undefined) return Promise.reject(placeholderFault(metadata.name, placeholder.property));
     const insert = this.upserts.pendingOf(queryRunner, metadata, keys);
     insert.rows++;
     let filled: Promise<unknown> | undefined;
@@ -97,6 +99,18 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
     this.keys.set(metadata, keys);
     return keys;
   }
+}
+
+/** What a class may have as its default: as a key, it would be that of every new row. */
+function isPlaceholder(value: unknown): boolean {
+  return value === '' || value === 0 || value === 0n || value === '0';
+}
+
+function placeholderFault(entity: string, property: string): LeafError {
+  return new LeafError(
+    'LEAF_REQUEST_INVALID',
+    `The key ${entity}.${property} of a new row is 0 or empty. Leave it undefined, so that Leaf fills it: declare it without a default.`,
+  );
 }
 
 function isSet(value: unknown): boolean {

@@ -23,6 +23,7 @@ describe('mapAsSpring', () => {
     ['/api/segment/get/order?size=1.5;2//', '/api/segment/get/order?size=1.5;2//'],
     ['/api/snowflake/get/event.v2?x', '/api/snowflake/get/event?x'],
     ['/decodeSnowflakeId.json?snowflakeId=1', '/decodeSnowflakeId?snowflakeId=1'],
+    ['/decodeSnowflakeId/?snowflakeId=1?2', '/decodeSnowflakeId?snowflakeId=1?2'],
     ['/cache.html', '/cache'],
     ['/db/', '/db'],
     ['/api/segment/batch/order.v1?size=2', '/api/segment/batch/order.v1?size=2'],

@@ -37,15 +37,17 @@ const JAVA_ROUTE =
  * @see UrlPathHelper, AntPathMatcher and PatternsRequestCondition of Spring Framework 4.3
  */
 export function mapAsSpring(request: IncomingMessage): void {
-  const [path = '', query] = (request.url as string).split(/(?=\?)/, 2);
-  const plain = path
+  const { url = '' } = request;
+  const end = url.indexOf('?') < 0 ? url.length : url.indexOf('?');
+  const plain = url
+    .slice(0, end)
     .replace(/;[^/]*/g, '')
     .replace(/%2e/gi, '.')
     .replace(/\/{2,}/g, '/');
   const { route, suffix, slash } = JAVA_ROUTE.exec(plain)?.groups ?? {};
   if (route === undefined) return;
   const cut = slash === undefined ? route : plain.slice(0, -1);
-  request.url = cut + (query ?? '');
+  request.url = cut + url.slice(end);
   if (suffix === 'json' && slash === undefined) request.rawHeaders.unshift(ACCEPT, JSON_MEDIA_TYPE);
 }
 

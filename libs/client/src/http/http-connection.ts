@@ -22,7 +22,7 @@ export interface HttpAnswer {
 }
 
 export interface HttpConnectionOptions {
-  /** Limit for one request, including the response body, in milliseconds. */
+  /** Limit for one request, including the token function and the response body, in milliseconds. */
   readonly timeoutMs: number;
   readonly token?: ClientToken | undefined;
 }
@@ -51,16 +51,17 @@ export class HttpConnection {
     this.path = url.pathname.replace(/\/+$/, '');
   }
 
-  /** @throws ServerFault when the response is not complete in time; LeafError when there is no token */
+  /** @throws ServerFault when the token or the response is not complete in time; LeafError when there is no token */
   async get(path: string): Promise<HttpAnswer> {
-    const headers = await this.headers();
-    if (this.closed) throw new ServerFault('no response: the client is closed');
     const { timeoutMs } = this.options;
+    const deadline = this.clock.monotonic() + timeoutMs;
+    const headers = await this.headers(deadline);
+    if (this.closed) throw new ServerFault('no response: the client is closed');
     const sent = this.send({ ...this.target, path: this.path + path, headers });
     this.pending.add(sent);
     try {
       const answer = answerTo(sent);
-      if (await withinDeadline(answer, this.clock.monotonic() + timeoutMs, this.clock)) return await answer;
+      if (await withinDeadline(answer, deadline, this.clock)) return await answer;
       throw new Error(`timed out after ${timeoutMs} ms`);
     } catch (error) {
       sent.destroy();
@@ -77,14 +78,22 @@ export class HttpConnection {
     this.target.agent.destroy();
   }
 
-  private async headers(): Promise<Record<string, string>> {
+  private async headers(deadline: number): Promise<Record<string, string>> {
     const { token } = this.options;
     if (token === undefined) return HEADERS;
+    const value = typeof token === 'string' ? token : await this.call(token, deadline);
+    return { ...HEADERS, authorization: `Bearer ${value}` };
+  }
+
+  private async call(token: () => string | Promise<string>, deadline: number): Promise<string> {
     try {
-      return { ...HEADERS, authorization: `Bearer ${typeof token === 'string' ? token : await token()}` };
+      const value = (async () => await token())();
+      if (await withinDeadline(value, deadline, this.clock)) return await value;
     } catch (cause) {
-      throw new LeafError('LEAF_UNAUTHORIZED', `The token function failed: ${messageOf(cause)}.`, { cause });
+      // The message of the cause can contain a secret: it is not repeated here.
+      throw new LeafError('LEAF_UNAUTHORIZED', 'The token function failed. See the cause of this error.', { cause });
     }
+    throw new ServerFault(`no request: the token function did not answer within ${this.options.timeoutMs} ms`);
   }
 }
 

@@ -31,10 +31,11 @@ export class LeafError extends Error {
 
   /**
    * Whether a client may see the message, as in errors of the package http-errors: Nest, Express, Fastify and Koa then
-   * respond with {@link statusCode}. False for faults that only an operator can correct.
+   * respond with {@link statusCode}. False for faults that only an operator can correct, and for faults between
+   * `LeafClient` and its servers: their messages are about the token and the addresses of the application.
    */
   get expose(): boolean {
-    return this.status !== 500;
+    return this.status !== 500 && !CLIENT_FAULTS.has(this.code);
   }
 
   /** {@link status}; undefined unless {@link expose}. */
@@ -60,6 +61,13 @@ export class LeafError extends Error {
     return RETRYABLE.has(this.code);
   }
 }
+
+/** Errors of `LeafClient` that do not concern the clients of its application. */
+const CLIENT_FAULTS: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
+  'LEAF_UNAUTHORIZED',
+  'LEAF_FORBIDDEN',
+  'LEAF_SERVERS_UNAVAILABLE',
+]);
 
 const RETRYABLE: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
   'LEAF_QUOTA_EXCEEDED',

@@ -1,8 +1,11 @@
 import 'reflect-metadata';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ArgumentsHost, Controller, Get, Logger, Module, Param } from '@nestjs/common';
+import { type ArgumentsHost, Controller, Get, Logger, Module, Param, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
 import { ERROR_CATALOGUE, type LeafErrorCode } from '../errors/error-catalogue';
 import { LeafError } from '../errors/leaf-error';
 import { serializeBigInts } from './bigint-json';
@@ -18,6 +21,12 @@ class IdController {
   @Get('break')
   break(): never {
     throw new Error('secret');
+  }
+
+  @Get('stream')
+  async stream(@Res() reply: FastifyReply): Promise<never> {
+    await new Promise((written) => reply.raw.write('1\n', written));
+    throw new LeafError('LEAF_SEGMENT_UNAVAILABLE', 'It is used up.');
   }
 
   @Get('bigints')
@@ -83,6 +92,47 @@ describe('LeafExceptionFilter', () => {
     );
   });
 
+  it.each<[LeafErrorCode, number, LeafErrorCode, string]>([
+    ['LEAF_UNAUTHORIZED', 500, 'LEAF_INTERNAL', 'Internal server error. See the log of the server.'],
+    ['LEAF_FORBIDDEN', 500, 'LEAF_INTERNAL', 'Internal server error. See the log of the server.'],
+    ['LEAF_SERVERS_UNAVAILABLE', 503, 'LEAF_SERVERS_UNAVAILABLE', 'No server available.'],
+  ])('logs %s of a LeafClient, and does not send its message', async (code, status, sent, detail) => {
+    const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const answer = await get(`refuse/${code}`);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, status === 503 ? '3' : null]);
+    expect(await answer.json()).toMatchObject({ status, code: sent, detail });
+    expect(log).toHaveBeenCalledWith(`${code}: It is ${code}. < secret`, expect.stringContaining('IdController'));
+  });
+
+  it('logs an error after the response has begun, and aborts the response', async () => {
+    const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const answer = await get('stream');
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow('terminated');
+    expect(log).toHaveBeenCalledWith('LEAF_SEGMENT_UNAVAILABLE: It is used up.', expect.any(String));
+    expect((await get('bigints')).status).toBe(500);
+  });
+
+  it('aborts a response of Express that has begun', async () => {
+    const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    // Express adds its methods to the response of Node.js.
+    const fail = (response: ServerResponse): void => {
+      const host = { getType: () => 'http', switchToHttp: () => ({ getResponse: () => response }) };
+      const error = new LeafError('LEAF_NOT_READY', 'It stops.');
+      new LeafExceptionFilter().catch(error, host as unknown as ArgumentsHost);
+    };
+    const server = createServer((_, response) => void response.write('1\n', () => fail(response)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      await expect(answer.text()).rejects.toThrow('terminated');
+      expect(log).toHaveBeenCalledWith('LEAF_NOT_READY: It stops.', expect.any(String));
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it('leaves other errors, and other protocols, to Nest', async () => {
     expect(await (await get('break')).json()).toEqual({ statusCode: 500, message: 'Internal server error' });
     const switchToHttp = jest.fn();
@@ -93,11 +143,13 @@ describe('LeafExceptionFilter', () => {
 });
 
 describe('Nest without the filter', () => {
+  const UNEXPOSED = new Set<LeafErrorCode>(['LEAF_UNAUTHORIZED', 'LEAF_FORBIDDEN', 'LEAF_SERVERS_UNAVAILABLE']);
+
   beforeEach(() => start(() => undefined));
 
   it.each(Object.keys(ERROR_CATALOGUE) as LeafErrorCode[])('responds to %s with its status', async (code) => {
     const answer = await get(`refuse/${code}`);
-    const { status } = ERROR_CATALOGUE[code];
+    const { status } = UNEXPOSED.has(code) ? ERROR_CATALOGUE.LEAF_INTERNAL : ERROR_CATALOGUE[code];
     expect(answer.status).toBe(status);
     const shown = status === 500 ? 'Internal server error' : `It is ${code}.`;
     expect(await answer.json()).toEqual({ statusCode: status, message: shown });

@@ -66,6 +66,11 @@ describe('leafKeys', () => {
       { customer: { update: { name: 'a' } }, lines: { update: { order: { create: {} } } } },
       { customer: { update: { name: 'a' } }, lines: { update: { order: { create: { id: 1n } } } } },
     ],
+    [
+      'update of one with a field of that name',
+      { lines: { update: { data: { note: 'json' }, order: { create: {} } } } },
+      { lines: { update: { data: { note: 'json' }, order: { create: { id: 1n } } } } },
+    ],
   ])('fills nested writes: %s', async (_, data, filled) => {
     expect(await run('Order', 'update', { data })).toEqual({ data: filled });
   });

@@ -38,8 +38,8 @@ export function newRows(models: PrismaModels, model: string, operation: string, 
       addRows(name, item.create);
       addFields(name, item.update);
     }
-    // The other end of a to-one relation may be updated without `data`.
-    for (const item of objectsOf(update)) addFields(name, item.data ?? item);
+    // The other end of a to-one relation may be updated without `data`, which may also be one of its fields.
+    for (const item of objectsOf(update)) addFields(name, isWrapped(item) ? item.data : item);
   }
 
   for (const { data, create, update } of objectsOf(args)) {
@@ -49,6 +49,10 @@ export function newRows(models: PrismaModels, model: string, operation: string, 
     addFields(model, update);
   }
   return rows;
+}
+
+function isWrapped(item: Fields): boolean {
+  return 'data' in item && Object.keys(item).every((key) => key === 'data' || key === 'where');
 }
 
 function objectsOf(value: unknown): Fields[] {
