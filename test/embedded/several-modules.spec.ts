@@ -2,16 +2,19 @@ import 'reflect-metadata';
 import { type DynamicModule, type InjectionToken, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { LeafClient, LeafClientModule } from '@leaf-ids/client';
-import { type IdModuleOptions, IdModule, IdService, SegmentModule, SegmentService } from '@leaf-ids/id';
+import { SegmentStore } from '@leaf-ids/core';
+import { IdModule, type IdModuleOptions, IdService, SegmentModule } from '@leaf-ids/id';
 import { IdTestingModule } from '@leaf-ids/id/testing';
-import { Persistence, PersistenceModule } from '@leaf-ids/persistence';
+import { PersistenceModule } from '@leaf-ids/persistence';
 import { DataSource } from 'typeorm';
 
 const MEMORY = 'sqlite::memory:';
 const NAMES = ['order', 'invoice'];
 
-/** What the feature modules of one application inject, each with a Leaf module of its own. */
-async function injected(token: InjectionToken, moduleFor: (name: string) => DynamicModule): Promise<unknown[]> {
+type ModuleFor = (name: string) => DynamicModule;
+
+/** Lets `use` have what the feature modules of one application inject, each with a Leaf module of its own. */
+async function inFeatures<T, R>(token: InjectionToken<T>, moduleFor: ModuleFor, use: (given: T) => R) {
   const imports = NAMES.map((name) => {
     @Module({})
     class FeatureModule {}
@@ -23,41 +26,43 @@ async function injected(token: InjectionToken, moduleFor: (name: string) => Dyna
   // The only algorithm of Nest 10: it identifies a module by its metadata as text.
   const options = { logger: false, abortOnError: false, moduleIdGeneratorAlgorithm: 'deep-hash' } as const;
   const app = await NestFactory.createApplicationContext(HostModule, options);
-  const found = NAMES.map((name) => app.get<unknown>(name, { strict: false }));
-  await app.close();
-  return found;
+  try {
+    return await Promise.all(NAMES.map((name) => use(app.get<T>(name, { strict: false }))));
+  } finally {
+    await app.close();
+  }
 }
 
-describe('Two modules whose functions have the same source text are two modules:', () => {
-  it.each<[string, InjectionToken, (name: string) => DynamicModule]>([
-    [
-      'IdModule',
-      IdService,
-      (name) => IdModule.forRootAsync({ useFactory: () => ({ database: MEMORY, tags: [name] }) }),
-    ],
+/** The one of the names that is a tag. */
+function tagOf(ids: IdService): Promise<string> {
+  return Promise.any(NAMES.map((name) => ids.nextId(name).then(() => name)));
+}
+
+describe('Two modules whose functions have the same source text have their own options:', () => {
+  it.each<[string, ModuleFor]>([
+    ['IdModule', (name) => IdModule.forRootAsync({ useFactory: () => ({ database: MEMORY, tags: [name] }) })],
     [
       'SegmentModule',
-      SegmentService,
-      (name) =>
-        SegmentModule.forRootAsync({
-          useFactory: () => ({ database: { url: MEMORY, migrate: true, firstTag: name } }),
-        }),
+      (firstTag) =>
+        SegmentModule.forRootAsync({ useFactory: () => ({ database: { url: MEMORY, migrate: true, firstTag } }) }),
     ],
-    [
-      'PersistenceModule',
-      Persistence,
-      (name) => PersistenceModule.forRootAsync({ useFactory: () => ({ url: MEMORY, migrate: true, firstTag: name }) }),
-    ],
-    [
-      'LeafClientModule',
-      LeafClient,
-      (name) => LeafClientModule.forRootAsync({ useFactory: () => ({ servers: [`http://${name}:8080`] }) }),
-    ],
-    ['IdTestingModule', IdService, (name) => IdTestingModule.forRoot({ tags: [name] })],
-  ])('%s', async (_name, token, moduleFor) => {
-    const [first, second] = await injected(token, moduleFor);
-    expect(first).toBeDefined();
-    expect(first).not.toBe(second);
+    ['IdTestingModule', (name) => IdTestingModule.forRoot({ tags: [name] })],
+  ])('%s', async (_name, moduleFor) => {
+    expect(await inFeatures(IdService, moduleFor, tagOf)).toEqual(NAMES);
+  });
+
+  it('PersistenceModule', async () => {
+    const moduleFor: ModuleFor = (firstTag) =>
+      PersistenceModule.forRootAsync({ useFactory: () => ({ url: MEMORY, migrate: true, firstTag }) });
+    const tags = await inFeatures(SegmentStore, moduleFor, (store) => store.listTags());
+    expect(tags).toMatchObject(NAMES.map((tag) => [{ tag }]));
+  });
+
+  it('LeafClientModule', async () => {
+    const moduleFor: ModuleFor = (name) =>
+      LeafClientModule.forRootAsync({ useFactory: () => ({ servers: [`http://${name}:8080`] }) });
+    const clients = await inFeatures(LeafClient, moduleFor, (client) => client);
+    expect(new Set(clients).size).toBe(2);
   });
 });
 
