@@ -44,7 +44,12 @@ const SCHEMA: SchemaDialect = {
   timestamp bigint NOT NULL,
   name varchar(255) NOT NULL UNIQUE
 )`,
-  alone: inTransaction,
+  alone: (runner, work) =>
+    inTransaction(runner, async () => {
+      // Any write as the first statement: a transaction that begins with a read cannot write once another process has.
+      await runner.query('PRAGMA user_version = 0');
+      await work();
+    }),
 };
 
 const IN_MEMORY = ':memory:';
