@@ -8,6 +8,8 @@ export const BODY_LIMIT = 65_536;
 const OUTSIDE = [400, 404, 405, 413, 414, 415];
 /** What is said of a request that is not as the document asks. */
 const REFUSALS = [400, 401, 413, 414, 415, 429];
+/** Of `/docs/`, which is the path of a file without a name. */
+const PAGE_REDIRECT = 308;
 
 /** Says whether an answer is one that the document promises for the request. */
 export class FuzzJudge {
@@ -22,7 +24,8 @@ export class FuzzJudge {
     const asked = this.askedOf(route, request);
     if (asked === undefined) {
       if (request.method !== 'HEAD' && status >= 400) problemCode(answer);
-      return OUTSIDE.includes(status) ? undefined : `Outside the document: ${told}`;
+      const isPage = request.operationId === 'docsFile' && status === PAGE_REDIRECT;
+      return isPage || OUTSIDE.includes(status) ? undefined : `Outside the document: ${told}`;
     }
     const broken = this.contract.faultOf(asked, answer, request.method === 'HEAD');
     if (broken !== undefined || asked !== route) return broken;

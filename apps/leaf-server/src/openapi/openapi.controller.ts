@@ -72,7 +72,6 @@ export class OpenApiController {
   @ApiOperation({ operationId: 'docsFile', summary: 'A file of the Swagger UI page' })
   @ApiParam({ name: 'name', schema: { type: 'string', enum: FILES, example: FILES[0] } })
   @ApiResponse({ status: 200, description: 'Script, style or image.', ...contentOf('*/*', 'The file.') })
-  @ApiResponse({ status: 308, description: 'Without a name: to the page.' })
   @ApiProblems('LEAF_NOT_FOUND')
   async file(@Param('name') name: string, @Res() reply: FastifyReply): Promise<void> {
     const [type, body] = name === START ? [SWAGGER_UI['swagger-ui-bundle.js'], START_SCRIPT] : await shippedFile(name);
