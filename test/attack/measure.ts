@@ -33,7 +33,7 @@ export interface AttackResult {
 
 /** Attacks a server of its own in several windows, each beside one at rest and one with ordinary callers. */
 export async function measure(attack: Attack, server: LimitedServer): Promise<AttackResult> {
-  const { paths = SINGLE_IDS, fresh = false, ordinary = ORDINARY_LOAD } = attack;
+  const { paths = SINGLE_IDS, fresh = false, ordinary = ORDINARY_LOAD, mostRatio = MOST_RATIO } = attack;
   const meter = new IdMeter({ port: server.port, paths, perSecond: PER_SECOND, fresh });
   const seen: Record<'rest' | 'ordinary' | 'during', Latency[]> = { rest: [], ordinary: [], during: [] };
   const attacker: Record<string, number> = {};
@@ -43,7 +43,7 @@ export async function measure(attack: Attack, server: LimitedServer): Promise<At
   let ratio = Infinity;
   try {
     await beside(ordinary, server, meter);
-    for (let round = 0; round < MOST_ROUNDS && ratio > MOST_RATIO && server.running && hasTime(); round++) {
+    for (let round = 0; round < MOST_ROUNDS && ratio > mostRatio && server.running && hasTime(); round++) {
       seen.rest.push(await meter.measure(WINDOW_MS));
       seen.ordinary.push((await beside(ordinary, server, meter)).latency);
       const { latency, statuses, probe } = await beside(attack, server, meter);
