@@ -15,6 +15,7 @@ const INSTALLED = new Map([
   ['@leaf-ids/client', 2],
   ['@leaf-ids/core', 3],
   ['@leaf-ids/id', 1],
+  ['@leaf-ids/nest', 1],
   ['@leaf-ids/orm', 1],
 ]);
 

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { LeafExceptionFilter } from '@leaf-ids/core/nest';
+import { LeafExceptionFilter } from '@leaf-ids/nest';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';

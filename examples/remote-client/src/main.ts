@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { LeafServerAddress } from '@leaf-ids/client';
-import { LeafExceptionFilter } from '@leaf-ids/core/nest';
+import { LeafExceptionFilter } from '@leaf-ids/nest';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';

@@ -2,7 +2,14 @@ export { unlessAborted, withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
 export { codeOf, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
-export { internalError, type Problem, PROBLEM_TYPE, problemOf, sendProblem } from './errors/problem';
+export {
+  internalError,
+  type Problem,
+  PROBLEM_TYPE,
+  problemOf,
+  type ProblemResponse,
+  sendProblem,
+} from './errors/problem';
 export { Histogram } from './histogram';
 export { onlyNumber } from './id-service';
 export { isCount, isTime, parseArray, parseObject } from './json';

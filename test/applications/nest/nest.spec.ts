@@ -6,7 +6,16 @@ import { freePort } from '../../support/free-port';
 import { command, install, installPrograms, pack, writeJson } from '../../support/packages';
 
 const LIMIT_MS = 300_000;
-const PACKAGES = ['@leaf-ids/core', '@leaf-ids/id', '@types/jest', '@types/node', 'libsql', 'mysql2', 'rxjs'];
+const PACKAGES = [
+  '@leaf-ids/core',
+  '@leaf-ids/id',
+  '@leaf-ids/nest',
+  '@types/jest',
+  '@types/node',
+  'libsql',
+  'mysql2',
+  'rxjs',
+];
 const NEST = ['common', 'core', 'platform-fastify', 'schedule', 'testing', 'typeorm'].map((name) => `@nestjs/${name}`);
 /** Not installed in this repository. */
 const OTHERS = ['@nestjs/platform-express@12', '@nestjs/microservices@12'];

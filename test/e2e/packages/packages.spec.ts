@@ -43,7 +43,18 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 it('there is a package of each library', () => {
-  const names = ['client', 'core', 'id', 'migrations', 'orm', 'persistence', 'registry', 'segment', 'snowflake'];
+  const names = [
+    'client',
+    'core',
+    'id',
+    'migrations',
+    'nest',
+    'orm',
+    'persistence',
+    'registry',
+    'segment',
+    'snowflake',
+  ];
   expect([...tarballs.keys()].sort()).toEqual(names.map((name) => `@leaf-ids/${name}`));
 });
 

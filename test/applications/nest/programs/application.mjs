@@ -1,8 +1,8 @@
 // A Nest application on Express or Fastify, outside of the repository. Argument: express or fastify.
-// Writes one line of JSON: how it responds with what @leaf-ids/core/nest brings, and without.
+// Writes one line of JSON: how it responds with what @leaf-ids/nest brings, and without.
 import 'reflect-metadata';
 import { LeafError } from '@leaf-ids/core';
-import { LeafExceptionFilter, serializeBigInts } from '@leaf-ids/core/nest';
+import { LeafExceptionFilter, serializeBigInts } from '@leaf-ids/nest';
 import { IdModule, IdService } from '@leaf-ids/id';
 import { InMemoryIdService } from '@leaf-ids/id/testing';
 import { Controller, Get, Module, Param } from '@nestjs/common';

@@ -6,8 +6,7 @@ import { type ArgumentsHost, Controller, Get, Logger, Module, Param, Res } from 
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
-import { ERROR_CATALOGUE, type LeafErrorCode } from '../errors/error-catalogue';
-import { LeafError } from '../errors/leaf-error';
+import { ERROR_CATALOGUE, LeafError, type LeafErrorCode } from '@leaf-ids/core';
 import { serializeBigInts } from './bigint-json';
 import { LeafExceptionFilter } from './leaf-exception.filter';
 

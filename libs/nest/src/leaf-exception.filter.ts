@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
-import { LeafError, reasonOf } from '../errors/leaf-error';
-import { internalError, type ProblemResponse, sendProblem } from '../errors/problem';
+import { LeafError } from '@leaf-ids/core';
+import { internalError, type ProblemResponse, reasonOf, sendProblem } from '@leaf-ids/core/internal';
 
 /**
  * Responds to a `LeafError` over HTTP, on Express and Fastify, as a Leaf server does: with the status of its code, a
