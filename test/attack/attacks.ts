@@ -12,8 +12,6 @@ export interface Attack {
   readonly paths?: readonly string[];
   /** The measured callers open a new connection for each request. */
   readonly fresh?: boolean;
-  /** The largest ratio of the p99; 2 when left out. */
-  readonly mostRatio?: number;
   /** The load that the attack is compared with; {@link ORDINARY_LOAD} when left out. */
   readonly ordinary?: Attack;
   /** Where the standard output of the server goes; a pipe that is read when left out. */
@@ -53,8 +51,6 @@ const CROWD_LOAD: Attack = {
 const request = (path: string, head = ''): string => `GET ${path} HTTP/1.1\r\nHost: leaf\r\n${head}\r\n`;
 const TAG = 'leaf-segment-test';
 const PACKET_PAUSE_MS = 100;
-/** Node.js parses a packet of 64 KiB in one turn of the event loop, which takes several milliseconds. */
-const PACKET_RATIO = 6;
 const MALFORMED = [
   'GET / HTTP/9.9\r\nHost: leaf\r\n\r\n',
   'GET /metrics HTTP/1.1\r\nHost: leaf\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
@@ -77,19 +73,16 @@ async function guess(crowd: Crowd): Promise<unknown> {
 export const ATTACKS: readonly Attack[] = [
   {
     name: '1800 × `GET /metrics` in one packet, 1000 tags',
-    mostRatio: PACKET_RATIO,
     tags: 1000,
     run: (crowd) => pipeline(crowd, '/metrics', 1800),
   },
   {
     name: '1800 × `GET /metrics` in one packet, two processes',
-    mostRatio: PACKET_RATIO,
     env: { LEAF_PROCESSES: '2' },
     run: (crowd) => pipeline(crowd, '/metrics', 1800),
   },
   {
     name: '1800 × `GET /metricsfoo` in one packet',
-    mostRatio: PACKET_RATIO,
     allowed: ['404', '503', 'closed'],
     run: (crowd) => pipeline(crowd, '/metricsfoo', 1800),
   },

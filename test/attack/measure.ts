@@ -11,8 +11,10 @@ const WINDOW_MS = 800;
 const MOST_ROUNDS = 6;
 /** No further round begins after this time: an attack that succeeds may stop the server for seconds in each. */
 const ROUNDS_MS = 20_000;
-/** How much later an ID may come beside an attack. */
-export const MOST_RATIO = 2;
+/** How much later an ID should come beside an attack: rounds are added while the ratio is larger. */
+export const WANTED_RATIO = 2;
+/** Where a test fails. An attack that succeeds reaches hundreds; on an idle machine, 1 ms at rest makes ratios up to 5. */
+export const MOST_RATIO = 10;
 
 export interface AttackResult {
   readonly name: string;
@@ -33,7 +35,7 @@ export interface AttackResult {
 
 /** Attacks a server of its own in several windows, each beside one at rest and one with ordinary callers. */
 export async function measure(attack: Attack, server: LimitedServer): Promise<AttackResult> {
-  const { paths = SINGLE_IDS, fresh = false, ordinary = ORDINARY_LOAD, mostRatio = MOST_RATIO } = attack;
+  const { paths = SINGLE_IDS, fresh = false, ordinary = ORDINARY_LOAD } = attack;
   const meter = new IdMeter({ port: server.port, paths, perSecond: PER_SECOND, fresh });
   const seen: Record<'rest' | 'ordinary' | 'during', Latency[]> = { rest: [], ordinary: [], during: [] };
   const attacker: Record<string, number> = {};
@@ -43,7 +45,7 @@ export async function measure(attack: Attack, server: LimitedServer): Promise<At
   let ratio = Infinity;
   try {
     await beside(ordinary, server, meter);
-    for (let round = 0; round < MOST_ROUNDS && ratio > mostRatio && server.running && hasTime(); round++) {
+    for (let round = 0; round < MOST_ROUNDS && ratio > WANTED_RATIO && server.running && hasTime(); round++) {
       seen.rest.push(await meter.measure(WINDOW_MS));
       seen.ordinary.push((await beside(ordinary, server, meter)).latency);
       const { latency, statuses, probe } = await beside(attack, server, meter);
