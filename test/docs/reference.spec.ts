@@ -8,7 +8,7 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const below = (folder: string): string[] =>
   (readdirSync(join(root, folder), { recursive: true }) as string[]).map((file) => join(folder, file));
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+  ...['README.md', 'README.zh.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
   ...['bench', 'docs', 'examples', 'libs', 'migrations', 'test']
     .flatMap(below)
     .filter((file) => file.endsWith('.md') && !/node_modules|dist/.test(file)),
