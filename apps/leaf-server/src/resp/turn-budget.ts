@@ -2,6 +2,8 @@ import type { Clock } from '@leaf-ids/core';
 
 /** Time of all connections together in one turn of the event loop. */
 const TURN_MS = 2;
+/** Time of one connection while others wait. */
+const SLICE_MS = 0.2;
 
 /** Limits how long connections work in each turn of the event loop, so that HTTP has its turn in between. */
 export class TurnBudget {
@@ -12,8 +14,9 @@ export class TurnBudget {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether there is time left at `now`. */
-  admits(now: number): boolean {
+  /** Whether a connection that works since `begunAt` may go on. */
+  admits(now: number, begunAt = now): boolean {
+    if (this.waiting.length > 0 && now - begunAt >= SLICE_MS) return false;
     if (this.endsAt === undefined) {
       this.endsAt = now + TURN_MS;
       setImmediate(() => this.next());
