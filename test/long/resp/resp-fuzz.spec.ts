@@ -4,7 +4,7 @@ import { fuzz } from '../../support/resp-fuzz';
 import { BuiltServers } from '../../support/servers/built-server';
 import { respPortOf } from '../../support/servers/resp-port';
 
-/** `STREAMS=1000000 npm run test:long -- test/long/resp` takes about half an hour. */
+/** `STREAMS=1000000 npm run test:long -- test/long/resp` takes about five minutes. */
 const STREAMS = Number(process.env.STREAMS ?? 50_000);
 const WARM_UP = 10_000;
 const MAX_GROWTH_MIB = 100;
