@@ -92,16 +92,16 @@ export class RespConnection {
     this.socket.pause();
   }
 
-  private waitForTurn(): void {
+  private waitForTurn(isInterrupted: boolean): void {
     this.stop('turn');
-    this.parts.budget.wait(() => this.resume('turn'));
+    this.parts.budget.wait(() => this.resume('turn'), isInterrupted);
   }
 
   private work(): void {
     const { clock, budget } = this.parts;
     const begunAt = clock.monotonic();
     if (!budget.admits(begunAt)) {
-      this.waitForTurn();
+      this.waitForTurn(false);
       return;
     }
     let steps = 0;
@@ -109,7 +109,7 @@ export class RespConnection {
       const isLong = this.replies.length >= WRITE_SIZE;
       if (isLong && !this.flush()) this.stop('room');
       else if ((isLong || ++steps % CLOCK_EVERY === 0) && !budget.admits(clock.monotonic(), begunAt)) {
-        this.waitForTurn();
+        this.waitForTurn(true);
       }
     }
     if (!this.flush()) this.stop('room');

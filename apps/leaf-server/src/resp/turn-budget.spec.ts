@@ -11,7 +11,7 @@ describe('TurnBudget', () => {
       budget.wait(() => {
         served.push(name);
         clock.pause(1);
-      });
+      }, false);
     };
     expect(budget.admits(clock.monotonic())).toBe(true);
     clock.pause(2);
@@ -29,9 +29,23 @@ describe('TurnBudget', () => {
     const begunAt = clock.monotonic();
     expect(budget.admits(begunAt)).toBe(true);
     expect(budget.admits(begunAt + 1, begunAt)).toBe(true);
-    budget.wait(() => undefined);
+    budget.wait(() => undefined, false);
     expect(budget.admits(begunAt + 0.1, begunAt)).toBe(true);
     expect(budget.admits(begunAt + 0.2, begunAt)).toBe(false);
     expect(budget.admits(begunAt + 1)).toBe(true);
+  });
+
+  it('alternates between connections that have not begun and interrupted ones', async () => {
+    const clock = new FakeClock();
+    const budget = new TurnBudget(clock);
+    const served: string[] = [];
+    const wait = (name: string, isInterrupted: boolean): void => {
+      budget.wait(() => served.push(name), isInterrupted);
+    };
+    budget.admits(clock.monotonic());
+    for (const name of ['long 1', 'long 2', 'long 3']) wait(name, true);
+    for (const name of ['short 1', 'short 2']) wait(name, false);
+    await turn();
+    expect(served).toEqual(['short 1', 'long 1', 'short 2', 'long 2', 'long 3']);
   });
 });
