@@ -18,6 +18,7 @@ const HTTP_SOURCES = [`/api/segment/get/${TAG}`, '/api/snowflake/get/measured'];
 const SOURCES = [...HTTP_SOURCES, `INCR ${TAG}`];
 
 const KIB = 1024;
+const randomTag = (): string => randomBytes(8).toString('hex');
 const MALFORMED = [
   '$1000000000000\r\n',
   '*1000000000\r\n',
@@ -36,9 +37,22 @@ async function packet(crowd: Crowd, bytes: string, count: number): Promise<void>
   socket.end();
 }
 
-const BATCH = encode('LEAF.NEXT', TAG, '10000');
+/** Of another tag than the measured callers, whose buffer would be empty otherwise. */
+const BATCH = encode('LEAF.NEXT', 'service.tag-1', '10000');
 /** Lines of the reply. */
 const BATCH_LINES = 20_001;
+
+/** As many callers of as many IDs over HTTP: each call writes to the database, over either protocol. */
+const RANGE_LOAD: Attack = {
+  name: 'ordinary callers of ranges',
+  run: (crowd) => crowd.loop(20, () => crowd.ask(`/api/segment/range/${TAG}?size=${MAX_RANGE_SIZE}`)),
+};
+
+/** Unknown tags over HTTP: each is looked up in the database, over either protocol. */
+const UNKNOWN_LOAD: Attack = {
+  name: 'callers of unknown tags',
+  run: (crowd) => crowd.loop(20, () => crowd.ask(`/api/segment/get/${randomTag()}`)),
+};
 
 /** As many callers as read nothing, who read: in each of their replies are as many IDs. */
 const BATCH_LOAD: Attack = {
@@ -76,21 +90,24 @@ export const RESP_ATTACKS: readonly Attack[] = [
   {
     name: `Redis protocol: 20 callers of \`INCRBY tag 1000000\` without a pause`,
     sources: SOURCES,
+    ordinary: RANGE_LOAD,
     allowed: ['200'],
     run: (crowd) => crowd.loop(20, () => packet(crowd, encode('INCRBY', TAG, String(MAX_RANGE_SIZE)).repeat(10), 10)),
   },
   {
     name: 'Redis protocol: 2000 unknown tags in one packet, on 20 connections',
     sources: SOURCES,
+    ordinary: UNKNOWN_LOAD,
     run: (crowd) =>
       crowd.loop(20, () => {
-        const tags = Array.from({ length: 2000 }, () => randomBytes(8).toString('hex'));
-        return packet(crowd, tags.map((tag) => encode('INCR', tag)).join(''), tags.length);
+        const commands = Array.from({ length: 2000 }, () => encode('INCR', randomTag()));
+        return packet(crowd, commands.join(''), commands.length);
       }),
   },
   {
     name: 'Redis protocol: 100 connections that request 20 × 10,000 IDs each and read nothing',
     sources: SOURCES,
+    tags: 2,
     ordinary: BATCH_LOAD,
     run: async (crowd: Crowd): Promise<void> => {
       const bytes = BATCH.repeat(20);
