@@ -138,7 +138,7 @@ export const VARIABLES = {
   LEAF_WORKER_WINDOWS: variable(
     768,
     integer(1, 1024),
-    'maximum number of worker windows at the same time; the other worker IDs remain for servers',
+    'maximum number of worker windows at the same time, and never more than three quarters of the worker IDs, since servers need some',
   ),
   LEAF_MAX_CONNECTIONS: variable(
     1000,
