@@ -63,7 +63,14 @@ export { orRefusal } from './segment/segment-store';
 export { nextStep } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
-export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, newTagRule } from './segment/tag-store';
+export {
+  type DeclaredTag,
+  DEFAULT_STEP,
+  fitsDescription,
+  MAX_DESCRIPTION,
+  newTagOf,
+  newTagRule,
+} from './segment/tag-store';
 export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
 export { defaultLayout, layoutRule } from './snowflake/bit-layout';
 export type { IssueWindow, Tenure } from './snowflake/issue-window';
