@@ -66,6 +66,7 @@ export class LeafError extends Error {
 const CLIENT_FAULTS: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
   'LEAF_UNAUTHORIZED',
   'LEAF_FORBIDDEN',
+  'LEAF_TOO_MANY_FAILURES',
   'LEAF_SERVERS_UNAVAILABLE',
 ]);
 
