@@ -34,11 +34,7 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_DATABASE_URL_FILE: neverEmpty(
-    variable(
-      undefined,
-      text(/^[^\0]+$/, 'a path'),
-      'a file with the same, in place of LEAF_DATABASE_URL; read at the start',
-    ),
+    variable(undefined, text(/^[^\0]+$/, 'a path'), 'file with the value of LEAF_DATABASE_URL; read at the start'),
   ),
   LEAF_DATABASE_URLS: neverEmpty(
     variable(

@@ -98,7 +98,7 @@ describe('loadConfig', () => {
     });
     expect(fault({ LEAF_RESP_PORT: '8080' })).toContain('LEAF_RESP_PORT must differ from LEAF_PORT');
     expect(fault({ LEAF_RESP_PORT: '9', LEAF_MANAGEMENT_PORT: '9' })).toContain('and LEAF_MANAGEMENT_PORT');
-    expect(fault({ LEAF_RESP_TLS_CERT_FILE: 'a.pem' })).toContain('need each other');
+    expect(fault({ LEAF_RESP_TLS_CERT_FILE: 'a.pem' })).toContain('must be set together');
   });
 
   it('logs for people on a terminal only', () => {
