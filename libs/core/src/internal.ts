@@ -83,6 +83,7 @@ export {
 } from './snowflake/snowflake-options';
 export { firstAddress, type HostAddresses, INSTANCE_RULES, isLoopback, processInstance } from './worker/instance';
 export { LeaseHolder } from './worker/lease-holder';
+export { ImportFile, type ImportedWorker } from './worker/import-file';
 export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
