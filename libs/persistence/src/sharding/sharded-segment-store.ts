@@ -95,13 +95,14 @@ export class ShardedSegmentStore extends SegmentStore {
     }
   }
 
-  /** Queries the databases in parallel. */
+  /** Queries the databases in parallel. Tags that need more than their owner are allocated one by one. */
   override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
     const answers = new Map<AllocationRequest, Allocation | LeafError>();
-    const shards = new Set(requests.map(({ tag }) => this.shards.of(tag)));
+    const plain = requests.filter(({ tag }) => !this.shared.has(tag) && !this.behind.has(tagOfRow(tag)));
+    const shards = new Set(plain.map(({ tag }) => this.shards.of(tag)));
     await Promise.all(
       Array.from(shards, async (shard) => {
-        const own = requests.filter(({ tag }) => this.shards.of(tag) === shard);
+        const own = plain.filter(({ tag }) => this.shards.of(tag) === shard);
         const found = await orRefusal(allocateFrom(shard, own));
         own.forEach((request, index) => {
           const answer = found instanceof LeafError ? found : found[index];
@@ -109,7 +110,12 @@ export class ShardedSegmentStore extends SegmentStore {
         });
       }),
     );
-    return requests.flatMap((request) => answers.get(request) ?? []);
+    return Promise.all(
+      requests.map(async (request) => {
+        const { tag, size } = request;
+        return answers.get(request) ?? (await orRefusal(this.allocate(tag, size)));
+      }),
+    );
   }
 
   override databaseOf(tag: string): string {
