@@ -163,6 +163,7 @@ describe('loadConfig', () => {
     expect(recycle?.horizonMs).toBe(3_600_000);
     expect(fault({ LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' })).toContain('LEAF_ZOOKEEPER');
     expect(fault({ ...zookeeper, LEAF_ZOOKEEPER_AUTH: 'plain:secret' })).not.toContain('secret');
+    expect(fault({ LEAF_ZOOKEEPER: 'zk:0' })).toContain('LEAF_ZOOKEEPER has an invalid host "zk:0"; use host:port');
   });
 
   it('does not begin anew for those who come from the Java service', () => {
