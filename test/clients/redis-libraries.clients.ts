@@ -1,10 +1,10 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureBuilt, ROOT } from '../../support/build';
-import { command } from '../../support/packages';
-import { takeThroughCrash } from '../../support/servers/take-through-crash';
-import { requireTool } from '../../support/tools';
+import { ensureBuilt, ROOT } from '../support/build';
+import { command } from '../support/packages';
+import { takeThroughCrash } from '../support/servers/take-through-crash';
+import { requireTool } from '../support/tools';
 
 /** Their first run on a machine fetches the libraries from the registries. */
 const BUILD_MS = 300_000;
