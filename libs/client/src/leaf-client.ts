@@ -69,7 +69,7 @@ export class LeafClient extends IdService {
   constructor(options: LeafClientOptions, clock: Clock = new SystemClock(), random: RandomSource = systemRandom) {
     super();
     const resolved = resolveOptions(options);
-    const { timeoutMs, maxRequests, maxWaiting, segment, snowflake } = resolved;
+    const { timeoutMs, maxRequests, maxWaiting, prefetch, segment, snowflake } = resolved;
     const closing = this.closing.signal;
     // Each request and each waiting call adds a listener, so a large number of listeners is not a leak.
     setMaxListeners(0, closing);
@@ -80,7 +80,7 @@ export class LeafClient extends IdService {
     this.servers = openServers(resolved, clock, random, events);
     const choice = new ServerChoice(this.servers, options.zone, random);
     const requester = new Requester(this.servers, choice, new Semaphore(maxRequests), clock, random, closing);
-    const context = { requester, clock, random, callerLimit: this.callerLimit, timeoutMs, closing, events };
+    const context = { requester, clock, random, callerLimit: this.callerLimit, timeoutMs, prefetch, closing, events };
     this.tags = new TagBuffers(context, segment);
     this.periods = new PeriodRequests(context);
     this.snowflakeBuffer = new SnowflakeBuffer(context, snowflake);

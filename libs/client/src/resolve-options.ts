@@ -16,6 +16,7 @@ export interface ResolvedOptions {
   readonly requestTimeoutMs: number;
   readonly maxRequests: number;
   readonly maxWaiting: number;
+  readonly prefetch: boolean;
   readonly segment: PrefetchOptions;
   readonly snowflake: SnowflakePrefetchOptions;
   readonly ejection: EjectionOptions;
@@ -27,7 +28,7 @@ export interface ResolvedOptions {
 export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
   assertOptions('LeafClient', object(CLIENT_RULES), options);
   const { segment, snowflake, ejection, ...defaults } = DEFAULT_CLIENT_OPTIONS;
-  const { servers, timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, preload, token } = withDefaults(
+  const { servers, timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, prefetch, preload, token } = withDefaults(
     defaults,
     options,
   );
@@ -36,7 +37,7 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
       const { url, zone } = typeof server === 'string' ? { url: server, zone: undefined } : server;
       return { url: new URL(url), zone };
     }),
-    ...{ timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, token },
+    ...{ timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, prefetch, token },
     segment: withDefaults(segment, options.segment ?? {}),
     snowflake: withDefaults(snowflake, options.snowflake ?? {}),
     ejection: withDefaults(ejection, options.ejection ?? {}),

@@ -30,6 +30,7 @@ export class ClientRig {
       random,
       callerLimit: this.callerLimit,
       timeoutMs: 1000,
+      prefetch: true,
       closing: this.closing.signal,
       events: {
         onLoad: (what, count) => this.log.push(`${what}: ${count}`),

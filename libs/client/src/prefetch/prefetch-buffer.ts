@@ -34,6 +34,8 @@ const FIRST_LOADS = 2;
  * - *waiting*: no IDs are buffered; callers wait for the load in progress, up to their deadline.
  * - *refused*: a load was refused permanently; calls reject with this refusal for one second, then a new load starts.
  * - *closed*: final.
+ *
+ * Without prefetch, a load starts only while callers wait, and has the IDs that they wait for.
  */
 export abstract class PrefetchBuffer<S extends Stock> {
   protected current: S;
@@ -142,6 +144,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
   /** Starts a load, unless one is in progress or was just refused. */
   protected replenish(): void {
     if (this.loading || this.closed !== undefined) return;
+    if (!this.context.prefetch && this.wanted <= this.buffered) return;
     if (this.context.clock.monotonic() < this.refusedUntil) return;
     this.loading = true;
     this.checkpoint = 0;
@@ -189,9 +192,9 @@ export abstract class PrefetchBuffer<S extends Stock> {
     const { clock, random, closing, events } = this.context;
     const startedAt = clock.monotonic();
     this.size = this.nextSize(startedAt - this.loadStartedAt);
-    // Stop retrying for a tag that never had an ID and has no waiting callers.
+    // Without waiting callers, retry only to prefetch for a tag that has had IDs.
     const isRetryable = (error: unknown): boolean =>
-      isPassing(error) && (this.record.loads > 0 || this.wakers.size > 0);
+      isPassing(error) && ((this.context.prefetch && this.record.loads > 0) || this.wakers.size > 0);
     const options = { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing };
     try {
       // Let concurrent callers register first, so that one request serves all of them.
@@ -228,6 +231,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
   }
 
   private nextSize(elapsedMs: number): number {
+    if (!this.context.prefetch) return 1;
     const { minSize, maxSize, durationMs } = this.options;
     if (this.record.loads < FIRST_LOADS) return minSize;
     return nextStep(this.size, minSize, elapsedMs, { durationMs, maxStep: maxSize });

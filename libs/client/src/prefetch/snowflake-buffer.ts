@@ -66,7 +66,7 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
     const ids = await this.context.requester.get(this.policy, path, (body) => this.read(body, count));
     const isFirst = this.newestAt === undefined;
     this.newestAt = requestedAt;
-    if (isFirst && this.maxAgeMs !== Infinity) void this.keepFresh();
+    if (isFirst && this.context.prefetch && this.maxAgeMs !== Infinity) void this.keepFresh();
     return [new TextBatch(ids, requestedAt)];
   }
 
