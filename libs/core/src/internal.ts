@@ -70,7 +70,7 @@ export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
 export { type TagView, viewOfTag } from './segment/tag-view';
 export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, newTagRule } from './segment/tag-store';
 export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
-export { defaultLayout, layoutRule } from './snowflake/bit-layout';
+export { defaultLayout, layoutRule, parseLayout } from './snowflake/bit-layout';
 export type { IssueWindow, Tenure } from './snowflake/issue-window';
 export { SnowflakeGenerator } from './snowflake/snowflake-generator';
 export {

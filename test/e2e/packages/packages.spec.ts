@@ -44,6 +44,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 it('there is a package of each library', () => {
   const names = [
+    'cli',
     'client',
     'core',
     'id',
