@@ -2,23 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runLeaf } from './leaf';
+import { leaf } from '../../../test/support/leaf-command';
 import { tokenOf } from './options';
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function leaf(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  const written = { out: '', err: '' };
-  const terminal = {
-    out: (text: string) => (written.out += text),
-    err: (text: string) => (written.err += text),
-  };
-  return { code: await runLeaf(args, { terminal, env, version: '1.2.3' }), ...written };
-}
 
 const COMMANDS = ['next', 'snowflake', 'range', 'decode', 'tags', 'check'];
 

@@ -30,8 +30,11 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
   async function print(act: () => Promise<Result>, tag?: string): Promise<void> {
     try {
       const { text, json, note, failed: isFailure = false } = await act();
-      terminal.out(`${program.opts<CommonOptions>().json === true ? JSON.stringify(json) : text}\n`);
-      if (note !== undefined) terminal.err(`${note}\n`);
+      if (program.opts<CommonOptions>().json === true) terminal.out(`${JSON.stringify(json)}\n`);
+      else {
+        terminal.out(`${text}\n`);
+        if (note !== undefined) terminal.err(`${note}\n`);
+      }
       outcome.failed = isFailure;
     } catch (error) {
       outcome.failed = true;

@@ -22,6 +22,7 @@ export class ServerSource implements Source {
     this.client = new LeafClient({
       servers: [url],
       timeoutMs,
+      requestTimeoutMs: timeoutMs,
       prefetch: false,
       ...(token === undefined ? {} : { token }),
     });

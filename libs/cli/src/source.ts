@@ -7,7 +7,7 @@ export interface Result {
   readonly text: string;
   /** The value of `--json`. */
   readonly json: unknown;
-  /** A remark on standard error. */
+  /** A remark for people on standard error. */
   readonly note?: string;
   /** Whether the exit code reports a failure. */
   readonly failed?: boolean;

@@ -45,7 +45,7 @@ export interface LeafClientOptions {
   readonly maxRequests?: number;
   /** Maximum number of waiting calls; 10,000 by default. Further calls reject with `LEAF_OVERLOADED`. */
   readonly maxWaiting?: number;
-  /** Whether to fetch IDs ahead; true by default. False: each call fetches the IDs that it returns, and no more. */
+  /** Whether to fetch IDs ahead; true by default. False: each call sends one request for the IDs that it returns. */
   readonly prefetch?: boolean;
   /** Prefetch of each tag; by default 100 to 1,000,000 IDs per request, to last 10 s. */
   readonly segment?: Partial<PrefetchOptions>;

@@ -53,6 +53,8 @@ describe('resolveOptions', () => {
     [/maxRequests .* not -1/, { servers, maxRequests: -1 }],
     [/maxWaiting .* not NaN/, { servers, maxWaiting: NaN }],
     [/segment.minSize .* not 0/, { servers, segment: { minSize: 0 } }],
+    [/prefetch must be true or false/, { servers, prefetch: 'no' as unknown as boolean }],
+    [/preload requires prefetch/, { servers, prefetch: false, preload: { tags: ['order'] } }],
     [
       /segment.maxSize \(499\) must not be less than segment.minSize \(500\)/,
       { servers, segment: { minSize: 500, maxSize: 499 } },

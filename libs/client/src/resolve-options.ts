@@ -43,7 +43,9 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
     ejection: withDefaults(ejection, options.ejection ?? {}),
     preload: { tags: preload?.tags ?? [], snowflake: preload?.snowflake ?? false },
   };
+  const isPreloaded = resolved.preload.snowflake || resolved.preload.tags.length > 0;
   refuseFaults('LeafClient', [
+    ...(isPreloaded && !prefetch ? ['preload requires prefetch'] : []),
     ...atLeast('segment', resolved.segment, 'maxSize', 'minSize'),
     ...atLeast('snowflake', resolved.snowflake, 'maxSize', 'minSize'),
     ...atLeast('ejection', resolved.ejection, 'maxMs', 'firstMs'),

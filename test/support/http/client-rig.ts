@@ -30,7 +30,6 @@ export class ClientRig {
       random,
       callerLimit: this.callerLimit,
       timeoutMs: 1000,
-      prefetch: true,
       closing: this.closing.signal,
       events: {
         onLoad: (what, count) => this.log.push(`${what}: ${count}`),

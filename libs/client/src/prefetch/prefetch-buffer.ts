@@ -34,8 +34,6 @@ const FIRST_LOADS = 2;
  * - *waiting*: no IDs are buffered; callers wait for the load in progress, up to their deadline.
  * - *refused*: a load was refused permanently; calls reject with this refusal for one second, then a new load starts.
  * - *closed*: final.
- *
- * Without prefetch, a load starts only while callers wait, and has the IDs that they wait for.
  */
 export abstract class PrefetchBuffer<S extends Stock> {
   protected current: S;
@@ -144,7 +142,6 @@ export abstract class PrefetchBuffer<S extends Stock> {
   /** Starts a load, unless one is in progress or was just refused. */
   protected replenish(): void {
     if (this.loading || this.closed !== undefined) return;
-    if (!this.context.prefetch && this.wanted <= this.buffered) return;
     if (this.context.clock.monotonic() < this.refusedUntil) return;
     this.loading = true;
     this.checkpoint = 0;
@@ -192,9 +189,9 @@ export abstract class PrefetchBuffer<S extends Stock> {
     const { clock, random, closing, events } = this.context;
     const startedAt = clock.monotonic();
     this.size = this.nextSize(startedAt - this.loadStartedAt);
-    // Without waiting callers, retry only to prefetch for a tag that has had IDs.
+    // Stop retrying for a tag that never had an ID and has no waiting callers.
     const isRetryable = (error: unknown): boolean =>
-      isPassing(error) && ((this.context.prefetch && this.record.loads > 0) || this.wakers.size > 0);
+      isPassing(error) && (this.record.loads > 0 || this.wakers.size > 0);
     const options = { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing };
     try {
       // Let concurrent callers register first, so that one request serves all of them.
@@ -231,7 +228,6 @@ export abstract class PrefetchBuffer<S extends Stock> {
   }
 
   private nextSize(elapsedMs: number): number {
-    if (!this.context.prefetch) return 1;
     const { minSize, maxSize, durationMs } = this.options;
     if (this.record.loads < FIRST_LOADS) return minSize;
     return nextStep(this.size, minSize, elapsedMs, { durationMs, maxStep: maxSize });

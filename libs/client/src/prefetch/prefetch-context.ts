@@ -28,8 +28,6 @@ export interface PrefetchContext {
   readonly callerLimit: CallerLimit;
   /** Limit for the wait of a call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Whether to load before callers wait. */
-  readonly prefetch: boolean;
   readonly closing: AbortSignal;
   readonly events: LoadEvents;
 }
