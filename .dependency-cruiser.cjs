@@ -41,6 +41,7 @@ const folders = {
     'ids',
     'health',
     'admin',
+    'workers',
     'console',
     'resp',
     'monitor/views',

@@ -1,7 +1,7 @@
 export { unlessAborted, withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
-export { codeOf, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
+export { codeOf, hasCode, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
 export {
   internalError,
   isErrorCode,
@@ -87,3 +87,5 @@ export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from
 export { LEASE_RULES, leaseFaults, type WorkerRegistryOptions } from './worker/registry-options';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';
+export { windowOf } from './worker/window-holder';
+export { WINDOW_MS, type WorkerWindow, WorkerWindows } from './worker/worker-windows';

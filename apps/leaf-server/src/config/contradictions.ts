@@ -17,6 +17,7 @@ export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address
     ...loopbackFaults(values, address),
     ...movedFaults(values, env),
     ...takerFaults(values),
+    ...sharedTokens(values),
   ];
 }
 
@@ -144,15 +145,20 @@ function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[
 }
 
 function takerFaults(values: Partial<Resolved>): string[] {
-  const { LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: quotas = {}, LEAF_ADMIN_TOKEN: admins = [] } = values;
+  const { LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: quotas = {} } = values;
   const names = Object.keys(quotas);
   if (tokens === undefined)
     return names.length > 0 ? ['LEAF_TAKER_QUOTAS needs LEAF_TAKER_TOKENS, which is not set'] : [];
   const unknown = names.find((name) => name !== ANY && !tokens.some((token) => token.name === name));
-  return [
-    ...(unknown === undefined ? [] : [`LEAF_TAKER_QUOTAS names "${unknown}", which LEAF_TAKER_TOKENS does not list`]),
-    ...(admins.some(({ token }) => tokens.some((taker) => taker.token === token))
-      ? ['LEAF_TAKER_TOKENS and LEAF_ADMIN_TOKEN must not share a token']
-      : []),
-  ];
+  return unknown === undefined ? [] : [`LEAF_TAKER_QUOTAS names "${unknown}", which LEAF_TAKER_TOKENS does not list`];
+}
+
+/** A token has one purpose. */
+function sharedTokens(values: Partial<Resolved>): string[] {
+  const names = ['LEAF_TAKER_TOKENS', 'LEAF_WORKER_TOKENS', 'LEAF_ADMIN_TOKEN'] as const;
+  const pairs = names.flatMap((name, index) => names.slice(index + 1).map((other) => [name, other] as const));
+  const tokensOf = (name: (typeof names)[number]): string[] => (values[name] ?? []).map(({ token }) => token);
+  return pairs
+    .filter(([name, other]) => tokensOf(name).some((token) => tokensOf(other).includes(token)))
+    .map(([name, other]) => `${name} and ${other} must not share a token`);
 }

@@ -29,6 +29,12 @@ export interface TakersConfig {
   readonly rules: TakerRules;
 }
 
+export interface WorkersConfig {
+  readonly tokens: readonly NamedToken[];
+  /** Read again when it changes. */
+  readonly file: string | undefined;
+}
+
 export interface LogConfig {
   readonly level: LogLevel;
   readonly format: 'pretty' | 'json';
@@ -72,6 +78,8 @@ export interface LeafConfig {
   readonly adminTokenFile: string | undefined;
   /** Undefined: taking IDs requires no token. */
   readonly takers: TakersConfig | undefined;
+  /** Undefined: worker windows are disabled. */
+  readonly workers: WorkersConfig | undefined;
   readonly log: LogConfig;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLogConfig | undefined;
@@ -177,6 +185,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     horizonMs: horizonOf(values),
     maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
+    mostWindows: values.LEAF_WORKER_WINDOWS,
     // Segments are served meanwhile.
     waitForWorker: false,
   };
@@ -205,6 +214,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     takers: takersOf(values),
+    workers: workersOf(values),
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
     accessLog: accessLogOf(values),
     tracing: tracingOf(values),
@@ -222,6 +232,10 @@ function takersOf({
   LEAF_TAKER_QUOTAS: rules = {},
 }: Resolved): TakersConfig | undefined {
   return tokens && { tokens, file, rules };
+}
+
+function workersOf({ LEAF_WORKER_TOKENS: tokens, LEAF_WORKER_TOKENS_FILE: file }: Resolved): WorkersConfig | undefined {
+  return tokens && { tokens, file };
 }
 
 function accessLogOf(values: Resolved): AccessLogConfig | undefined {

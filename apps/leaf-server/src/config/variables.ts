@@ -1,7 +1,7 @@
 import { ID_VARIABLES } from './id-variables';
 import { addresses, flag, integer, oneOf, processes, ratio, text } from './parsers';
 import { takerQuotas } from './taker-quotas';
-import { adminTokens, takerTokens } from './tokens';
+import { adminTokens, takerTokens, workerTokens } from './tokens';
 import { TRACING_VARIABLES } from './tracing-variables';
 import { neverEmpty, variable } from './variable';
 
@@ -119,6 +119,26 @@ export const VARIABLES = {
       takerQuotas,
       'JSON object of token names, each with the tags it may take and its IDs per second of each tag; "*" matches any other; default: no limits',
     ),
+  ),
+  LEAF_WORKER_TOKENS: neverEmpty(
+    variable(
+      undefined,
+      workerTokens,
+      'tokens of processes that acquire worker IDs, in the form of LEAF_ADMIN_TOKEN; default: worker windows are disabled',
+      true,
+    ),
+  ),
+  LEAF_WORKER_TOKENS_FILE: neverEmpty(
+    variable(
+      undefined,
+      text(/^[^\0]+$/, 'a path'),
+      'a file with the same, in place of LEAF_WORKER_TOKENS; read again when it changes',
+    ),
+  ),
+  LEAF_WORKER_WINDOWS: variable(
+    768,
+    integer(1, 1024),
+    'maximum number of worker windows at the same time, and never more than three quarters of the worker IDs, since servers need some',
   ),
   LEAF_MAX_CONNECTIONS: variable(
     1000,

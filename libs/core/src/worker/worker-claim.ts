@@ -1,4 +1,4 @@
-import { LeafError, reasonOf } from '../errors/leaf-error';
+import { hasCode, type LeafError, reasonOf } from '../errors/leaf-error';
 import type { ClaimContext, ClaimStart } from './claim-context';
 import { leaseLost, recordContested } from './claim-errors';
 import { formatInstance } from './instance';
@@ -80,11 +80,15 @@ export class WorkerClaim {
         return false;
       }
       this.degradedReason = undefined;
-      store.announce(this.holder.instance, this.workerId);
+      if (!this.holder.shared) store.announce(this.holder.instance, this.workerId);
     } catch (error) {
-      const state = isLost(error) ? 'lost' : this.fileState();
+      const state = hasCode(error, 'LEAF_LEASE_LOST') ? 'lost' : this.fileState();
       // If the ceiling has passed, this server was suspended and may have been replaced.
-      const standsIn = isUnreachable(error) && file !== undefined && state === 'held' && clock.now() <= this.ceiling;
+      const standsIn =
+        hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') &&
+        file !== undefined &&
+        state === 'held' &&
+        clock.now() <= this.ceiling;
       if (!standsIn) {
         // The next start needs to know how many writes may still be applied.
         await file?.write(this.fileRecord(state)).catch(() => undefined);
@@ -112,11 +116,21 @@ export class WorkerClaim {
         state = 'released';
       }
     } catch (error) {
-      if (isLost(error)) state = 'lost';
+      if (hasCode(error, 'LEAF_LEASE_LOST')) state = 'lost';
       throw error;
     } finally {
       await file?.write({ ...this.fileRecord(state), ceiling });
     }
+  }
+
+  /** The ceiling of the latest confirmed write, in Unix milliseconds; undefined before the first. */
+  get recordedCeiling(): number | undefined {
+    return this.confirmedCeiling;
+  }
+
+  /** Whether the registry assigned or confirmed this claim in this history. */
+  isOf(history: RegistryHistory): boolean {
+    return isSameHistory(this.registry, history);
   }
 
   /** Writes the acquired record to the file before the first ID is issued. */
@@ -151,6 +165,11 @@ export class WorkerClaim {
     const open = await this.openRegistry();
     const changed = !isSameHistory(this.registry, open.document);
     const relation = this.relationOf(current?.record);
+    if (this.holder.shared && relation === 'ours' && current !== undefined) {
+      // Another server has released it, or has written records since.
+      if (current.record.free) return undefined;
+      this.holder.attempted = Math.max(this.holder.attempted, current.record.write);
+    }
     if (!changed) {
       if (relation === 'ours') return this.adopted(current);
       // A pool assigns a worker to another server when its ceiling has passed.
@@ -189,11 +208,12 @@ export class WorkerClaim {
   }
 
   /**
-   * The previous process, whose file this server started from, may have recorded a higher ceiling than the file has.
+   * The previous process, whose file this server started from, may have recorded a higher ceiling than the file has, and
+   * so may another server that writes records of a shared lease.
    */
   private adopted(current: StoredWorker | undefined): StoredWorker | undefined {
     const isOfPredecessor = this.confirmed === 0 && current?.record.leaseId !== this.holder.leaseId;
-    if (isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
+    if (this.holder.shared || isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
     return current;
   }
 
@@ -277,12 +297,4 @@ export class WorkerClaim {
   private unreachable(problem: string): LeafError {
     return recordContested(this.workerId, this.context.description, problem);
   }
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof LeafError && error.code === 'LEAF_LEASE_LOST';
-}
-
-function isUnreachable(error: unknown): boolean {
-  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock';
-import { LeafError, messageOf } from '../errors/leaf-error';
+import { hasCode, LeafError, messageOf } from '../errors/leaf-error';
 import { PeriodicTask, type PeriodicTaskSnapshot } from '../periodic-task';
 import type { IssueWindow, Tenure } from '../snowflake/issue-window';
 import { formatInstance, type Instance } from './instance';
@@ -242,7 +242,7 @@ export class WorkerLease implements IssueWindow {
 
   private reportFailed(error: unknown): void {
     this.renewPausedUntil = this.clock.monotonic() + RENEW_PAUSE_MS;
-    if (error instanceof LeafError && error.code === 'LEAF_LEASE_LOST') {
+    if (hasCode(error, 'LEAF_LEASE_LOST')) {
       this.lost = error;
       this.end(error);
       this.events.onLost(error);
