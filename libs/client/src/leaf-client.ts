@@ -215,7 +215,7 @@ export class LeafClient extends IdService {
 function withoutPrefetch(): LeafError {
   return new LeafError(
     'LEAF_NOT_READY',
-    'Prefetch is disabled, so no snowflake ID is buffered. Await snowflakes(1), or set the option prefetch.',
+    'Prefetch is disabled, so no snowflake ID is buffered. Await snowflakes(1), or enable prefetch.',
   );
 }
 
