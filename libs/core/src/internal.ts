@@ -68,7 +68,14 @@ export { nextStep } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
 export { type TagView, viewOfTag } from './segment/tag-view';
-export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, newTagRule } from './segment/tag-store';
+export {
+  type DeclaredTag,
+  DEFAULT_STEP,
+  fitsDescription,
+  MAX_DESCRIPTION,
+  newTagOf,
+  newTagRule,
+} from './segment/tag-store';
 export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
 export { defaultLayout, layoutRule, parseLayout } from './snowflake/bit-layout';
 export type { IssueWindow, Tenure } from './snowflake/issue-window';
@@ -81,6 +88,7 @@ export {
 } from './snowflake/snowflake-options';
 export { firstAddress, type HostAddresses, INSTANCE_RULES, isLoopback, processInstance } from './worker/instance';
 export { LeaseHolder } from './worker/lease-holder';
+export { ImportFile, type ImportedWorker } from './worker/import-file';
 export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
