@@ -11,10 +11,14 @@ export function sidebarOf(index) {
       const source = posix.join(posix.dirname(index), target);
       if (!links.has(source))
         links.set(source, {
-          text: text[0].toUpperCase() + text.slice(1),
+          text: titleOf(text),
           link: `/${pageOf(source).replace(/(index)?\.md$/, '')}`,
         });
     }
     return { text: section.split('\n', 1)[0], items: [...links.values()] };
   });
+}
+
+function titleOf(text) {
+  return text[0].toUpperCase() + text.slice(1).replaceAll('`', '');
 }
