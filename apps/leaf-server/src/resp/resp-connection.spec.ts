@@ -53,7 +53,11 @@ describe('RespConnection', () => {
 
   /** The replies, with a short name for the long one. */
   const replies = (): string[] =>
-    [...received.matchAll(/^(\w+)\r$/gm)].map(([, text = '']) => (text === LONG ? 'long' : text));
+    received
+      .split('\r\n')
+      .slice(0, -1)
+      .filter((line) => !line.startsWith('$'))
+      .map((line) => (line === LONG ? 'long' : line));
 
   it('runs nothing behind a command that waits when the client begins to read long replies', async () => {
     client.pause();
