@@ -27,7 +27,7 @@ describe('the token function of a connection', () => {
   }
 
   it('has the time limit of the request', async () => {
-    const request = watch(open(() => new Promise(() => undefined)).get('/api'));
+    const request = watch(open(() => new Promise(() => undefined)).send({ path: '/api' }));
     await clock.advance(499);
     expect(request.settled).toBe(false);
     await clock.advance(1);
@@ -61,7 +61,7 @@ describe('the token function of a connection', () => {
     ],
     ['rejects', () => Promise.reject(new Error('GET https://vault/?key=hidden failed'))],
   ])('is named when it %s, with its error only as the cause', async (_, token) => {
-    await expect(open(token).get('/api')).rejects.toMatchObject({
+    await expect(open(token).send({ path: '/api' })).rejects.toMatchObject({
       code: 'LEAF_UNAUTHORIZED',
       message: 'The token function failed. See the cause of this error.',
       cause: new Error('GET https://vault/?key=hidden failed'),
