@@ -58,9 +58,10 @@ class OwnClock extends FakeClock {
 
 type Fate = 'answered' | 'lost before' | 'lost after' | 'late' | 'executed late';
 
-interface Used {
-  readonly client: number;
-  readonly lease: number;
+/** The timestamps that one lease has used. */
+interface Span {
+  readonly least: number;
+  readonly most: number;
 }
 
 /** Servers on one registry, and clients that reach them over a network with faults. Throws at the first wrong ID. */
@@ -79,8 +80,8 @@ class World {
   private readonly layout: BitLayout = defaultLayout();
   private readonly windows: WorkerWindows[] = [];
   private readonly leases: number[] = [];
-  /** By worker ID and timestamp. */
-  private readonly used = new Map<string, Used>();
+  /** By worker ID and lease: those of one worker must not overlap. */
+  private readonly used = new Map<number, Map<string, Span>>();
   private readonly seen = new Set<bigint>();
   /** The newest answer that has arrived at each client. */
   private readonly arrived: (WorkerWindow | undefined)[] = [];
@@ -171,13 +172,19 @@ class World {
     this.seen.add(id);
     const window = this.arrived[client];
     if (window?.workerId !== workerId || timestamp < window.from || timestamp > window.until) {
-      throw new Error(`Worker ${workerId} issued ${timestamp} outside of ${JSON.stringify(window)}`);
+      throw new Error(
+        `Worker ${workerId} issued ${timestamp} outside of ${window?.workerId}: ${window?.from} to ${window?.until}`,
+      );
     }
-    const place = `${workerId} at ${timestamp}`;
-    const user = { client, lease: this.leases[client] ?? 0 };
-    const other = this.used.get(place) ?? user;
-    if (other.client !== user.client || other.lease !== user.lease) throw new Error(`Two leases of worker ${place}`);
-    this.used.set(place, user);
+    const lease = `${client}/${this.leases[client]}`;
+    const spans = this.used.get(workerId) ?? new Map<string, Span>();
+    const { least, most } = spans.get(lease) ?? { least: timestamp, most: timestamp };
+    const span = { least: Math.min(least, timestamp), most: Math.max(most, timestamp) };
+    this.used.set(workerId, spans.set(lease, span));
+    for (const [other, { least, most }] of spans) {
+      if (other === lease || most < span.least || least > span.most) continue;
+      throw new Error(`Leases ${lease} and ${other} of worker ${workerId} overlap at ${timestamp}`);
+    }
   }
 
   private async send<T>(client: number, clock: OwnClock, request: HttpRequest, read: (body: unknown) => T): Promise<T> {
