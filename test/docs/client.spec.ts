@@ -20,8 +20,16 @@ it('docs/client.md has every option with its default, and no other', () => {
   const withWindow = [...flatten(defaults), ['snowflake.windowMs', WINDOW_MS.default]] as const;
   expect(withDefault.sort()).toEqual(withWindow.map(([name, value]) => [name, String(value)]).sort());
   expect(rows.filter(([, value]) => value === undefined).flat()).toEqual(
-    ['servers', 'zone', 'preload', 'layout', 'token', 'events', 'snowflake.holder', 'snowflake.token'].flatMap(
-      (name) => [name, undefined],
-    ),
+    [
+      'servers',
+      'zone',
+      'prefetch',
+      'preload',
+      'layout',
+      'token',
+      'events',
+      'snowflake.holder',
+      'snowflake.token',
+    ].flatMap((name) => [name, undefined]),
   );
 });

@@ -5,6 +5,7 @@ import {
   Clock,
   type IdRange,
   IdService,
+  idsOf,
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
@@ -17,6 +18,8 @@ import {
 import { assertCount, onlyNumber, systemRandom } from '@leaf-ids/core/internal';
 import { safeEvents } from './client-events';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
+import { DirectRequests } from './direct-requests';
+import { DirectSnowflakes } from './direct-snowflakes';
 import { Semaphore } from './http/semaphore';
 import { Requester } from './http/requester';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
@@ -69,6 +72,8 @@ export class LeafClient extends IdService {
   private readonly source: SnowflakeSource;
   private readonly window: WindowSnowflakes | undefined;
   private readonly periods: PeriodRequests;
+  /** In place of the buffers if prefetch is disabled. */
+  private readonly direct: DirectRequests | undefined;
   private readonly callerLimit: CallerLimit;
   private readonly layout: BitLayout;
   private readonly preload: ResolvedOptions['preload'];
@@ -78,7 +83,7 @@ export class LeafClient extends IdService {
   constructor(options: LeafClientOptions, clock: Clock = new SystemClock(), random: RandomSource = systemRandom) {
     super();
     const resolved = resolveOptions(options);
-    const { timeoutMs, maxRequests, maxWaiting, segment, snowflake, window } = resolved;
+    const { timeoutMs, maxRequests, maxWaiting, prefetch, segment, snowflake, window } = resolved;
     const closing = this.closing.signal;
     // Each waiting call adds a listener, so a large number of listeners is not a leak.
     setMaxListeners(0, closing);
@@ -94,8 +99,10 @@ export class LeafClient extends IdService {
     const context = { requester, clock, random, callerLimit: this.callerLimit, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);
     this.periods = new PeriodRequests(context);
+    this.direct = prefetch ? undefined : new DirectRequests(context);
     this.window = window && new WindowSnowflakes({ ...context, newLease }, window, layout);
-    this.source = this.window ?? new SnowflakeBuffer(context, snowflake);
+    const fetched = this.direct ? new DirectSnowflakes(this.direct) : new SnowflakeBuffer(context, snowflake);
+    this.source = this.window ?? fetched;
   }
 
   /**
@@ -114,6 +121,7 @@ export class LeafClient extends IdService {
    *   {@link close}
    */
   override async nextId(tag: string): Promise<bigint> {
+    if (this.direct !== undefined) return ((await this.nextRanges(tag, 1))[0] as IdRange).from;
     return this.tryNext(tag) ?? this.buffer(tag).take();
   }
 
@@ -123,16 +131,14 @@ export class LeafClient extends IdService {
 
   override async nextIds(tag: string, count: number): Promise<bigint[]> {
     assertCount(count, MAX_BATCH_SIZE);
-    const ids: bigint[] = [];
-    for (const { from, to } of await this.buffer(tag).takeRanges(count)) {
-      for (let id = from; id <= to; id++) ids.push(id);
-    }
-    return ids;
+    return idsOf(await this.nextRanges(tag, count));
   }
 
   override async nextRanges(tag: string, count: number): Promise<IdRange[]> {
     assertCount(count, MAX_RANGE_SIZE);
-    return this.buffer(tag).takeRanges(count);
+    if (this.direct === undefined) return this.buffer(tag).takeRanges(count);
+    this.assertOpen();
+    return [...(await this.direct.ranges(tag, count))];
   }
 
   override async nextInPeriod(tag: string, at?: Date): Promise<PeriodNumber> {
@@ -170,11 +176,13 @@ export class LeafClient extends IdService {
 
   override async snowflakes(count: number): Promise<bigint[]> {
     assertCount(count, MAX_BATCH_SIZE);
+    this.assertOpen();
     return this.source.takeBigints(count);
   }
 
   override async snowflakeStrings(count: number): Promise<string[]> {
     assertCount(count, MAX_BATCH_SIZE);
+    this.assertOpen();
     return this.source.take(count);
   }
 
