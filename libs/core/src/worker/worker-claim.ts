@@ -97,7 +97,8 @@ export class WorkerClaim {
       this.degradedReason = reasonOf(error);
     }
     await file?.write({ ...this.fileRecord(this.fileState()), ceiling });
-    this.ceiling = ceiling;
+    // Another server may have recorded a higher ceiling of a shared lease, which was not lowered.
+    this.ceiling = this.holder.shared ? Math.max(ceiling, this.least) : ceiling;
     return true;
   }
 
@@ -121,11 +122,6 @@ export class WorkerClaim {
     } finally {
       await file?.write({ ...this.fileRecord(state), ceiling });
     }
-  }
-
-  /** The ceiling of the latest confirmed write, in Unix milliseconds; undefined before the first. */
-  get recordedCeiling(): number | undefined {
-    return this.confirmedCeiling;
   }
 
   /** Whether the registry assigned or confirmed this claim in this history. */
@@ -165,10 +161,11 @@ export class WorkerClaim {
     const open = await this.openRegistry();
     const changed = !isSameHistory(this.registry, open.document);
     const relation = this.relationOf(current?.record);
-    if (this.holder.shared && relation === 'ours' && current !== undefined) {
-      // Another server has released it, or has written records since.
+    if (this.holder.shared && relation !== 'another' && current !== undefined) {
+      // Another server has released it, or has written records since: never lower its ceiling.
       if (current.record.free) return undefined;
       this.holder.attempted = Math.max(this.holder.attempted, current.record.write);
+      this.least = Math.max(this.least, current.record.ceiling);
     }
     if (!changed) {
       if (relation === 'ours') return this.adopted(current);
@@ -207,13 +204,10 @@ export class WorkerClaim {
     });
   }
 
-  /**
-   * The previous process, whose file this server started from, may have recorded a higher ceiling than the file has, and
-   * so may another server that writes records of a shared lease.
-   */
+  /** The previous process, whose file this server started from, may have recorded a higher ceiling than the file has. */
   private adopted(current: StoredWorker | undefined): StoredWorker | undefined {
     const isOfPredecessor = this.confirmed === 0 && current?.record.leaseId !== this.holder.leaseId;
-    if (this.holder.shared || isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
+    if (isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
     return current;
   }
 
@@ -228,8 +222,9 @@ export class WorkerClaim {
     if (record === undefined) return 'gone';
     const { leaseId, write, ceiling } = record;
     if (leaseId === this.holder.leaseId) {
-      // In a table, the Java service writes only the time.
-      if (write === this.confirmed && ceiling !== this.confirmedCeiling) return 'another';
+      // In a table, the Java service writes only the time. Several servers may give their writes the same number.
+      const isSame = write === this.confirmed && ceiling === this.confirmedCeiling;
+      if (write === this.confirmed && !isSame && !this.holder.shared) return 'another';
       return write >= this.confirmed ? 'ours' : 'behind';
     }
     const { before } = this;

@@ -10,7 +10,7 @@ import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRul
 import { WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
 import type { WorkerUsage } from './worker-policy';
-import type { Peer, StoredWorker } from './worker-store';
+import type { Peer, StoredWorker, WorkerRecord } from './worker-store';
 import { windowOf } from './window-holder';
 
 /** Assumed maximum offset between clocks that are not compared, in milliseconds. */
@@ -107,16 +107,26 @@ export class WorkerRegistry {
   }
 
   /**
-   * The claim of a record that this or another server has written for `holder`.
+   * The claim of a record that this or another server has written for `holder`. If the registry may have lost that
+   * another holder has replaced it since, the claim must first be registered again (R5).
    *
    * @throws LeafError as {@link history}
    */
   async resume(holder: LeaseHolder, stored: StoredWorker, floor: number): Promise<WorkerClaim> {
     const { workerId, record } = stored;
-    const registry = await this.history();
+    // Read after the record: a loss of history between the two reads then counts as one before them.
+    const { document } = await this.claims.memory.open();
     holder.attempted = Math.max(holder.attempted, record.write);
+    const { ceiling } = record;
+    const start = { workerId, floor, ceiling, before: undefined };
+    // Nobody could replace a record whose ceiling had not passed when the generation began.
+    const isCurrent = document.floor !== undefined && ceiling > document.floor;
+    const { id, generation } = document;
     return new WorkerClaim(this.claims, holder, {
-      ...{ workerId, floor, ceiling: record.ceiling, registry, stored, before: undefined },
+      ...start,
+      ...(isCurrent
+        ? { registry: document, stored }
+        : { registry: { id, generation: generation - 1 }, stored: undefined }),
     });
   }
 
@@ -132,17 +142,21 @@ export class WorkerRegistry {
   }
 
   /**
-   * Raises the ceiling of a record, whoever holds it.
+   * Reserves a worker ID up to `ceiling`, whoever has it: the next holder issues only above it. A holder of a shared
+   * lease with an earlier end must acquire again.
    *
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
-  async raise(workerId: number, ceiling: number): Promise<void> {
+  async reserve(workerId: number, ceiling: number, holder: LeaseHolder): Promise<void> {
+    const { store } = this.parts;
     for (;;) {
-      const stored = (await this.records()).find((one) => one.workerId === workerId);
-      if (stored === undefined || stored.record.ceiling >= ceiling) return;
-      const { record } = stored;
-      const raised = { ...record, write: record.write + 1, ceiling };
-      if ((await this.parts.store.replace(stored, raised)) !== undefined) return;
+      const found = (await this.records()).find((one) => one.workerId === workerId);
+      if (found !== undefined && found.record.ceiling >= ceiling) return;
+      const written =
+        found === undefined
+          ? await store.create((await this.claims.memory.open()).stored, holder.record(ceiling, true), workerId)
+          : await store.replace(found, freed(found, ceiling));
+      if (written !== undefined) return;
     }
   }
 
@@ -152,8 +166,7 @@ export class WorkerRegistry {
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
   async withdraw(stored: StoredWorker, ceiling: number): Promise<void> {
-    const { record } = stored;
-    await this.parts.store.replace(stored, { ...record, write: record.write + 1, ceiling, free: true });
+    await this.parts.store.replace(stored, freed(stored, ceiling));
   }
 
   /**
@@ -224,4 +237,8 @@ export class WorkerRegistry {
     }
     return !record.free && now - seen.at >= this.options.horizonMs;
   }
+}
+
+function freed({ record }: StoredWorker, ceiling: number): WorkerRecord {
+  return { ...record, write: record.write + 1, ceiling, free: true };
 }

@@ -96,15 +96,23 @@ export class WorkerWindows {
    */
   release(lease: string, lastTimestamp?: number): Promise<void> {
     return this.inTurn(lease, async () => {
-      // All of them: an answer that never arrived may have left a second one.
-      for (const found of await this.windowsOf(lease)) {
-        const { until, from, stored } = found;
-        if (lastTimestamp !== undefined && lastTimestamp > until) throw beyond(lastTimestamp, until);
-        const { claim } = await this.resume(found);
-        const ceiling = lastTimestamp === undefined ? stored.record.ceiling : Math.max(from - 1, lastTimestamp);
-        await claim.release(ceiling).catch(unlessLost);
+      const held = this.held.get(lease);
+      if (held !== undefined && !held.claim.isOf(await this.registry.history())) await this.register(lease, held);
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        // All of them: an answer that never arrived may have left a second one.
+        const found = await this.windowsOf(lease);
+        if (found.length === 0) {
+          this.held.delete(lease);
+          return;
+        }
+        const latest = Math.max(...found.map(({ until }) => until));
+        const newest = lastTimestamp ?? latest;
+        if (newest > latest) throw beyond(newest, latest);
+        for (const { stored, from, until } of found) {
+          await this.registry.withdraw(stored, Math.min(until, Math.max(from - 1, newest)));
+        }
       }
-      this.held.delete(lease);
+      throw concurrent(lease);
     });
   }
 
@@ -125,14 +133,21 @@ export class WorkerWindows {
     if (this.held.size === 0) return;
     const history = await this.registry.history();
     const lost = [...this.held].filter(([, { claim }]) => !claim.isOf(history));
-    await Promise.all(lost.map(([lease, { claim }]) => this.inTurn(lease, () => this.register(lease, claim))));
+    await Promise.all(lost.map(([lease, held]) => this.inTurn(lease, () => this.register(lease, held))));
   }
 
-  private async register(lease: string, claim: WorkerClaim): Promise<void> {
-    if ((await claim.extend(claim.ceiling).catch(unlessLost)) === true) return;
-    this.held.delete(lease);
-    // Another holder was faster, but the caller uses its window to the end.
-    await this.registry.raise(claim.workerId, claim.ceiling);
+  private async register(lease: string, held: HeldWindow): Promise<void> {
+    if (this.held.get(lease)?.claim !== held.claim) return;
+    await this.record(held, held.claim.ceiling);
+  }
+
+  /** @returns whether the window was recorded; if not, the caller may still use it to its end */
+  private async record({ holder, claim }: HeldWindow, until: number): Promise<boolean> {
+    if ((await claim.extend(until).catch(unlessLost)) === true) return true;
+    // The history was lost, and another holder was faster or the window is about to end.
+    if (!claim.isOf(await this.registry.history())) await this.registry.reserve(claim.workerId, claim.ceiling, holder);
+    this.held.delete(holder.lease);
+    return false;
   }
 
   private async acquire(lease: string, name: string, windowMs: number): Promise<WorkerWindow | undefined> {
@@ -149,11 +164,11 @@ export class WorkerWindows {
     return undefined;
   }
 
-  private async raise({ holder, claim }: HeldWindow, windowMs: number): Promise<WorkerWindow> {
-    const until = Math.max(claim.ceiling, this.clock.now() + windowMs);
-    const isHeld = await claim.extend(until).catch(unlessLost);
-    if (isHeld === true) return this.windowWith(holder, claim);
-    this.held.delete(holder.lease);
+  private async raise(held: HeldWindow, windowMs: number): Promise<WorkerWindow> {
+    const { holder, claim } = held;
+    if (await this.record(held, Math.max(claim.ceiling, this.clock.now() + windowMs))) {
+      return this.windowWith(holder, claim);
+    }
     const records = (await this.registry.records()).filter(({ record }) => windowOf(record)?.lease === holder.lease);
     throw records.some(({ record }) => record.free) ? notFound(holder.lease) : lost(holder.lease, claim.workerId);
   }
@@ -161,8 +176,8 @@ export class WorkerWindows {
   private windowWith(holder: WindowHolder, claim: WorkerClaim): WorkerWindow {
     const { lease } = holder;
     this.held.set(lease, { holder, claim });
-    const { workerId, floor, ceiling, recordedCeiling = ceiling } = claim;
-    return { workerId, lease, holder: holder.name, from: floor + 1, until: recordedCeiling };
+    const { workerId, floor, ceiling } = claim;
+    return { workerId, lease, holder: holder.name, from: floor + 1, until: ceiling };
   }
 
   private async find(lease: string, workerId?: number): Promise<HeldWindow | undefined> {
