@@ -10,7 +10,7 @@ import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRul
 import { WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
 import type { WorkerUsage } from './worker-policy';
-import type { Peer, StoredWorker, WorkerRecord } from './worker-store';
+import type { Peer, StoredWorker } from './worker-store';
 import { windowOf } from './window-holder';
 
 /** Assumed maximum offset between clocks that are not compared, in milliseconds. */
@@ -142,21 +142,25 @@ export class WorkerRegistry {
   }
 
   /**
-   * Reserves a worker ID up to `ceiling`, whoever has it: the next holder issues only above it. A holder of a shared
-   * lease with an earlier end must acquire again.
+   * Reserves a worker ID up to `ceiling`, whoever has it: the next holder issues only above it. A holder that may not
+   * register again, because its ceiling has passed, loses it.
    *
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
   async reserve(workerId: number, ceiling: number, holder: LeaseHolder): Promise<void> {
-    const { store } = this.parts;
+    const { store, clock } = this.parts;
+    const { memory, maxClockOffsetMs } = this.claims;
     for (;;) {
       const found = (await this.records()).find((one) => one.workerId === workerId);
-      if (found !== undefined && found.record.ceiling >= ceiling) return;
-      const written =
-        found === undefined
-          ? await store.create((await this.claims.memory.open()).stored, holder.record(ceiling, true), workerId)
-          : await store.replace(found, freed(found, ceiling));
-      if (written !== undefined) return;
+      if (found === undefined) {
+        const { stored } = await memory.open();
+        if ((await store.create(stored, holder.record(ceiling, true), workerId)) !== undefined) return;
+        continue;
+      }
+      const { record } = found;
+      if (record.ceiling >= ceiling) return;
+      const free = record.free || clock.now() > record.ceiling - maxClockOffsetMs;
+      if ((await store.replace(found, { ...record, write: record.write + 1, ceiling, free })) !== undefined) return;
     }
   }
 
@@ -166,7 +170,8 @@ export class WorkerRegistry {
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
   async withdraw(stored: StoredWorker, ceiling: number): Promise<void> {
-    await this.parts.store.replace(stored, freed(stored, ceiling));
+    const { record } = stored;
+    await this.parts.store.replace(stored, { ...record, write: record.write + 1, ceiling, free: true });
   }
 
   /**
@@ -237,8 +242,4 @@ export class WorkerRegistry {
     }
     return !record.free && now - seen.at >= this.options.horizonMs;
   }
-}
-
-function freed({ record }: StoredWorker, ceiling: number): WorkerRecord {
-  return { ...record, write: record.write + 1, ceiling, free: true };
 }

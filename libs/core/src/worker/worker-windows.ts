@@ -18,9 +18,14 @@ export interface WorkerWindow extends WindowRecord {
   readonly until: number;
 }
 
-interface HeldWindow {
+interface Holding {
   readonly holder: WindowHolder;
   readonly claim: WorkerClaim;
+}
+
+interface HeldWindow extends Holding {
+  /** Monotonic milliseconds, because a step of the wall clock does not end the window of the caller. */
+  readonly endsAt: number;
 }
 
 interface FoundWindow extends WorkerWindow {
@@ -128,21 +133,21 @@ export class WorkerWindows {
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
   async keep(): Promise<void> {
-    const now = this.clock.now();
-    for (const [lease, { claim }] of this.held) if (claim.ceiling < now) this.held.delete(lease);
+    const now = this.clock.monotonic();
+    for (const [lease, { endsAt }] of this.held) if (endsAt < now) this.held.delete(lease);
     if (this.held.size === 0) return;
     const history = await this.registry.history();
     const lost = [...this.held].filter(([, { claim }]) => !claim.isOf(history));
     await Promise.all(lost.map(([lease, held]) => this.inTurn(lease, () => this.register(lease, held))));
   }
 
-  private async register(lease: string, held: HeldWindow): Promise<void> {
+  private async register(lease: string, held: Holding): Promise<void> {
     if (this.held.get(lease)?.claim !== held.claim) return;
     await this.record(held, held.claim.ceiling);
   }
 
   /** @returns whether the window was recorded; if not, the caller may still use it to its end */
-  private async record({ holder, claim }: HeldWindow, until: number): Promise<boolean> {
+  private async record({ holder, claim }: Holding, until: number): Promise<boolean> {
     if ((await claim.extend(until).catch(unlessLost)) === true) return true;
     // The history was lost, and another holder was faster or the window is about to end.
     if (!claim.isOf(await this.registry.history())) await this.registry.reserve(claim.workerId, claim.ceiling, holder);
@@ -164,7 +169,7 @@ export class WorkerWindows {
     return undefined;
   }
 
-  private async raise(held: HeldWindow, windowMs: number): Promise<WorkerWindow> {
+  private async raise(held: Holding, windowMs: number): Promise<WorkerWindow> {
     const { holder, claim } = held;
     if (await this.record(held, Math.max(claim.ceiling, this.clock.now() + windowMs))) {
       return this.windowWith(holder, claim);
@@ -175,12 +180,13 @@ export class WorkerWindows {
 
   private windowWith(holder: WindowHolder, claim: WorkerClaim): WorkerWindow {
     const { lease } = holder;
-    this.held.set(lease, { holder, claim });
     const { workerId, floor, ceiling } = claim;
+    const endsAt = this.clock.monotonic() + ceiling - this.clock.now();
+    this.held.set(lease, { holder, claim, endsAt });
     return { workerId, lease, holder: holder.name, from: floor + 1, until: ceiling };
   }
 
-  private async find(lease: string, workerId?: number): Promise<HeldWindow | undefined> {
+  private async find(lease: string, workerId?: number): Promise<Holding | undefined> {
     const held = this.held.get(lease);
     if (held !== undefined && (workerId === undefined || held.claim.workerId === workerId)) return held;
     const found = await this.windowsOf(lease);
@@ -189,7 +195,7 @@ export class WorkerWindows {
     return first && this.resume(first);
   }
 
-  private async resume({ stored, ...window }: FoundWindow): Promise<HeldWindow> {
+  private async resume({ stored, ...window }: FoundWindow): Promise<Holding> {
     const holder = WindowHolder.of(window, this.server);
     return { holder, claim: await this.registry.resume(holder, stored, window.from - 1) };
   }
