@@ -119,7 +119,7 @@ class Walk {
     const { scheduler } = this;
     return new Proxy(store, {
       get: (target, name: keyof InMemoryWorkerStore) => {
-        const value: unknown = target[name];
+        const value: unknown = Reflect.get(target, name);
         if (typeof value !== 'function' || !CALLS.includes(name)) return value;
         return async (...args: unknown[]): Promise<unknown> => {
           await scheduler.schedule(Promise.resolve(), name);
