@@ -26,6 +26,7 @@ const TOOLS = {
   nginx: program('nginx-light', '/usr/sbin', '/usr/local/sbin'),
   openssl: program('openssl', '/usr/bin'),
   promtool: program('prometheus', '/usr/bin', '/usr/local/bin'),
+  python3: program('python3', '/usr/bin'),
   'redis-benchmark': program('redis-tools', '/usr/bin'),
   'redis-cli': program('redis-tools', '/usr/bin'),
   'redis-server': program('redis-server', '/usr/bin'),

@@ -1,9 +1,10 @@
 import { assertOptions, object, refuseFaults, withDefaults } from '@leaf-ids/core/internal';
-import { CLIENT_RULES, DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
+import { CLIENT_RULES, DEFAULT_CLIENT_OPTIONS, isWindow, type LeafClientOptions } from './client-options';
 import type { ClientToken } from './http/client-token';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
+import { type ResolvedWindow, resolveWindow } from './window/window-options';
 
 export interface ResolvedAddress {
   readonly url: URL;
@@ -19,6 +20,8 @@ export interface ResolvedOptions {
   readonly prefetch: boolean;
   readonly segment: PrefetchOptions;
   readonly snowflake: SnowflakePrefetchOptions;
+  /** With the mode `window` of snowflake IDs. */
+  readonly window: ResolvedWindow | undefined;
   readonly ejection: EjectionOptions;
   readonly preload: { readonly tags: readonly string[]; readonly snowflake: boolean };
   readonly token: ClientToken | undefined;
@@ -32,6 +35,7 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
     defaults,
     options,
   );
+  const [fetch, window] = isWindow(options.snowflake) ? [{}, options.snowflake] : [options.snowflake ?? {}, undefined];
   const resolved = {
     servers: servers.map((server) => {
       const { url, zone } = typeof server === 'string' ? { url: server, zone: undefined } : server;
@@ -39,11 +43,12 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
     }),
     ...{ timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, prefetch, token },
     segment: withDefaults(segment, options.segment ?? {}),
-    snowflake: withDefaults(snowflake, options.snowflake ?? {}),
+    snowflake: withDefaults(snowflake, fetch),
+    window: window && resolveWindow(window),
     ejection: withDefaults(ejection, options.ejection ?? {}),
     preload: { tags: preload?.tags ?? [], snowflake: preload?.snowflake ?? false },
   };
-  const isPreloaded = resolved.preload.snowflake || resolved.preload.tags.length > 0;
+  const isPreloaded = (resolved.preload.snowflake && window === undefined) || resolved.preload.tags.length > 0;
   refuseFaults('LeafClient', [
     ...(isPreloaded && !prefetch ? ['preload requires prefetch'] : []),
     ...atLeast('segment', resolved.segment, 'maxSize', 'minSize'),

@@ -38,6 +38,8 @@ export interface Conditions extends Themes {
   /** Servers of each host: they share its clock and its network, each has a port and a data directory of its own. */
   readonly processes: number;
   readonly poolSize: number;
+  /** Processes that make IDs in windows, which the servers give them. */
+  readonly clients: number;
   /** A record is found only under the `ip:port` that it was listed with, as in a table. */
   readonly readsByInstance: boolean;
   /** Requests for IDs come when the clock of the host shows a multiple of this. */

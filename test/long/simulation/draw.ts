@@ -24,11 +24,15 @@ export function drawWorld(random: SeededRandom): Drawn {
   const servers = hosts * processes;
   // Room for servers that crashed, or released under a clock that was ahead.
   const needsRoom = horizonMs > 20 * REPORT_MS || themes.clocks;
-  const poolSize = servers + (needsRoom ? 2 * servers + 12 : random.below(3));
+  const clients = pool && random.chance(0.8) ? 2 + random.below(4) : 0;
+  const poolSize =
+    servers +
+    (random.chance(0.5) ? clients : Math.ceil(clients / 2)) +
+    (needsRoom ? 2 * servers + 12 : random.below(3));
   const waits = pool ? Math.min(horizonMs, 20 * REPORT_MS) + POOL_MARGIN_MS : 2 * horizonMs + maxClockOffsetMs;
   const conditions: Conditions = {
     ...themes,
-    ...{ strategy, horizonMs, maxClockOffsetMs, hosts, processes, poolSize },
+    ...{ strategy, horizonMs, maxClockOffsetMs, hosts, processes, poolSize, clients },
     reportMs: REPORT_MS,
     timeoutMs: 2000,
     askMs: random.pick([250, 500, 500, 2000, 20_000]),

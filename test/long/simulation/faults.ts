@@ -1,6 +1,16 @@
 import type { Conditions } from './conditions';
 import type { SeededRandom } from './seeded-random';
 
+/** Faults of client processes; `process` is the number of the client. */
+export const CLIENT_FAULTS = [
+  'client crash',
+  'client stop',
+  'client pause',
+  'client clock step',
+  'client cut off',
+] as const;
+export type ClientFaultKind = (typeof CLIENT_FAULTS)[number];
+
 /** Every kind of fault that is injected, in the order in which they are printed. */
 export const FAULTS = [
   'crash',
@@ -23,6 +33,7 @@ export const FAULTS = [
   'directory restored',
   'failover',
   'registry emptied',
+  ...CLIENT_FAULTS,
 ] as const;
 
 export type FaultKind = (typeof FAULTS)[number];
@@ -41,6 +52,10 @@ export interface Fault {
    * pause.
    */
   readonly by: number;
+}
+
+export function isClientFault(kind: FaultKind): kind is ClientFaultKind {
+  return CLIENT_FAULTS.some((each) => each === kind);
 }
 
 export type FaultCounts = Record<FaultKind, number>;
@@ -90,7 +105,21 @@ export function drawFaults(random: SeededRandom, conditions: Conditions): Fault[
     const kind = random.pick(['failover', 'registry emptied'] as const);
     faults.push(drawFault(random, conditions, kind, faultyMs * (0.1 + 0.8 * random.fraction())));
   }
+  faults.push(...drawClientFaults(random, conditions));
   return faults.sort((a, b) => a.at - b.at);
+}
+
+function drawClientFaults(random: SeededRandom, { clients, faultyMs, boundMs }: Conditions): Fault[] {
+  const faults: Fault[] = [];
+  if (clients === 0) return faults;
+  // The servers have to issue, whatever happens to clients.
+  for (let at = random.spread(500, 8000); at < faultyMs + boundMs; at += random.spread(500, 8000)) {
+    const kind = random.pick(CLIENT_FAULTS);
+    const place = { host: 0, process: random.below(clients) };
+    const by = kind === 'client clock step' ? Math.round(random.spread(1, 100_000)) * sign(random) : 0;
+    faults.push({ kind, at: Math.round(at), ...place, ms: Math.round(random.spread(10, 90_000)), by });
+  }
+  return faults;
 }
 
 function drawFault(random: SeededRandom, conditions: Conditions, kind: FaultKind, at: number): Fault {

@@ -1,5 +1,5 @@
 import { START } from './conditions';
-import type { Fault } from './faults';
+import { type Fault, isClientFault } from './faults';
 import type { Fate } from './network';
 import type { Directory } from './sim-disk';
 import type { Host, SimPlace, WorldParts } from './places';
@@ -8,6 +8,10 @@ import type { Host, SimPlace, WorldParts } from './places';
 export function inject(world: WorldParts, fault: Fault): void {
   const { scheduler, network } = world;
   const { kind, ms, by } = fault;
+  if (isClientFault(kind)) {
+    world.clients.inject(kind, fault);
+    return;
+  }
   const host = world.hosts[fault.host];
   const place = host?.places[fault.process];
   if (host === undefined || place === undefined) return;

@@ -10,6 +10,8 @@ export interface Issuer {
   readonly floor: number;
   /** When it was acquired, in milliseconds of the world. */
   readonly acquiredAt: number;
+  /** A client process with a window. */
+  readonly client?: boolean;
   /** IDs were issued up to a ceiling that only the file knew. */
   stoodIn: boolean;
   /**

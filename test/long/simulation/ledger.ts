@@ -83,7 +83,8 @@ export class Ledger {
     if (timestamp > ceiling) this.breach('ceiling', `${what()}, above the recorded ${sinceStart(ceiling)}`);
     if (timestamp <= issuer.floor) this.breach('floor', `${what()}, not above the floor ${sinceStart(issuer.floor)}`);
     if (timestamp > (this.highest.get(key) ?? 0)) this.highest.set(key, timestamp);
-    this.newest = Math.max(this.newest, timestamp);
+    // A client may have any clock; its window is registered, whatever the floor is.
+    if (issuer.client !== true) this.newest = Math.max(this.newest, timestamp);
     this.compare(issuer, timestamp, { from, to, issuer });
     this.overlap(issuer, timestamp);
   }
@@ -118,6 +119,25 @@ export class Ledger {
       this.breach('ceiling', `${what()}, below the ${sinceStart(highest)} that it issued`);
     }
     this.recorded.set(key, ceiling);
+  }
+
+  /**
+   * A server has written the record of a window: only a release may lower its end.
+   *
+   * @param isAfterLoss a server may have registered an earlier end than another one has recorded
+   */
+  wroteWindow(before: StoredWorker | undefined, { workerId, record }: StoredWorker, isAfterLoss: boolean): void {
+    const { leaseId = '', ceiling, free } = record;
+    const key = keyOf(leaseId, workerId);
+    const highest = this.highest.get(key) ?? 0;
+    const what = (): string => `${leaseId} records ${sinceStart(ceiling)} for worker ${workerId}`;
+    if (before !== undefined && ceiling < before.record.ceiling && !(free && before.record.leaseId === leaseId)) {
+      this.breach('fall', `${what()}, below the ${sinceStart(before.record.ceiling)} of ${before.record.leaseId}`);
+    }
+    if (!isAfterLoss && ceiling < highest) {
+      this.breach('ceiling', `${what()}, below the ${sinceStart(highest)} that it issued`);
+    }
+    this.recorded.set(key, isAfterLoss ? Math.max(ceiling, this.recorded.get(key) ?? 0) : ceiling);
   }
 
   wroteFile(leaseId: string, { workerId, ceiling }: FileRecord): void {

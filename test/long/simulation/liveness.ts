@@ -89,6 +89,9 @@ export class Liveness {
     // Without a refusal, at the end of a world: what counts is whether it may have refused when it was asked last.
     const shown = refusal === undefined ? clock.shown - (scheduler.now - askedAt) : clock.shown;
     if (machine.ahead > 0 && shown <= machine.ahead + reserved) return true;
+    // Windows of clients may have all worker IDs.
+    const hasWorker = process?.snapshot.workerId !== undefined && (process.issuer?.acquiredAt ?? 0) <= askedAt;
+    if (conditions.clients > 0 && !hasWorker) return true;
     // In a pool, a server whose clock was ahead leaves records that nobody can take yet.
     const left = hosts.some(({ ahead }) => ahead > 0 && shown <= ahead + reserved);
     return conditions.strategy === 'pool' && left && refusal?.code === 'LEAF_WORKERS_USED_UP';

@@ -1,7 +1,8 @@
 import type { Conditions } from './conditions';
+import type { ClientFaultKind, Fault } from './faults';
 import type { Network } from './network';
 import type { Ledger } from './ledger';
-import type { Scheduler } from './scheduler';
+import type { Note, Scheduler } from './scheduler';
 import type { SeededRandom } from './seeded-random';
 import type { Directory } from './sim-disk';
 import type { Place, SimProcess } from './sim-process';
@@ -45,6 +46,8 @@ export interface WorldParts {
   readonly tally: Tally;
   readonly hosts: readonly Host[];
   readonly places: readonly SimPlace[];
+  readonly clients: { inject(kind: ClientFaultKind, fault: Fault): void };
+  readonly note: Note | undefined;
   /** True milliseconds at which history was lost last. */
   lossAt: number | undefined;
   newDirectory(index: number): Directory;

@@ -10,6 +10,8 @@ export function report({ seeds, steps, tally, faults, excused, strategies, failu
     ...Object.entries(strategies).map(([name, count]) => [`  ${name}`, count] as const),
     ['steps', steps],
     ['IDs checked', tally.ids],
+    ['IDs of clients', tally.windowIds],
+    ['windows', tally.windows],
     ['leases acquired', tally.acquired],
     ['  registered again', tally.reregistered],
     ['  lost with the history', tally.reacquired],

@@ -14,6 +14,7 @@ import {
   SnowflakeGenerator,
   type Tenure,
   WorkerLease,
+  WorkerWindows,
   type WorkerLeaseSnapshot,
 } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
@@ -65,6 +66,7 @@ export class SimProcess implements Caller {
   readonly line: Line;
   readonly random: SeededRandom;
   readonly registry: WorkerRegistry;
+  readonly windows: WorkerWindows;
   /** Of the current tenure; undefined before the first. */
   issuer: Issuer | undefined;
   lost: LeafError | undefined;
@@ -113,6 +115,7 @@ export class SimProcess implements Caller {
         remembers: conditions.strategy === 'local',
       },
     );
+    this.windows = new WorkerWindows(this.registry, instance, clock, conditions.poolSize);
     this.lease = new WorkerLease(this.registry, instance, name, () => this.ids.lastTimestamp, clock, {
       onWaiting: (reason) => this.note(() => `waits: ${reason.message.slice(-90)}`),
       onAcquired: (tenure) => this.acquired(tenure),
@@ -176,6 +179,9 @@ export class SimProcess implements Caller {
 
   private report(): void {
     void this.lease.report.run();
+    if (this.around.conditions.clients > 0) {
+      void this.windows.keep().catch((error: unknown) => this.failed('keep', error));
+    }
     void this.registry.maintain().catch((error: unknown) => this.failed('maintain', error));
     // Most servers that have lost their worker are restarted; the others are still asked for IDs.
     if (this.lost !== undefined && this.random.chance(0.3)) this.crash();

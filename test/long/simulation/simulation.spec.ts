@@ -10,6 +10,8 @@ describe('The lease, the generator and the registry in a simulated world', () =>
     expect(seeds).toBe(360);
     // Servers that refuse everything break no rule, and faults that never happen prove nothing.
     expect(tally.ids).toBeGreaterThan(2_000_000);
+    expect(tally.windowIds).toBeGreaterThan(1_000_000);
+    expect(tally.windows).toBeGreaterThan(300);
     expect(tally.acquired).toBeGreaterThan(700);
     expect(tally.reregistered).toBeGreaterThan(20);
     expect(tally.reacquired).toBeGreaterThan(5);

@@ -1,6 +1,10 @@
 /** What was done, over all processes of a simulation. */
 export interface Tally {
   ids: number;
+  /** IDs that clients made in their windows. */
+  windowIds: number;
+  /** Windows in which a client made IDs. */
+  windows: number;
   acquired: number;
   /** Registered again after history was lost. */
   reregistered: number;
@@ -12,8 +16,28 @@ export interface Tally {
   outageSeconds: number;
 }
 
-export const TALLY = ['ids', 'acquired', 'reregistered', 'reacquired', 'released', 'lost', 'outageSeconds'] as const;
+export const TALLY = [
+  'ids',
+  'windowIds',
+  'windows',
+  'acquired',
+  'reregistered',
+  'reacquired',
+  'released',
+  'lost',
+  'outageSeconds',
+] as const;
 
 export function noTally(): Tally {
-  return { ids: 0, acquired: 0, reregistered: 0, reacquired: 0, released: 0, lost: 0, outageSeconds: 0 };
+  return {
+    ids: 0,
+    windowIds: 0,
+    windows: 0,
+    acquired: 0,
+    reregistered: 0,
+    reacquired: 0,
+    released: 0,
+    lost: 0,
+    outageSeconds: 0,
+  };
 }

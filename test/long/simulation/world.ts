@@ -5,7 +5,8 @@ import {
   type StoredWorker,
   type WorkerStore,
 } from '@leaf-ids/core';
-import { reasonOf } from '@leaf-ids/core/internal';
+import { reasonOf, windowOf } from '@leaf-ids/core/internal';
+import { Clients } from './clients/clients';
 import { type Conditions, LAYOUTS, sinceStart, START } from './conditions';
 import { drawWorld } from './draw';
 import type { ExcuseCounts } from './excuses';
@@ -66,6 +67,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
   readonly places: SimPlace[] = [];
   /** True milliseconds at which history was lost last. */
   lossAt: number | undefined;
+  readonly clients: Clients;
   private readonly schedule: readonly Fault[];
   private readonly counts = noFaults();
   private readonly liveness: Liveness;
@@ -91,6 +93,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     this.server = new SimServer(this, 0);
     this.liveness = new Liveness(this);
     for (let host = 0; host < conditions.hosts; host++) this.addHost(host);
+    this.clients = new Clients(this);
   }
 
   async run(): Promise<SimulationResult> {
@@ -168,9 +171,10 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
 
   wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void {
     const { scheduler, ledger, conditions, leaseWrites, lossAt } = this;
-    const { leaseId = '', free } = after.record;
-    if (writer === leaseId) ledger.wrote(before, after, isLate);
-    else if (free && before !== undefined && !before.record.free) {
+    const { leaseId = '', write, free } = after.record;
+    if (windowOf(after.record) !== undefined) this.clients.wrote(writer, before, after);
+    else if (writer === leaseId) ledger.wrote(before, after, isLate);
+    else if (free && before?.record.write === write && !before.record.free) {
       const age = scheduler.now - (this.workerWrites.get(after.workerId) ?? 0);
       const what = `${writer} frees worker ${after.workerId}, which ${leaseId} wrote ${Math.round(age)} ms ago`;
       if (age < conditions.horizonMs * 0.9) ledger.breach('reclaim', what);
@@ -189,6 +193,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     const walls = this.places.map(({ clock }) => (clock.refresh(), clock.shown));
     const newest = Math.max(ledger.newest, ...walls);
     if (Math.max(newest, floor) - Math.min(floor, ...walls) > conditions.maxClockOffsetMs) ledger.clocksApart = true;
+    this.clients.floorWritten();
     if (lossAt === undefined) return;
     for (const { processes, line, touchedUntil } of this.places) {
       const kept = line.failedAt >= lossAt || line.cutUntil > lossAt || touchedUntil > lossAt;

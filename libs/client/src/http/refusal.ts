@@ -21,7 +21,7 @@ export function refusalOf(answer: HttpAnswer, clock: Clock): LeafError | ServerF
   const { code, detail } = problem;
   if (isErrorCode(code)) {
     if (code === 'LEAF_INTERNAL') return new ServerFault(`status ${status} ${code}: ${detail}`);
-    return new LeafError(code, detail, retryAfterMs === undefined ? {} : { retryAfterMs });
+    return new LeafError(code, detail, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   const unknown = `The server returned ${status} ${code}, which is unknown to this client: ${detail}`;
   const isFinal = status >= 400 && status < 500 && status !== 429;

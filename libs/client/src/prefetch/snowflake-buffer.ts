@@ -2,6 +2,7 @@ import { LeafError, MAX_BATCH_SIZE } from '@leaf-ids/core';
 import { readBatch } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';
+import type { SnowflakeSource } from '../snowflake-source';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { DuplicateDetector } from './duplicate-detector';
 import { PrefetchBuffer } from './prefetch-buffer';
@@ -19,7 +20,7 @@ export interface SnowflakePrefetchOptions extends PrefetchOptions {
 }
 
 /** Snowflake IDs, prefetched as batches. Their timestamp is the time of the request, not of the call. */
-export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
+export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> implements SnowflakeSource {
   private readonly policy: RequestPolicy;
   /** Compares first IDs: a repeated batch starts with the same ID. */
   private readonly duplicates = new DuplicateDetector<string>((a, b) => a === b);
@@ -32,25 +33,26 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
     this.maxAgeMs = options.maxAgeMs;
   }
 
-  /** The next ID; undefined when none is buffered. */
   tryNext(): string | undefined {
     this.dropStale();
     const { current } = this;
     return current.left > this.checkpoint ? current.take() : this.stocked()?.take();
   }
 
-  /**
-   * The next ID.
-   *
-   * @throws LeafError why none is buffered
-   */
   next(): string {
     const id = this.tryNext();
     if (id !== undefined) return id;
     throw this.refusedWith ?? this.empty();
   }
 
-  /** The next `count` IDs, ascending. */
+  nextBigint(): bigint {
+    return BigInt(this.next());
+  }
+
+  async takeBigints(count: number): Promise<bigint[]> {
+    return (await this.take(count)).map(BigInt);
+  }
+
   take(count: number): Promise<string[]> {
     return this.taken(count, () => {
       const ids = Array.from({ length: count }, () => this.stocked()?.take() as string);

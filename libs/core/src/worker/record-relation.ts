@@ -30,8 +30,8 @@ export function relationOf(
   if (record === undefined) return 'gone';
   const { instance, leaseId, write, ceiling } = record;
   if (leaseId === holder.leaseId) {
-    // In a table, the Java service writes only the time.
-    if (write === confirmed && ceiling !== confirmedCeiling) return 'another';
+    // In a table, the Java service writes only the time. Several servers may give their writes the same number.
+    if (write === confirmed && ceiling !== confirmedCeiling && !holder.shared) return 'another';
     return write >= confirmed ? 'ours' : 'behind';
   }
   if (importedAt !== undefined) {

@@ -51,9 +51,10 @@ export class WindowHolder extends LeaseHolder {
     return found;
   }
 
-  override acquisition(ceiling: number, recorded: number, floor: number): WorkerRecord {
+  /** If the reply is lost, the record is found by the lease; its `from` may be below the floor of a later attempt. */
+  override acquisition(ceiling: number, _recorded: number, floor: number): WorkerRecord {
     this.leaseId = leaseText(this.lease, floor + 1);
-    return super.acquisition(ceiling, recorded, floor);
+    return this.record(ceiling);
   }
 }
 

@@ -19,8 +19,8 @@ const ATTEMPTS = 10;
 
 /**
  * An acquired worker ID, which can be extended and released. After a write without a reply, it reads the outcome back,
- * as a {@link Relation}: *ours*, *behind*, *gone* or *another's*. If the registry has its full history, the last three are final: a second server with this address has written, or records were changed by
- * hand (R7). If the registry has a new ID or generation, it has lost its history: a holder whose ceiling has not passed
+ * as a {@link Relation}: *ours*, *behind*, *gone* or *another's*. If the registry has its full history, the last three
+ * are final: a second server with this address has written, or records were changed by hand (R7). If the registry has a new ID or generation, it has lost its history: a holder whose ceiling has not passed
  * registers again, by a create, or by a replace that only raises the ceiling (R5); any other holder must acquire again.
  * A holder in a pool that finds another's lease must also acquire again: it was disconnected until its ceiling had
  * passed.
@@ -101,7 +101,8 @@ export class WorkerClaim {
       this.degradedReason = reasonOf(error);
     }
     await file?.write({ ...this.fileRecord(this.fileState()), ceiling });
-    this.ceiling = ceiling;
+    // Another server may have recorded a higher ceiling of a shared lease, which was not lowered.
+    this.ceiling = this.holder.shared ? Math.max(ceiling, this.least) : ceiling;
     return true;
   }
 
@@ -125,11 +126,6 @@ export class WorkerClaim {
     } finally {
       await file?.write({ ...this.fileRecord(state), ceiling });
     }
-  }
-
-  /** The ceiling of the latest confirmed write, in Unix milliseconds; undefined before the first. */
-  get recordedCeiling(): number | undefined {
-    return this.confirmedCeiling;
   }
 
   /** Whether the registry assigned or confirmed this claim in this history. */
@@ -169,10 +165,11 @@ export class WorkerClaim {
     const open = await this.openRegistry();
     const changed = !isSameHistory(this.registry, open.document);
     const relation = this.relationOf(current?.record);
-    if (this.holder.shared && relation === 'ours' && current !== undefined) {
-      // Another server has released it, or has written records since.
+    if (this.holder.shared && relation !== 'another' && current !== undefined) {
+      // Another server has released it, or has written records since: never lower its ceiling.
       if (current.record.free) return undefined;
       this.holder.attempted = Math.max(this.holder.attempted, current.record.write);
+      this.least = Math.max(this.least, current.record.ceiling);
     }
     if (!changed) {
       if (relation === 'ours') return this.adopted(current);
@@ -211,13 +208,10 @@ export class WorkerClaim {
     });
   }
 
-  /**
-   * The previous process, whose file this server started from, may have recorded a higher ceiling than the file has, and
-   * so may another server that writes records of a shared lease.
-   */
+  /** The previous process, whose file this server started from, may have recorded a higher ceiling than the file has. */
   private adopted(current: StoredWorker | undefined): StoredWorker | undefined {
     const isOfPredecessor = this.confirmed === 0 && current?.record.leaseId !== this.holder.leaseId;
-    if (this.holder.shared || isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
+    if (isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
     return current;
   }
 

@@ -108,16 +108,26 @@ export class WorkerRegistry {
   }
 
   /**
-   * The claim of a record that this or another server has written for `holder`.
+   * The claim of a record that this or another server has written for `holder`. If the registry may have lost that
+   * another holder has replaced it since, the claim must first be registered again (R5).
    *
    * @throws LeafError as {@link history}
    */
   async resume(holder: LeaseHolder, stored: StoredWorker, floor: number): Promise<WorkerClaim> {
     const { workerId, record } = stored;
-    const registry = await this.history();
+    // Read after the record: a loss of history between the two reads then counts as one before them.
+    const { document } = await this.claims.memory.open();
     holder.attempted = Math.max(holder.attempted, record.write);
+    const { ceiling } = record;
+    const start = { workerId, floor, ceiling, before: undefined };
+    // Nobody could replace a record whose ceiling had not passed when the generation began.
+    const isCurrent = document.floor !== undefined && ceiling > document.floor;
+    const { id, generation } = document;
     return new WorkerClaim(this.claims, holder, {
-      ...{ workerId, floor, ceiling: record.ceiling, registry, stored, before: undefined },
+      ...start,
+      ...(isCurrent
+        ? { registry: document, stored }
+        : { registry: { id, generation: generation - 1 }, stored: undefined }),
     });
   }
 
@@ -133,17 +143,25 @@ export class WorkerRegistry {
   }
 
   /**
-   * Raises the ceiling of a record, whoever holds it.
+   * Reserves a worker ID up to `ceiling`, whoever has it: the next holder issues only above it. A holder that may not
+   * register again, because its ceiling has passed, loses it.
    *
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
-  async raise(workerId: number, ceiling: number): Promise<void> {
+  async reserve(workerId: number, ceiling: number, holder: LeaseHolder): Promise<void> {
+    const { store, clock } = this.parts;
+    const { memory, maxClockOffsetMs } = this.claims;
     for (;;) {
-      const stored = (await this.records()).find((one) => one.workerId === workerId);
-      if (stored === undefined || stored.record.ceiling >= ceiling) return;
-      const { record } = stored;
-      const raised = { ...record, write: record.write + 1, ceiling };
-      if ((await this.parts.store.replace(stored, raised)) !== undefined) return;
+      const found = (await this.records()).find((one) => one.workerId === workerId);
+      if (found === undefined) {
+        const { stored } = await memory.open();
+        if ((await store.create(stored, holder.record(ceiling, true), workerId)) !== undefined) return;
+        continue;
+      }
+      const { record } = found;
+      if (record.ceiling >= ceiling) return;
+      const free = record.free || clock.now() > record.ceiling - maxClockOffsetMs;
+      if ((await store.replace(found, { ...record, write: record.write + 1, ceiling, free })) !== undefined) return;
     }
   }
 

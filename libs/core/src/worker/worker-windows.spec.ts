@@ -5,6 +5,7 @@ import { FakeClock } from '../clock/fake-clock';
 import { WorkerWindows } from './worker-windows';
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const LEASE = '0123456789abcdef0123456789abcdef';
 const lease = (number: number): string => number.toString(16).padStart(32, '0');
 
@@ -85,6 +86,24 @@ describe('WorkerWindows', () => {
     const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
     await first.windows.release(LEASE);
     expect(recordOf(window.workerId)).toMatchObject({ free: true, ceiling: window.until });
+  });
+
+  it('releases both worker IDs of a lease when the write of a lost request came late', async () => {
+    const create = first.store.create.bind(first.store);
+    let late: Parameters<typeof create> | undefined;
+    first.store.create = (...write) => {
+      late = write;
+      return Promise.reject(new Error('No answer'));
+    };
+    await expect(first.windows.issue(LEASE, 'billing', MINUTE)).rejects.toThrow('No answer');
+    const second = server(2);
+    const { window } = await second.windows.issue(LEASE, 'billing', MINUTE);
+    await create(...late!);
+    const longer = await second.windows.extend(LEASE, HOUR, window.workerId);
+    expect((await second.windows.list()).length).toBe(2);
+    await second.windows.release(LEASE, longer.until);
+    expect(await second.windows.list()).toEqual([]);
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: longer.until, free: true });
   });
 
   it('refuses a newest timestamp after the end of the window', async () => {
@@ -219,6 +238,88 @@ describe('WorkerWindows', () => {
       expect(recordOf(window.workerId)).toMatchObject({ leaseId: 'thief', ceiling: window.until });
       await pass([first.rig], clock, POOL_GRACE_MS + 3000);
       await expect(first.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_NOT_FOUND' });
+    });
+
+    it('does not extend a window whose worker ID another holder had when the history was lost', async () => {
+      const { window: old } = await first.windows.issue(LEASE, 'paused', MINUTE);
+      const copy = workers.copy();
+      await clock.advance(3 * MINUTE);
+      workers.records.set(old.workerId, { ...workers.records.get(old.workerId)!, version: 'taken' });
+      const taken = { ...recordOf(old.workerId), leaseId: `${lease(1)}-${clock.now()}`, ceiling: clock.now() + HOUR };
+      workers.records.set(old.workerId, { workerId: old.workerId, record: taken, version: 'taken' });
+      const second = server(2);
+      const newer = await second.windows.extend(lease(1), HOUR + MINUTE);
+      workers.promote(copy, 'replica');
+      const paused = server(3);
+      await expect(paused.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+      await second.windows.keep();
+      expect(recordOf(old.workerId)).toMatchObject({ ceiling: newer.until, free: true });
+      await pass([first.rig, second.rig], clock, POOL_GRACE_MS + 3000);
+      await expect(paused.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_NOT_FOUND' });
+    });
+
+    it('a server that knows an earlier end does not lower a later one', async () => {
+      const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+      const second = server(2);
+      const longer = await second.windows.extend(LEASE, HOUR);
+      workers.promote(workers.copy(), 'replica');
+      await second.windows.keep();
+      await first.windows.keep();
+      expect(recordOf(window.workerId).ceiling).toBe(longer.until);
+    });
+
+    it('registers the end that it has answered, even if another server had recorded it', async () => {
+      const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+      const longer = await server(2).windows.extend(LEASE, HOUR);
+      expect(await first.windows.extend(LEASE, MINUTE)).toEqual(longer);
+      await clock.advance(2 * MINUTE);
+      workers.wipe();
+      await first.windows.keep();
+      expect(recordOf(window.workerId).ceiling).toBe(longer.until);
+    });
+
+    it.each([1, 2, 3, 4])(
+      'goes on with a window that another server has registered, after %i writes',
+      async (writes) => {
+        const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+        const second = server(2);
+        for (let write = 1; write < writes; write++) await second.windows.extend(LEASE, HOUR);
+        const longer = await second.windows.extend(LEASE, HOUR);
+        workers.wipe();
+        await first.windows.keep();
+        expect(recordOf(window.workerId).ceiling).toBe(window.until);
+        await second.windows.keep();
+        expect(recordOf(window.workerId)).toMatchObject({ ceiling: longer.until, free: false });
+        expect(await second.windows.extend(LEASE, MINUTE)).toEqual(longer);
+      },
+    );
+
+    it('reserves a window that is about to end, although nobody may extend it', async () => {
+      const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+      await clock.advance(MINUTE - 1000);
+      workers.wipe();
+      await first.windows.keep();
+      expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: true });
+    });
+
+    it('reserves a window to its end when its extension finds another holder', async () => {
+      const { window } = await first.windows.issue(LEASE, 'billing', HOUR);
+      workers.wipe();
+      await first.rig.report();
+      await first.store.create(
+        await first.store.readRegistry(),
+        { instance: { ip: '10.0.0.9', port: 9 }, leaseId: 'other', write: 1, ceiling: 1, free: false },
+        window.workerId,
+      );
+      await expect(first.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+      expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: true });
+    });
+
+    it('releases a window that the registry has forgotten', async () => {
+      const { window } = await first.windows.issue(LEASE, 'billing', HOUR);
+      workers.wipe();
+      await first.windows.release(LEASE, window.until - 1);
+      expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until - 1, free: true });
     });
 
     it('forgets the windows that have ended', async () => {

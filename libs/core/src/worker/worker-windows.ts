@@ -20,9 +20,14 @@ export interface WorkerWindow extends WindowRecord {
   readonly until: number;
 }
 
-interface HeldWindow {
+interface Holding {
   readonly holder: WindowHolder;
   readonly claim: WorkerClaim;
+}
+
+interface HeldWindow extends Holding {
+  /** Monotonic milliseconds, because a step of the wall clock does not end the window of the caller. */
+  readonly endsAt: number;
 }
 
 interface FoundWindow extends WorkerWindow {
@@ -102,15 +107,23 @@ export class WorkerWindows {
    */
   release(lease: string, lastTimestamp?: number): Promise<void> {
     return this.inTurn(lease, async () => {
-      // All of them: an answer that never arrived may have left a second one.
-      for (const found of await this.windowsOf(lease)) {
-        const { until, from, stored } = found;
-        if (lastTimestamp !== undefined && lastTimestamp > until) throw beyond(lastTimestamp, until);
-        const { claim } = await this.resume(found);
-        const ceiling = lastTimestamp === undefined ? stored.record.ceiling : Math.max(from - 1, lastTimestamp);
-        await claim.release(ceiling).catch(unlessLost);
+      const held = this.held.get(lease);
+      if (held !== undefined && !held.claim.isOf(await this.registry.history())) await this.register(lease, held);
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        // All of them: an answer that never arrived may have left a second one.
+        const found = await this.windowsOf(lease);
+        if (found.length === 0) {
+          this.held.delete(lease);
+          return;
+        }
+        const latest = Math.max(...found.map(({ until }) => until));
+        const newest = lastTimestamp ?? latest;
+        if (newest > latest) throw beyond(newest, latest);
+        for (const { stored, from, until } of found) {
+          await this.registry.withdraw(stored, Math.min(until, Math.max(from - 1, newest)));
+        }
       }
-      this.held.delete(lease);
+      throw concurrent(lease);
     });
   }
 
@@ -126,19 +139,26 @@ export class WorkerWindows {
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
   async keep(): Promise<void> {
-    const now = this.clock.now();
-    for (const [lease, { claim }] of this.held) if (claim.ceiling < now) this.held.delete(lease);
+    const now = this.clock.monotonic();
+    for (const [lease, { endsAt }] of this.held) if (endsAt < now) this.held.delete(lease);
     if (this.held.size === 0) return;
     const history = await this.registry.history();
     const lost = [...this.held].filter(([, { claim }]) => !claim.isOf(history));
-    await Promise.all(lost.map(([lease, { claim }]) => this.inTurn(lease, () => this.register(lease, claim))));
+    await Promise.all(lost.map(([lease, held]) => this.inTurn(lease, () => this.register(lease, held))));
   }
 
-  private async register(lease: string, claim: WorkerClaim): Promise<void> {
-    if ((await claim.extend(claim.ceiling).catch(unlessLost)) === true) return;
-    this.held.delete(lease);
-    // Another holder was faster, but the caller uses its window to the end.
-    await this.registry.raise(claim.workerId, claim.ceiling);
+  private async register(lease: string, held: Holding): Promise<void> {
+    if (this.held.get(lease)?.claim !== held.claim) return;
+    await this.record(held, held.claim.ceiling);
+  }
+
+  /** @returns whether the window was recorded; if not, the caller may still use it to its end */
+  private async record({ holder, claim }: Holding, until: number): Promise<boolean> {
+    if ((await claim.extend(until).catch(unlessLost)) === true) return true;
+    // The history was lost, and another holder was faster or the window is about to end.
+    if (!claim.isOf(await this.registry.history())) await this.registry.reserve(claim.workerId, claim.ceiling, holder);
+    this.held.delete(holder.lease);
+    return false;
   }
 
   private async acquire(lease: string, name: string, windowMs: number): Promise<WorkerWindow | undefined> {
@@ -155,23 +175,24 @@ export class WorkerWindows {
     return undefined;
   }
 
-  private async raise({ holder, claim }: HeldWindow, windowMs: number): Promise<WorkerWindow> {
-    const until = Math.max(claim.ceiling, this.clock.now() + windowMs);
-    const isHeld = await claim.extend(until).catch(unlessLost);
-    if (isHeld === true) return this.windowWith(holder, claim);
-    this.held.delete(holder.lease);
+  private async raise(held: Holding, windowMs: number): Promise<WorkerWindow> {
+    const { holder, claim } = held;
+    if (await this.record(held, Math.max(claim.ceiling, this.clock.now() + windowMs))) {
+      return this.windowWith(holder, claim);
+    }
     const records = (await this.registry.records()).filter(({ record }) => windowOf(record)?.lease === holder.lease);
     throw records.some(({ record }) => record.free) ? notFound(holder.lease) : lost(holder.lease, claim.workerId);
   }
 
   private windowWith(holder: WindowHolder, claim: WorkerClaim): WorkerWindow {
     const { lease } = holder;
-    this.held.set(lease, { holder, claim });
-    const { workerId, floor, ceiling, recordedCeiling = ceiling } = claim;
-    return { workerId, lease, holder: holder.name, from: floor + 1, until: recordedCeiling };
+    const { workerId, floor, ceiling } = claim;
+    const endsAt = this.clock.monotonic() + ceiling - this.clock.now();
+    this.held.set(lease, { holder, claim, endsAt });
+    return { workerId, lease, holder: holder.name, from: floor + 1, until: ceiling };
   }
 
-  private async find(lease: string, workerId?: number): Promise<HeldWindow | undefined> {
+  private async find(lease: string, workerId?: number): Promise<Holding | undefined> {
     const held = this.held.get(lease);
     if (held !== undefined && (workerId === undefined || held.claim.workerId === workerId)) return held;
     const found = await this.windowsOf(lease);
@@ -180,7 +201,7 @@ export class WorkerWindows {
     return first && this.resume(first);
   }
 
-  private async resume({ stored, ...window }: FoundWindow): Promise<HeldWindow> {
+  private async resume({ stored, ...window }: FoundWindow): Promise<Holding> {
     const holder = WindowHolder.of(window, this.server);
     return { holder, claim: await this.registry.resume(holder, stored, window.from - 1) };
   }

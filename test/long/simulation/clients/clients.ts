@@ -1,0 +1,92 @@
+import type { StoredWorker } from '@leaf-ids/core';
+import { START } from '../conditions';
+import type { ClientFaultKind, Fault } from '../faults';
+import type { Issuer } from '../issuer';
+import type { WorldParts } from '../places';
+import { SimClock } from '../sim-clock';
+import { ClientHop } from './client-hop';
+import { type ClientPlace, SimClient } from './sim-client';
+
+/** The client processes of a world, and what the registry has of their windows. */
+export class Clients {
+  private readonly places: ClientPlace[] = [];
+  private readonly hop: ClientHop;
+  private readonly issuers: Issuer[] = [];
+  /** The write with the latest end of each lease; `at` in true milliseconds. */
+  private readonly latest = new Map<string, { readonly name: string; readonly at: number; readonly end: number }>();
+  private started = 0;
+
+  constructor(private readonly world: WorldParts) {
+    const { scheduler, ledger, places, conditions, random } = world;
+    this.hop = new ClientHop(scheduler, ledger, places);
+    for (let index = 0; index < conditions.clients; index++) {
+      const clock = new SimClock(scheduler, START + Math.round((random.fraction() - 0.5) * 2000));
+      const place: ClientPlace = { index, clock, cutUntil: 0, process: undefined };
+      this.places.push(place);
+      scheduler.at(random.spread(10, 20_000), `start client ${index}`, () => this.start(place));
+    }
+  }
+
+  inject(kind: ClientFaultKind, { process: index, ms, by }: Fault): void {
+    const { scheduler, random } = this.world;
+    const place = this.places[index];
+    const process = place?.process;
+    if (place === undefined || process === undefined) return;
+    switch (kind) {
+      case 'client crash':
+      case 'client stop':
+        if (kind === 'client stop') process.stop();
+        process.crash();
+        scheduler.at(scheduler.now + random.spread(10, 20_000), `start client ${index}`, () => this.start(place));
+        break;
+      case 'client pause':
+        place.clock.freeze({ ms, suspended: false, step: 0 });
+        break;
+      case 'client clock step':
+        place.clock.refresh();
+        place.clock.step(by);
+        break;
+      case 'client cut off':
+        place.cutUntil = Math.max(place.cutUntil, scheduler.now + ms);
+        break;
+    }
+  }
+
+  /** A server has written the record of a window. */
+  wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker): void {
+    const { ledger, lossAt, scheduler } = this.world;
+    ledger.wroteWindow(before, after, lossAt !== undefined);
+    const { leaseId = '', ceiling: end } = after.record;
+    if (end >= (this.latest.get(leaseId)?.end ?? 0)) this.latest.set(leaseId, { name: writer, at: scheduler.now, end });
+  }
+
+  /**
+   * Only the server that wrote the end of a window registers all of it again. Notes the windows of which that server has ended or
+   * was kept from the registry until the grace ended.
+   */
+  floorWritten(): void {
+    const { lossAt, places } = this.world;
+    if (lossAt === undefined) return;
+    for (const issuer of this.issuers) {
+      const { name = '', at = 0 } = this.latest.get(issuer.leaseId) ?? {};
+      if (at >= lossAt) continue;
+      const place = places.find(({ process }) => process?.name === name && process.alive);
+      const isKept = place === undefined || place.line.failedAt >= lossAt || place.touchedUntil > lossAt;
+      if (isKept || place.line.cutUntil > lossAt) issuer.missedGrace = true;
+    }
+  }
+
+  private start(place: ClientPlace): void {
+    if (place.process?.alive === true) return;
+    const { world, hop } = this;
+    const onIssuer = (issuer: Issuer): void => void this.issuers.push(issuer);
+    place.process = new SimClient(
+      `c${place.index}#${++this.started}`,
+      world.random.bits(),
+      place,
+      world,
+      hop,
+      onIssuer,
+    );
+  }
+}
