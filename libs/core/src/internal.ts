@@ -11,6 +11,13 @@ export {
   sendProblem,
 } from './errors/problem';
 export { Histogram } from './histogram';
+export {
+  HttpEndpoint,
+  type HttpEndpointOptions,
+  type HttpReply,
+  type HttpRequest,
+  type TlsCertificates,
+} from './http/http-endpoint';
 export { onlyNumber } from './id-service';
 export { isCount, isTime, parseArray, parseObject } from './json';
 export { nearestName } from './nearest-name';
