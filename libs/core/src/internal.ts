@@ -87,5 +87,5 @@ export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
 export { LEASE_RULES, leaseFaults, type WorkerRegistryOptions } from './worker/registry-options';
-export { workerStoreRule } from './worker/worker-store';
+export { holdersOf, workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';

@@ -11,6 +11,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
+import { holdersOf } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
 import { RegistryDatabase, type WorkerDatabase } from './worker-database';
 import type { RowWrite, WorkerDialect } from './worker-dialect';
@@ -164,8 +165,7 @@ export class SqlWorkerStore extends WorkerStore {
   }
 
   override async peers(now: number): Promise<Peer[]> {
-    const up = (await this.list()).filter(({ record }) => !record.free && record.ceiling > now);
-    return up.map(({ workerId, record }) => ({ instance: formatInstance(record.instance), workerId }));
+    return holdersOf(await this.list(), now);
   }
 
   override timeSources(): Promise<TimeSource[]> {
