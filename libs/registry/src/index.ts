@@ -17,4 +17,5 @@ export {
 export { haveOwnWorkers } from './strategies/local';
 export { DirectoryWorkerStore } from './stores/directory/directory-store';
 export type { RegistrySettings } from './strategies/strategy';
+export { type EtcdAccess, parseEtcdAuth, parseEtcdEndpoints } from './stores/etcd/etcd-address';
 export { parseZookeeperAddress, parseZookeeperAuth } from './stores/zookeeper/zookeeper-address';

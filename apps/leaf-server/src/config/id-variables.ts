@@ -8,6 +8,8 @@ import {
   databaseUrl,
   databaseUrls,
   durabilitySettings,
+  etcdAuth,
+  etcdEndpoints,
   flag,
   integer,
   oneOf,
@@ -22,6 +24,7 @@ import { registry } from './registry';
 import { neverEmpty, variable } from './variable';
 
 const DAY_MS = 86_400_000;
+const path = text(/^[^\0]+$/, 'a path');
 
 /** Of the databases, segment mode, snowflake mode and the worker registries. */
 export const ID_VARIABLES = {
@@ -34,11 +37,7 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_DATABASE_URL_FILE: neverEmpty(
-    variable(
-      undefined,
-      text(/^[^\0]+$/, 'a path'),
-      'a file with the same, in place of LEAF_DATABASE_URL; read at the start',
-    ),
+    variable(undefined, path, 'a file with the same, in place of LEAF_DATABASE_URL; read at the start'),
   ),
   LEAF_DATABASE_URLS: neverEmpty(
     variable(
@@ -87,7 +86,7 @@ export const ID_VARIABLES = {
     variable(
       undefined,
       registry,
-      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle or local; default: database with a database server, otherwise local',
+      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle, etcd or local; default: database with a database server, otherwise local',
     ),
   ),
   LEAF_SNOWFLAKE_OFFLINE: variable(
@@ -122,7 +121,7 @@ export const ID_VARIABLES = {
   LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
     DEFAULT_HORIZON_MS.pool,
     integer(10_000, DAY_MS),
-    'database, zk_recycle: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms',
+    'database, zk_recycle, etcd: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms',
   ),
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
     SNOWFLAKE.maxClockOffsetMs,
@@ -145,4 +144,15 @@ export const ID_VARIABLES = {
     variable(undefined, zookeeperAddress, 'registry zk_normal, zk_recycle: host:port,host:port[/chroot]'),
   ),
   LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', true),
+  LEAF_ETCD_ENDPOINTS: neverEmpty(
+    variable(undefined, etcdEndpoints, 'registry etcd: https://host:port,https://host:port, one for each member'),
+  ),
+  LEAF_ETCD_AUTH: variable(undefined, etcdAuth, 'registry etcd: user:password', true),
+  LEAF_ETCD_TLS_CA_FILE: variable(
+    undefined,
+    path,
+    'registry etcd: PEM file of the trusted certificate authorities; default: those that Node.js trusts',
+  ),
+  LEAF_ETCD_TLS_CERT_FILE: variable(undefined, path, 'registry etcd: PEM file of the client certificate'),
+  LEAF_ETCD_TLS_KEY_FILE: variable(undefined, path, 'registry etcd: PEM file of its key'),
 } as const;

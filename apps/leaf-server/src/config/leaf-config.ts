@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
 import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
-import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
+import { policyOf, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { FIRST_TAG, parseDatabaseUrl } from '@leaf-ids/persistence';
@@ -12,6 +12,7 @@ import type { HttpLimits } from './http-limits';
 import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';
 import { type RespConfig, respOf } from './resp';
+import { registryOf } from './registry-settings';
 import { horizonOf, type Resolved } from './resolved';
 import { withSecretFiles } from './secret-files';
 import { type ManagementAddress, managementOf } from './management';
@@ -239,23 +240,6 @@ function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
   return databases === undefined
     ? { url, ...common }
     : { shards: { databases, ...(tags === undefined ? {} : { tags }) }, ...common };
-}
-
-function registryOf(values: Resolved): RegistryOptions {
-  const { LEAF_NAME: name, LEAF_ZOOKEEPER: address = '', LEAF_ZOOKEEPER_AUTH: auth } = values;
-  // The advertised port may be a name only, as that of the Java service is.
-  const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_PORT || values.LEAF_ADVERTISE_PORT };
-  return registryFromSettings(values.LEAF_SNOWFLAKE_REGISTRY, {
-    name,
-    directory: join(resolve(values.LEAF_DATA_DIR), name),
-    fileFallback: values.LEAF_SNOWFLAKE_OFFLINE === 'local_file',
-    databaseUrl: values.LEAF_DATABASE_URL,
-    migrate: values.LEAF_DATABASE_MIGRATE,
-    accept: values.LEAF_DATABASE_ACCEPT,
-    localWorkers: values.LEAF_LOCAL_WORKERS,
-    zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
-    url: `http://${formatInstance(instance)}`,
-  });
 }
 
 /** Kubernetes sets LEAF_PORT=tcp://… in every pod beside a Service that is called "leaf". */

@@ -29,7 +29,7 @@ describe('a strategy', () => {
 
   it('is refused when unknown, and the known ones are named', () => {
     const unknown = { strategy: 'consul' } as unknown as RegistryOptions;
-    const names = '"local", "database", "mysql", "zk_normal", "zk_recycle" or "custom"';
+    const names = '"local", "database", "mysql", "zk_normal", "zk_recycle", "etcd" or "custom"';
     const message = `The options of the worker registry are invalid:\n  - registry.strategy must be ${names}, not "consul"`;
     expect(() => create(unknown)).toThrow(expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }));
   });
@@ -91,7 +91,7 @@ describe('a strategy', () => {
     const horizons = STRATEGY_NAMES.map((name) => [name, defaultHorizonMs(registryFromSettings(name, settings()))]);
     expect(Object.fromEntries(horizons)).toEqual({
       ...{ local: 10_000, mysql: 10_000, zk_normal: 10_000 },
-      ...{ database: 3_600_000, zk_recycle: 3_600_000 },
+      ...{ database: 3_600_000, zk_recycle: 3_600_000, etcd: 3_600_000 },
     });
   });
 
@@ -108,7 +108,7 @@ describe('a strategy', () => {
     expect(strategyOf(options).ofProcess(SERVER, 1)).toMatchObject({ workers });
   });
 
-  it.each(['database', 'zk_recycle'] as const)('%s is the same for all processes', (name) => {
+  it.each(['database', 'zk_recycle', 'etcd'] as const)('%s is the same for all processes', (name) => {
     const options = registryFromSettings(name, settings());
     expect(strategyOf(options).ofProcess(SERVER, 1)).toEqual(options);
   });
@@ -117,6 +117,7 @@ describe('a strategy', () => {
     return {
       ...{ name: 'leaf', directory, fileFallback: true, databaseUrl: 'mysql://db1/leaf', migrate: true },
       ...{ localWorkers: { '10.0.0.7:8080': 3, '10.0.0.8:8080': 7 }, zookeeper: { address: 'zk1:2181' } },
+      etcd: { endpoints: 'http://etcd1:2379' },
       ...{ url: 'http://10.0.0.7:8080', accept: [], ...more },
     };
   }

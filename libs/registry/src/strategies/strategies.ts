@@ -2,11 +2,12 @@ import type { Instance } from '@leaf-ids/core';
 import { both, oneOf, record, refuseFaults, required, type Rule, rule, whole } from '@leaf-ids/core/internal';
 import { type CustomOptions, customParts, customRule } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
+import { etcd, type EtcdOptions } from './etcd';
 import { local, type LocalOptions } from './local';
 import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
 import { zkNormal, type ZkNormalOptions, zkRecycle, type ZkRecycleOptions } from './zookeeper';
 
-type ListedOptions = LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions;
+type ListedOptions = LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions | EtcdOptions;
 
 /** The options of a worker registry. */
 export type RegistryOptions = ListedOptions | CustomOptions;
@@ -22,6 +23,7 @@ const STRATEGIES: { readonly [Name in StrategyName]: Strategy<OptionsOf<Name>> }
   mysql,
   zk_normal: zkNormal,
   zk_recycle: zkRecycle,
+  etcd,
 };
 
 export const STRATEGY_NAMES = Object.keys(STRATEGIES) as StrategyName[];

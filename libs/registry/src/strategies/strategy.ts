@@ -1,5 +1,6 @@
 import type { Clock, Instance, RandomSource, WorkerStore } from '@leaf-ids/core';
 import type { Rule, WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
+import type { EtcdAccess } from '../stores/etcd/etcd-address';
 
 /** The dependencies of a strategy. */
 export interface StrategyContext {
@@ -35,6 +36,7 @@ export interface RegistrySettings {
   readonly accept: readonly string[];
   readonly localWorkers: Readonly<Record<string, number>>;
   readonly zookeeper: { readonly address: string; readonly auth?: string };
+  readonly etcd: EtcdAccess;
   /** URL of this server for other servers: `http://10.0.0.7:8080`. */
   readonly url: string;
 }
