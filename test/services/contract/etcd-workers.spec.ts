@@ -15,11 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** As an operator could, while servers run. */
-async function reset(): Promise<void> {
-  const [key, end] = [`/leaf/${name}/`, `/leaf/${name}0`].map((text) => Buffer.from(text).toString('base64'));
-  await server.post('/v3/kv/deleterange', { key, range_end: end });
-}
+const reset = (): Promise<void> => server.deleteKeys(`/leaf/${name}/`);
 
 function store(): Promise<WorkerStore> {
   const context = { clock: new SystemClock(), random: systemRandom, onCloseProblem: () => undefined };

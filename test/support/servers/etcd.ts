@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SystemClock } from '@leaf-ids/core';
+import { HttpEndpoint, type TlsCertificates } from '@leaf-ids/core/internal';
 import { freePorts } from '../free-port';
 import { requireTool } from '../tools';
 import { until } from '../until';
@@ -20,11 +22,6 @@ interface Membership {
 }
 
 export class EtcdServer extends PrivateServer {
-  /** Further options of the program. */
-  flags: readonly string[] = [];
-  /** `https` with a certificate in {@link flags}. */
-  scheme: 'http' | 'https' = 'http';
-
   constructor(
     directory: string,
     private readonly program: readonly string[],
@@ -34,7 +31,8 @@ export class EtcdServer extends PrivateServer {
   }
 
   get endpoint(): string {
-    return `${this.scheme}://127.0.0.1:${this.port}`;
+    const scheme = this.program.includes('--cert-file') ? 'https' : 'http';
+    return `${scheme}://127.0.0.1:${this.port}`;
   }
 
   /** What a database is here: a name of the service, below which there are no keys yet. */
@@ -44,10 +42,13 @@ export class EtcdServer extends PrivateServer {
 
   /** Calls the JSON gateway. */
   async post(path: string, body: object): Promise<Record<string, unknown>> {
-    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-    const reply = await fetch(`${this.endpoint}${path}`, { method: 'POST', body: JSON.stringify(body), signal });
-    if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`);
-    return (await reply.json()) as Record<string, unknown>;
+    return (await this.ask('POST', path, JSON.stringify(body))) as Record<string, unknown>;
+  }
+
+  /** Deletes all keys with this prefix, as an operator could, while servers run. The prefix ends with a slash. */
+  async deleteKeys(prefix: string): Promise<void> {
+    const [key, end] = [prefix, `${prefix.slice(0, -1)}0`].map((text) => Buffer.from(text).toString('base64'));
+    await this.post('/v3/kv/deleterange', { key, range_end: end });
   }
 
   /** Takes its data away, as a lost disk does, and starts it again. */
@@ -95,16 +96,31 @@ export class EtcdServer extends PrivateServer {
       ...['--listen-peer-urls', this.peerUrl, '--initial-advertise-peer-urls', this.peerUrl],
       ...['--initial-cluster', all, '--initial-cluster-token', 'leaf'],
       // Slow disks of test machines must not cause elections.
-      ...['--heartbeat-interval', '100', '--election-timeout', '1000', '--unsafe-no-fsync', ...this.flags],
+      ...['--heartbeat-interval', '100', '--election-timeout', '1000', '--unsafe-no-fsync'],
     ];
   }
 
   /** The arguments of the program that answers. */
   protected override async askDataDirectory(): Promise<string> {
-    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-    const reply = await fetch(`http://127.0.0.1:${this.port}/debug/vars`, { signal });
-    const { cmdline } = (await reply.json()) as { readonly cmdline: readonly string[] };
+    const { cmdline } = (await this.ask('GET', '/debug/vars')) as { readonly cmdline: readonly string[] };
     return cmdline[cmdline.indexOf('--data-dir') + 1] ?? '';
+  }
+
+  private async ask(method: string, path: string, body?: string): Promise<unknown> {
+    const { status, text } = await this.http.request({ method, path, ...(body && { body }) }, ANSWER_LIMIT_MS);
+    if (status !== 200) throw new Error(`${path}: ${text}`);
+    return JSON.parse(text);
+  }
+
+  private get http(): HttpEndpoint {
+    const fileOf = (flag: string): string => this.program[this.program.indexOf(flag) + 1] ?? '';
+    const certificates = async (): Promise<TlsCertificates> => ({
+      ca: await readFile(fileOf('--trusted-ca-file'), 'utf8'),
+      cert: await readFile(fileOf('--cert-file'), 'utf8'),
+      key: await readFile(fileOf('--key-file'), 'utf8'),
+    });
+    const options = { maxBytes: 1_000_000, keepAliveMs: 1, certificates };
+    return new HttpEndpoint(new URL(this.endpoint), options, new SystemClock());
   }
 
   private get peerUrl(): string {
@@ -151,10 +167,9 @@ export async function startCluster(size: number, flags: readonly string[] = []):
     const servers = await Promise.all(
       peers.map(async (peerPort, n) => {
         const directory = await copyOfTemplate('etcd', undefined, (data) => mkdir(data, { mode: 0o700 }));
-        return new EtcdServer(directory, program, { name: `m${n}`, peerPort, all });
+        return new EtcdServer(directory, [...program, ...flags], { name: `m${n}`, peerPort, all });
       }),
     );
-    for (const server of servers) server.flags = flags;
     const started = await Promise.allSettled(servers.map((server, n) => server.start(ports[n])));
     const cluster = new EtcdCluster(servers);
     const failed = started.find((result) => result.status === 'rejected');
