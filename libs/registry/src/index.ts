@@ -3,8 +3,9 @@ export { RegistryModule } from './registry.module';
 export type { RegistryModuleOptions } from './registry.module-definition';
 export { createRegistry } from './registry.providers';
 export {
-  DEFAULT_HORIZON_MS,
-  defaultHorizonMs,
+  DEFAULT_LEASES,
+  defaultLease,
+  leaseOf,
   policyOf,
   registryFromSettings,
   registryRule,

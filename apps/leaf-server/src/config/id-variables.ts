@@ -1,6 +1,6 @@
 import { DEFAULT_LAYOUT } from '@leaf-ids/core';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf-ids/persistence';
-import { DEFAULT_HORIZON_MS } from '@leaf-ids/registry';
+import { DEFAULT_LEASES } from '@leaf-ids/registry';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf-ids/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf-ids/snowflake';
 import {
@@ -109,17 +109,17 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_SNOWFLAKE_REPORT_MS: variable(
-    SNOWFLAKE.reportMs,
+    DEFAULT_LEASES.fixed.reportMs,
     integer(100, 3_600_000),
     'interval of the reports to the worker registry, in ms',
   ),
   LEAF_SNOWFLAKE_HORIZON_MS: variable(
-    DEFAULT_HORIZON_MS.fixed,
+    DEFAULT_LEASES.fixed.horizonMs,
     integer(1000, 3_600_000),
     'local, mysql, zk_normal: how far ahead time is reserved, in ms; a start after a crash waits up to this long',
   ),
   LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
-    DEFAULT_HORIZON_MS.pool,
+    DEFAULT_LEASES.pool.horizonMs,
     integer(10_000, DAY_MS),
     'database, zk_recycle, etcd: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms',
   ),

@@ -1,4 +1,4 @@
-import { accepted, both, object, required, type Rules, text } from '@leaf-ids/core/internal';
+import { accepted, both, milliseconds, object, required, type Rules, text } from '@leaf-ids/core/internal';
 import { PoolPolicy } from '../policies/pool-policy';
 import { type EtcdAccess, parseEtcdAuth, parseEtcdEndpoints } from '../stores/etcd/etcd-address';
 import { EtcdClient } from '../stores/etcd/etcd-client';
@@ -13,12 +13,13 @@ export interface EtcdOptions {
   readonly name: string;
 }
 
-/** Limit for a request to one endpoint: short enough to try another one within a report interval. */
-const CALL_MS = 1500;
+/** Short enough to try another endpoint within a report interval. */
+const DEFAULT_TIMEOUT_MS = 1500;
 
 const ACCESS: Rules<EtcdAccess> = {
   endpoints: required(both(text, accepted(parseEtcdEndpoints))),
   auth: both(text, accepted(parseEtcdAuth)),
+  timeoutMs: milliseconds(1),
   ...{ caFile: text, certFile: text, keyFile: text },
 };
 
@@ -31,9 +32,10 @@ const RULES: Rules<EtcdOptions> = {
 export const etcd: Strategy<EtcdOptions> = {
   policy: 'pool',
   rule: object(RULES),
-  create: ({ etcd: { endpoints, auth, ...certificates }, name }, { clock, random }) => {
+  create: ({ etcd: access, name }, { clock, random }) => {
+    const { endpoints, auth, timeoutMs: callMs = DEFAULT_TIMEOUT_MS, ...certificates } = access;
     const credentials = auth === undefined ? {} : { credentials: parseEtcdAuth(auth) };
-    const options = { endpoints: parseEtcdEndpoints(endpoints), ...credentials, certificates, callMs: CALL_MS };
+    const options = { endpoints: parseEtcdEndpoints(endpoints), ...credentials, certificates, callMs };
     // An emptied cluster forgets confirmed writes.
     const store = new EtcdWorkerStore(new EtcdClient(options, clock, random), name);
     return { policy: new PoolPolicy(), store, remembers: false };

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/servers/data-directory';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
 import { createRegistry, registryProvider } from '../registry.providers';
-import { defaultHorizonMs, registryFromSettings, type RegistryOptions, STRATEGY_NAMES, strategyOf } from './strategies';
+import { defaultLease, registryFromSettings, type RegistryOptions, STRATEGY_NAMES, strategyOf } from './strategies';
 import type { RegistrySettings } from './strategy';
 
 const ZOOKEEPER = { name: 'leaf', zookeeper: { address: 'zk1,zk2:2182/prod' } };
@@ -18,7 +18,7 @@ describe('a strategy', () => {
   afterEach(() => removeDataDirectory(directory));
 
   function create(registry: RegistryOptions): WorkerRegistry {
-    const lease = { reportMs: 3000, horizonMs: defaultHorizonMs(registry), maxClockOffsetMs: 5000 };
+    const lease = { ...defaultLease(registry), maxClockOffsetMs: 5000 };
     return createRegistry({ registry, ...lease, layout: defaultLayout().fingerprint, maxWorkerId: 1023 });
   }
 
@@ -88,7 +88,10 @@ describe('a strategy', () => {
   });
 
   it('reserves an hour ahead by default with a pool, ten seconds otherwise', () => {
-    const horizons = STRATEGY_NAMES.map((name) => [name, defaultHorizonMs(registryFromSettings(name, settings()))]);
+    const horizons = STRATEGY_NAMES.map((name) => [
+      name,
+      defaultLease(registryFromSettings(name, settings())).horizonMs,
+    ]);
     expect(Object.fromEntries(horizons)).toEqual({
       ...{ local: 10_000, mysql: 10_000, zk_normal: 10_000 },
       ...{ database: 3_600_000, zk_recycle: 3_600_000, etcd: 3_600_000 },

@@ -4,7 +4,7 @@ import { type CustomOptions, customParts, customRule } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
 import { etcd, type EtcdOptions } from './etcd';
 import { local, type LocalOptions } from './local';
-import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
+import type { LeaseTimes, RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
 import { zkNormal, type ZkNormalOptions, zkRecycle, type ZkRecycleOptions } from './zookeeper';
 
 type ListedOptions = LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions | EtcdOptions;
@@ -35,8 +35,11 @@ export interface BoundStrategy {
   ofProcess(server: Instance, process: number): RegistryOptions;
 }
 
-/** Default horizon of each policy: how far ahead of the clock it reserves time, in milliseconds. */
-export const DEFAULT_HORIZON_MS = { fixed: 10_000, pool: 3_600_000 };
+/** The lease of each policy, for strategies that have none of their own. */
+export const DEFAULT_LEASES: Readonly<Record<'fixed' | 'pool', LeaseTimes>> = {
+  fixed: { reportMs: 3000, horizonMs: 10_000 },
+  pool: { reportMs: 3000, horizonMs: 3_600_000 },
+};
 
 const known = required(oneOf(...STRATEGY_NAMES, 'custom'));
 
@@ -69,9 +72,15 @@ export function registryFromSettings(name: StrategyName, settings: RegistrySetti
   return STRATEGIES[name].fromSettings(settings);
 }
 
-/** Default horizon of these options: how far ahead of the clock time is reserved, in milliseconds. */
-export function defaultHorizonMs(options: RegistryOptions): number {
-  return DEFAULT_HORIZON_MS[strategyOf(options).policy];
+/** The defaults of the lease for these options. */
+export function defaultLease(options: RegistryOptions): LeaseTimes {
+  return options.strategy === 'custom' ? DEFAULT_LEASES[options.policy] : leaseOf(options.strategy);
+}
+
+/** The defaults of the lease for a strategy that a setting can name. */
+export function leaseOf(name: StrategyName): LeaseTimes {
+  const { lease, policy } = STRATEGIES[name];
+  return lease ?? DEFAULT_LEASES[policy];
 }
 
 export function policyOf(name: StrategyName): 'fixed' | 'pool' {

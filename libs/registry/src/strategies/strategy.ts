@@ -41,10 +41,18 @@ export interface RegistrySettings {
   readonly url: string;
 }
 
+/** How often a server reports, and how far ahead of the clock it reserves time, in milliseconds. */
+export interface LeaseTimes {
+  readonly reportMs: number;
+  readonly horizonMs: number;
+}
+
 /** One way to assign worker IDs. To add a strategy, create a file in this directory and list it in `strategies.ts`. */
 export interface Strategy<Options> {
-  /** One record for each `ip:port`, or a pool. Determines the default horizon. */
+  /** One record for each `ip:port`, or a pool. */
   readonly policy: 'fixed' | 'pool';
+  /** The defaults of the lease; those of the policy if omitted. */
+  readonly lease?: LeaseTimes;
   /** The rule of its options. */
   readonly rule: Rule;
   /** Creates the components, which connect when they are first used. */

@@ -9,6 +9,8 @@ export interface EtcdAccess extends CertificateFiles {
   readonly endpoints: string;
   /** `user:password`. */
   readonly auth?: string;
+  /** Limit for a request to one endpoint, in milliseconds; 1500 by default. */
+  readonly timeoutMs?: number;
 }
 
 /** User and password of etcd. */

@@ -15,7 +15,8 @@ export interface EtcdClientOptions {
 
 /** Where a response comes from. */
 export interface EtcdHeader {
-  readonly cluster: string;
+  /** ID of the cluster. */
+  readonly source: string;
   readonly member: string;
   readonly revision: number;
 }
@@ -160,9 +161,9 @@ function refuseFault(reply: HttpReply): HttpReply {
 
 function toReply({ text }: HttpReply): EtcdReply {
   const body = parseObject(text);
-  const { cluster_id: cluster, member_id: member, revision } = (body.header ?? {}) as Record<string, unknown>;
-  if (typeof cluster !== 'string' || typeof member !== 'string' || typeof revision !== 'string') {
+  const { cluster_id: source, member_id: member, revision } = (body.header ?? {}) as Record<string, unknown>;
+  if (typeof source !== 'string' || typeof member !== 'string' || typeof revision !== 'string') {
     throw new Error('the response is not that of etcd 3.4 or later');
   }
-  return { header: { cluster, member, revision: Number(revision) }, body };
+  return { header: { source, member, revision: Number(revision) }, body };
 }

@@ -14,7 +14,7 @@ import { holdersOf } from '@leaf-ids/core/internal';
 import { decodePoolRecord, encodePoolRecord } from '../shared/pool-record';
 import { unavailable, unreadable } from '../shared/store-errors';
 import type { EtcdClient, EtcdHeader } from './etcd-client';
-import { EtcdHistory, type EtcdProgress } from './etcd-history';
+import { StoreHistory, type StoreProgress } from '../shared/store-history';
 import { type EtcdEntry, formatVersion, parseVersion, readKeys, writeKey } from './etcd-keys';
 
 /** Maximum number of reads of the document until one member answers all requests of a read. */
@@ -23,14 +23,14 @@ const ATTEMPTS = 10;
 /**
  * Workers as keys of etcd: `/leaf/<name>/workers/<n>`, and the document of the registry in `/leaf/<name>/registry`. Each
  * write is a transaction that compares revision and value of the key; the creation of a record also those of the
- * document. A confirmed write is on a majority of the members, and reads are linearizable; {@link EtcdHistory} recognizes
+ * document. A confirmed write is on a majority of the members, and reads are linearizable; {@link StoreHistory} recognizes
  * a cluster that lost its data all the same.
  */
 export class EtcdWorkerStore extends WorkerStore {
   readonly description: string;
   private readonly documentKey: string;
   private readonly root: string;
-  private readonly history = new EtcdHistory();
+  private readonly history = new StoreHistory();
 
   /**
    * @param client the store closes it
@@ -52,12 +52,12 @@ export class EtcdWorkerStore extends WorkerStore {
       const before = await this.progress();
       const read = await readKeys(this.client, this.documentKey);
       const after = await this.progress();
-      const { cluster, member, revision } = read.header;
+      const { source, member, revision } = read.header;
       // The index of another member may trail the read.
-      if (before.cluster !== cluster || after.member !== member) continue;
+      if (before.source !== source || after.member !== member) continue;
       const entry = read.entries[0] ?? { key: this.documentKey, value: undefined, revision: 0 };
       const document = entry.value === undefined ? undefined : this.parse(entry.value);
-      const progress = { cluster, index: after.index, revision };
+      const progress = { source, index: after.index, revision };
       const origin = this.history.originOf(document?.origin, { mark, index: before.index }, progress);
       return { document, origin, version: formatVersion(entry) };
     }
@@ -122,7 +122,7 @@ export class EtcdWorkerStore extends WorkerStore {
   }
 
   /** The index of the Raft log that a member has committed. */
-  private async progress(): Promise<Pick<EtcdProgress, 'cluster' | 'index'> & Pick<EtcdHeader, 'member'>> {
+  private async progress(): Promise<Pick<StoreProgress, 'source' | 'index'> & Pick<EtcdHeader, 'member'>> {
     const { header, body } = await this.client.call('/v3/maintenance/status', {});
     return { ...header, index: Number(body.raftIndex) };
   }

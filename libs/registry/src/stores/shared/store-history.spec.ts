@@ -1,19 +1,19 @@
-import { EtcdHistory, type EtcdProgress } from './etcd-history';
+import { StoreHistory, type StoreProgress } from './store-history';
 
-const at = (index: number, revision: number, cluster = 'c1'): EtcdProgress => ({ cluster, index, revision });
+const at = (index: number, revision: number, source = 'c1'): StoreProgress => ({ source, index, revision });
 
 /** Reads data with the origin `recorded` from a cluster that is idle. */
-function read(history: EtcdHistory, recorded: string | undefined, progress: EtcdProgress): string {
+function read(history: StoreHistory, recorded: string | undefined, progress: StoreProgress): string {
   return history.originOf(recorded, { mark: history.mark, index: progress.index }, progress);
 }
 
-describe('the history of an etcd cluster', () => {
+describe('the history of a store', () => {
   it('keeps its origin while the cluster lives, for every server', () => {
-    const origin = read(new EtcdHistory(), undefined, at(9, 4));
-    const server = new EtcdHistory();
+    const origin = read(new StoreHistory(), undefined, at(9, 4));
+    const server = new StoreHistory();
     for (const later of [at(9, 4), at(10, 5), at(11, 5), at(5000, 3000)]) {
       expect(read(server, origin, later)).toBe(origin);
-      expect(read(new EtcdHistory(), origin, later)).toBe(origin);
+      expect(read(new StoreHistory(), origin, later)).toBe(origin);
     }
   });
 
@@ -25,14 +25,14 @@ describe('the history of an etcd cluster', () => {
     ['an index below the recorded one', at(7, 4)],
     ['a revision below the recorded one', at(5000, 3)],
   ])('begins another one for %s, also for a server without a memory', (_, now) => {
-    const origin = read(new EtcdHistory(), undefined, at(2000, 900));
-    const other = read(new EtcdHistory(), origin, now);
+    const origin = read(new StoreHistory(), undefined, at(2000, 900));
+    const other = read(new StoreHistory(), origin, now);
     expect(other).not.toBe(origin);
-    expect(read(new EtcdHistory(), other, now)).toBe(other);
+    expect(read(new StoreHistory(), other, now)).toBe(other);
   });
 
   it('begins another one for a restored disk, for a server that has seen more', () => {
-    const [reader, writer, newcomer] = [new EtcdHistory(), new EtcdHistory(), new EtcdHistory()];
+    const [reader, writer, newcomer] = [new StoreHistory(), new StoreHistory(), new StoreHistory()];
     const origin = read(reader, undefined, at(9, 4));
     read(reader, origin, at(60, 50));
     writer.saw(at(60, 50));
@@ -45,18 +45,18 @@ describe('the history of an etcd cluster', () => {
   });
 
   it('does not take a response that was overtaken for a loss', () => {
-    const history = new EtcdHistory();
+    const history = new StoreHistory();
     const origin = read(history, undefined, at(9, 4));
     const { mark } = history;
     history.saw(at(20, 12));
     history.saw(at(19, 11));
     expect(history.originOf(origin, { mark, index: 15 }, at(18, 10))).toBe(origin);
-    expect(history.mark).toEqual({ cluster: 'c1', revision: 12 });
+    expect(history.mark).toEqual({ source: 'c1', revision: 12 });
   });
 
   it('does not continue an origin that it cannot parse', () => {
     for (const foreign of ['', 'zookeeper', 'c1', 'c1:x:y']) {
-      expect(read(new EtcdHistory(), foreign, at(9, 4))).toBe('c1:9:4');
+      expect(read(new StoreHistory(), foreign, at(9, 4))).toBe('c1:9:4');
     }
   });
 });
