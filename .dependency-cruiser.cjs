@@ -56,7 +56,16 @@ const folders = {
     ...['connections', 'failover', 'stores', 'schema', 'dialects', 'database', 'sharding', 'module', 'check', '.'],
   ],
   'libs/registry/src': [
-    ...['file', 'policies', 'stores/shared', 'stores/directory', 'stores/zookeeper', 'stores/etcd', 'strategies', '.'],
+    ...[
+      'file',
+      'policies',
+      'stores/shared',
+      'stores/directory',
+      'stores/zookeeper',
+      'stores/etcd',
+      'stores/kubernetes',
+    ],
+    ...['strategies', '.'],
   ],
 };
 

@@ -5,6 +5,7 @@ import {
   SnowflakeGenerator,
   type Tenure,
   WorkerLease,
+  type WorkerPolicy,
   type WorkerFile,
   type WorkerRegistryOptions,
 } from '@leaf-ids/core/internal';
@@ -18,7 +19,7 @@ export const POOL_GRACE_MS = 14_000;
 const HORIZONS = { fixed: 10_000, pool: 3_600_000 };
 
 export interface LeaseRigOptions extends Partial<WorkerRegistryOptions> {
-  readonly policy?: 'fixed' | 'pool';
+  readonly policy?: 'fixed' | 'pool' | WorkerPolicy;
   readonly instance?: Partial<Instance>;
   readonly file?: WorkerFile;
 }
@@ -46,14 +47,16 @@ export class LeaseRig {
     { policy = 'fixed', instance, file, ...options }: LeaseRigOptions = {},
   ) {
     const number = ++servers;
+    const name = typeof policy === 'string' ? policy : policy.exclusive ? 'fixed' : 'pool';
+    const known = { fixed: new FixedPolicy(), pool: new PoolPolicy() };
     this.registry = new WorkerRegistry(
       {
         ...{ store, clock, random: (bound) => Math.floor(Math.random() * bound), newId: () => `registry-${++servers}` },
-        policy: policy === 'pool' ? new PoolPolicy() : new FixedPolicy(),
+        policy: typeof policy === 'string' ? known[policy] : policy,
         ...(file && { file }),
       },
       {
-        ...{ name: policy, horizonMs: HORIZONS[policy], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },
+        ...{ name, horizonMs: HORIZONS[name], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },
         ...{ layout: defaultLayout().fingerprint, maxWorkerId: 1023, remembers: false, ...options },
       },
     );

@@ -33,6 +33,9 @@ function modeFaults(values: Resolved): string[] {
   if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
     faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
   }
+  if (values.LEAF_SNOWFLAKE_REGISTRY === 'kubernetes' && values.KUBERNETES_SERVICE_HOST === undefined) {
+    faults.push('KUBERNETES_SERVICE_HOST must be set for the registry kubernetes: Kubernetes sets it in each pod');
+  }
   if (values.LEAF_SNOWFLAKE_REGISTRY === 'etcd') faults.push(...etcdFaults(values));
   faults.push(...managementFaults(values), ...respFaults(values), ...shardFaults(values));
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;

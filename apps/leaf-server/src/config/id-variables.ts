@@ -1,6 +1,6 @@
 import { DEFAULT_LAYOUT } from '@leaf-ids/core';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf-ids/persistence';
-import { DEFAULT_LEASES } from '@leaf-ids/registry';
+import { DEFAULT_LEASES, leaseOf } from '@leaf-ids/registry';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf-ids/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf-ids/snowflake';
 import {
@@ -86,7 +86,7 @@ export const ID_VARIABLES = {
     variable(
       undefined,
       registry,
-      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle, etcd or local; default: database with a database server, otherwise local',
+      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle, etcd, kubernetes or local; default: database with a database server, otherwise local',
     ),
   ),
   LEAF_SNOWFLAKE_OFFLINE: variable(
@@ -109,9 +109,9 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_SNOWFLAKE_REPORT_MS: variable(
-    DEFAULT_LEASES.fixed.reportMs,
+    undefined,
     integer(100, 3_600_000),
-    'interval of the reports to the worker registry, in ms',
+    `interval of the reports to the worker registry, in ms; default: ${DEFAULT_LEASES.pool.reportMs}, with kubernetes ${leaseOf('kubernetes').reportMs}`,
   ),
   LEAF_SNOWFLAKE_HORIZON_MS: variable(
     DEFAULT_LEASES.fixed.horizonMs,
@@ -119,9 +119,9 @@ export const ID_VARIABLES = {
     'local, mysql, zk_normal: how far ahead time is reserved, in ms; a start after a crash waits up to this long',
   ),
   LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
-    DEFAULT_LEASES.pool.horizonMs,
+    undefined,
     integer(10_000, DAY_MS),
-    'database, zk_recycle, etcd: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms',
+    `database, zk_recycle, etcd, kubernetes: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms; default: ${DEFAULT_LEASES.pool.horizonMs}, with kubernetes ${leaseOf('kubernetes').horizonMs}`,
   ),
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
     SNOWFLAKE.maxClockOffsetMs,
@@ -155,4 +155,20 @@ export const ID_VARIABLES = {
   ),
   LEAF_ETCD_TLS_CERT_FILE: variable(undefined, path, 'registry etcd: PEM file of the client certificate'),
   LEAF_ETCD_TLS_KEY_FILE: variable(undefined, path, 'registry etcd: PEM file of its key'),
+  LEAF_KUBERNETES_POD_INDEX: variable(
+    undefined,
+    integer(0, 1_000_000),
+    'registry kubernetes: worker ID to take if it is free, such as the number of the pod in its StatefulSet; default: any',
+  ),
+  LEAF_KUBERNETES_DIR: variable(
+    undefined,
+    path,
+    'registry kubernetes: directory with the files token, ca.crt and namespace; default: where Kubernetes mounts them',
+  ),
+  KUBERNETES_SERVICE_HOST: variable(
+    undefined,
+    text(/^[A-Za-z0-9._:-]{1,253}$/, 'an IP address or a host name'),
+    'registry kubernetes: address of the API server, which Kubernetes sets in each pod',
+  ),
+  KUBERNETES_SERVICE_PORT: variable(443, integer(1, 65_535), 'registry kubernetes: port of the API server, likewise'),
 } as const;

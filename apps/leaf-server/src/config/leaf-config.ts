@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
 import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
-import { policyOf, type StrategyName } from '@leaf-ids/registry';
+import { leaseOf, policyOf, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { FIRST_TAG, parseDatabaseUrl } from '@leaf-ids/persistence';
@@ -115,6 +115,9 @@ export function loadConfig(
     }
   }
   values.LEAF_SNOWFLAKE_REGISTRY ??= defaultRegistry(values, env);
+  const lease = leaseOf(values.LEAF_SNOWFLAKE_REGISTRY as StrategyName);
+  values.LEAF_SNOWFLAKE_REPORT_MS ??= lease.reportMs;
+  values.LEAF_SNOWFLAKE_LEASE_TTL_MS ??= lease.horizonMs;
   if (faults.length === 0) faults.push(...contradictions(values as Resolved, env, firstAddress(addresses)));
   if (faults.length > 0) {
     throw new LeafError(

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { formatInstance } from '@leaf-ids/core';
-import { type EtcdAccess, registryFromSettings, type RegistryOptions } from '@leaf-ids/registry';
+import { type EtcdAccess, registryFromSettings, type RegistryOptions, type RegistrySettings } from '@leaf-ids/registry';
 import type { Resolved } from './resolved';
 
 /** The options of the worker registry. */
@@ -18,6 +18,7 @@ export function registryOf(values: Resolved): RegistryOptions {
     localWorkers: values.LEAF_LOCAL_WORKERS,
     zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
     etcd: etcdOf(values),
+    kubernetes: kubernetesOf(values),
     url: `http://${formatInstance(instance)}`,
   });
 }
@@ -31,4 +32,11 @@ function etcdOf(values: Resolved): EtcdAccess {
     ...(caFile && { caFile }),
     ...(certFile && keyFile && { certFile, keyFile }),
   };
+}
+
+function kubernetesOf(values: Resolved): RegistrySettings['kubernetes'] {
+  const { KUBERNETES_SERVICE_HOST: ip = '', KUBERNETES_SERVICE_PORT: port, LEAF_KUBERNETES_DIR: directory } = values;
+  const { LEAF_KUBERNETES_POD_INDEX: wish } = values;
+  const server = `https://${formatInstance({ ip, port })}`;
+  return { server, ...(directory && { directory }), ...(wish === undefined ? {} : { wish }) };
 }

@@ -29,7 +29,7 @@ describe('a strategy', () => {
 
   it('is refused when unknown, and the known ones are named', () => {
     const unknown = { strategy: 'consul' } as unknown as RegistryOptions;
-    const names = '"local", "database", "mysql", "zk_normal", "zk_recycle", "etcd" or "custom"';
+    const names = '"local", "database", "mysql", "zk_normal", "zk_recycle", "etcd", "kubernetes" or "custom"';
     const message = `The options of the worker registry are invalid:\n  - registry.strategy must be ${names}, not "consul"`;
     expect(() => create(unknown)).toThrow(expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }));
   });
@@ -94,7 +94,7 @@ describe('a strategy', () => {
     ]);
     expect(Object.fromEntries(horizons)).toEqual({
       ...{ local: 10_000, mysql: 10_000, zk_normal: 10_000 },
-      ...{ database: 3_600_000, zk_recycle: 3_600_000, etcd: 3_600_000 },
+      ...{ database: 3_600_000, zk_recycle: 3_600_000, etcd: 3_600_000, kubernetes: 60_000 },
     });
   });
 
@@ -111,7 +111,7 @@ describe('a strategy', () => {
     expect(strategyOf(options).ofProcess(SERVER, 1)).toMatchObject({ workers });
   });
 
-  it.each(['database', 'zk_recycle', 'etcd'] as const)('%s is the same for all processes', (name) => {
+  it.each(['database', 'zk_recycle', 'etcd', 'kubernetes'] as const)('%s is the same for all processes', (name) => {
     const options = registryFromSettings(name, settings());
     expect(strategyOf(options).ofProcess(SERVER, 1)).toEqual(options);
   });
@@ -121,6 +121,7 @@ describe('a strategy', () => {
       ...{ name: 'leaf', directory, fileFallback: true, databaseUrl: 'mysql://db1/leaf', migrate: true },
       ...{ localWorkers: { '10.0.0.7:8080': 3, '10.0.0.8:8080': 7 }, zookeeper: { address: 'zk1:2181' } },
       etcd: { endpoints: 'http://etcd1:2379' },
+      kubernetes: { server: 'https://10.96.0.1:443' },
       ...{ url: 'http://10.0.0.7:8080', accept: [], ...more },
     };
   }

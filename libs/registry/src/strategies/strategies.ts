@@ -3,11 +3,13 @@ import { both, oneOf, record, refuseFaults, required, type Rule, rule, whole } f
 import { type CustomOptions, customParts, customRule } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
 import { etcd, type EtcdOptions } from './etcd';
+import { kubernetes, type KubernetesOptions } from './kubernetes';
 import { local, type LocalOptions } from './local';
 import type { LeaseTimes, RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
 import { zkNormal, type ZkNormalOptions, zkRecycle, type ZkRecycleOptions } from './zookeeper';
 
-type ListedOptions = LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions | EtcdOptions;
+type ListedOptions =
+  LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions | EtcdOptions | KubernetesOptions;
 
 /** The options of a worker registry. */
 export type RegistryOptions = ListedOptions | CustomOptions;
@@ -24,6 +26,7 @@ const STRATEGIES: { readonly [Name in StrategyName]: Strategy<OptionsOf<Name>> }
   zk_normal: zkNormal,
   zk_recycle: zkRecycle,
   etcd,
+  kubernetes,
 };
 
 export const STRATEGY_NAMES = Object.keys(STRATEGIES) as StrategyName[];
@@ -31,6 +34,7 @@ export const STRATEGY_NAMES = Object.keys(STRATEGIES) as StrategyName[];
 /** A strategy with its options. */
 export interface BoundStrategy {
   readonly policy: 'fixed' | 'pool';
+  readonly lease: LeaseTimes;
   create(context: StrategyContext): StrategyParts;
   ofProcess(server: Instance, process: number): RegistryOptions;
 }
@@ -63,7 +67,8 @@ export function workerIdFaults(options: RegistryOptions, maxWorkerId: number, na
 export function strategyOf(options: RegistryOptions): BoundStrategy {
   refuseFaults('the worker registry', registryRule(options, 'registry'));
   if (options.strategy === 'custom') {
-    return { policy: options.policy, create: () => customParts(options), ofProcess: () => options };
+    const { policy } = options;
+    return { policy, lease: DEFAULT_LEASES[policy], create: () => customParts(options), ofProcess: () => options };
   }
   return bind(options);
 }
@@ -74,7 +79,7 @@ export function registryFromSettings(name: StrategyName, settings: RegistrySetti
 
 /** The defaults of the lease for these options. */
 export function defaultLease(options: RegistryOptions): LeaseTimes {
-  return options.strategy === 'custom' ? DEFAULT_LEASES[options.policy] : leaseOf(options.strategy);
+  return strategyOf(options).lease;
 }
 
 /** The defaults of the lease for a strategy that a setting can name. */
@@ -91,6 +96,7 @@ function bind<Name extends StrategyName>(options: OptionsOf<Name>): BoundStrateg
   const strategy: Strategy<OptionsOf<Name>> = STRATEGIES[options.strategy];
   return {
     policy: strategy.policy,
+    lease: leaseOf(options.strategy),
     create: (context) => strategy.create(options, context),
     ofProcess: (server, process) => strategy.ofProcess(options, server, process),
   };

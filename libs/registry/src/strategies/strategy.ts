@@ -37,6 +37,7 @@ export interface RegistrySettings {
   readonly localWorkers: Readonly<Record<string, number>>;
   readonly zookeeper: { readonly address: string; readonly auth?: string };
   readonly etcd: EtcdAccess;
+  readonly kubernetes: { readonly server: string; readonly directory?: string; readonly wish?: number };
   /** URL of this server for other servers: `http://10.0.0.7:8080`. */
   readonly url: string;
 }
