@@ -145,7 +145,8 @@ export const ID_VARIABLES = {
   ),
   LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', true),
   LEAF_ETCD_ENDPOINTS: neverEmpty(
-    variable(undefined, etcdEndpoints, 'registry etcd: https://host:port,https://host:port, one for each member'),
+    // Secret, because a URL with credentials by mistake must not be shown.
+    variable(undefined, etcdEndpoints, 'registry etcd: https://host:port,https://host:port, one for each member', true),
   ),
   LEAF_ETCD_AUTH: variable(undefined, etcdAuth, 'registry etcd: user:password', true),
   LEAF_ETCD_TLS_CA_FILE: variable(
