@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +34,7 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
  * are documented and as they were measured on version 1.36: optimistic locking with `resourceVersion` (409), an update
  * without it (422), a UID as a precondition (409), an update of a missing Lease, which creates it unless there is a
  * UID, invalid fields (400, 422), names in use (409), expired tokens (401), missing rights (403), throttling (429 with
- * `Retry-After`), and pages of a list that expire (410). It is HTTP without TLS, and has no watches.
+ * `Retry-After`), and pages of a list that expire (410). It has no watches.
  */
 export class KubernetesApi {
   /** What the service account may do. */
@@ -42,6 +43,8 @@ export class KubernetesApi {
   throttled = 0;
   /** `Retry-After` of these, in seconds. */
   retryAfter = 1;
+  /** Whether it answers no request, and executes none. */
+  away = false;
   /** How many requests were received. */
   requests = 0;
   /** Answers to these requests are lost: their connections end after they were executed. */
@@ -61,8 +64,10 @@ export class KubernetesApi {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.serve(request, response));
   }
 
-  static async start(namespace = 'shop'): Promise<KubernetesApi> {
-    const server = createServer().listen(0, '127.0.0.1');
+  /** @param tls certificate and key for `127.0.0.1`; HTTP without them */
+  static async start(tls?: { readonly cert: string; readonly key: string }): Promise<KubernetesApi> {
+    const namespace = 'shop';
+    const server = (tls === undefined ? createServer() : createTlsServer(tls)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const api = new KubernetesApi(server, await mkdtemp(join(tmpdir(), 'leaf-kubernetes-')), namespace);
     await writeFile(join(api.directory, 'namespace'), namespace);
@@ -70,8 +75,12 @@ export class KubernetesApi {
     return api;
   }
 
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `${this.server instanceof TlsServer ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
   /** Deletes all Leases, as with their namespace, which is then created again. */
@@ -111,6 +120,10 @@ export class KubernetesApi {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     this.requests++;
+    if (this.away) {
+      response.destroy();
+      return;
+    }
     const { status, body, headers = {} } = this.answer(request, Buffer.concat(parts).toString());
     if (this.lost > 0) {
       this.lost--;
