@@ -40,6 +40,7 @@ const folders = {
     'ids',
     'health',
     'admin',
+    'workers',
     'console',
     'resp',
     'monitor/views',

@@ -50,6 +50,8 @@ const ADMIN = [
   'POST /api/tags/:tag/pause',
   'POST /api/tags/:tag/resume',
 ];
+/** For processes with a worker token. */
+const WORKERS = ['DELETE /api/workers/:lease', 'GET /api/workers', 'POST /api/workers', 'PUT /api/workers/:lease'];
 /** QUERY is known to the parsers of newer releases of Node.js. */
 const QUERY = METHODS.filter((method) => method === 'QUERY');
 const VERBS = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK', ...QUERY];
@@ -71,7 +73,7 @@ function split(route: string): readonly [string, string] {
 
 describe('the routes of the server', () => {
   it('are public or need a token, each of them as this list says', () => {
-    expect(routes).toEqual([...PUBLIC, ...ADMIN].sort());
+    expect(routes).toEqual([...PUBLIC, ...ADMIN, ...WORKERS].sort());
     // Who only looks changes nothing.
     expect(PUBLIC.filter((route) => !route.startsWith('GET '))).toEqual([]);
   });

@@ -23,6 +23,7 @@ import { OpenApiModule } from './openapi/openapi.module';
 import { RespModule } from './resp/resp.module';
 import { TakersModule } from './takers/takers.module';
 import { TokensModule } from './tokens/tokens.module';
+import { WorkersModule } from './workers/workers.module';
 
 /** What exists before the framework does: it stands ahead of it, or came from another process. */
 export interface AppParts {
@@ -64,6 +65,7 @@ export class AppModule implements BeforeApplicationShutdown {
         MonitorModule,
         MetricsModule,
         AdminModule,
+        WorkersModule,
         OpenApiModule,
         ConsoleModule,
         RespModule,

@@ -1,7 +1,7 @@
 export { unlessAborted, withinDeadline } from './deadline';
 export { DecimalWriter } from './decimal-writer';
 export { syncDirectory, writeDurably } from './durable-file';
-export { codeOf, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
+export { codeOf, hasCode, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
 export {
   internalError,
   type Problem,
@@ -70,7 +70,14 @@ export { orRefusal } from './segment/segment-store';
 export { nextStep } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
-export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, newTagRule } from './segment/tag-store';
+export {
+  type DeclaredTag,
+  DEFAULT_STEP,
+  fitsDescription,
+  MAX_DESCRIPTION,
+  newTagOf,
+  newTagRule,
+} from './segment/tag-store';
 export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
 export { defaultLayout, layoutRule } from './snowflake/bit-layout';
 export type { IssueWindow, Tenure } from './snowflake/issue-window';
@@ -83,9 +90,13 @@ export {
 } from './snowflake/snowflake-options';
 export { firstAddress, type HostAddresses, INSTANCE_RULES, isLoopback, processInstance } from './worker/instance';
 export { LeaseHolder } from './worker/lease-holder';
+export { ImportFile, type ImportedWorker } from './worker/import-file';
 export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
 export { LEASE_RULES, leaseFaults, type WorkerRegistryOptions } from './worker/registry-options';
-export { holdersOf, workerStoreRule } from './worker/worker-store';
+export { holdersOf } from './worker/record-holders';
+export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';
+export { windowOf } from './worker/window-holder';
+export { WINDOW_MS, type WorkerWindow, WorkerWindows } from './worker/worker-windows';

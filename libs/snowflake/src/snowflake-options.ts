@@ -12,6 +12,7 @@ import {
   type Rules,
   SNOWFLAKE_RULES,
   type SnowflakeOptions,
+  whole,
 } from '@leaf-ids/core/internal';
 import { type RegistryOptions, registryRule } from '@leaf-ids/registry';
 
@@ -32,6 +33,8 @@ export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
   readonly maxClockOffsetMs?: number;
   /** Time between two maintenance runs of the registry, in milliseconds; 120,000 by default. */
   readonly maintainMs?: number;
+  /** Largest number of worker windows at the same time, 768 by default; never more than three quarters of the worker IDs. */
+  readonly mostWindows?: number;
   /**
    * Whether the start of the application waits for the worker ID. That can take seconds: in a new registry, or until
    * the reserved time of a killed process has passed. True by default; if false, IDs are refused until then.
@@ -46,6 +49,7 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
   layout: DEFAULT_LAYOUT,
   maxClockOffsetMs: 5000,
   maintainMs: 120_000,
+  mostWindows: 768,
   waitForWorker: true,
 };
 
@@ -58,6 +62,7 @@ export const SNOWFLAKE_MODULE_RULES: Rules<SnowflakeModuleOptions> = {
   instance: required(object(INSTANCE)),
   layout: layoutRule,
   maintainMs: milliseconds(1),
+  mostWindows: whole(1),
   waitForWorker: flag,
   wrapRegistry: callback,
 };

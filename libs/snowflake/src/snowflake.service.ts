@@ -12,6 +12,7 @@ import {
 } from '@leaf-ids/core';
 import {
   assertOptions,
+  hasCode,
   object,
   PeriodicTask,
   reasonOf,
@@ -24,6 +25,7 @@ import {
   WorkerLease,
   type WorkerLeaseEvents,
   type WorkerLeaseSnapshot,
+  WorkerWindows,
 } from '@leaf-ids/core/internal';
 import {
   DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
@@ -54,12 +56,15 @@ export class SnowflakeService {
   readonly layout: BitLayout;
   /** Refuses IDs, with the reason, while there is no worker ID. */
   readonly generator: SnowflakeGenerator;
+  /** Worker IDs for processes that issue snowflake IDs themselves. */
+  readonly windows: WorkerWindows;
 
   private readonly logger = new Logger('SnowflakeService');
   private readonly registry: WorkerRegistry;
   private readonly lease: WorkerLease;
   private readonly waitForWorker: boolean;
   private readonly maintenance: PeriodicTask;
+  private readonly windowKeeping: PeriodicTask;
   private stopped: Promise<number | undefined> | undefined;
   private loggedReason: string | undefined;
   private starting = true;
@@ -81,12 +86,16 @@ export class SnowflakeService {
     const leaseId = randomBytes(8).toString('hex');
     this.lease = new WorkerLease(this.registry, options.instance, leaseId, newest, clock, this.events());
     this.generator = new SnowflakeGenerator(this.layout, this.lease, clock, systemRandom, options);
-    this.maintenance = new PeriodicTask(
+    const { instance, mostWindows } = options;
+    this.windows = new WorkerWindows(this.registry, instance, clock, mostWindows);
+    const task = (name: string, run: () => Promise<void>, what: string): PeriodicTask =>
+      new PeriodicTask(name, run, clock, (error) => this.logger.warn(`${what} failed: ${reasonOf(error)}`));
+    this.maintenance = task(
       'registry-maintenance',
       () => this.registry.maintain(),
-      clock,
-      (error) => this.logger.warn(`The maintenance of the worker registry failed: ${reasonOf(error)}`),
+      'The maintenance of the worker registry',
     );
+    this.windowKeeping = task('worker-windows', () => this.windows.keep(), 'The check of the worker windows');
   }
 
   /** @throws LeafError when no worker ID is available; see {@link WorkerRegistry.acquire} */
@@ -117,7 +126,7 @@ export class SnowflakeService {
 
   /** Reserves time in the registry; joins a report in progress. Never rejects. */
   async reportTime(): Promise<void> {
-    await this.lease.report.run();
+    await Promise.all([this.lease.report.run(), this.windowKeeping.run()]);
     this.reportDegraded();
   }
 
@@ -168,7 +177,8 @@ export class SnowflakeService {
   /** Acquires a worker ID. Retries for a while, because the registry may still be starting. */
   private acquire(): Promise<void> {
     const deadline = this.clock.monotonic() + REGISTRY_WAIT_MS;
-    const isRetryable = (error: unknown): boolean => isUnreachable(error) && this.clock.monotonic() < deadline;
+    const isRetryable = (error: unknown): boolean =>
+      hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') && this.clock.monotonic() < deadline;
     const { signal } = this.stopping;
     const options = { attempts: Infinity, firstMs: 100, maxMs: 1000, isRetryable, signal };
     return retry(() => this.lease.acquire(), options, this.clock, systemRandom);
@@ -190,7 +200,7 @@ export class SnowflakeService {
         this.reportDegraded();
       },
       onAcquireFailed: (error) => {
-        if (isUnreachable(error)) this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
+        if (hasCode(error, 'LEAF_REGISTRY_UNREACHABLE')) this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
         // The start itself reports a failure that ends it.
         else if (!this.starting) this.logger.error(`No worker ID: ${reasonOf(error)}`);
       },
@@ -202,7 +212,7 @@ export class SnowflakeService {
         this.logger.warn(`${this.registry.description} has lost its history: worker ${workerId} was registered again.`),
       onHistoryLost: (workerId) =>
         this.logger.warn(
-          `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history or has assigned the worker to another server. This server acquires another worker ID.`,
+          `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history, has assigned the worker to another server, or does not confirm an imported worker ID. This server acquires another worker ID.`,
         ),
       onLost: (error) => this.logger.error(`This server issues no more snowflake IDs: ${error.message}`),
     };
@@ -220,7 +230,7 @@ export class SnowflakeService {
   private async release(): Promise<number | undefined> {
     this.stopping.abort();
     const held = this.lease.tenure?.workerId;
-    await this.maintenance.stop();
+    await Promise.all([this.maintenance.stop(), this.windowKeeping.stop()]);
     const released = this.lease.release().then(
       () => held,
       (error: unknown) => {
@@ -237,8 +247,4 @@ export class SnowflakeService {
     await this.registry.close();
     return released;
   }
-}
-
-function isUnreachable(error: unknown): boolean {
-  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
 }

@@ -3,6 +3,7 @@ import { type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@lea
 import {
   defaultLayout,
   SnowflakeGenerator,
+  type ImportFile,
   type Tenure,
   WorkerLease,
   type WorkerPolicy,
@@ -22,6 +23,7 @@ export interface LeaseRigOptions extends Partial<WorkerRegistryOptions> {
   readonly policy?: 'fixed' | 'pool' | WorkerPolicy;
   readonly instance?: Partial<Instance>;
   readonly file?: WorkerFile;
+  readonly importFile?: ImportFile;
 }
 
 /** Iterations of the event loop in which only the clock is pending. */
@@ -44,7 +46,7 @@ export class LeaseRig {
   constructor(
     readonly clock: FakeClock,
     store: WorkerStore,
-    { policy = 'fixed', instance, file, ...options }: LeaseRigOptions = {},
+    { policy = 'fixed', instance, file, importFile, ...options }: LeaseRigOptions = {},
   ) {
     const number = ++servers;
     const name = typeof policy === 'string' ? policy : policy.exclusive ? 'fixed' : 'pool';
@@ -54,6 +56,7 @@ export class LeaseRig {
         ...{ store, clock, random: (bound) => Math.floor(Math.random() * bound), newId: () => `registry-${++servers}` },
         policy: typeof policy === 'string' ? known[policy] : policy,
         ...(file && { file }),
+        ...(importFile && { importFile }),
       },
       {
         ...{ name, horizonMs: HORIZONS[name], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },

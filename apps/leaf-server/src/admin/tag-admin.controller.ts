@@ -11,12 +11,12 @@ import {
 } from '../openapi/decorators';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
+import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiProblems, SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { ANY_TAG } from '../openapi/schemas';
 import type { Actor } from './actor';
 import { CurrentActor } from './actor';
 import { AdminOnly } from './admin-only';
-import { BodyPipe } from './body.pipe';
 import { TagAdmin } from './tag-admin';
 import type * as Bodies from './tag-bodies';
 import { TagResponse } from './tag-rows';

@@ -16,7 +16,9 @@ export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address
     ...unsharedDatabases(values),
     ...loopbackFaults(values, address),
     ...movedFaults(values, env),
+    ...importFaults(values),
     ...takerFaults(values),
+    ...sharedTokens(values),
   ];
 }
 
@@ -156,16 +158,38 @@ function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[
   return faults;
 }
 
+/** The file contains no address, so its worker ID must not be used at an address that nobody has checked. */
+function importFaults(values: Partial<Resolved>): string[] {
+  if (values.LEAF_JAVA_WORKER_FILE === undefined || values.LEAF_SNOWFLAKE_ENABLED !== true) return [];
+  const faults: string[] = [];
+  if (values.LEAF_SNOWFLAKE_REGISTRY !== 'zk_normal' || values.LEAF_SNOWFLAKE_OFFLINE !== 'local_file') {
+    faults.push(
+      'LEAF_JAVA_WORKER_FILE needs LEAF_SNOWFLAKE_REGISTRY=zk_normal and LEAF_SNOWFLAKE_OFFLINE=local_file: only that registry and its worker file can import it',
+    );
+  }
+  if (values.LEAF_ADVERTISE_HOST === undefined) {
+    faults.push(
+      'LEAF_JAVA_WORKER_FILE needs LEAF_ADVERTISE_HOST: the file does not contain the address of the Java server; set the one that ZooKeeper has for it',
+    );
+  }
+  return faults;
+}
+
 function takerFaults(values: Partial<Resolved>): string[] {
-  const { LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: quotas = {}, LEAF_ADMIN_TOKEN: admins = [] } = values;
+  const { LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: quotas = {} } = values;
   const names = Object.keys(quotas);
   if (tokens === undefined)
     return names.length > 0 ? ['LEAF_TAKER_QUOTAS needs LEAF_TAKER_TOKENS, which is not set'] : [];
   const unknown = names.find((name) => name !== ANY && !tokens.some((token) => token.name === name));
-  return [
-    ...(unknown === undefined ? [] : [`LEAF_TAKER_QUOTAS names "${unknown}", which LEAF_TAKER_TOKENS does not list`]),
-    ...(admins.some(({ token }) => tokens.some((taker) => taker.token === token))
-      ? ['LEAF_TAKER_TOKENS and LEAF_ADMIN_TOKEN must not share a token']
-      : []),
-  ];
+  return unknown === undefined ? [] : [`LEAF_TAKER_QUOTAS names "${unknown}", which LEAF_TAKER_TOKENS does not list`];
+}
+
+/** A token has one purpose. */
+function sharedTokens(values: Partial<Resolved>): string[] {
+  const names = ['LEAF_TAKER_TOKENS', 'LEAF_WORKER_TOKENS', 'LEAF_ADMIN_TOKEN'] as const;
+  const pairs = names.flatMap((name, index) => names.slice(index + 1).map((other) => [name, other] as const));
+  const tokensOf = (name: (typeof names)[number]): string[] => (values[name] ?? []).map(({ token }) => token);
+  return pairs
+    .filter(([name, other]) => tokensOf(name).some((token) => tokensOf(other).includes(token)))
+    .map(([name, other]) => `${name} and ${other} must not share a token`);
 }

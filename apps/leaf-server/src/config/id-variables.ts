@@ -37,7 +37,7 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_DATABASE_URL_FILE: neverEmpty(
-    variable(undefined, path, 'a file with the same, in place of LEAF_DATABASE_URL; read at the start'),
+    variable(undefined, path, 'file with the value of LEAF_DATABASE_URL; read at the start'),
   ),
   LEAF_DATABASE_URLS: neverEmpty(
     variable(
@@ -172,4 +172,9 @@ export const ID_VARIABLES = {
     'registry kubernetes: address of the API server, which Kubernetes sets in each pod',
   ),
   KUBERNETES_SERVICE_PORT: variable(443, integer(1, 65_535), 'registry kubernetes: port of the API server, likewise'),
+  LEAF_JAVA_WORKER_FILE: variable(
+    undefined,
+    path,
+    'registry zk_normal: worker file of the stopped Java server at this address; a first start uses its worker ID if ZooKeeper is unreachable; default: none',
+  ),
 } as const;

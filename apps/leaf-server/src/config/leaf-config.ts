@@ -29,6 +29,12 @@ export interface TakersConfig {
   readonly rules: TakerRules;
 }
 
+export interface WorkersConfig {
+  readonly tokens: readonly NamedToken[];
+  /** Read again when it changes. */
+  readonly file: string | undefined;
+}
+
 export interface LogConfig {
   readonly level: LogLevel;
   readonly format: 'pretty' | 'json';
@@ -47,39 +53,41 @@ const PREFIX = 'LEAF_';
 
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
-  /** Of the service. */
+  /** Name of the service. */
   readonly name: string;
-  /** How the worker registry knows this server. */
+  /** Address and port of this server in the worker registry. */
   readonly instance: Instance;
   readonly host: string;
   readonly port: number;
-  /** The path under which a proxy serves this server, as `/leaf`; empty: the root. */
+  /** The path under which a proxy serves this server, such as `/leaf`; empty: the root. */
   readonly publicPath: string;
   readonly management: ManagementAddress | undefined;
-  /** Undefined: there is no port for clients of the Redis protocol. */
+  /** Undefined: the Redis protocol is disabled. */
   readonly resp: RespConfig | undefined;
-  /** How many serve the port together. */
+  /** Number of processes that share the port. */
   readonly processes: number;
-  /** Which of them this is, from 0; undefined when there is one only. */
+  /** Index of this process, from 0; undefined if there is only one. */
   readonly process: number | undefined;
   readonly drainMs: number;
   readonly http: HttpLimits;
-  /** How `application/json` shows a single ID. */
+  /** JSON type of a single ID. */
   readonly jsonIds: 'number' | 'string';
-  /** Undefined: one is made at start. */
+  /** Undefined: a token is generated at each start. */
   readonly adminTokens: readonly NamedToken[] | undefined;
   /** Read again when it changes. */
   readonly adminTokenFile: string | undefined;
-  /** Undefined: taking IDs requires no token. */
+  /** Undefined: ID requests require no token. */
   readonly takers: TakersConfig | undefined;
+  /** Undefined: worker windows are disabled. */
+  readonly workers: WorkersConfig | undefined;
   readonly log: LogConfig;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLogConfig | undefined;
-  /** Undefined: there are no traces. */
+  /** Undefined: traces are disabled. */
   readonly tracing: TracingConfig | undefined;
-  /** What is left out is off. */
+  /** A mode that is omitted is disabled. */
   readonly ids: { readonly segment?: SegmentModuleOptions; readonly snowflake?: SnowflakeModuleOptions };
-  /** What an operator should know, though it stops nothing. */
+  /** Warnings for the operator, for the log. */
   readonly warnings: readonly string[];
   /** The files from which settings were read, for the log. */
   readonly files: readonly string[];
@@ -169,7 +177,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
   const isByAddress = values.LEAF_SNOWFLAKE_ENABLED && registry !== 'local' && policyOf(registry) === 'fixed';
   if (isByAddress && instance.port === 0) {
     warnings.push(
-      `The worker registry knows this server as ${formatInstance(instance)}, like every other server with LEAF_PORT=0 at this address. With mysql and zk_normal only one of them can hold the worker ID: set a different LEAF_ADVERTISE_PORT for each.`,
+      `The address of this server in the worker registry is ${formatInstance(instance)}, like that of every other server with LEAF_PORT=0 on this host. With mysql and zk_normal only one of them can hold the worker ID: set a different LEAF_ADVERTISE_PORT for each.`,
     );
   }
   const snowflake = {
@@ -180,7 +188,8 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     horizonMs: horizonOf(values),
     maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
-    // Segments are served meanwhile.
+    mostWindows: values.LEAF_WORKER_WINDOWS,
+    // The server serves segment IDs meanwhile.
     waitForWorker: false,
   };
   return {
@@ -208,6 +217,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     takers: takersOf(values),
+    workers: workersOf(values),
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
     accessLog: accessLogOf(values),
     tracing: tracingOf(values),
@@ -225,6 +235,10 @@ function takersOf({
   LEAF_TAKER_QUOTAS: rules = {},
 }: Resolved): TakersConfig | undefined {
   return tokens && { tokens, file, rules };
+}
+
+function workersOf({ LEAF_WORKER_TOKENS: tokens, LEAF_WORKER_TOKENS_FILE: file }: Resolved): WorkersConfig | undefined {
+  return tokens && { tokens, file };
 }
 
 function accessLogOf(values: Resolved): AccessLogConfig | undefined {

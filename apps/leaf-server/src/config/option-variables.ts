@@ -15,6 +15,7 @@ export const OPTION_VARIABLES: Readonly<Record<string, VariableNames>> = {
   'snowflake.instance': 'LEAF_ADVERTISE_HOST or LEAF_ADVERTISE_PORT',
   'snowflake.instance.ip': 'LEAF_ADVERTISE_HOST',
   'snowflake.instance.port': 'LEAF_ADVERTISE_PORT',
+  'snowflake.mostWindows': 'LEAF_WORKER_WINDOWS',
   'snowflake.layout': 'LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH',
   'snowflake.registry': 'LEAF_SNOWFLAKE_REGISTRY',
   'snowflake.registry.etcd.auth': 'LEAF_ETCD_AUTH',

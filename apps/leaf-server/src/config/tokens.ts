@@ -11,7 +11,7 @@ export interface NamedToken {
 }
 
 /** Names of a single token without a name. */
-const DEFAULT_NAMES = { admin: 'admin', taker: 'taker' };
+const DEFAULT_NAMES = { admin: 'admin', taker: 'taker', worker: 'worker' };
 
 /** Size of a generated token. */
 const TOKEN_BYTES = 24;
@@ -39,6 +39,15 @@ export function adminTokens(value: string): NamedToken[] {
  */
 export function takerTokens(value: string): NamedToken[] {
   return parseTokens(value, DEFAULT_NAMES.taker);
+}
+
+/**
+ * Tokens for acquiring worker IDs, in the same form.
+ *
+ * @throws Error whose message says what is allowed
+ */
+export function workerTokens(value: string): NamedToken[] {
+  return parseTokens(value, DEFAULT_NAMES.worker);
 }
 
 function parseTokens(value: string, defaultName: string): NamedToken[] {

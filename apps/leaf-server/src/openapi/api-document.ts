@@ -12,6 +12,8 @@ const GROUPS = {
   'Segment IDs': 'Numbers that a database allocates for each tag. They ascend on each server.',
   'Snowflake IDs':
     'Numbers composed of time, worker ID and sequence. They are roughly ordered by time and need no database.',
+  'Worker windows':
+    'Worker IDs for processes that issue snowflake IDs themselves; they require a token of `LEAF_WORKER_TOKENS`.',
   Tags: 'The rows of `leaf_alloc`. Changes require a token; reads do not.',
   'This server': 'Commands that affect only the server that receives them.',
   Watching: 'Health probes, metrics, monitoring data and the clock.',

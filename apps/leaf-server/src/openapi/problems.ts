@@ -51,8 +51,11 @@ export const SNOWFLAKE_PROBLEMS = [
 /** Errors when reading or writing the row of a tag. */
 export const TAG_ROW_PROBLEMS = ['LEAF_SEGMENT_DISABLED', 'LEAF_STORE_UNAVAILABLE'] as const;
 
+/** An error code, with its status where that is another one than usual. */
+type DescribedProblem = LeafErrorCode | readonly [number, LeafErrorCode];
+
 /** The error codes of a route, in addition to those common to all routes of its kind. */
-export function ApiProblems(...codes: readonly LeafErrorCode[]): MethodDecorator {
+export function ApiProblems(...codes: readonly DescribedProblem[]): MethodDecorator {
   return ApiExtension('x-problems', codes) as MethodDecorator;
 }
 
@@ -110,8 +113,11 @@ export function describeProblems({ paths }: OpenAPIObject, takerTokens: boolean)
       delete operation['x-problems'];
       delete operation['x-takes-ids'];
       if (operation.parameters?.length === 0) delete operation.parameters;
-      for (const status of new Set(codes.map((code) => ERROR_CATALOGUE[code].status))) {
-        const ofStatus = codes.filter((code) => ERROR_CATALOGUE[code].status === status);
+      const problems = codes.map((code) =>
+        typeof code === 'string' ? ([ERROR_CATALOGUE[code].status, code] as const) : code,
+      );
+      for (const status of new Set(problems.map(([each]) => each))) {
+        const ofStatus = problems.filter(([each]) => each === status).map(([, code]) => code);
         operation.responses[status] = problemResponse(status, ofStatus);
       }
     }
@@ -119,7 +125,7 @@ export function describeProblems({ paths }: OpenAPIObject, takerTokens: boolean)
 }
 
 interface Marked {
-  'x-problems'?: readonly LeafErrorCode[];
+  'x-problems'?: readonly DescribedProblem[];
   'x-takes-ids'?: true;
 }
 

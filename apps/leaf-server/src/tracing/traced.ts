@@ -33,11 +33,11 @@ function tracedStore(store: SegmentStore, tracing: Tracing): SegmentStore {
 function tracedRegistry(registry: WorkerRegistry, tracing: Tracing): WorkerRegistry {
   const where = { 'leaf.registry': registry.description };
   const worker = ({ workerId }: WorkerClaim): { 'leaf.worker_id': number } => ({ 'leaf.worker_id': workerId });
-  const acquire: WorkerRegistry['acquire'] = async (holder, wait) => {
+  const acquire: WorkerRegistry['acquire'] = async (holder, ...rest) => {
     const claim = await tracing.span(
       'worker acquire',
       { ...where, 'leaf.instance': formatInstance(holder.instance) },
-      () => registry.acquire(holder, wait),
+      () => registry.acquire(holder, ...rest),
       worker,
     );
     const extend: WorkerClaim['extend'] = (ceiling) =>

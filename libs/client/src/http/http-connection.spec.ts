@@ -67,4 +67,14 @@ describe('the token function of a connection', () => {
       cause: new Error('GET https://vault/?key=hidden failed'),
     });
   });
+
+  it('is refused without being shown, when it contains characters that a header cannot', async () => {
+    for (const token of ['secret\nvalue', () => 'secret\u{1F600}']) {
+      const refused: unknown = await open(token)
+        .get('/api')
+        .catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'LEAF_UNAUTHORIZED' });
+      expect(String(refused)).not.toContain('secret');
+    }
+  });
 });

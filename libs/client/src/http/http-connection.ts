@@ -11,6 +11,8 @@ const ENDPOINT = {
 };
 /** A cache between client and server must not respond: it would return the same IDs twice. */
 const HEADERS = { accept: 'application/json, application/problem+json', 'cache-control': 'no-store' };
+/** What an `Authorization` header can contain: visible ASCII characters and spaces. */
+const HEADER_TEXT = /^[\x20-\x7e]*$/;
 
 export interface HttpAnswer {
   readonly status: number;
@@ -65,6 +67,10 @@ export class HttpConnection {
     const { token } = this.options;
     if (token === undefined) return HEADERS;
     const value = typeof token === 'string' ? token : await this.call(token, deadline);
+    // Otherwise `node:http` would throw a TypeError.
+    if (!HEADER_TEXT.test(value)) {
+      throw new LeafError('LEAF_UNAUTHORIZED', 'The token contains characters that a header cannot contain.');
+    }
     return { ...HEADERS, authorization: `Bearer ${value}` };
   }
 

@@ -5,6 +5,8 @@ export interface LeafErrorOptions {
   readonly cause?: unknown;
   /** When to retry, in milliseconds from now. Sent as `Retry-After`. */
   readonly retryAfterMs?: number;
+  /** HTTP status of the response, where it differs from that of the code. */
+  readonly status?: number;
 }
 
 /** `Retry-After` of an error that does not specify a delay, in seconds. */
@@ -14,6 +16,8 @@ export const RETRY_AFTER_S = 1;
 export class LeafError extends Error {
   override readonly name = 'LeafError';
   readonly retryAfterMs: number | undefined;
+  /** HTTP status of the response. */
+  readonly status: number;
 
   constructor(
     readonly code: LeafErrorCode,
@@ -22,11 +26,7 @@ export class LeafError extends Error {
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.retryAfterMs = options.retryAfterMs;
-  }
-
-  /** HTTP status of the response. */
-  get status(): number {
-    return ERROR_CATALOGUE[this.code].status;
+    this.status = options.status ?? ERROR_CATALOGUE[code].status;
   }
 
   /**
@@ -62,10 +62,16 @@ export class LeafError extends Error {
   }
 }
 
+/** Whether a thrown value is a LeafError with this code. */
+export function hasCode(error: unknown, code: LeafErrorCode): error is LeafError {
+  return error instanceof LeafError && error.code === code;
+}
+
 /** Errors of `LeafClient` that do not concern the clients of its application. */
 const CLIENT_FAULTS: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
   'LEAF_UNAUTHORIZED',
   'LEAF_FORBIDDEN',
+  'LEAF_TOO_MANY_FAILURES',
   'LEAF_SERVERS_UNAVAILABLE',
 ]);
 

@@ -19,18 +19,26 @@ export class LeaseHolder {
    * acquisition.
    */
   disproved = false;
+  /** Random, new for every start. */
+  leaseId: string;
+  /** Whether other servers write records under this lease ID, too. */
+  readonly shared: boolean = false;
   /** The ceiling that each acquisition replaced, by write number. */
   private readonly replaced = new Map<number, number>();
 
   /**
    * @param leaseId random, new for every start
    * @param newest Unix milliseconds of the newest ID issued, -1 before the first
+   * @param server the server that makes the requests
    */
   constructor(
     readonly instance: Instance,
-    readonly leaseId: string,
+    leaseId: string,
     readonly newest: () => number,
-  ) {}
+    readonly server = instance,
+  ) {
+    this.leaseId = leaseId;
+  }
 
   /** The record of the next write. */
   record(ceiling: number, free = false): WorkerRecord {
@@ -38,8 +46,12 @@ export class LeaseHolder {
     return { instance, leaseId, write: ++this.attempted, ceiling, free };
   }
 
-  /** The record of an acquisition that replaces the ceiling `recorded`. */
-  acquisition(ceiling: number, recorded: number): WorkerRecord {
+  /**
+   * The record of an acquisition that replaces the ceiling `recorded`.
+   *
+   * @param _floor Unix milliseconds: all IDs will have later timestamps
+   */
+  acquisition(ceiling: number, recorded: number, _floor: number): WorkerRecord {
     const record = this.record(ceiling);
     this.replaced.set(record.write, recorded);
     const [oldest = 0] = this.replaced.keys();

@@ -20,26 +20,23 @@ export interface AcquisitionContext {
   readonly found: FileRecord | undefined;
   /** Whether our clock was compared with others and is correct. */
   readonly clockCompared: boolean;
+  /** Offset of the wall clock from the monotonic clock at that comparison, in milliseconds. */
+  readonly lead: number;
 }
 
 /** Polling interval during waits, in milliseconds. */
 const POLL_MS = 500;
 /** Longer than the report interval of the Java service, in milliseconds. */
-const FOREIGN_WATCH_MS = 4000;
+export const FOREIGN_WATCH_MS = 4000;
 /** Maximum number of rounds. A round fails only if other servers take every candidate first. */
 const ROUNDS = 200;
 
 /** One attempt to acquire a worker ID from the store, under rules R2, R3, R5 and R8. */
 export class WorkerAcquisition {
   private fileRecord: FileRecord | undefined;
-  /** Offset of the wall clock from the monotonic clock at the comparison with other clocks. */
-  private readonly lead: number;
 
-  /** Create it immediately after the comparison of clocks. */
   constructor(private readonly context: AcquisitionContext) {
-    const { clock } = context.parts;
     this.fileRecord = context.found;
-    this.lead = clock.now() - clock.monotonic();
   }
 
   async run(): Promise<WorkerClaim> {
@@ -51,7 +48,7 @@ export class WorkerAcquisition {
         if (claim === undefined) continue;
         await claim.save();
         holder.disproved = false;
-        parts.store.announce(holder.instance, claim.workerId);
+        if (!holder.shared) parts.store.announce(holder.instance, claim.workerId);
         return claim;
       }
     }
@@ -141,7 +138,7 @@ export class WorkerAcquisition {
     least: number,
   ): Promise<StoredWorker | undefined> {
     const { parts, options, holder } = this.context;
-    const record = holder.acquisition(Math.max(least, parts.clock.now() + options.horizonMs), recorded);
+    const record = holder.acquisition(Math.max(least, parts.clock.now() + options.horizonMs), recorded, least);
     return 'take' in choice
       ? parts.store.replace(choice.take, record)
       : parts.store.create(stored, record, choice.create);
@@ -183,9 +180,9 @@ export class WorkerAcquisition {
    * holder that is taken over too early cannot write again.
    */
   private now(): number {
-    const { parts, options } = this.context;
+    const { parts, options, lead } = this.context;
     const { clock } = parts;
-    return options.remembers ? clock.now() : Math.min(clock.now(), Math.floor(this.lead + clock.monotonic()));
+    return options.remembers ? clock.now() : Math.min(clock.now(), Math.floor(lead + clock.monotonic()));
   }
 
   /** The Java service writes the current time every 3 s. Only waiting shows whether it is still running (R8). */

@@ -1,25 +1,32 @@
-import { LeafError, reasonOf } from '../errors/leaf-error';
+import { hasCode, type LeafError, reasonOf } from '../errors/leaf-error';
 import type { ClaimContext, ClaimStart } from './claim-context';
 import { leaseLost, recordContested } from './claim-errors';
 import { formatInstance } from './instance';
 import type { LeaseHolder } from './lease-holder';
-import { isAnswerOf, isSameHistory, type OpenRegistry, type RegistryHistory } from './registry-memory';
-import { attemptsOf, type FileRecord, withAttempt } from './worker-file';
+import {
+  isAnswerOf,
+  isSameHistory,
+  type OpenRegistry,
+  type RegistryHistory,
+  UNKNOWN_REGISTRY,
+} from './registry-memory';
+import { type Relation, relationOf } from './record-relation';
+import { type FileRecord, withAttempt } from './worker-file';
 import type { StoredWorker, WorkerRecord } from './worker-store';
 
 /** Maximum number of attempts of a write that loses races against other servers. */
 const ATTEMPTS = 10;
 
 /**
- * An acquired worker ID, which can be extended and released. After a write without a reply, it reads the outcome back.
- *
- * A record contains the lease ID of its holder and the number of the write, so reading it back distinguishes four
- * cases: *ours*, *behind* (ours, but older than a confirmed write), *gone* and *another's*. If the registry has its
- * full history, the last three are final: a second server with this address has written, or records were changed by
+ * An acquired worker ID, which can be extended and released. After a write without a reply, it reads the outcome back,
+ * as a {@link Relation}: *ours*, *behind*, *gone* or *another's*. If the registry has its full history, the last three are final: a second server with this address has written, or records were changed by
  * hand (R7). If the registry has a new ID or generation, it has lost its history: a holder whose ceiling has not passed
  * registers again, by a create, or by a replace that only raises the ceiling (R5); any other holder must acquire again.
  * A holder in a pool that finds another's lease must also acquire again: it was disconnected until its ceiling had
  * passed.
+ *
+ * An imported worker ID is extended only in the registry, never in the worker file. If its record is not *ours*, this
+ * server must acquire again.
  */
 export class WorkerClaim {
   readonly workerId: number;
@@ -80,11 +87,12 @@ export class WorkerClaim {
         return false;
       }
       this.degradedReason = undefined;
-      store.announce(this.holder.instance, this.workerId);
+      if (!this.holder.shared) store.announce(this.holder.instance, this.workerId);
     } catch (error) {
-      const state = isLost(error) ? 'lost' : this.fileState();
+      const state = hasCode(error, 'LEAF_LEASE_LOST') ? 'lost' : this.fileState();
       // If the ceiling has passed, this server was suspended and may have been replaced.
-      const standsIn = isUnreachable(error) && file !== undefined && state === 'held' && clock.now() <= this.ceiling;
+      const mayStandIn = file !== undefined && state === 'held' && !this.isImported;
+      const standsIn = mayStandIn && hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') && clock.now() <= this.ceiling;
       if (!standsIn) {
         // The next start needs to know how many writes may still be applied.
         await file?.write(this.fileRecord(state)).catch(() => undefined);
@@ -112,11 +120,21 @@ export class WorkerClaim {
         state = 'released';
       }
     } catch (error) {
-      if (isLost(error)) state = 'lost';
+      if (hasCode(error, 'LEAF_LEASE_LOST')) state = 'lost';
       throw error;
     } finally {
       await file?.write({ ...this.fileRecord(state), ceiling });
     }
+  }
+
+  /** The ceiling of the latest confirmed write, in Unix milliseconds; undefined before the first. */
+  get recordedCeiling(): number | undefined {
+    return this.confirmedCeiling;
+  }
+
+  /** Whether the registry assigned or confirmed this claim in this history. */
+  isOf(history: RegistryHistory): boolean {
+    return isSameHistory(this.registry, history);
   }
 
   /** Writes the acquired record to the file before the first ID is issued. */
@@ -151,13 +169,18 @@ export class WorkerClaim {
     const open = await this.openRegistry();
     const changed = !isSameHistory(this.registry, open.document);
     const relation = this.relationOf(current?.record);
+    if (this.holder.shared && relation === 'ours' && current !== undefined) {
+      // Another server has released it, or has written records since.
+      if (current.record.free) return undefined;
+      this.holder.attempted = Math.max(this.holder.attempted, current.record.write);
+    }
     if (!changed) {
       if (relation === 'ours') return this.adopted(current);
       // A pool assigns a worker to another server when its ceiling has passed.
       if (relation === 'another' && !this.context.exclusive) return undefined;
       throw this.lost(relation);
     }
-    if (relation === 'another' || !this.mayRegister()) return undefined;
+    if (relation === 'another' || (relation === 'gone' && this.isImported) || !this.mayRegister()) return undefined;
     // The record may lack our latest writes: never lower its ceiling.
     const record = this.holder.record(Math.max(ceiling, this.ceiling, current?.record.ceiling ?? 0));
     const registered =
@@ -172,8 +195,8 @@ export class WorkerClaim {
       if (current === undefined) return undefined;
       throw this.unreachable(`could not be written in ${ATTEMPTS} attempts`);
     }
+    if (!this.isImported) this.registrations++;
     this.registry = open.document;
-    this.registrations++;
     this.unsettled = open.document.floor === undefined;
     return registered;
   }
@@ -189,36 +212,33 @@ export class WorkerClaim {
   }
 
   /**
-   * The previous process, whose file this server started from, may have recorded a higher ceiling than the file has.
+   * The previous process, whose file this server started from, may have recorded a higher ceiling than the file has, and
+   * so may another server that writes records of a shared lease.
    */
   private adopted(current: StoredWorker | undefined): StoredWorker | undefined {
     const isOfPredecessor = this.confirmed === 0 && current?.record.leaseId !== this.holder.leaseId;
-    if (isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
+    if (this.holder.shared || isOfPredecessor) this.least = Math.max(this.least, current?.record.ceiling ?? 0);
     return current;
   }
 
   /**
-   * A ceiling protects the worker ID only if it has not passed, even by a clock that is ahead by the allowed offset.
+   * A ceiling protects the worker ID only if it has not passed, even by a clock that is ahead by the allowed offset. No
+   * other server knows the ceiling of an imported worker ID.
    */
   private mayRegister(): boolean {
-    return this.context.clock.now() <= this.ceiling - this.context.maxClockOffsetMs;
+    const { clock, maxClockOffsetMs } = this.context;
+    return clock.now() <= this.ceiling - (this.isImported ? 0 : maxClockOffsetMs);
   }
 
-  private relationOf(record: WorkerRecord | undefined): 'ours' | 'behind' | 'gone' | 'another' {
-    if (record === undefined) return 'gone';
-    const { leaseId, write, ceiling } = record;
-    if (leaseId === this.holder.leaseId) {
-      // In a table, the Java service writes only the time.
-      if (write === this.confirmed && ceiling !== this.confirmedCeiling) return 'another';
-      return write >= this.confirmed ? 'ours' : 'behind';
-    }
-    const { before } = this;
-    if (this.confirmed > 0 || before === undefined || leaseId === undefined) return 'another';
-    if (attemptsOf(before.attempt).includes(leaseId)) return 'ours';
-    // A process that died during a report may have sent more writes than its file records: at most two, if no other
-    // server writes.
-    if (leaseId !== before.leaseId || write > before.attempted + 2) return 'another';
-    return write >= before.write ? 'ours' : 'behind';
+  /** Whether the registry has not confirmed an imported worker ID yet. */
+  private get isImported(): boolean {
+    return this.registry === UNKNOWN_REGISTRY;
+  }
+
+  private relationOf(record: WorkerRecord | undefined): Relation {
+    const { holder, confirmed, confirmedCeiling, before } = this;
+    const importedAt = this.isImported ? this.floor : undefined;
+    return relationOf(record, holder, { confirmed, confirmedCeiling, before, importedAt });
   }
 
   /** After registering again, also ends the grace period, so that later newcomers do not wait for it. */
@@ -277,12 +297,4 @@ export class WorkerClaim {
   private unreachable(problem: string): LeafError {
     return recordContested(this.workerId, this.context.description, problem);
   }
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof LeafError && error.code === 'LEAF_LEASE_LOST';
-}
-
-function isUnreachable(error: unknown): boolean {
-  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
 }

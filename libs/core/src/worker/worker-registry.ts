@@ -1,16 +1,18 @@
-import { LeafError } from '../errors/leaf-error';
+import { hasCode, LeafError } from '../errors/leaf-error';
 import { assertOptions } from '../options';
 import type { ClaimContext } from './claim-context';
 import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
-import { RegistryMemory } from './registry-memory';
+import { type RegistryHistory, RegistryMemory } from './registry-memory';
 import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRule } from './registry-options';
-import { WorkerAcquisition } from './worker-acquisition';
-import type { WorkerClaim } from './worker-claim';
+import { type AcquisitionContext, WorkerAcquisition } from './worker-acquisition';
+import { WorkerClaim } from './worker-claim';
+import { importWorker } from './worker-import';
 import type { WorkerUsage } from './worker-policy';
 import type { Peer, StoredWorker } from './worker-store';
+import { windowOf } from './window-holder';
 
 /** Assumed maximum offset between clocks that are not compared, in milliseconds. */
 const DEFAULT_CLOCK_OFFSET_MS = 5000;
@@ -18,6 +20,20 @@ const DEFAULT_CLOCK_OFFSET_MS = 5000;
 const PEER_LIMIT_MS = 1000;
 /** A second acquisition finds the record of a first one whose reply was lost. */
 const TRIES_BEFORE_FILE = 2;
+/** How long the comparison of clocks for one worker window serves for the next ones, in milliseconds. */
+const COMPARED_MS = 10_000;
+/** A step of the wall clock after which the clocks are compared again, in milliseconds. */
+const CLOCK_STEP_MS = 100;
+
+/** A comparison of clocks, and when it was made. */
+interface ComparedClock {
+  /** Whether our clock was compared and is correct. */
+  readonly clockCompared: boolean;
+  /** Monotonic milliseconds. */
+  readonly at: number;
+  /** Offset of the wall clock from the monotonic clock, in milliseconds. */
+  readonly lead: number;
+}
 
 /** One strategy: a policy and a store. Assigns worker IDs under rules R1 to R10 of docs/architecture.md. */
 export class WorkerRegistry {
@@ -30,6 +46,7 @@ export class WorkerRegistry {
   private readonly unchanged = new Map<number, { readonly version: string; readonly at: number }>();
   private lookedAt = -Infinity;
   private lastUsage: WorkerUsage | undefined;
+  private compared: ComparedClock | undefined;
 
   constructor(
     private readonly parts: WorkerRegistryParts,
@@ -44,7 +61,7 @@ export class WorkerRegistry {
     const memory = new RegistryMemory(store, clock, { strategy: name, layout, graceMs, maxClockOffsetMs, newId });
     const { description } = this;
     const { exclusive } = policy;
-    const compareClock = (holder: LeaseHolder): Promise<boolean> => this.compareClock(holder);
+    const compareClock = (holder: LeaseHolder): Promise<unknown> => this.compareClock(holder);
     this.claims = {
       ...{ description, layout, store, memory, file, clock },
       ...{ maxClockOffsetMs, exclusive, compareClock },
@@ -55,21 +72,89 @@ export class WorkerRegistry {
    * Acquires a worker ID. Waits as long as necessary: for the floor, for the grace period of a new registry, and to
    * detect a running server with the same address.
    *
+   * @param horizonMs how far ahead of the clock to reserve time, in milliseconds
    * @throws LeafError `LEAF_CLOCK_OFFSET`, `LEAF_CLOCK_BEHIND`, `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`,
    *   `LEAF_WORKER_HELD`, `LEAF_WORKERS_USED_UP`, `LEAF_REGISTRY_UNREACHABLE`, or the errors of the store
    */
-  async acquire(holder: LeaseHolder, wait: Wait): Promise<WorkerClaim> {
-    const { parts, options, claims } = this;
+  async acquire(holder: LeaseHolder, wait: Wait, horizonMs = this.options.horizonMs): Promise<WorkerClaim> {
+    const { parts, claims } = this;
+    const options = { ...this.options, horizonMs };
     const context = { parts, options, claims, holder, wait, found: await parts.file?.open(holder.instance) };
     for (let attempt = 1; ; attempt++) {
       try {
-        const clockCompared = await this.compareClock(holder);
-        return await new WorkerAcquisition({ ...context, clockCompared }).run();
+        return await new WorkerAcquisition({ ...context, ...(await this.compareClock(holder)) }).run();
       } catch (error) {
-        if (!isUnreachable(error) || parts.file === undefined) throw error;
-        if (attempt === TRIES_BEFORE_FILE) return startFromFile({ ...context, clockCompared: false }, error);
+        if (!hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') || parts.file === undefined) throw error;
+        if (attempt === TRIES_BEFORE_FILE) {
+          return this.startWithout({ ...context, clockCompared: false, lead: 0 }, error);
+        }
       }
     }
+  }
+
+  /** Whether any caller may take any free worker ID, so that it can be handed out in windows. */
+  get isPool(): boolean {
+    return !this.parts.policy.exclusive;
+  }
+
+  /** All records. @throws LeafError `LEAF_REGISTRY_UNREACHABLE` */
+  records(): Promise<StoredWorker[]> {
+    return this.parts.store.list();
+  }
+
+  /** The current history, which starts now if there is none. @throws LeafError as {@link RegistryMemory.open} */
+  async history(): Promise<RegistryHistory> {
+    return (await this.claims.memory.open()).document;
+  }
+
+  /**
+   * The claim of a record that this or another server has written for `holder`.
+   *
+   * @throws LeafError as {@link history}
+   */
+  async resume(holder: LeaseHolder, stored: StoredWorker, floor: number): Promise<WorkerClaim> {
+    const { workerId, record } = stored;
+    const registry = await this.history();
+    holder.attempted = Math.max(holder.attempted, record.write);
+    return new WorkerClaim(this.claims, holder, {
+      ...{ workerId, floor, ceiling: record.ceiling, registry, stored, before: undefined },
+    });
+  }
+
+  /** @throws LeafError `LEAF_NOT_READY` while holders may still register again after a loss of history (R5) */
+  async assertSettled(): Promise<void> {
+    const { document } = await this.claims.memory.open();
+    if (document.floor !== undefined) return;
+    throw new LeafError(
+      'LEAF_NOT_READY',
+      `${this.description} is new or may have lost writes, and worker IDs are being registered again. Retry.`,
+      { retryAfterMs: this.options.reportMs },
+    );
+  }
+
+  /**
+   * Raises the ceiling of a record, whoever holds it.
+   *
+   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
+   */
+  async raise(workerId: number, ceiling: number): Promise<void> {
+    for (;;) {
+      const stored = (await this.records()).find((one) => one.workerId === workerId);
+      if (stored === undefined || stored.record.ceiling >= ceiling) return;
+      const { record } = stored;
+      const raised = { ...record, write: record.write + 1, ceiling };
+      if ((await this.parts.store.replace(stored, raised)) !== undefined) return;
+    }
+  }
+
+  /**
+   * Frees a record of which nobody has used a timestamp above `ceiling`, unless it has changed since it was read.
+   *
+   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
+   */
+  async withdraw(stored: StoredWorker, ceiling: number): Promise<void> {
+    const { record } = stored;
+    await this.parts.store.replace(stored, { ...record, write: record.write + 1, ceiling, free: true });
   }
 
   /**
@@ -109,19 +194,42 @@ export class WorkerRegistry {
     await this.parts.store.close();
   }
 
+  /**
+   * Imports a worker ID only at the first start, and only if the registry has not answered: what it knows may contradict
+   * the imported file.
+   *
+   * @param error why the registry cannot be reached
+   */
+  private startWithout(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim> {
+    const { importFile } = this.parts;
+    const imports = importFile !== undefined && context.found === undefined && !this.claims.memory.hasAnswered;
+    return imports ? importWorker(context, importFile, error) : startFromFile(context, error);
+  }
+
   /** Runs before a worker ID is acquired, so that a wrong clock does not reserve time. */
-  private async compareClock({ instance }: LeaseHolder): Promise<boolean> {
+  private async compareClock({ server, shared }: LeaseHolder): Promise<ComparedClock> {
+    const { clock } = this.parts;
+    const { compared } = this;
+    const lead = clock.now() - clock.monotonic();
+    const isRecent = compared !== undefined && clock.monotonic() - compared.at < COMPARED_MS;
+    if (shared && isRecent && Math.abs(lead - compared.lead) < CLOCK_STEP_MS) return compared;
+    const clockCompared = await this.isClockCorrect(formatInstance(server));
+    this.compared = { clockCompared, at: clock.monotonic(), lead: clock.now() - clock.monotonic() };
+    return this.compared;
+  }
+
+  private async isClockCorrect(own: string): Promise<boolean> {
     const { store, clock } = this.parts;
     const { maxClockOffsetMs: maxOffsetMs } = this.options;
     if (maxOffsetMs === 0) return false;
-    const own = formatInstance(instance);
     const sources = (await store.timeSources()).filter(({ name }) => name !== own);
     this.clockCheck = await checkClock(sources, clock, { maxOffsetMs, limitMs: PEER_LIMIT_MS });
     return this.clockCheck.answered > 0 || sources.length === 0;
   }
 
-  /** R10: uses our monotonic clock, never a wall clock. */
+  /** R10: uses our monotonic clock, never a wall clock. A window is valid without a report for its whole length. */
   private isAbandoned({ workerId, version, record }: StoredWorker, now: number): boolean {
+    if (windowOf(record) !== undefined && record.ceiling >= this.parts.clock.now()) return false;
     const seen = this.unchanged.get(workerId);
     if (seen?.version !== version) {
       this.unchanged.set(workerId, { version, at: now });
@@ -129,8 +237,4 @@ export class WorkerRegistry {
     }
     return !record.free && now - seen.at >= this.options.horizonMs;
   }
-}
-
-function isUnreachable(error: unknown): error is LeafError {
-  return error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE';
 }

@@ -1,5 +1,5 @@
 import { having } from '../options';
-import { formatInstance, type Instance } from './instance';
+import type { Instance } from './instance';
 import type { RegistryDocument } from './registry-document';
 
 /** The record of one worker ID. */
@@ -134,12 +134,6 @@ export abstract class WorkerStore {
   close(): Promise<void> {
     return Promise.resolve();
   }
-}
-
-/** The servers that hold a worker ID of these records. `now` is in Unix milliseconds. */
-export function holdersOf(records: readonly StoredWorker[], now: number): Peer[] {
-  const held = records.filter(({ record }) => !record.free && record.ceiling > now);
-  return held.map(({ workerId, record }) => ({ instance: formatInstance(record.instance), workerId }));
 }
 
 /** For an option that is a store. */

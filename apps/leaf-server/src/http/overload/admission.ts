@@ -19,6 +19,9 @@ const COSTLY = { maxBegun: 2, holdMs: 1000, maxSlow: 32, maxWaiting: 32, waitMs:
 /** Changes by operators. They are short, and an operator must not lose a response. */
 const ORDERS = { maxBegun: 8, holdMs: 250, maxSlow: Infinity, maxWaiting: 64, waitMs: 5000, pauseFactor: 0 };
 
+/** Worker windows: each waits for the registry. */
+const WINDOWS = { maxBegun: 16, holdMs: 1000, maxSlow: Infinity, maxWaiting: 512, waitMs: 5000, pauseFactor: 1 };
+
 interface Waiting {
   readonly response: ServerResponse;
   readonly begin: () => void;
@@ -32,7 +35,7 @@ interface Waiting {
  * - ID requests wait in one queue and are begun one after the other, a slice of time in each turn of the event loop, so
  *   that large ones do not delay others. If too many wait, or too long, they are refused at once: a refusal costs a
  *   fraction of a batch.
- * - Costly routes and orders of operators have a {@link Lane} each.
+ * - Costly routes, orders of operators and worker windows have a {@link Lane} each.
  *
  * Single IDs, ranges and small batches from memory do not come here: a refusal would cost as much as the response. The
  * number of connections bounds their wait, since each connection has one request in progress.
@@ -49,6 +52,7 @@ export class Admission {
   private readonly refusals: OverloadResponder;
   private readonly costly: Lane;
   private readonly orders: Lane;
+  private readonly windows: Lane;
 
   constructor(
     private readonly limits: AdmissionLimits,
@@ -60,6 +64,7 @@ export class Admission {
     this.refusals = new OverloadResponder(clock);
     this.costly = new Lane(COSTLY, clock, () => this.line.length === 0);
     this.orders = new Lane(ORDERS, clock, () => true);
+    this.windows = new Lane(WINDOWS, clock, () => this.line.length === 0);
   }
 
   /** Calls `begin` when the request has its turn, or refuses it. */
@@ -73,6 +78,9 @@ export class Admission {
         break;
       case 'order':
         this.enter(this.orders, 'orders', response, begin);
+        break;
+      case 'window':
+        this.enter(this.windows, 'windows', response, begin);
         break;
       case 'costly':
       case 'endless':

@@ -1,10 +1,10 @@
-const REASONS = ['connections', 'in_flight', 'lag', 'pipelined', 'costly', 'orders'] as const;
+const REASONS = ['connections', 'in_flight', 'lag', 'pipelined', 'costly', 'orders', 'windows'] as const;
 
 /**
  * The limit that a refused request exceeded. `connections`: it came on a connection beyond the limit, or the connection
  * itself was closed; `in_flight`: too many requests were in progress; `lag`: its turn came too late; `pipelined`: too
- * many requests waited behind another one, and their connection was closed; `costly` and `orders`: too many requests of
- * that lane waited.
+ * many requests waited behind another one, and their connection was closed; `costly`, `orders` and `windows`: too many
+ * requests of that lane waited.
  */
 export type RefusalReason = (typeof REASONS)[number];
 

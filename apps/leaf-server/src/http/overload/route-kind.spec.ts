@@ -20,6 +20,9 @@ describe('routeKind', () => {
     ['POST', '/api/tags', 'order'],
     ['DELETE', '/api/server/drain', 'order'],
     ['PATCH', '/api/tags/:tag', 'order'],
+    ['POST', '/api/workers', 'window'],
+    ['PUT', '/api/workers/:lease', 'window'],
+    ['GET', '/api/workers', 'costly'],
   ])('of %s %s is %s', (method, route, kind) => {
     expect(routeKind(method, route)).toBe(kind);
   });

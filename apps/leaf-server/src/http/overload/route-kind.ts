@@ -1,9 +1,11 @@
 /** How requests of a route are admitted; {@link Admission} has the rules. */
-export type RouteKind = 'id' | 'probe' | 'order' | 'costly' | 'endless';
+export type RouteKind = 'id' | 'probe' | 'window' | 'order' | 'costly' | 'endless';
 
 /** An event stream: its response has no end. */
 export const STREAM_ROUTE = '/api/monitor/stream';
 const IDS = ['/api/segment/', '/api/snowflake/', '/decodeSnowflakeId'];
+/** Changes by processes that issue snowflake IDs themselves, not by operators. */
+const WORKERS = '/api/workers';
 const PROBES = ['/health/', '/api/internal/time'];
 
 /**
@@ -13,6 +15,7 @@ const PROBES = ['/health/', '/api/internal/time'];
 export function routeKind(method: string, route: string | undefined): RouteKind {
   if (route === undefined || IDS.some((prefix) => route.startsWith(prefix))) return 'id';
   if (PROBES.some((prefix) => route.startsWith(prefix))) return 'probe';
-  if (method !== 'GET' && method !== 'HEAD') return 'order';
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (!isRead) return route.startsWith(WORKERS) ? 'window' : 'order';
   return route === STREAM_ROUTE ? 'endless' : 'costly';
 }

@@ -57,8 +57,8 @@ export function noRoute(): LeafError {
 function inSettings(error: LeafError): LeafError {
   const message = withVariables(error.message);
   if (message === error.message) return error;
-  const { code, cause, retryAfterMs } = error;
-  return new LeafError(code, message, { cause, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  const { code, cause, retryAfterMs, status } = error;
+  return new LeafError(code, message, { cause, status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
 /** The error for a route of operators on the public port. */

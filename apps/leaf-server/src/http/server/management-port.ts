@@ -4,8 +4,10 @@ import type { ManagementAddress } from '../../config/management';
 import type { RouteKind } from '../overload/route-kind';
 import type { HttpServer } from './http-server';
 
+const PUBLIC: readonly RouteKind[] = ['id', 'probe', 'window'];
+
 /**
- * A second port for operators. While it is on, the public port serves IDs and probes only; this one serves every route.
+ * A second port for operators. While it is on, the public port serves IDs, worker windows and probes only; this one serves every route.
  * Its connections have a limit of their own, so that probes and operators get through when the public port is full.
  */
 export class ManagementPort {
@@ -13,7 +15,7 @@ export class ManagementPort {
   private server: HttpServer | undefined;
   private closed: Promise<unknown> | undefined;
 
-  /** @param address undefined: there is no such port, and the public port serves every route */
+  /** @param address undefined: disabled; the public port serves every route */
   constructor(private readonly address: ManagementAddress | undefined) {}
 
   get isOn(): boolean {
@@ -22,7 +24,7 @@ export class ManagementPort {
 
   /** Whether routes of this kind are served on the port to which `socket` is connected. */
   serves(socket: Socket, kind: RouteKind): boolean {
-    return !this.isOn || kind === 'id' || kind === 'probe' || this.sockets.has(socket);
+    return !this.isOn || PUBLIC.includes(kind) || this.sockets.has(socket);
   }
 
   /** @param server what listens on this port */

@@ -1,7 +1,7 @@
 import { LeafError, MAX_ID } from '@leaf-ids/core';
 import { MAX_STEP } from '@leaf-ids/core/internal';
 import { BodyPipe } from './body.pipe';
-import { NewTagBody, TagChangeBody } from './tag-bodies';
+import { NewTagBody, TagChangeBody } from '../../admin/tag-bodies';
 
 const newTag = new BodyPipe(() => Promise.resolve(NewTagBody));
 const change = new BodyPipe(() => Promise.resolve(TagChangeBody));

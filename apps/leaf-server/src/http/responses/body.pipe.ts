@@ -8,11 +8,18 @@ const SHOWN_LENGTH = 40;
 
 /** Converts a JSON body to an instance of a class and validates it by its decorators. Unknown properties are errors. */
 export class BodyPipe<T extends object> implements PipeTransform<unknown, Promise<T>> {
-  /** @param load loads the class; called for every body */
-  constructor(private readonly load: () => Promise<Type<T>>) {}
+  /**
+   * @param load loads the class; called for every body
+   * @param missing stands for a request without a body; by default, that is an error
+   */
+  constructor(
+    private readonly load: () => Promise<Type<T>>,
+    private readonly missing?: object,
+  ) {}
 
   /** @throws LeafError `LEAF_BODY_INVALID` listing every error */
-  async transform(given: unknown): Promise<T> {
+  async transform(body: unknown): Promise<T> {
+    const given: unknown = body ?? this.missing;
     if (typeof given !== 'object' || given === null || Array.isArray(given)) {
       throw invalid(['it must be a JSON object']);
     }
@@ -20,11 +27,11 @@ export class BodyPipe<T extends object> implements PipeTransform<unknown, Promis
     const entries = Object.entries(given);
     // A property such as "constructor" would change how class-validator inspects the body.
     const builtIn = entries.filter(([name]) => name in Object.prototype);
-    const body = Object.assign(new type(), Object.fromEntries(entries.filter((entry) => !builtIn.includes(entry))));
-    const errors = await validate(body, { whitelist: true, forbidNonWhitelisted: true });
+    const checked = Object.assign(new type(), Object.fromEntries(entries.filter((entry) => !builtIn.includes(entry))));
+    const errors = await validate(checked, { whitelist: true, forbidNonWhitelisted: true });
     const faults = [...errors.flatMap(faultsOf), ...builtIn.map(([name]) => unknown(name))];
     if (faults.length > 0) throw invalid(faults);
-    return body;
+    return checked;
   }
 }
 

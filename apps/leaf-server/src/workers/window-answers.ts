@@ -1,0 +1,89 @@
+import { DEFAULT_EPOCH } from '@leaf-ids/core';
+import { ApiProperty } from '../openapi/decorators';
+
+export const LEASE_PATTERN = /^[0-9a-f]{32}$/i;
+
+export const LEASE = {
+  type: 'string',
+  pattern: '^[0-9a-fA-F]{32}$',
+  description: 'Made by the caller: random for each start of a process, the same for each try of one request. Secret.',
+  example: '5f0c6b9e2a7d4c1f8e3b0a9d6c5f4e21',
+} as const;
+
+export const HOLDER = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 127,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+  description: 'Name of the process, for people; a long one is cut off.',
+  example: 'billing-7d9f',
+} as const;
+
+export const WORKER_ID = { type: 'integer', minimum: 0, description: 'The worker ID.', example: 17 } as const;
+
+export const LAST_TIMESTAMP = {
+  ...moment('The newest timestamp that was used, or `from - 1` if none was. If omitted, any up to `until`.'),
+  minimum: 0,
+} as const;
+
+function moment(description: string): { type: 'integer'; format: string; description: string; example: number } {
+  return {
+    type: 'integer',
+    format: 'int64',
+    description: `${description} Unix milliseconds.`,
+    example: 1_795_335_429_032,
+  };
+}
+
+class Layout {
+  @ApiProperty({ ...moment('The time at which the time bits are 0.'), example: DEFAULT_EPOCH })
+  readonly epoch!: number;
+
+  @ApiProperty({ type: 'integer', example: 41 })
+  readonly timeBits!: number;
+
+  @ApiProperty({ type: 'integer', example: 10 })
+  readonly workerBits!: number;
+
+  @ApiProperty({ type: 'integer', example: 12 })
+  readonly sequenceBits!: number;
+}
+
+export class WindowAnswer {
+  @ApiProperty(WORKER_ID)
+  readonly workerId!: number;
+
+  @ApiProperty(LEASE)
+  readonly lease!: string;
+
+  @ApiProperty(moment('The first timestamp that may be used.'))
+  readonly from!: number;
+
+  @ApiProperty(moment('The last timestamp that may be used.'))
+  readonly until!: number;
+
+  @ApiProperty(moment('The clock of the server.'))
+  readonly now!: number;
+
+  @ApiProperty({ description: 'Bits of the IDs, from the most significant one.' })
+  readonly layout!: Layout;
+}
+
+class ListedWindow {
+  @ApiProperty(WORKER_ID)
+  readonly workerId!: number;
+
+  @ApiProperty(HOLDER)
+  readonly holder!: string;
+
+  @ApiProperty(moment('The first timestamp that may be used.'))
+  readonly from!: number;
+
+  @ApiProperty(moment('The last timestamp that may be used.'))
+  readonly until!: number;
+}
+
+export class WindowList {
+  @ApiProperty({ type: [ListedWindow], description: 'By worker ID.' })
+  readonly workers!: readonly ListedWindow[];
+}

@@ -1,0 +1,62 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LeafError } from '@leaf-ids/core';
+import { Leaf } from '@leaf-ids/id';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
+import { FailureLimit } from '../tokens/failure-limit';
+import { TokenCheck } from '../tokens/token-check';
+import { AdminTokens, bearerOf, TokenSet } from '../tokens/token-set';
+
+/** The tokens of processes that acquire worker IDs. */
+export class WorkerTokens extends TokenSet {}
+
+const RULE = {
+  needed:
+    'Worker IDs require the header "Authorization: Bearer <token>" with a token of LEAF_WORKER_TOKENS that has not expired.',
+  countsMissing: true,
+};
+
+/** Admits requests with a valid worker token; those that only read, also with an admin token. */
+@Injectable()
+export class WorkerGuard implements CanActivate {
+  private readonly check: TokenCheck;
+
+  constructor(
+    @Inject(LEAF_CONFIG) private readonly config: LeafConfig,
+    private readonly leaf: Leaf,
+    private readonly workers: WorkerTokens,
+    private readonly admins: AdminTokens,
+    failures: FailureLimit,
+  ) {
+    this.check = new TokenCheck(RULE, failures);
+  }
+
+  /** @throws LeafError `LEAF_WINDOWS_DISABLED`, `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */
+  canActivate(context: ExecutionContext): boolean {
+    this.assertEnabled();
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    this.check.require(request, http.getResponse<FastifyReply>(), (authorization) => {
+      const token = bearerOf(authorization);
+      return this.workers.find(token) ?? (request.method === 'GET' ? this.admins.find(token) : undefined);
+    });
+    return true;
+  }
+
+  private assertEnabled(): void {
+    const windows = this.leaf.snowflake?.windows;
+    if (this.config.workers === undefined)
+      throw disabled('LEAF_WORKER_TOKENS is not set. Set it to give worker IDs to other processes');
+    if (windows === undefined) throw disabled('snowflake mode is off. Set LEAF_SNOWFLAKE_ENABLED=true');
+    if (!windows.supported) {
+      throw disabled(
+        'the worker registry of this server is not a pool. Set LEAF_SNOWFLAKE_REGISTRY to database or zk_recycle on all servers',
+      );
+    }
+  }
+}
+
+function disabled(reason: string): LeafError {
+  return new LeafError('LEAF_WINDOWS_DISABLED', `This server gives no worker IDs to other processes: ${reason}.`);
+}

@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { Clock } from '@leaf-ids/core';
+import { LEAF_CONFIG } from '../config/config.module';
+import type { LeafConfig } from '../config/leaf-config';
+import { workerTokens } from '../config/tokens';
+import { FailureLimit } from '../tokens/failure-limit';
+import { TokenFile } from '../tokens/token-file';
+import { WorkerGuard, WorkerTokens } from './worker.guard';
+import { WorkersController } from './workers.controller';
+
+/** Worker IDs for processes that issue snowflake IDs themselves. */
+@Module({
+  controllers: [WorkersController],
+  providers: [
+    FailureLimit,
+    WorkerGuard,
+    {
+      provide: WorkerTokens,
+      useFactory: ({ workers }: LeafConfig, clock: Clock) => new WorkerTokens(workers?.tokens ?? [], clock),
+      inject: [LEAF_CONFIG, Clock],
+    },
+    {
+      provide: TokenFile,
+      useFactory: ({ workers }: LeafConfig, tokens: WorkerTokens, clock: Clock) => {
+        const source = { variable: 'LEAF_WORKER_TOKENS_FILE', kind: 'worker', parse: workerTokens } as const;
+        return new TokenFile({ ...source, file: workers?.file }, tokens, clock);
+      },
+      inject: [LEAF_CONFIG, WorkerTokens, Clock],
+    },
+  ],
+})
+export class WorkersModule {}
