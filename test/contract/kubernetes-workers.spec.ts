@@ -200,6 +200,33 @@ describe('a store in Kubernetes', () => {
     await other.close();
   });
 
+  it('refuses a document and a record that it cannot read, and skips such a record in the list', async () => {
+    await store.create(registry, record, 3);
+    for (const { metadata } of api.leases.values()) metadata.annotations = { 'leaf-ids/record': '{"torn' };
+    const INVALID = { code: 'LEAF_WORKER_FILE_INVALID' };
+    await expect(store.readRegistry()).rejects.toMatchObject(INVALID);
+    await expect(store.read(3, instance)).rejects.toMatchObject(INVALID);
+    expect(await store.list()).toEqual([]);
+    for (const { metadata } of api.leases.values()) delete metadata.annotations;
+    expect(await open().readRegistry()).toMatchObject({ document: undefined });
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('gives up when every list expires, or the document is deleted again and again', async () => {
+    for (let n = 0; n < 501; n++) await store.create(registry, record, n);
+    api.shortLived = true;
+    await expect(store.list()).rejects.toMatchObject(UNREACHABLE);
+    api.wipe();
+    await expect(store.readRegistry()).rejects.toMatchObject(UNREACHABLE);
+    api.shortLived = false;
+  });
+
+  it('numbers no records, and compares a text that is no version with nothing', async () => {
+    expect(await store.create(registry, record, undefined)).toBeUndefined();
+    await store.create(registry, record, 3);
+    expect(await store.replace({ workerId: 3, record, version: '' }, record)).toBeUndefined();
+  });
+
   it('takes the wish only if it is free', async () => {
     const clock = new FakeClock();
     const rig = async (ip: string, wish: number): Promise<LeaseRig> => {

@@ -45,6 +45,8 @@ export class KubernetesApi {
   retryAfter = 1;
   /** Whether it answers no request, and executes none. */
   away = false;
+  /** Whether pages expire before they are read, and Leases are deleted when they were created. */
+  shortLived = false;
   /** How many requests were received. */
   requests = 0;
   /** Answers to these requests are lost: their connections end after they were executed. */
@@ -167,7 +169,7 @@ export class KubernetesApi {
     const limit = Number(query.get('limit') ?? Infinity);
     const [items, left] = [rest.slice(0, limit), rest.slice(limit)];
     const token = left.length === 0 ? undefined : randomUUID();
-    if (token !== undefined) this.snapshots.set(token, { rest: left, revision });
+    if (token !== undefined && !this.shortLived) this.snapshots.set(token, { rest: left, revision });
     const metadata = { resourceVersion: String(revision), ...(token && { continue: token }) };
     return { status: 200, body: { kind: 'LeaseList', apiVersion: 'coordination.k8s.io/v1', metadata, items } };
   }
@@ -217,7 +219,7 @@ export class KubernetesApi {
   private store(status: number, lease: Lease): Answer {
     const resourceVersion = String(++this.revision);
     const stored = { ...lease, metadata: { ...lease.metadata, resourceVersion } };
-    this.leases.set(lease.metadata.name, stored);
+    if (!this.shortLived) this.leases.set(lease.metadata.name, stored);
     return { status, body: stored };
   }
 }
