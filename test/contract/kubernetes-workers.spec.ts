@@ -73,7 +73,9 @@ describe('a store in Kubernetes', () => {
       'app.kubernetes.io/instance': 'leaf',
       'app.kubernetes.io/component': 'worker',
     });
+    expect(await store.peers(Date.now())).toEqual([{ instance: '10.0.0.7:8080', workerId: 17 }]);
     await store.replace(made!, { ...record, free: true });
+    expect(await store.peers(Date.now())).toEqual([]);
     expect(api.leases.get('leaf-leaf-worker-17')?.spec).not.toHaveProperty('holderIdentity');
   });
 

@@ -61,6 +61,7 @@ describe('etcd with users', () => {
     const registry = await store.readRegistry();
     expect(await store.create(registry, record, 3)).toMatchObject({ workerId: 3, record });
     expect(await store.list()).toHaveLength(1);
+    expect(await store.peers(6)).toEqual([{ instance: 'a:1', workerId: 3 }]);
   });
 
   it('renews a token that the server has forgotten', async () => {

@@ -79,6 +79,17 @@ describe('a strategy', () => {
     }
   });
 
+  it('etcd and kubernetes connect to nothing before they are used', async () => {
+    for (const strategy of ['etcd', 'kubernetes'] as const) {
+      const registry = create(registryFromSettings(strategy, settings()));
+      expect(registry.description).toMatch(new RegExp(`^${strategy} \\(https?://[^/]+/leaf[/-]leaf\\)$`));
+      await registry.close();
+    }
+    const etcd = { endpoints: 'https://etcd1:2379', certFile: '/cert' };
+    const both = expect.stringContaining('registry.etcd.certFile and registry.etcd.keyFile need each other') as string;
+    expect(() => create({ strategy: 'etcd', name: 'leaf', etcd })).toThrow(expect.objectContaining({ message: both }));
+  });
+
   it('custom is a store of the application, under a policy', async () => {
     const store = new InMemoryWorkerStore(new InMemoryWorkers());
     const registry = create({ strategy: 'custom', store, policy: 'pool' });
