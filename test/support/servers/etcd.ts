@@ -10,6 +10,7 @@ import { copyOfTemplate, guarded, PrivateServer } from './private-server';
 import { run } from './services';
 
 const START_ATTEMPTS = 3;
+const TOKEN = 'leaf';
 const LEADER_LIMIT_MS = 60_000;
 const ANSWER_LIMIT_MS = 2000;
 
@@ -68,7 +69,8 @@ export class EtcdServer extends PrivateServer {
     return async () => {
       await this.kill();
       await rm(this.dataDirectory, { recursive: true });
-      const urls = ['--initial-cluster', all, '--initial-advertise-peer-urls', this.peerUrl];
+      // With the token of the lost cluster, so that the restored one has the same ID.
+      const urls = ['--initial-cluster', all, '--initial-cluster-token', TOKEN, ...this.peerFlags];
       const words = ['snapshot', 'restore', file, '--data-dir', this.dataDirectory, '--name', name, ...urls];
       await run(etcdctl, words, { env });
       await this.restart();
@@ -93,8 +95,8 @@ export class EtcdServer extends PrivateServer {
     return [
       ...[...this.program, '--name', name, '--data-dir', this.dataDirectory],
       ...['--listen-client-urls', this.endpoint, '--advertise-client-urls', this.endpoint],
-      ...['--listen-peer-urls', this.peerUrl, '--initial-advertise-peer-urls', this.peerUrl],
-      ...['--initial-cluster', all, '--initial-cluster-token', 'leaf'],
+      ...['--listen-peer-urls', this.peerUrl, ...this.peerFlags],
+      ...['--initial-cluster', all, '--initial-cluster-token', TOKEN],
       // Slow disks of test machines must not cause elections.
       ...['--heartbeat-interval', '100', '--election-timeout', '1000', '--unsafe-no-fsync'],
     ];
@@ -121,6 +123,10 @@ export class EtcdServer extends PrivateServer {
     });
     const options = { maxBytes: 1_000_000, keepAliveMs: 1, certificates };
     return new HttpEndpoint(new URL(this.endpoint), options, new SystemClock());
+  }
+
+  private get peerFlags(): string[] {
+    return ['--initial-advertise-peer-urls', this.peerUrl];
   }
 
   private get peerUrl(): string {
