@@ -18,6 +18,6 @@ it('docs/client.md has every option with its default, and no other', () => {
   const withDefault = rows.filter(([, value]) => value !== undefined);
   expect(withDefault).toEqual(flatten(defaults).map(([name, value]) => [name, String(value)]));
   expect(rows.filter(([, value]) => value === undefined).flat()).toEqual(
-    ['servers', 'zone', 'preload', 'layout', 'token', 'events'].flatMap((name) => [name, undefined]),
+    ['servers', 'zone', 'prefetch', 'preload', 'layout', 'token', 'events'].flatMap((name) => [name, undefined]),
   );
 });

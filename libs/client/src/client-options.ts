@@ -45,6 +45,8 @@ export interface LeafClientOptions {
   readonly maxRequests?: number;
   /** Maximum number of waiting calls; 10,000 by default. Further calls reject with `LEAF_OVERLOADED`. */
   readonly maxWaiting?: number;
+  /** Whether to fetch IDs ahead; true by default. False: each call sends one request for the IDs that it returns. */
+  readonly prefetch?: boolean;
   /** Prefetch of each tag; by default 100 to 1,000,000 IDs per request, to last 10 s. */
   readonly segment?: Partial<PrefetchOptions>;
   /** Prefetch of snowflake IDs; by default 100 to 10,000 IDs per request, to last 10 s, at most 60 s old. */
@@ -65,6 +67,7 @@ export const DEFAULT_CLIENT_OPTIONS = {
   requestTimeoutMs: 1500,
   maxRequests: 32,
   maxWaiting: 10_000,
+  prefetch: true,
   segment: { minSize: 100, maxSize: 1_000_000, durationMs: 10_000 },
   snowflake: { minSize: 100, maxSize: 10_000, durationMs: 10_000, maxAgeMs: 60_000 },
   ejection: { failures: 2, firstMs: 250, maxMs: 10_000 },
@@ -121,6 +124,7 @@ export const CLIENT_RULES: Rules<LeafClientOptions> = {
   requestTimeoutMs: milliseconds(1),
   maxRequests: whole(1, 10_000),
   maxWaiting: whole(1, 1_000_000),
+  prefetch: flag,
   segment: object(prefetchRules(MAX_RANGE_SIZE)),
   snowflake: object(SNOWFLAKE),
   ejection: object(EJECTION),

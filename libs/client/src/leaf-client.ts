@@ -4,6 +4,7 @@ import {
   Clock,
   type IdRange,
   IdService,
+  idsOf,
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
@@ -16,6 +17,7 @@ import {
 import { assertCount, onlyNumber, systemRandom } from '@leaf-ids/core/internal';
 import { safeEvents } from './client-events';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
+import { DirectRequests } from './direct-requests';
 import { Semaphore } from './http/semaphore';
 import { Requester } from './http/requester';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
@@ -60,6 +62,8 @@ export class LeafClient extends IdService {
   private readonly tags: TagBuffers;
   private readonly snowflakeBuffer: SnowflakeBuffer;
   private readonly periods: PeriodRequests;
+  /** In place of the buffers if prefetch is disabled. */
+  private readonly direct: DirectRequests | undefined;
   private readonly callerLimit: CallerLimit;
   private readonly layout: BitLayout;
   private readonly preload: ResolvedOptions['preload'];
@@ -69,7 +73,7 @@ export class LeafClient extends IdService {
   constructor(options: LeafClientOptions, clock: Clock = new SystemClock(), random: RandomSource = systemRandom) {
     super();
     const resolved = resolveOptions(options);
-    const { timeoutMs, maxRequests, maxWaiting, segment, snowflake } = resolved;
+    const { timeoutMs, maxRequests, maxWaiting, prefetch, segment, snowflake } = resolved;
     const closing = this.closing.signal;
     // Each request and each waiting call adds a listener, so a large number of listeners is not a leak.
     setMaxListeners(0, closing);
@@ -83,6 +87,7 @@ export class LeafClient extends IdService {
     const context = { requester, clock, random, callerLimit: this.callerLimit, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);
     this.periods = new PeriodRequests(context);
+    this.direct = prefetch ? undefined : new DirectRequests(context);
     this.snowflakeBuffer = new SnowflakeBuffer(context, snowflake);
   }
 
@@ -105,6 +110,7 @@ export class LeafClient extends IdService {
    *   {@link close}
    */
   override async nextId(tag: string): Promise<bigint> {
+    if (this.direct !== undefined) return ((await this.nextRanges(tag, 1))[0] as IdRange).from;
     return this.tryNext(tag) ?? this.buffer(tag).take();
   }
 
@@ -114,16 +120,14 @@ export class LeafClient extends IdService {
 
   override async nextIds(tag: string, count: number): Promise<bigint[]> {
     assertCount(count, MAX_BATCH_SIZE);
-    const ids: bigint[] = [];
-    for (const { from, to } of await this.buffer(tag).takeRanges(count)) {
-      for (let id = from; id <= to; id++) ids.push(id);
-    }
-    return ids;
+    return idsOf(await this.nextRanges(tag, count));
   }
 
   override async nextRanges(tag: string, count: number): Promise<IdRange[]> {
     assertCount(count, MAX_RANGE_SIZE);
-    return this.buffer(tag).takeRanges(count);
+    if (this.direct === undefined) return this.buffer(tag).takeRanges(count);
+    this.assertOpen();
+    return [...(await this.direct.ranges(tag, count))];
   }
 
   override async nextInPeriod(tag: string, at?: Date): Promise<PeriodNumber> {
@@ -148,11 +152,12 @@ export class LeafClient extends IdService {
 
   override snowflakeString(): string {
     this.assertOpen();
+    if (this.direct !== undefined) throw withoutPrefetch();
     return this.snowflakeBuffer.next();
   }
 
   override trySnowflakeString(): string | undefined {
-    return this.snowflakeBuffer.tryNext();
+    return this.direct === undefined ? this.snowflakeBuffer.tryNext() : undefined;
   }
 
   override async snowflakes(count: number): Promise<bigint[]> {
@@ -161,7 +166,9 @@ export class LeafClient extends IdService {
 
   override async snowflakeStrings(count: number): Promise<string[]> {
     assertCount(count, MAX_BATCH_SIZE);
-    return this.snowflakeBuffer.take(count);
+    if (this.direct === undefined) return this.snowflakeBuffer.take(count);
+    this.assertOpen();
+    return this.direct.snowflakes(count);
   }
 
   /** Uses the layout of the options; sends no request. */
@@ -203,6 +210,13 @@ export class LeafClient extends IdService {
   private assertOpen(): void {
     if (this.closed !== undefined) throw closedError();
   }
+}
+
+function withoutPrefetch(): LeafError {
+  return new LeafError(
+    'LEAF_NOT_READY',
+    'Prefetch is disabled, so no snowflake ID is buffered. Await snowflakes(1), or enable prefetch.',
+  );
 }
 
 function closedError(): LeafError {

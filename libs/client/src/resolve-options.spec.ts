@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf-ids/core';
+import { DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
 import { resolveOptions } from './resolve-options';
 
@@ -15,9 +15,8 @@ const servers = ['http://10.0.0.5:8080'];
 
 describe('resolveOptions', () => {
   it('has a default for every option except the servers', () => {
-    const { timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, segment, snowflake, ejection } =
-      DEFAULT_CLIENT_OPTIONS;
-    const defaults = { timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, segment, snowflake, ejection };
+    const { layout, ...defaults } = DEFAULT_CLIENT_OPTIONS;
+    expect(layout).toBe(DEFAULT_LAYOUT);
     expect(resolveOptions({ servers })).toEqual({
       ...defaults,
       servers: [{ url: new URL('http://10.0.0.5:8080'), zone: undefined }],
@@ -54,6 +53,8 @@ describe('resolveOptions', () => {
     [/maxRequests .* not -1/, { servers, maxRequests: -1 }],
     [/maxWaiting .* not NaN/, { servers, maxWaiting: NaN }],
     [/segment.minSize .* not 0/, { servers, segment: { minSize: 0 } }],
+    [/prefetch must be true or false/, { servers, prefetch: 'no' as unknown as boolean }],
+    [/preload requires prefetch/, { servers, prefetch: false, preload: { tags: ['order'] } }],
     [
       /segment.maxSize \(499\) must not be less than segment.minSize \(500\)/,
       { servers, segment: { minSize: 500, maxSize: 499 } },

@@ -16,6 +16,7 @@ export interface ResolvedOptions {
   readonly requestTimeoutMs: number;
   readonly maxRequests: number;
   readonly maxWaiting: number;
+  readonly prefetch: boolean;
   readonly segment: PrefetchOptions;
   readonly snowflake: SnowflakePrefetchOptions;
   readonly ejection: EjectionOptions;
@@ -27,7 +28,7 @@ export interface ResolvedOptions {
 export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
   assertOptions('LeafClient', object(CLIENT_RULES), options);
   const { segment, snowflake, ejection, ...defaults } = DEFAULT_CLIENT_OPTIONS;
-  const { servers, timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, preload, token } = withDefaults(
+  const { servers, timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, prefetch, preload, token } = withDefaults(
     defaults,
     options,
   );
@@ -36,13 +37,15 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
       const { url, zone } = typeof server === 'string' ? { url: server, zone: undefined } : server;
       return { url: new URL(url), zone };
     }),
-    ...{ timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, token },
+    ...{ timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, prefetch, token },
     segment: withDefaults(segment, options.segment ?? {}),
     snowflake: withDefaults(snowflake, options.snowflake ?? {}),
     ejection: withDefaults(ejection, options.ejection ?? {}),
     preload: { tags: preload?.tags ?? [], snowflake: preload?.snowflake ?? false },
   };
+  const isPreloaded = resolved.preload.snowflake || resolved.preload.tags.length > 0;
   refuseFaults('LeafClient', [
+    ...(isPreloaded && !prefetch ? ['preload requires prefetch'] : []),
     ...atLeast('segment', resolved.segment, 'maxSize', 'minSize'),
     ...atLeast('snowflake', resolved.snowflake, 'maxSize', 'minSize'),
     ...atLeast('ejection', resolved.ejection, 'maxMs', 'firstMs'),

@@ -311,6 +311,12 @@ describe('loadConfig', () => {
     ]);
   });
 
+  it('does not warn of the variables of the command leaf', () => {
+    expect(loadConfig({ LEAF_URL: 'http://leaf', LEAF_TOKEN: 'x', LEAF_TOKEN_FILE: '/run/token' }).warnings).toEqual(
+      [],
+    );
+  });
+
   it('warns of a server that others cannot be told from', () => {
     const port = { LEAF_PORT: '0', LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: 'sqlite:/a' };
     expect(loadConfig(port).warnings).toEqual([expect.stringContaining('LEAF_ADVERTISE_PORT')]);

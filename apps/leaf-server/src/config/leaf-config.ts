@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
+import { LEAF_VARIABLES } from '@leaf-ids/cli';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
 import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
 import { leaseOf, policyOf, type StrategyName } from '@leaf-ids/registry';
@@ -268,7 +269,7 @@ function hint(name: string, text: string): string {
 function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   const known = Object.keys(VARIABLES);
   const unknown = Object.keys(env).filter(
-    (name) => name.startsWith(PREFIX) && !known.includes(name) && !isServiceLink(name),
+    (name) => name.startsWith(PREFIX) && ![...known, ...LEAF_VARIABLES].includes(name) && !isServiceLink(name),
   );
   // Without the prefix, which would make all names similar.
   const own = known.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));

@@ -8,7 +8,7 @@ import { PrefetchBuffer } from './prefetch-buffer';
 import { TextBatch } from './text-batch';
 
 /** The key in the request path; only a label. */
-const KEY = 'leaf-client';
+export const SNOWFLAKE_KEY = 'leaf-client';
 
 export interface SnowflakePrefetchOptions extends PrefetchOptions {
   /**
@@ -62,7 +62,7 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
 
   protected override async fetch(count: number): Promise<TextBatch[]> {
     const requestedAt = this.context.clock.monotonic();
-    const path = `/api/snowflake/batch/${KEY}?size=${count}`;
+    const path = `/api/snowflake/batch/${SNOWFLAKE_KEY}?size=${count}`;
     const ids = await this.context.requester.get(this.policy, path, (body) => this.read(body, count));
     const isFirst = this.newestAt === undefined;
     this.newestAt = requestedAt;
@@ -82,7 +82,7 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
   }
 
   private read(body: unknown, count: number): string[] {
-    const ids = readBatch(body, KEY, count);
+    const ids = readBatch(body, SNOWFLAKE_KEY, count);
     const first = ids[0] as string;
     if (this.duplicates.isDuplicate(first)) {
       throw new ServerFault('it repeated snowflake IDs: a proxy caches responses');
