@@ -7,6 +7,7 @@ const layers = {
   snowflake: ['core', 'registry'],
   id: ['core', 'persistence', 'registry', 'segment', 'snowflake'],
   client: ['core'],
+  cli: ['core', 'client', 'persistence', 'id'],
   orm: ['core'],
   nest: ['core'],
 };

@@ -7,7 +7,13 @@ const timeAndChance = [
   { object: 'Math', property: 'random', message: 'Use an injected RandomSource.' },
   { object: 'process', property: 'hrtime', message: 'Use Clock.monotonic().' },
 ];
-const environment = [{ object: 'process', property: 'env', message: 'Read it in apps/leaf-server/src/config.' }];
+const environment = [
+  {
+    object: 'process',
+    property: 'env',
+    message: 'Read it in apps/leaf-server/src/config, or in libs/cli/src/main.ts.',
+  },
+];
 const timers = ['setTimeout', 'setInterval'].map((name) => ({ name, message: 'Use Clock.sleep().' }));
 const noForwardRef = {
   selector: "CallExpression[callee.name='forwardRef']",
@@ -62,7 +68,7 @@ export default tseslint.config(
     rules: { 'no-restricted-globals': 'off' },
   },
   {
-    files: ['apps/leaf-server/src/config/**/*.ts'],
+    files: ['apps/leaf-server/src/config/**/*.ts', 'libs/cli/src/main.ts'],
     rules: { 'no-restricted-properties': ['error', ...timeAndChance] },
   },
   {

@@ -25,7 +25,8 @@ function compile(file, module) {
 
 /** ESM requires the full name of a file in relative imports. */
 function withExtensions(code, file) {
-  return code.replace(SPECIFIER, (_, keyword, quote, path) => {
+  return code.replace(SPECIFIER, (_, keyword, quote, specifier) => {
+    const path = specifier.replace(/\.js$/, '');
     const isFile = existsSync(join(dirname(file), `${path}.ts`));
     return `${keyword}${quote}${path}${isFile ? '' : '/index'}.mjs${quote}`;
   });

@@ -1,9 +1,11 @@
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
 import { CHUNK, type Contender } from '../core/contender';
 
 /** The tag that exists on every new server. */
 export const TAG = 'leaf-segment-test';
 const BATCH = 1000;
+/** Of the server, for worker windows. */
+export const WORKER_TOKEN = 'worker-token-of-the-benchmark';
 
 type Fill = Contender['fill'];
 
@@ -53,8 +55,18 @@ function fillBySnowflakes(client: LeafClient): Fill {
   };
 }
 
+/** The client makes these IDs itself, and blocks until the next millisecond if those of one are used up. */
+function fillByWindow(client: LeafClient): Fill {
+  return (ids, from, to) => {
+    for (let i = from; i < to; i++) ids[i] = client.snowflake();
+    return to;
+  };
+}
+
 /** Each contender has its own client of the same server. The caller closes the clients. */
-export function clientContenders(url: string): { readonly clients: LeafClient[]; readonly contenders: Contender[] } {
+export async function clientContenders(
+  url: string,
+): Promise<{ readonly clients: LeafClient[]; readonly contenders: Contender[] }> {
   const clients: LeafClient[] = [];
   const contender = (
     name: string,
@@ -62,8 +74,9 @@ export function clientContenders(url: string): { readonly clients: LeafClient[];
     product: string,
     chunk: number,
     fillBy: (client: LeafClient) => Fill,
+    options: Partial<LeafClientOptions> = {},
   ): Contender => {
-    const client = new LeafClient({ servers: [url] });
+    const client = new LeafClient({ servers: [url], ...options });
     clients.push(client);
     return { name, group, product, chunk, fill: fillBy(client) };
   };
@@ -72,6 +85,11 @@ export function clientContenders(url: string): { readonly clients: LeafClient[];
     contender(`client await nextId('${TAG}')`, 'leaf-segment', 'bigint', CHUNK, fillByNextId),
     contender(`client nextIds('${TAG}', ${BATCH})`, 'leaf-segment', 'bigint', BATCH, fillByBatches),
     contender('client trySnowflakeString()', 'leaf-snowflake', 'string', CHUNK, fillBySnowflakes),
+    contender('client snowflake(), worker window', 'leaf-snowflake', 'bigint', CHUNK, fillByWindow, {
+      snowflake: { mode: 'window', token: WORKER_TOKEN },
+      preload: { snowflake: true },
+    }),
   ];
+  await clients.at(-1)?.ready();
   return { clients, contenders };
 }

@@ -1,12 +1,14 @@
 import { ensureBuilt } from '../support/build';
 import { call } from '../support/http/http';
 import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
-import { ATTACKS } from './attacks';
+import { type Attack, ATTACKS } from './attacks';
 import { ADMIN_TOKEN, LIMITED_BY, LimitedServer, MEMORY_MIB } from './limited-server';
 import { type AttackResult, measure, MOST_RATIO } from './measure';
+import { RESP_ATTACKS } from './resp-attacks';
 import { describeResults, keepResults } from './results';
 
 const FAILURES_BEFORE_429 = 10;
+const ALL: readonly Attack[] = [...ATTACKS, ...RESP_ATTACKS];
 
 let mariadb: MariadbServer;
 let server: LimitedServer | undefined;
@@ -24,11 +26,11 @@ afterEach(async () => {
 
 afterAll(async () => {
   await mariadb.stop();
-  keepResults(results, ATTACKS.length);
+  keepResults(results, ALL.length);
   console.info(`The server runs with ${LIMITED_BY}.\n${describeResults(results)}`);
 });
 
-it.each(ATTACKS)('holds against: $name', async (attack) => {
+it.each(ALL)('holds against: $name', async (attack) => {
   const url = attack.database === undefined ? undefined : await mariadb.createDatabase();
   server = await LimitedServer.start(attack, url);
   const result = await measure(attack, server);

@@ -8,8 +8,10 @@ export interface Attack {
   readonly tags?: number;
   readonly database?: 'mariadb';
   readonly env?: NodeJS.ProcessEnv;
-  /** What the measured callers request; single IDs of both modes when left out. */
-  readonly paths?: readonly string[];
+  /** What the measured callers request: paths, and commands of the Redis protocol; single IDs of both modes when left out. */
+  readonly sources?: readonly string[];
+  /** Of the measured and the ordinary callers. */
+  readonly token?: string;
   /** The measured callers open a new connection for each request. */
   readonly fresh?: boolean;
   /** The load that the attack is compared with; {@link ORDINARY_LOAD} when left out. */
@@ -31,7 +33,7 @@ export const ORDINARY_LOAD: Attack = {
 };
 
 /** The same number of callers, with a new connection for each ID. */
-const CONNECTING_LOAD: Attack = {
+export const CONNECTING_LOAD: Attack = {
   name: 'ordinary callers with new connections',
   run: (crowd) => crowd.loop(20, () => crowd.open(request('/api/snowflake/get/order', 'Connection: close\r\n')).closed),
 };
@@ -99,7 +101,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: '900 connections on `GET /api/tags/:tag`, MariaDB, beside ranges',
     database: 'mariadb',
-    paths: [`/api/segment/range/${TAG}?size=1000`],
+    sources: [`/api/segment/range/${TAG}?size=1000`],
     ordinary: CROWD_LOAD,
     run: (crowd) => crowd.loop(900, () => crowd.ask(`/api/tags/${TAG}`)),
   },

@@ -1,9 +1,14 @@
 import { Agent } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { call, type Call } from '../support/http/http';
+import { HttpReader, type ReplyReader, RespReader } from './reply-readers';
 
-const STATUS_LINE = Buffer.from('HTTP/1.1 ');
-const STATUS_LENGTH = STATUS_LINE.length + 3;
+export interface Target {
+  readonly port: number;
+  readonly respPort: number;
+  /** Of the callers that are not hostile; undefined if the server needs none. */
+  readonly token: string | undefined;
+}
 
 /** All connections of an attacker during one window, and the statuses that came back. */
 export class Crowd {
@@ -11,15 +16,11 @@ export class Crowd {
   readonly statuses: Record<string, number> = {};
   readonly over: Promise<void>;
   private readonly sockets = new Set<Socket>();
-  private readonly agent: Agent;
+  private readonly agent = new Agent({ keepAlive: true });
   private finish = (): void => undefined;
   private finished = false;
 
-  constructor(
-    readonly port: number,
-    maxSockets = Infinity,
-  ) {
-    this.agent = new Agent({ keepAlive: true, maxSockets });
+  constructor(readonly target: Target) {
     this.over = new Promise((resolve) => (this.finish = resolve));
   }
 
@@ -35,15 +36,21 @@ export class Crowd {
 
   /** Sends bytes on a new connection and counts the statuses of the responses, which it does not keep. */
   open(bytes: string | Buffer): RawSocket {
-    const socket = connect(this.port, '127.0.0.1');
-    this.sockets.add(socket);
-    socket.once('close', () => this.sockets.delete(socket));
-    return new RawSocket(socket, bytes, (status) => this.count(status));
+    return this.send(connect(this.target.port, '127.0.0.1'), bytes, new HttpReader());
+  }
+
+  /** As {@link open}, to the port of the Redis protocol. */
+  openResp(bytes: string | Buffer, options: Pick<TcpNetConnectOpts, 'localAddress' | 'allowHalfOpen'> = {}): RawSocket {
+    const socket = connect({ port: this.target.respPort, host: '127.0.0.1', ...options });
+    return this.send(socket, bytes, new RespReader());
   }
 
   /** One request with a parsed response, on one of the kept connections. */
-  async ask(path: string, options: Call = {}): Promise<number> {
-    const { status } = await call(this.port, path, { agent: this.agent, ...options }).catch(() => ({ status: 0 }));
+  async ask(path: string, given: Call = {}): Promise<number> {
+    const { port, token } = this.target;
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const options: Call = { agent: this.agent, headers, ...given };
+    const { status } = await call(port, path, options).catch(() => ({ status: 0 }));
     this.count(status === 0 ? 'closed' : status);
     return status;
   }
@@ -62,19 +69,29 @@ export class Crowd {
     this.agent.destroy();
     for (const socket of this.sockets) socket.destroy();
   }
+
+  private send(socket: Socket, bytes: string | Buffer, reader: ReplyReader): RawSocket {
+    this.sockets.add(socket);
+    socket.once('close', () => this.sockets.delete(socket));
+    return new RawSocket(socket, bytes, { reader, count: (status) => this.count(status) });
+  }
 }
 
-/** One connection that need not follow HTTP. */
+interface Counting {
+  readonly reader: ReplyReader;
+  readonly count: (status: string) => void;
+}
+
+/** One connection that need not follow its protocol. */
 export class RawSocket {
   readonly closed: Promise<void>;
   private responses = 0;
-  private rest: Buffer = Buffer.alloc(0);
   private watcher = (): void => undefined;
 
   constructor(
     private readonly socket: Socket,
     bytes: string | Buffer,
-    private readonly count: (status: string) => void,
+    private readonly counting: Counting,
   ) {
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('data', (part) => this.read(part));
@@ -91,11 +108,23 @@ export class RawSocket {
       };
       this.watcher();
     });
-    if (!(await Promise.race([reached, this.closed.then(() => false)]))) this.count('closed');
+    if (!(await Promise.race([reached, this.closed.then(() => false)]))) this.counting.count('closed');
   }
 
   write(bytes: string): void {
     if (this.socket.writable) this.socket.write(bytes);
+  }
+
+  /** Sends the same bytes again and again, as fast as the server reads them, until the connection ends. */
+  async flood(bytes: string): Promise<void> {
+    while (this.socket.writable) {
+      const sent = new Promise<void>((resolve) => this.socket.write(bytes, () => resolve()));
+      await Promise.race([sent, this.closed]);
+    }
+  }
+
+  end(): void {
+    this.socket.destroy();
   }
 
   /** The system of this client stops taking what the server sends. */
@@ -104,21 +133,11 @@ export class RawSocket {
   }
 
   private read(part: Buffer): void {
-    const bytes = Buffer.concat([this.rest, part]);
-    let next = bytes.indexOf(STATUS_LINE);
-    let end = 0;
-    while (next >= 0 && next + STATUS_LENGTH <= bytes.length) {
-      end = next + STATUS_LENGTH;
-      const status = bytes.toString('latin1', end - 3, end);
-      // The text of a problem may name the protocol, too.
-      if (/^\d{3}$/.test(status)) {
-        this.count(status);
-        this.responses++;
-      }
-      next = bytes.indexOf(STATUS_LINE, end);
+    const { reader, count } = this.counting;
+    for (const status of reader.read(part)) {
+      count(status);
+      this.responses++;
     }
-    // A status line may be split between two parts.
-    this.rest = bytes.subarray(Math.max(end, bytes.length - STATUS_LENGTH + 1));
     this.watcher();
   }
 }

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { Target } from './crowd';
 
 export interface MeterOptions {
-  readonly port: number;
-  /** Requested in turn. */
-  readonly paths: readonly string[];
+  readonly target: Target;
+  /** Paths, and commands of the Redis protocol; used in turn. */
+  readonly sources: readonly string[];
   readonly perSecond: number;
   /** A new connection for each request. */
   readonly fresh: boolean;

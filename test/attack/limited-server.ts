@@ -39,6 +39,7 @@ export class LimitedServer {
     private readonly servers: BuiltServers,
     private readonly server: BuiltServer,
     readonly port: number,
+    readonly respPort: number,
   ) {
     this.watch = setInterval(() => void this.readPeak(), PEAK_MS);
   }
@@ -49,9 +50,12 @@ export class LimitedServer {
     try {
       const directory = await servers.makeDirectory();
       if (tags > 0) await addTags(directory, tags);
-      const port = await freePort();
+      const ports = new Set<number>();
+      while (ports.size < 2) ports.add(await freePort());
+      const [port, respPort] = [...ports] as [number, number];
       const server = servers.spawn(directory, {
         LEAF_PORT: String(port),
+        LEAF_RESP_PORT: String(respPort),
         LEAF_MAX_LAG_MS: undefined,
         LEAF_SEGMENT_WAIT_MS: undefined,
         LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
@@ -63,7 +67,7 @@ export class LimitedServer {
         const answer = await call(port, '/health/ready').catch(() => undefined);
         return answer?.status === 200;
       });
-      return new LimitedServer(servers, server, port);
+      return new LimitedServer(servers, server, port, respPort);
     } catch (error) {
       await servers.end();
       throw error;

@@ -1,7 +1,7 @@
-import { Crowd } from './crowd';
+import { Crowd, type Target } from './crowd';
 import { type Attack, ORDINARY_LOAD } from './attacks';
 import { IdMeter, type Latency } from './id-meter';
-import { LimitedServer } from './limited-server';
+import type { LimitedServer } from './limited-server';
 import { call } from '../support/http/http';
 
 const SINGLE_IDS = ['/api/segment/get/leaf-segment-test', '/api/snowflake/get/measured'];
@@ -35,8 +35,11 @@ export interface AttackResult {
 
 /** Attacks a server of its own in several windows, each beside one at rest and one with ordinary callers. */
 export async function measure(attack: Attack, server: LimitedServer): Promise<AttackResult> {
-  const { paths = SINGLE_IDS, fresh = false, ordinary = ORDINARY_LOAD } = attack;
-  const meter = new IdMeter({ port: server.port, paths, perSecond: PER_SECOND, fresh });
+  const { sources = SINGLE_IDS, token, fresh = false, ordinary = ORDINARY_LOAD } = attack;
+  const { port, respPort } = server;
+  const target: Target = { port, respPort, token };
+  const meter = new IdMeter({ target, sources, perSecond: PER_SECOND, fresh });
+  const beside = (load: Attack): Promise<Window> => measureBeside(load, target, meter);
   const seen: Record<'rest' | 'ordinary' | 'during', Latency[]> = { rest: [], ordinary: [], during: [] };
   const attacker: Record<string, number> = {};
   const probes: number[] = [];
@@ -44,11 +47,11 @@ export async function measure(attack: Attack, server: LimitedServer): Promise<At
   const hasTime = (): boolean => performance.now() - begin < ROUNDS_MS;
   let ratio = Infinity;
   try {
-    await beside(ordinary, server, meter);
+    await beside(ordinary);
     for (let round = 0; round < MOST_ROUNDS && ratio > WANTED_RATIO && server.running && hasTime(); round++) {
       seen.rest.push(await meter.measure(WINDOW_MS));
-      seen.ordinary.push((await beside(ordinary, server, meter)).latency);
-      const { latency, statuses, probe } = await beside(attack, server, meter);
+      seen.ordinary.push((await beside(ordinary)).latency);
+      const { latency, statuses, probe } = await beside(attack);
       seen.during.push(latency);
       addTo(attacker, statuses);
       probes.push(probe);
@@ -82,13 +85,13 @@ interface Window {
   readonly probe: number;
 }
 
-async function beside({ prepare, run }: Attack, { port }: LimitedServer, meter: IdMeter): Promise<Window> {
-  const crowd = new Crowd(port);
+async function measureBeside({ prepare, run }: Attack, target: Target, meter: IdMeter): Promise<Window> {
+  const crowd = new Crowd(target);
   await prepare?.(crowd);
   const attacking = crowd.loop(1, () => run(crowd));
   try {
     const latency = await meter.measure(WINDOW_MS);
-    const probe = await call(port, '/health/ready').catch(() => ({ status: 0 }));
+    const probe = await call(target.port, '/health/ready').catch(() => ({ status: 0 }));
     return { latency, statuses: crowd.statuses, probe: probe.status };
   } finally {
     crowd.end();

@@ -137,9 +137,13 @@ describe('a database that is added, taken out or exchanged', () => {
     await execute('b', `INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('${tag}', 100, 10)`);
     await segments.listTags();
     await expect(segments.allocate(tag, 1)).rejects.toMatchObject(REFUSED);
+    await tags.create({ tag: 'other', step: 10 });
+    const requests = ['other', tag].map((each) => ({ tag: each, size: 1 }));
+    expect(await segments.allocateAll(requests)).toMatchObject([{ from: 1n }, REFUSED]);
     await tags.change(tag, { maxId: 900n });
     await segments.listTags();
     expect(await segments.allocate(tag, 1)).toMatchObject({ from: 900n });
+    expect(await segments.allocateAll(requests)).toMatchObject([{ from: 2n }, { from: 901n }]);
     await rows.close();
   });
 });

@@ -7,6 +7,7 @@ import {
   type WorkerRegistryHarness,
   WorkerWorld,
 } from '../support/servers/worker-processes';
+import { workerWindowsContract } from './worker-windows.contract';
 
 export type { WorkerRegistryHarness };
 
@@ -28,7 +29,10 @@ export function workerRegistryContract(name: string, harness: WorkerRegistryHarn
     unknownOutcomes(world);
     history(world, harness);
     if (harness.exclusive) fixedRecords(world, harness);
-    else pooledRecords(world);
+    else {
+      pooledRecords(world);
+      describe('with worker windows', () => workerWindowsContract(world));
+    }
   });
 }
 

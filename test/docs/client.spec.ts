@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { WINDOW_MS } from '@leaf-ids/core/internal';
 import { DEFAULT_CLIENT_OPTIONS } from '@leaf-ids/client/plain';
 
 const page = readFileSync(join(__dirname, '../../docs/client.md'), 'utf8');
@@ -16,8 +17,19 @@ it('docs/client.md has every option with its default, and no other', () => {
   const { layout, ...defaults } = DEFAULT_CLIENT_OPTIONS;
   expect(layout).toBeDefined();
   const withDefault = rows.filter(([, value]) => value !== undefined);
-  expect(withDefault).toEqual(flatten(defaults).map(([name, value]) => [name, String(value)]));
+  const withWindow = [...flatten(defaults), ['snowflake.windowMs', WINDOW_MS.default]] as const;
+  expect(withDefault.sort()).toEqual(withWindow.map(([name, value]) => [name, String(value)]).sort());
   expect(rows.filter(([, value]) => value === undefined).flat()).toEqual(
-    ['servers', 'zone', 'preload', 'layout', 'token', 'events'].flatMap((name) => [name, undefined]),
+    [
+      'servers',
+      'zone',
+      'prefetch',
+      'preload',
+      'layout',
+      'token',
+      'events',
+      'snowflake.holder',
+      'snowflake.token',
+    ].flatMap((name) => [name, undefined]),
   );
 });

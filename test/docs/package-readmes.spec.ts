@@ -12,6 +12,7 @@ const packages = folders.map((folder) => {
 });
 /** The packages that applications install, with the number of programs in the README. */
 const INSTALLED = new Map([
+  ['@leaf-ids/cli', 0],
   ['@leaf-ids/client', 2],
   ['@leaf-ids/core', 3],
   ['@leaf-ids/id', 1],

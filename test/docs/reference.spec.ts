@@ -42,7 +42,7 @@ describe('the reference pages', () => {
   });
 
   it('docs/configuration.md names the variables that may not be empty, and no other', () => {
-    const [, list = ''] = /It is refused where ([^:]+: [^\n]*?)\. If values/.exec(read('docs/configuration.md')) ?? [];
+    const [, list = ''] = /It is refused if ([^:]+: [^\n]*?)\. If values/.exec(read('docs/configuration.md')) ?? [];
     const named = [...list.matchAll(/`(LEAF_[A-Z_]+)`/g)].map(([, name]) => name);
     const expected = Object.entries(VARIABLES).flatMap(([name, { neverEmpty }]) => (neverEmpty ? [name] : []));
     expect([...named].sort()).toEqual(expected.sort());

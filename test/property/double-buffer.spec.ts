@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import type { SegmentOptions } from '@leaf-ids/core/internal';
-import { booksOf, bufferOf, countsOf, generator, SegmentModel, type Start } from './segment-model';
+import { idsOf } from '../support/fakes/segment-rig';
+import { blocksOf, booksOf, bufferOf, countsOf, generator, SegmentModel, type Start } from './segment-model';
 
 type Move = (model: SegmentModel) => unknown;
 
@@ -162,6 +163,17 @@ describe('segment IDs, whatever happens', () => {
       expectAllSettled(model, REFUSALS);
       expectOneAllocationAtATime(model);
       expectRowsAhead(model);
+    });
+  });
+
+  it('a double buffer of separate blocks issues consecutive IDs or refuses them, and never buffers many', async () => {
+    const moves = [run, ...surroundings];
+    await always({ servers: 1, tags: ['order'], start: blocksOf('order'), moves }, (model) => {
+      expectAscending(model);
+      expectAllSettled(model, ['LEAF_SIZE_INVALID', ...REFUSALS]);
+      expectOneAllocationAtATime(model);
+      expectRowsAhead(model);
+      for (const { issuer } of model.servers) expect(idsOf(...issuer.left).length).toBeLessThanOrEqual(3 * 4);
     });
   });
 

@@ -267,6 +267,15 @@ export function bufferOf(tag: string): Start {
   };
 }
 
+/** A server that is one double buffer, of a tag whose blocks of 4 IDs do not adjoin. */
+export function blocksOf(tag: string): Start {
+  return (store, clock, options) => {
+    store.most = 4;
+    store.gap = 1n;
+    return bufferOf(tag)(store, clock, options);
+  };
+}
+
 /** A server that is one generator. Its books are not kept: what it gives back is its own affair. */
 export const generator: Start = (store, clock, options) => {
   const events = { onLoadFailed: () => undefined, onRefreshFailed: () => undefined };

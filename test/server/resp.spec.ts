@@ -287,7 +287,9 @@ describe('With taker tokens', () => {
     expect(await client.call('INCR strict')).toBe(':1\r\n');
     expect(await client.call(`INCR ${TAG}`)).toMatch(/^-LEAF_FORBIDDEN /);
     expect(await client.call('INCRBY strict 100')).toBe(':101\r\n');
-    expect(await client.call('INCR strict')).toMatch(/^-LEAF_QUOTA_EXCEEDED .* \(retry after \d+ ms\)\r\n$/);
+    expect(await client.call('INCR strict')).toMatch(
+      /^-LEAF_QUOTA_EXCEEDED .* grants the next ID in (\d+) ms\. \(retry after \1 ms\)\r\n$/,
+    );
     await client.call('RESET');
     expect(await client.call('INCR strict')).toMatch(/^-LEAF_UNAUTHORIZED /);
     await client.call(`HELLO 3 AUTH default ${ADMIN_TOKEN}`, 17);

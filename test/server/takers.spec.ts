@@ -123,6 +123,7 @@ describe.each([true, false])('With taker tokens, %s for the fast path', (fastPat
       expect(problemCode(refused)).toBe('LEAF_QUOTA_EXCEEDED');
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
       expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+      expect(refused.body).toMatch(/The quota grants the next ID in \d{5} ms\./);
     }
     expect((await take(port, SINGLE, bearer(BILLING))).body).toBe('61');
   });

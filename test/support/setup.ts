@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { runMain } from './servers/run-main';
 import { exists, run } from './servers/services';
-import { type MissingTool, missingTools } from './tools';
+import { type MissingTool, missingTools, TOOL_GROUPS } from './tools';
 import { buildZookeeperClient, requireZookeeperClient, zookeeperClientProblem } from './servers/zookeeper-client';
 
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
@@ -10,9 +10,9 @@ const COMPILERS = ['g++', 'make', 'python3'];
 
 /** `npm run test:setup`: installs the tools outside npm that the tests need. No other command installs anything. */
 async function setup(): Promise<void> {
-  const withEngines = process.argv.includes('--engines');
-  await installPackages(packagesOf(await missingTools(withEngines)));
-  const left = await missingTools(withEngines);
+  const groups = TOOL_GROUPS.filter((group) => process.argv.includes(`--${group}`));
+  await installPackages(packagesOf(await missingTools(groups)));
+  const left = await missingTools(groups);
   if (left.length > 0) throw new Error(`Still missing: ${left.map(({ name }) => name).join(', ')}`);
   if ((await zookeeperClientProblem()) !== undefined) await installZookeeperClient();
   console.log('The tests have all that they need.');

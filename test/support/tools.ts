@@ -26,6 +26,7 @@ const TOOLS = {
   nginx: program('nginx-light', '/usr/sbin', '/usr/local/sbin'),
   openssl: program('openssl', '/usr/bin'),
   promtool: program('prometheus', '/usr/bin', '/usr/local/bin'),
+  python3: program('python3', '/usr/bin'),
   'redis-benchmark': program('redis-tools', '/usr/bin'),
   'redis-cli': program('redis-tools', '/usr/bin'),
   'redis-server': program('redis-server', '/usr/bin'),
@@ -34,14 +35,23 @@ const TOOLS = {
   unshare: program('util-linux', '/usr/bin'),
 } satisfies Record<string, Tool>;
 
-/** Additional tools for `npm run test:engines`. */
-const ENGINE_TOOLS = {
-  patchelf: program('patchelf', '/usr/bin'),
-  rsync: program('rsync', '/usr/bin'),
-  'libgalera_smm.so': library('galera-4', '/usr/lib/galera'),
-} satisfies Record<string, Tool>;
+/** Additional tools for `npm run test:engines` and `npm run test:clients`. */
+const MORE_TOOLS = {
+  engines: {
+    patchelf: program('patchelf', '/usr/bin'),
+    rsync: program('rsync', '/usr/bin'),
+    'libgalera_smm.so': library('galera-4', '/usr/lib/galera'),
+  },
+  clients: {
+    go: program('golang-go', '/usr/bin', '/usr/local/go/bin'),
+    javac: program('default-jdk-headless', '/usr/lib/jvm/*/bin'),
+    mvn: program('maven', '/usr/bin'),
+  },
+} satisfies Record<string, Record<string, Tool>>;
 
-const ALL = { ...TOOLS, ...ENGINE_TOOLS };
+export const TOOL_GROUPS = Object.keys(MORE_TOOLS) as (keyof typeof MORE_TOOLS)[];
+
+const ALL = { ...TOOLS, ...MORE_TOOLS.engines, ...MORE_TOOLS.clients };
 export type ToolName = keyof typeof ALL;
 
 export interface MissingTool {
@@ -56,16 +66,18 @@ export async function requireTool(name: ToolName): Promise<string> {
   return path;
 }
 
-export async function missingTools(withEngines = false): Promise<MissingTool[]> {
+export async function missingTools(groups: readonly (keyof typeof MORE_TOOLS)[] = []): Promise<MissingTool[]> {
   const missing: MissingTool[] = [];
-  for (const [name, tool] of Object.entries<Tool>(withEngines ? ALL : TOOLS)) {
+  const needed = Object.assign({}, TOOLS, ...groups.map((group) => MORE_TOOLS[group])) as Record<string, Tool>;
+  for (const [name, tool] of Object.entries(needed)) {
     if ((await find(name, tool)) === undefined) missing.push({ name, debianPackage: tool.debianPackage });
   }
   return missing;
 }
 
 function optionOf(name: ToolName): string {
-  return name in TOOLS ? '' : ' -- --engines';
+  const group = TOOL_GROUPS.find((each) => name in MORE_TOOLS[each]);
+  return group === undefined ? '' : ` -- --${group}`;
 }
 
 async function find(name: string, { places, isProgram }: Tool): Promise<string | undefined> {

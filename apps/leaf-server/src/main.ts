@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import './compile-cache';
 import cluster from 'node:cluster';
+import { runProgram } from '@leaf-ids/cli';
 import { PROCESS_FLAG } from './cluster/process-flag';
-import { parseCommandLine, USAGE, UsageError } from './commands/command-line';
-import { serverVersion } from './config/version';
+import { serverProgram } from './commands/command-line';
 
 /** Loads the server only for a command that needs it: the usage and the version are printed at once. */
 async function main(args: readonly string[]): Promise<void> {
@@ -15,19 +15,12 @@ async function main(args: readonly string[]): Promise<void> {
     runProcess(startServer);
     return;
   }
-  const line = parseCommandLine(args);
-  if (line.command === 'help') {
-    process.stdout.write(USAGE);
-  } else if (line.command === 'version') {
-    process.stdout.write(`${serverVersion()}\n`);
-  } else {
+  const program = serverProgram(async (line) => {
     const { run } = await import('./run.js');
     await run(line);
-  }
+  });
+  const code = await runProgram(program, args);
+  if (code !== 0) process.exitCode = code;
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`leaf-server: ${error.message}. leaf-server --help shows the usage.\n`);
-  process.exitCode = 2;
-});
+void main(process.argv.slice(2));

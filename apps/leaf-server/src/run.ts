@@ -1,23 +1,18 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { SystemClock } from '@leaf-ids/core';
-import { type CommandLine, UsageError } from './commands/command-line';
+import type { CommandLine } from './commands/command-line';
 import { readConfig, startFaultLog } from './config/environment';
 import type { LeafConfig } from './config/leaf-config';
 import { LeafLogger } from './config/logging';
 import { readPropertiesFile } from './java-compat/properties-file';
 import { reportStartFault, startFault } from './lifecycle/start-fault';
 
-/**
- * Runs a command of leaf-server. A fault is reported on standard error, and sets the exit code.
- *
- * @throws UsageError
- */
+/** Runs a command of leaf-server. A fault is reported on standard error, and sets the exit code. */
 export async function run(line: CommandLine): Promise<void> {
   try {
     await runCommand(line);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
     const log = startFaultLog();
     reportStartFault(startFault(error), line.command === 'serve' ? log : { ...log, format: 'pretty' });
     process.exitCode = 1;

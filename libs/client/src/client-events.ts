@@ -1,7 +1,8 @@
 import type { LoadEvents } from './prefetch/prefetch-context';
+import type { WindowEvents } from './window/window-context';
 
 /** Events for the log and the metrics of an application. Errors that a listener throws are ignored. */
-export interface LeafClientEvents extends LoadEvents {
+export interface LeafClientEvents extends LoadEvents, WindowEvents {
   /** A server failed, and gets no requests for `forMs`. */
   readonly onServerEjected: (url: string, error: unknown, forMs: number) => void;
   readonly onServerReadmitted: (url: string) => void;
@@ -15,6 +16,9 @@ export function safeEvents(events: Partial<LeafClientEvents>): LeafClientEvents 
     onLoad: harmless(events.onLoad),
     onLoadFailed: harmless(events.onLoadFailed),
     onExpired: harmless(events.onExpired),
+    onWindowAcquired: harmless(events.onWindowAcquired),
+    onWindowLost: harmless(events.onWindowLost),
+    onWindowFailed: harmless(events.onWindowFailed),
   };
 }
 

@@ -16,15 +16,20 @@ import {
   whole,
 } from '@leaf-ids/core/internal';
 import type { LeafClientEvents } from './client-events';
-import type { ClientToken } from './http/client-token';
+import { type ClientToken, tokenRule } from './http/client-token';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
+import { MODE_RULE, type SnowflakeWindowOptions, WINDOW_RULES } from './window/window-options';
 
 export interface LeafServerAddress {
   /** Base URL of the routes: `http://10.0.0.5:8080`, or `https://ids.example.org/leaf` behind a proxy. */
   readonly url: string;
   readonly zone?: string;
+}
+
+export interface SnowflakeFetchOptions extends Partial<SnowflakePrefetchOptions> {
+  readonly mode?: 'fetch';
 }
 
 export interface LeafClientOptions {
@@ -45,15 +50,23 @@ export interface LeafClientOptions {
   readonly maxRequests?: number;
   /** Maximum number of waiting calls; 10,000 by default. Further calls reject with `LEAF_OVERLOADED`. */
   readonly maxWaiting?: number;
+  /** Whether to fetch IDs ahead; true by default. False: each call sends one request for the IDs that it returns. */
+  readonly prefetch?: boolean;
   /** Prefetch of each tag; by default 100 to 1,000,000 IDs per request, to last 10 s. */
   readonly segment?: Partial<PrefetchOptions>;
-  /** Prefetch of snowflake IDs; by default 100 to 10,000 IDs per request, to last 10 s, at most 60 s old. */
-  readonly snowflake?: Partial<SnowflakePrefetchOptions>;
+  /**
+   * Prefetch of snowflake IDs; by default 100 to 10,000 IDs per request, to last 10 s, at most 60 s old. With the mode
+   * `window`, the client issues them itself.
+   */
+  readonly snowflake?: SnowflakeFetchOptions | SnowflakeWindowOptions;
   /** When to eject a failing server; by default after 2 failures in a row, for 250 ms up to 10 s. */
   readonly ejection?: Partial<EjectionOptions>;
   /** The IDs that `ready()` prefetches; none by default. */
   readonly preload?: { readonly tags?: readonly string[]; readonly snowflake?: boolean };
-  /** The bit layout of the servers, used by `decode`; the default layout by default. */
+  /**
+   * The bit layout of the servers, used by `decode`; the default layout by default. With windows, the layout of the
+   * servers is used, and must be this one if it is given.
+   */
   readonly layout?: BitLayoutOptions;
   /** Token for servers with `LEAF_TAKER_TOKENS`; none by default. A function is called for each request. */
   readonly token?: ClientToken;
@@ -65,14 +78,12 @@ export const DEFAULT_CLIENT_OPTIONS = {
   requestTimeoutMs: 1500,
   maxRequests: 32,
   maxWaiting: 10_000,
+  prefetch: true,
   segment: { minSize: 100, maxSize: 1_000_000, durationMs: 10_000 },
   snowflake: { minSize: 100, maxSize: 10_000, durationMs: 10_000, maxAgeMs: 60_000 },
   ejection: { failures: 2, firstMs: 250, maxMs: 10_000 },
   layout: DEFAULT_LAYOUT,
 };
-
-/** Bearer tokens of RFC 6750. */
-const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 const serverUrl = both(
   rule('an http or https URL', (value) => /^https?:$/.test(urlOf(value)?.protocol ?? '')),
@@ -89,7 +100,8 @@ function prefetchRules(most: number): Rules<PrefetchOptions> {
   return { minSize: whole(1, most), maxSize: whole(1, most), durationMs: milliseconds(1) };
 }
 
-const SNOWFLAKE: Rules<SnowflakePrefetchOptions> = {
+const FETCH_RULES: Rules<SnowflakeFetchOptions> = {
+  mode: MODE_RULE,
   ...prefetchRules(MAX_BATCH_SIZE),
   maxAgeMs: (value, name) => (value === Infinity ? [] : milliseconds(100)(value, name)),
 };
@@ -108,6 +120,9 @@ const EVENTS: Rules<LeafClientEvents> = {
   onExpired: callback,
   onServerEjected: callback,
   onServerReadmitted: callback,
+  onWindowAcquired: callback,
+  onWindowLost: callback,
+  onWindowFailed: callback,
 };
 
 export const CLIENT_RULES: Rules<LeafClientOptions> = {
@@ -121,17 +136,20 @@ export const CLIENT_RULES: Rules<LeafClientOptions> = {
   requestTimeoutMs: milliseconds(1),
   maxRequests: whole(1, 10_000),
   maxWaiting: whole(1, 1_000_000),
+  prefetch: flag,
   segment: object(prefetchRules(MAX_RANGE_SIZE)),
-  snowflake: object(SNOWFLAKE),
+  snowflake: (value, name) => object(isWindow(value) ? WINDOW_RULES : FETCH_RULES)(value, name),
   ejection: object(EJECTION),
   preload: object(PRELOAD),
   layout: layoutRule,
-  token: textOr(
-    (value, name) => (TOKEN.test(String(value)) ? [] : [`${name} contains characters that a header cannot carry`]),
-    rule('a string or a function', (value) => typeof value === 'function'),
-  ),
+  token: tokenRule,
   events: object(EVENTS),
 };
+
+/** Whether the option `snowflake` has the mode `window`. */
+export function isWindow(value: unknown): value is SnowflakeWindowOptions {
+  return typeof value === 'object' && value !== null && Reflect.get(value, 'mode') === 'window';
+}
 
 function urlOf(value: unknown): URL | undefined {
   return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;

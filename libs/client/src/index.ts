@@ -13,6 +13,9 @@ export {
   type PrefetchView,
   type ServerState,
   type ServerView,
+  type SnowflakeFetchOptions,
   type SnowflakePrefetchOptions,
+  type SnowflakeWindowOptions,
   type TagView,
+  type WindowView,
 } from './plain';

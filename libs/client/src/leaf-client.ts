@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import {
   BitLayout,
   Clock,
   type IdRange,
   IdService,
+  idsOf,
   LeafError,
   MAX_BATCH_SIZE,
   MAX_RANGE_SIZE,
@@ -16,6 +18,8 @@ import {
 import { assertCount, onlyNumber, systemRandom } from '@leaf-ids/core/internal';
 import { safeEvents } from './client-events';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
+import { DirectRequests } from './direct-requests';
+import { DirectSnowflakes } from './direct-snowflakes';
 import { Semaphore } from './http/semaphore';
 import { Requester } from './http/requester';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
@@ -26,12 +30,16 @@ import type { Server, ServerView } from './servers/server';
 import { PeriodRequests } from './period-requests';
 import { ServerChoice } from './servers/server-choice';
 import { openServers } from './servers/open-servers';
+import type { SnowflakeSource } from './snowflake-source';
 import { TagBuffers, type TagBufferView } from './tag-buffers';
+import { WindowSnowflakes, type WindowView } from './window/window-snowflakes';
 
 export interface LeafClientSnapshot {
   readonly servers: readonly ServerView[];
   readonly tags: readonly TagBufferView[];
   readonly snowflake: PrefetchView;
+  /** The worker ID of this client, with the mode `window` of snowflake IDs. */
+  readonly window: WindowView | undefined;
   /** Calls that wait for IDs. */
   readonly waiting: number;
 }
@@ -55,11 +63,17 @@ export interface DroppedIds {
  * const orderId = await ids.nextId('order');
  */
 export class LeafClient extends IdService {
+  /** Ends the background work. */
   private readonly closing = new AbortController();
+  /** Ends the requests. */
+  private readonly disconnecting = new AbortController();
   private readonly servers: readonly Server[];
   private readonly tags: TagBuffers;
-  private readonly snowflakeBuffer: SnowflakeBuffer;
+  private readonly source: SnowflakeSource;
+  private readonly window: WindowSnowflakes | undefined;
   private readonly periods: PeriodRequests;
+  /** In place of the buffers if prefetch is disabled. */
+  private readonly direct: DirectRequests | undefined;
   private readonly callerLimit: CallerLimit;
   private readonly layout: BitLayout;
   private readonly preload: ResolvedOptions['preload'];
@@ -69,21 +83,26 @@ export class LeafClient extends IdService {
   constructor(options: LeafClientOptions, clock: Clock = new SystemClock(), random: RandomSource = systemRandom) {
     super();
     const resolved = resolveOptions(options);
-    const { timeoutMs, maxRequests, maxWaiting, segment, snowflake } = resolved;
+    const { timeoutMs, maxRequests, maxWaiting, prefetch, segment, snowflake, window } = resolved;
     const closing = this.closing.signal;
-    // Each request and each waiting call adds a listener, so a large number of listeners is not a leak.
+    // Each waiting call adds a listener, so a large number of listeners is not a leak.
     setMaxListeners(0, closing);
     const events = safeEvents(options.events ?? {});
-    this.layout = new BitLayout(options.layout ?? DEFAULT_CLIENT_OPTIONS.layout);
+    const layout = options.layout && new BitLayout(options.layout);
+    this.layout = layout ?? new BitLayout(DEFAULT_CLIENT_OPTIONS.layout);
     this.preload = resolved.preload;
     this.callerLimit = new CallerLimit(maxWaiting);
     this.servers = openServers(resolved, clock, random, events);
     const choice = new ServerChoice(this.servers, options.zone, random);
-    const requester = new Requester(this.servers, choice, new Semaphore(maxRequests), clock, random, closing);
+    const semaphore = new Semaphore(maxRequests);
+    const requester = new Requester(this.servers, choice, semaphore, clock, random, this.disconnecting.signal);
     const context = { requester, clock, random, callerLimit: this.callerLimit, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);
     this.periods = new PeriodRequests(context);
-    this.snowflakeBuffer = new SnowflakeBuffer(context, snowflake);
+    this.direct = prefetch ? undefined : new DirectRequests(context);
+    this.window = window && new WindowSnowflakes({ ...context, newLease }, window, layout);
+    const fetched = this.direct ? new DirectSnowflakes(this.direct) : new SnowflakeBuffer(context, snowflake);
+    this.source = this.window ?? fetched;
   }
 
   /**
@@ -94,10 +113,7 @@ export class LeafClient extends IdService {
   async ready(): Promise<void> {
     const { tags, snowflake } = this.preload;
     this.assertOpen();
-    await Promise.all([
-      ...tags.map((tag) => this.tags.open(tag).fill()),
-      ...(snowflake ? [this.snowflakeBuffer.fill()] : []),
-    ]);
+    await Promise.all([...tags.map((tag) => this.tags.open(tag).fill()), ...(snowflake ? [this.source.fill()] : [])]);
   }
 
   /**
@@ -105,6 +121,7 @@ export class LeafClient extends IdService {
    *   {@link close}
    */
   override async nextId(tag: string): Promise<bigint> {
+    if (this.direct !== undefined) return ((await this.nextRanges(tag, 1))[0] as IdRange).from;
     return this.tryNext(tag) ?? this.buffer(tag).take();
   }
 
@@ -114,16 +131,14 @@ export class LeafClient extends IdService {
 
   override async nextIds(tag: string, count: number): Promise<bigint[]> {
     assertCount(count, MAX_BATCH_SIZE);
-    const ids: bigint[] = [];
-    for (const { from, to } of await this.buffer(tag).takeRanges(count)) {
-      for (let id = from; id <= to; id++) ids.push(id);
-    }
-    return ids;
+    return idsOf(await this.nextRanges(tag, count));
   }
 
   override async nextRanges(tag: string, count: number): Promise<IdRange[]> {
     assertCount(count, MAX_RANGE_SIZE);
-    return this.buffer(tag).takeRanges(count);
+    if (this.direct === undefined) return this.buffer(tag).takeRanges(count);
+    this.assertOpen();
+    return [...(await this.direct.ranges(tag, count))];
   }
 
   override async nextInPeriod(tag: string, at?: Date): Promise<PeriodNumber> {
@@ -141,56 +156,66 @@ export class LeafClient extends IdService {
     return this.tags.get(tag)?.tryNext();
   }
 
-  /** Never waits: if no ID is buffered, it throws and starts a fetch. Await {@link snowflakes} in this case. */
+  /**
+   * Sends no request: if no ID is buffered or no worker ID is held, it throws, and starts a request for them. Await
+   * {@link snowflakes} in this case.
+   */
   override snowflake(): bigint {
-    return BigInt(this.snowflakeString());
+    this.assertOpen();
+    return this.source.nextBigint();
   }
 
   override snowflakeString(): string {
     this.assertOpen();
-    return this.snowflakeBuffer.next();
+    return this.source.next();
   }
 
   override trySnowflakeString(): string | undefined {
-    return this.snowflakeBuffer.tryNext();
+    return this.source.tryNext();
   }
 
   override async snowflakes(count: number): Promise<bigint[]> {
-    return (await this.snowflakeStrings(count)).map(BigInt);
+    assertCount(count, MAX_BATCH_SIZE);
+    this.assertOpen();
+    return this.source.takeBigints(count);
   }
 
   override async snowflakeStrings(count: number): Promise<string[]> {
     assertCount(count, MAX_BATCH_SIZE);
-    return this.snowflakeBuffer.take(count);
+    this.assertOpen();
+    return this.source.take(count);
   }
 
-  /** Uses the layout of the options; sends no request. */
+  /** Uses the layout of the window if there is one, or else that of the options; sends no request. */
   override decode(id: bigint): SnowflakeParts {
-    return this.layout.decompose(id);
+    return (this.window?.layout ?? this.layout).decompose(id);
   }
 
   snapshot(): LeafClientSnapshot {
     return {
       servers: this.servers.map((server) => server.snapshot()),
       tags: this.tags.snapshot(),
-      snowflake: this.snowflakeBuffer.snapshot(),
+      snowflake: this.source.snapshot(),
+      window: this.window?.view(),
       waiting: this.callerLimit.waiting,
     };
   }
 
   /**
-   * Rejects all calls, including waiting ones, closes the connections, and resolves with the number of dropped IDs.
-   * Later calls join the first.
+   * Rejects all calls, including waiting ones, releases the worker ID if there is one, closes the connections, and
+   * resolves with the number of dropped IDs. Later calls join the first.
    */
   close(): Promise<DroppedIds> {
-    this.closed ??= Promise.resolve(this.shut());
+    this.closed ??= this.shut();
     return this.closed;
   }
 
-  private shut(): DroppedIds {
+  private async shut(): Promise<DroppedIds> {
     const reason = closedError();
-    const dropped = { tags: this.tags.close(reason), snowflakes: this.snowflakeBuffer.close(reason) };
+    const dropped = { tags: this.tags.close(reason), snowflakes: this.source.close(reason) };
     this.closing.abort();
+    if (this.window !== undefined) await this.window.release();
+    this.disconnecting.abort();
     for (const { connection } of this.servers) connection.close();
     return dropped;
   }
@@ -203,6 +228,11 @@ export class LeafClient extends IdService {
   private assertOpen(): void {
     if (this.closed !== undefined) throw closedError();
   }
+}
+
+/** A secret: who knows it can release the worker ID. */
+function newLease(): string {
+  return randomBytes(16).toString('hex');
 }
 
 function closedError(): LeafError {

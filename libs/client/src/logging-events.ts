@@ -3,7 +3,7 @@ import { reasonOf } from '@leaf-ids/core/internal';
 import type { LeafClientEvents } from './client-events';
 
 /** Logs the events that operators need. */
-export function loggingEvents(): Pick<LeafClientEvents, 'onServerEjected' | 'onServerReadmitted' | 'onLoadFailed'> {
+export function loggingEvents(): Omit<LeafClientEvents, 'onLoad' | 'onExpired'> {
   const logger = new Logger('LeafClient');
   return {
     onServerEjected: (url, error, forMs) => {
@@ -11,5 +11,10 @@ export function loggingEvents(): Pick<LeafClientEvents, 'onServerEjected' | 'onS
     },
     onServerReadmitted: (url) => logger.log(`${url} responds again.`),
     onLoadFailed: (what, error) => logger.warn(`Failed to prefetch IDs of ${what}; retrying: ${reasonOf(error)}`),
+    onWindowAcquired: (workerId) => logger.log(`Issues snowflake IDs as worker ${workerId}.`),
+    onWindowLost: (workerId, error) => {
+      logger.warn(`Worker ${workerId} is no longer held; acquiring another worker ID: ${reasonOf(error)}`);
+    },
+    onWindowFailed: (error) => logger.warn(`A request for the worker ID failed: ${reasonOf(error)}`),
   };
 }

@@ -1,10 +1,11 @@
 import { LeafError, type PeriodRanges } from '@leaf-ids/core';
-import { assertTag, withinDeadline } from '@leaf-ids/core/internal';
+import { assertTag } from '@leaf-ids/core/internal';
 import { readPeriod } from './http/answers';
 import type { PrefetchContext } from './prefetch/prefetch-context';
 import { DuplicateDetector, rangesOverlap } from './prefetch/duplicate-detector';
 import { RequestPolicy } from './servers/request-policy';
 import { ServerFault } from './servers/server-fault';
+import { singleRequest } from './single-request';
 
 /** Maximum number of tags to remember; the least recently used ones are forgotten. */
 const MAX_TAGS = 10_000;
@@ -25,15 +26,12 @@ export class PeriodRequests {
    */
   async take(tag: string, count: number, at: Date | undefined): Promise<PeriodRanges> {
     assertTag(tag);
-    const { requester, callerLimit } = this.context;
+    const { requester } = this.context;
     const { policy, duplicates } = this.open(tag);
     const path = `/api/segment/period/${tag}?size=${count}${at === undefined ? '' : `&at=${encodeURIComponent(textOf(at))}`}`;
-    callerLimit.enter();
-    try {
-      return await this.inTime(requester.get(policy, path, (body) => readNew(body, tag, count, duplicates)));
-    } finally {
-      callerLimit.leave();
-    }
+    return singleRequest(this.context, () =>
+      requester.get(policy, path, (body) => readNew(body, tag, count, duplicates)),
+    );
   }
 
   private open(tag: string): PeriodicTag {
@@ -47,16 +45,6 @@ export class PeriodRequests {
     const [oldest = tag] = this.tags.keys();
     if (this.tags.size > MAX_TAGS) this.tags.delete(oldest);
     return periodic;
-  }
-
-  private async inTime(answer: Promise<PeriodRanges>): Promise<PeriodRanges> {
-    const { clock, timeoutMs } = this.context;
-    if (await withinDeadline(answer, clock.monotonic() + timeoutMs, clock)) return answer;
-    throw new LeafError(
-      'LEAF_SERVERS_UNAVAILABLE',
-      `No Leaf server responded within ${timeoutMs} ms (timeoutMs). Numbers in a late response become a gap. Check that the servers are up and reachable.`,
-      { retryAfterMs: 1000 },
-    );
   }
 }
 

@@ -1,6 +1,11 @@
 // The exports that do not need Nest.
 export type { LeafClientEvents } from './client-events';
-export { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions, type LeafServerAddress } from './client-options';
+export {
+  DEFAULT_CLIENT_OPTIONS,
+  type LeafClientOptions,
+  type LeafServerAddress,
+  type SnowflakeFetchOptions,
+} from './client-options';
 export type { ClientToken } from './http/client-token';
 export { type DroppedIds, LeafClient, type LeafClientSnapshot } from './leaf-client';
 export type { PrefetchOptions } from './prefetch/prefetch-context';
@@ -9,3 +14,5 @@ export type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 export type { ServerView } from './servers/server';
 export type { EjectionOptions, ServerState } from './servers/server-health';
 export type { TagBufferView as TagView } from './tag-buffers';
+export type { SnowflakeWindowOptions } from './window/window-options';
+export type { WindowView } from './window/window-snowflakes';

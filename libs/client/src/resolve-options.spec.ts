@@ -1,4 +1,5 @@
-import { LeafError } from '@leaf-ids/core';
+import { hostname } from 'node:os';
+import { DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
 import { resolveOptions } from './resolve-options';
 
@@ -15,9 +16,8 @@ const servers = ['http://10.0.0.5:8080'];
 
 describe('resolveOptions', () => {
   it('has a default for every option except the servers', () => {
-    const { timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, segment, snowflake, ejection } =
-      DEFAULT_CLIENT_OPTIONS;
-    const defaults = { timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, segment, snowflake, ejection };
+    const { layout, ...defaults } = DEFAULT_CLIENT_OPTIONS;
+    expect(layout).toBe(DEFAULT_LAYOUT);
     expect(resolveOptions({ servers })).toEqual({
       ...defaults,
       servers: [{ url: new URL('http://10.0.0.5:8080'), zone: undefined }],
@@ -42,6 +42,13 @@ describe('resolveOptions', () => {
     });
   });
 
+  it('has defaults for a window, and keeps those of the fetching', () => {
+    const resolved = resolveOptions({ servers, snowflake: { mode: 'window', token: 'a' } });
+    expect(resolved.window).toEqual({ mode: 'window', token: 'a', holder: hostname(), windowMs: 60_000 });
+    expect(resolved.snowflake).toEqual(DEFAULT_CLIENT_OPTIONS.snowflake);
+    expect(resolveOptions({ servers, snowflake: { mode: 'fetch' } }).window).toBeUndefined();
+  });
+
   it.each<[RegExp, LeafClientOptions]>([
     [/servers must contain at least one server/, { servers: [] }],
     [/servers\[0\] must be an http or https URL, not "10.0.0.5:8080"/, { servers: ['10.0.0.5:8080'] }],
@@ -54,6 +61,8 @@ describe('resolveOptions', () => {
     [/maxRequests .* not -1/, { servers, maxRequests: -1 }],
     [/maxWaiting .* not NaN/, { servers, maxWaiting: NaN }],
     [/segment.minSize .* not 0/, { servers, segment: { minSize: 0 } }],
+    [/prefetch must be true or false/, { servers, prefetch: 'no' as unknown as boolean }],
+    [/preload requires prefetch/, { servers, prefetch: false, preload: { tags: ['order'] } }],
     [
       /segment.maxSize \(499\) must not be less than segment.minSize \(500\)/,
       { servers, segment: { minSize: 500, maxSize: 499 } },
@@ -62,6 +71,15 @@ describe('resolveOptions', () => {
     [/segment.durationMs .* not Infinity/, { servers, segment: { durationMs: Infinity } }],
     [/snowflake.maxSize .* to 10000, not 10001/, { servers, snowflake: { maxSize: 10_001 } }],
     [/snowflake.maxAgeMs .* not 99/, { servers, snowflake: { maxAgeMs: 99 } }],
+    [/snowflake.mode must be "fetch" or "window"/, { servers, snowflake: { mode: 'x' as 'fetch' } }],
+    [
+      /snowflake.windowMs .* from 10000 to 86400000, not 9999/,
+      { servers, snowflake: { mode: 'window', windowMs: 9999 } },
+    ],
+    [/snowflake.holder must be 1 to 127 printable/, { servers, snowflake: { mode: 'window', holder: 'a\n' } }],
+    [/snowflake.token contains characters/, { servers, snowflake: { mode: 'window', token: 'a b' } }],
+    [/unknown option snowflake.minSize/, { servers, snowflake: { mode: 'window', minSize: 1 } as never }],
+    [/unknown option snowflake.windowMs/, { servers, snowflake: { windowMs: 60_000 } as never }],
     [/ejection.failures .* not 0/, { servers, ejection: { failures: 0 } }],
     [/ejection.maxMs \(249\) must not be less than ejection.firstMs \(250\)/, { servers, ejection: { maxMs: 249 } }],
     [/preload.tags\[0\]: "a b" is not a valid tag/, { servers, preload: { tags: ['a b'] } }],

@@ -4,6 +4,8 @@ export { syncDirectory, writeDurably } from './durable-file';
 export { codeOf, hasCode, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
 export {
   internalError,
+  isErrorCode,
+  parseProblem,
   type Problem,
   PROBLEM_TYPE,
   problemOf,
@@ -45,6 +47,7 @@ export { systemRandom } from './random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
 export { rendezvousScore } from './rendezvous-score';
 export { ShutdownStack, type ShutdownReport } from './shutdown-stack';
+export { packageVersion } from './package-version';
 export { forEachInPages } from './pages';
 export { backoffMs, retry, type BackoffOptions } from './retry';
 export type { BufferContext } from './segment/buffer-context';
@@ -54,6 +57,7 @@ export type { DoubleBufferSnapshot, SegmentSnapshot, TagSnapshot, TagVisit } fro
 export { DEFAULT_HOT_TAGS, HotTags } from './segment/hot-tags';
 export { IdleRetries } from './segment/idle-retries';
 export { LoadTotals } from './segment/load-totals';
+export { table } from './text-table';
 export { invalidPeriod, PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf } from './segment/periods';
 export { Segment } from './segment/segment';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
@@ -63,9 +67,17 @@ export { orRefusal } from './segment/segment-store';
 export { nextStep } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
-export { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, newTagRule } from './segment/tag-store';
+export { type TagView, viewOfTag } from './segment/tag-view';
+export {
+  type DeclaredTag,
+  DEFAULT_STEP,
+  fitsDescription,
+  MAX_DESCRIPTION,
+  newTagOf,
+  newTagRule,
+} from './segment/tag-store';
 export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
-export { defaultLayout, layoutRule } from './snowflake/bit-layout';
+export { defaultLayout, layoutRule, parseLayout } from './snowflake/bit-layout';
 export type { IssueWindow, Tenure } from './snowflake/issue-window';
 export { SnowflakeGenerator } from './snowflake/snowflake-generator';
 export {
@@ -76,6 +88,7 @@ export {
 } from './snowflake/snowflake-options';
 export { firstAddress, type HostAddresses, INSTANCE_RULES, isLoopback, processInstance } from './worker/instance';
 export { LeaseHolder } from './worker/lease-holder';
+export { ImportFile, type ImportedWorker } from './worker/import-file';
 export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';

@@ -1,4 +1,5 @@
 export { IdService, LeafError } from '@leaf-ids/core';
+export type { DeclaredTag } from '@leaf-ids/core/internal';
 export type { PersistenceModuleOptions } from '@leaf-ids/persistence';
 export type { RegistryOptions } from '@leaf-ids/registry';
 export { type SegmentModuleOptions, SegmentService } from '@leaf-ids/segment';
@@ -9,7 +10,7 @@ export { IdModule } from './id.module';
 export type { IdModuleExtras, IdModuleFactoryOptions, IdModuleOptions, NamedDataSource } from './id.module-definition';
 export { Leaf, type LeafStores } from './leaf';
 export { LeafHealthIndicator, type LeafHealth } from './leaf-health-indicator';
-export type { DeclaredTag, EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
+export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
 export type { MetricsRegistry } from './metrics/metric-set';
 export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/register-leaf-metrics';
 export { SegmentModule } from './segment.module';

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { Instance, NewTag } from '@leaf-ids/core';
+import type { Instance } from '@leaf-ids/core';
+import type { DeclaredTag } from '@leaf-ids/core/internal';
 import type { RegistryOptions } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
@@ -20,9 +21,6 @@ export interface EmbeddedSnowflakeOptions extends Omit<SnowflakeModuleOptions, '
 export interface OpenDataSource {
   readonly dataSource: DataSource;
 }
-
-/** As `NewTag`; `step` is 2000 if omitted. */
-export type DeclaredTag = Omit<NewTag, 'step'> & Partial<Pick<NewTag, 'step'>>;
 
 export interface CommonOptions<Database> {
   /**

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-ids/core';
-import { DEFAULT_STEP, ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
+import { newTagOf, ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
 import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf-ids/segment';
@@ -174,9 +174,8 @@ export class Leaf {
   /** Existing tags remain unchanged. */
   private async createTags(): Promise<void> {
     for (const declared of this.options.tags ?? []) {
-      const tag = { step: DEFAULT_STEP, ...(typeof declared === 'string' ? { tag: declared } : declared) };
       this.aborting.throwIfAborted();
-      await this.stores?.tags.create(tag).catch(ignoreExisting);
+      await this.stores?.tags.create(newTagOf(declared)).catch(ignoreExisting);
     }
   }
 

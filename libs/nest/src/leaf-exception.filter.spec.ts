@@ -142,7 +142,12 @@ describe('LeafExceptionFilter', () => {
 });
 
 describe('Nest without the filter', () => {
-  const UNEXPOSED = new Set<LeafErrorCode>(['LEAF_UNAUTHORIZED', 'LEAF_FORBIDDEN', 'LEAF_SERVERS_UNAVAILABLE']);
+  const UNEXPOSED = new Set<LeafErrorCode>([
+    'LEAF_UNAUTHORIZED',
+    'LEAF_FORBIDDEN',
+    'LEAF_TOO_MANY_FAILURES',
+    'LEAF_SERVERS_UNAVAILABLE',
+  ]);
 
   beforeEach(() => start(() => undefined));
 

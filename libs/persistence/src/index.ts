@@ -1,7 +1,8 @@
-export { DIALECT_NAMES, DURABILITY_SETTINGS } from './dialects/dialects';
+export { DIALECT_NAMES, type DialectName, DURABILITY_SETTINGS } from './dialects/dialects';
 export { checkDatabases } from './check/check-databases';
+export { reportText } from './check/report-text';
 export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/database-report';
-export { createSegmentStore, createTagStore, type StoreDatabase } from './database/create-store';
+export { createDatabaseNames, createSegmentStore, createTagStore, type StoreDatabase } from './database/create-store';
 export { parseDatabaseUrl, type DatabaseTarget } from './database/database-url';
 export type { FailoverOptions } from './failover/failover-guard';
 export { LeafDataSource } from './database/leaf-data-source';

@@ -33,7 +33,7 @@ export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
   readonly maxClockOffsetMs?: number;
   /** Time between two maintenance runs of the registry, in milliseconds; 120,000 by default. */
   readonly maintainMs?: number;
-  /** Largest number of worker windows at the same time; 768 by default. The other worker IDs remain for servers. */
+  /** Largest number of worker windows at the same time, 768 by default; never more than three quarters of the worker IDs. */
   readonly mostWindows?: number;
   /**
    * Whether the start of the application waits for the worker ID. That can take seconds: in a new registry, or until

@@ -16,68 +16,20 @@ export interface Versions {
   readonly reflect: string;
 }
 
+const DRIVERS = { libsql: '0.5', mysql2: '3', pg: '8', reflect: '0.2' };
+const NEST_10_OR_11 = { typeorm: '1', nestTypeorm: '11', schedule: '6', ...DRIVERS };
+
 /** The lowest versions of each line, and the newest. */
 export const APPLICATIONS = {
   'nest10-low': {
-    nest: '10.0.0',
-    typeorm: '0.3.20',
-    nestTypeorm: '10.0.0',
-    schedule: '4.0.0',
-    libsql: '0.5.1',
-    mysql2: '3.9.8',
-    pg: '8.5.1',
-    reflect: '0.1.13',
+    ...{ nest: '10.0.0', typeorm: '0.3.20', nestTypeorm: '10.0.0', schedule: '4.0.0' },
+    ...{ libsql: '0.5.1', mysql2: '3.9.8', pg: '8.5.1', reflect: '0.1.13' },
   },
-  nest10: {
-    nest: '10',
-    typeorm: '1',
-    nestTypeorm: '11',
-    schedule: '6',
-    libsql: '0.5',
-    mysql2: '3',
-    pg: '8',
-    reflect: '0.2',
-  },
-  'nest11-low': {
-    nest: '11.0.0',
-    typeorm: '0.3.20',
-    nestTypeorm: '11.0.0',
-    schedule: '5.0.0',
-    libsql: '0.5',
-    mysql2: '3',
-    pg: '8',
-    reflect: '0.2',
-  },
-  nest11: {
-    nest: '11',
-    typeorm: '1',
-    nestTypeorm: '11',
-    schedule: '6',
-    libsql: '0.5',
-    mysql2: '3',
-    pg: '8',
-    reflect: '0.2',
-  },
-  'nest12-low': {
-    nest: '12.0.1',
-    typeorm: '0.3',
-    nestTypeorm: '12.0.0',
-    schedule: '12.0.0',
-    libsql: '0.5',
-    mysql2: '3',
-    pg: '8',
-    reflect: '0.2',
-  },
-  nest12: {
-    nest: '12',
-    typeorm: '1',
-    nestTypeorm: '12',
-    schedule: '12',
-    libsql: '0.5',
-    mysql2: '3',
-    pg: '8',
-    reflect: '0.2',
-  },
+  nest10: { nest: '10', ...NEST_10_OR_11 },
+  'nest11-low': { nest: '11.0.0', typeorm: '0.3.20', nestTypeorm: '11.0.0', schedule: '5.0.0', ...DRIVERS },
+  nest11: { nest: '11', ...NEST_10_OR_11 },
+  'nest12-low': { nest: '12.0.1', typeorm: '0.3', nestTypeorm: '12.0.0', schedule: '12.0.0', ...DRIVERS },
+  nest12: { nest: '12', typeorm: '1', nestTypeorm: '12', schedule: '12', ...DRIVERS },
 } satisfies Record<string, Versions>;
 
 export type ApplicationName = keyof typeof APPLICATIONS;

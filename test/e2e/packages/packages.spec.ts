@@ -44,6 +44,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 it('there is a package of each library', () => {
   const names = [
+    'cli',
     'client',
     'core',
     'id',
@@ -116,6 +117,34 @@ describe('the client in an empty folder', () => {
   });
 });
 
+describe('the command leaf in an empty folder', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = join(directory, 'command');
+    await mkdir(folder);
+    await writeJson(join(folder, 'package.json'), { name: 'command', private: true });
+    await install(
+      folder,
+      ['@leaf-ids/core', '@leaf-ids/client', '@leaf-ids/cli'].map((name) => tarballs.get(name)!),
+    );
+  }, LIMIT_MS);
+
+  it('runs by npm, without Nest and native code', async () => {
+    const { version } = await manifestOf(join(ROOT, 'libs/cli'));
+    expect(await command('npm', ['exec', '--', 'leaf', '--version'], folder)).toBe(`${version}\n`);
+    const decoded = await command('npm', ['exec', '--', 'leaf', 'decode', '1169786042799259000', '--json'], folder);
+    expect(JSON.parse(decoded)).toMatchObject({ workerId: 39, sequence: 3448 });
+    const files = await filesBelow(join(folder, 'node_modules'));
+    expect(files.filter((file) => file.endsWith('.node') || file.includes('/@nestjs/'))).toEqual([]);
+  });
+
+  it('names the package that a database needs', async () => {
+    const run = command('npm', ['exec', '--', 'leaf', 'tags', '--database', 'sqlite:leaf.sqlite'], folder);
+    await expect(run).rejects.toThrow(/\nleaf: A database needs the package @leaf-ids\/id and a driver: npm install /);
+  });
+});
+
 describe('programs', () => {
   const servers = new BuiltServers();
   const running: BuiltServer[] = [];
@@ -178,6 +207,8 @@ describe('programs', () => {
     );
     expect(await command('node', ['main.js'], folder)).toMatch(/^1n \d{17,19}n\n(?:.*\n)?0\n$/m);
     expect(await command('node', ['main.js'], folder)).toMatch(/^2n \d{17,19}n\n(?:.*\n)?0\n$/m);
+    const leaf = ['exec', '--', 'leaf', 'next', 'order', '-n', '2', '--database', 'sqlite:./data/leaf.sqlite'];
+    expect(await command('npm', leaf, folder)).toBe('3\n4\n');
   });
 
   it('the packages declare what they import, what their own packages ask for, and nothing else', async () => {

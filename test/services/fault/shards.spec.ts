@@ -149,8 +149,34 @@ describe('several databases', () => {
     await expect(segments.findTag('order')).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
     // It would restart at 1.
     await expect(tags.create({ tag: 'order', step: 1 })).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
-    await rows.b.putRow('order', 500n, 10);
+    await rows.b.putRow('order', 499n, 10);
+    await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
+    await tags.change('order', { maxId: 500n });
     expect(await segments.allocate('order', 5)).toMatchObject({ from: 500n });
+  });
+
+  it('gives no IDs of a tag with two rows before it has compared them', async () => {
+    const { urls, proxy } = await makeWorld();
+    await (await rowsOf(urls.near!)).putRow('far', 900n, 10);
+    proxy.refuse();
+    const { shards, segments } = open(urls, MAP);
+    await shards.start();
+    await segments.listTags();
+    proxy.heal();
+    await until('an answer of all', async () => (await segments.ping()) === undefined);
+    const refused = { code: 'LEAF_TAG_ROW_INVALID' };
+    expect(await segments.allocateAll([{ tag: 'far', size: 5 }])).toMatchObject([refused]);
+    await expect(segments.allocate('far', 5)).rejects.toMatchObject(refused);
+  });
+
+  it('compares the rows of a tag in all databases', async () => {
+    const urls = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, `sqlite:${join(directory, name)}.sqlite`]));
+    for (const [name, maxId] of Object.entries({ a: 900n, b: 500n, c: 1n }))
+      await (await rowsOf(urls[name]!)).putRow('order', maxId, 10);
+    const { shards, segments } = open(urls, { order: 'b' });
+    await shards.start();
+    await segments.listTags();
+    await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
   });
 });
 

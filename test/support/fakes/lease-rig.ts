@@ -3,6 +3,7 @@ import { type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@lea
 import {
   defaultLayout,
   SnowflakeGenerator,
+  type ImportFile,
   type Tenure,
   WorkerLease,
   type WorkerFile,
@@ -21,6 +22,7 @@ export interface LeaseRigOptions extends Partial<WorkerRegistryOptions> {
   readonly policy?: 'fixed' | 'pool';
   readonly instance?: Partial<Instance>;
   readonly file?: WorkerFile;
+  readonly importFile?: ImportFile;
 }
 
 /** Iterations of the event loop in which only the clock is pending. */
@@ -43,7 +45,7 @@ export class LeaseRig {
   constructor(
     readonly clock: FakeClock,
     store: WorkerStore,
-    { policy = 'fixed', instance, file, ...options }: LeaseRigOptions = {},
+    { policy = 'fixed', instance, file, importFile, ...options }: LeaseRigOptions = {},
   ) {
     const number = ++servers;
     this.registry = new WorkerRegistry(
@@ -51,6 +53,7 @@ export class LeaseRig {
         ...{ store, clock, random: (bound) => Math.floor(Math.random() * bound), newId: () => `registry-${++servers}` },
         policy: policy === 'pool' ? new PoolPolicy() : new FixedPolicy(),
         ...(file && { file }),
+        ...(importFile && { importFile }),
       },
       {
         ...{ name: policy, horizonMs: HORIZONS[policy], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },

@@ -1,13 +1,12 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
-import { assertTag, DEFAULT_STEP, unknownTag } from '@leaf-ids/core/internal';
+import { assertTag, DEFAULT_STEP, type TagView, unknownTag, viewOfTag } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/segment';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
 import type { Actor } from './actor';
 import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
-import { type TagResponse, toTagResponse } from './tag-rows';
 
 const TAG_ADDED = new BusRequest<TagEntry, void>('tag added');
 const TAG_REMOVED = new BusRequest<string, void>('tag removed');
@@ -36,26 +35,26 @@ export class TagAdmin {
   }
 
   /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND` */
-  async find(tag: string): Promise<TagResponse> {
+  async find(tag: string): Promise<TagView> {
     assertTag(tag);
     const row = await this.rows().find(tag);
     if (row === undefined) throw unknownTag(tag);
-    return toTagResponse(row);
+    return viewOfTag(row);
   }
 
   /** @throws LeafError see {@link TagStore.create} */
-  async create(by: Actor, { tag, step = DEFAULT_STEP, maxId, max, ...settings }: NewTagBody): Promise<TagResponse> {
+  async create(by: Actor, { tag, step = DEFAULT_STEP, maxId, max, ...settings }: NewTagBody): Promise<TagView> {
     assertTag(tag);
     const { after } = await this.audit.record(by, 'create tag', tag, async () => {
       const row = await this.rows().create({ tag, step, maxId: toBigInt(maxId), max: toBigInt(max), ...settings });
       await this.notify(TAG_ADDED, tag, { tag, kind: kindOf(row) });
-      return { after: toTagResponse(row) };
+      return { after: viewOfTag(row) };
     });
     return after;
   }
 
   /** @throws LeafError see {@link TagStore.change}, and `LEAF_BODY_INVALID` if the body changes nothing */
-  async change(by: Actor, tag: string, body: TagChangeBody): Promise<TagResponse> {
+  async change(by: Actor, tag: string, body: TagChangeBody): Promise<TagView> {
     assertTag(tag);
     const { step, maxStep, max, maxId, description } = body;
     if ([step, maxStep, max, maxId, description].every((value) => value === undefined)) {
@@ -77,7 +76,7 @@ export class TagAdmin {
     await this.audit.record(by, 'delete tag', tag, async () => {
       const row = await this.rows().remove(tag);
       await this.notify(TAG_REMOVED, tag, tag);
-      return { before: toTagResponse(row) };
+      return { before: viewOfTag(row) };
     });
   }
 
@@ -118,8 +117,8 @@ function kindOf({ order, reset, zone, interleave }: TagRow): TagKind {
   return { order, reset, zone, interleave };
 }
 
-function toChange({ before, after }: { before: TagRow; after: TagRow }): { before: TagResponse; after: TagResponse } {
-  return { before: toTagResponse(before), after: toTagResponse(after) };
+function toChange({ before, after }: { before: TagRow; after: TagRow }): { before: TagView; after: TagView } {
+  return { before: viewOfTag(before), after: viewOfTag(after) };
 }
 
 function toBigInt(text: string | undefined): bigint | undefined {

@@ -1,5 +1,5 @@
-import type { Interleave, TagOrder, TagReset, TagRow } from '@leaf-ids/core';
-import { MAX_DESCRIPTION, MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS } from '@leaf-ids/core/internal';
+import type { Interleave, TagOrder, TagReset } from '@leaf-ids/core';
+import { MAX_DESCRIPTION, MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, type TagView } from '@leaf-ids/core/internal';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG, ID, MOMENT } from '../openapi/schemas';
 
@@ -52,7 +52,7 @@ export const KIND = {
 
 /** A row in HTTP responses and in the audit log, without the settings that the row does not have. */
 @ApiSchema({ name: 'Tag' })
-export class TagResponse {
+export class TagResponse implements TagView {
   @ApiProperty(ANY_TAG)
   readonly tag!: string;
 
@@ -85,21 +85,4 @@ export class TagResponse {
 
   @ApiProperty({ ...MOMENT, description: 'Time of the last change of the row.' })
   readonly updatedAt!: string;
-}
-
-export function toTagResponse(row: TagRow): TagResponse {
-  const { tag, maxId, step, maxStep, max, order, reset, zone, interleave, description = '', updatedAt } = row;
-  return {
-    tag,
-    maxId: String(maxId),
-    step,
-    ...(maxStep === undefined ? {} : { maxStep }),
-    ...(max === undefined ? {} : { max: String(max) }),
-    ...(order === 'relaxed' ? {} : { order }),
-    ...(reset === undefined ? {} : { reset }),
-    ...(zone === undefined ? {} : { zone }),
-    ...(interleave === undefined ? {} : { interleave }),
-    description,
-    updatedAt: new Date(updatedAt).toISOString(),
-  };
 }

@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { type TagView, viewOfTag } from '@leaf-ids/core/internal';
 import { JSON_TYPE } from '../http/fast-path';
 import { jsonPages } from '../http/responses/json-stream';
 import { streamBody } from '../http/responses/stream-body';
@@ -8,7 +9,7 @@ import { ApiPage, cutPage, linkNext, NEXT_PAGE, pageRequest } from '../openapi/p
 import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { TAG } from '../openapi/schemas';
 import { TagAdmin } from './tag-admin';
-import { TagResponse, toTagResponse } from './tag-rows';
+import { TagResponse } from './tag-rows';
 
 /** What there is, for everybody. */
 @Controller('api/tags')
@@ -25,7 +26,7 @@ export class TagsController {
     const { after, limit } = pageRequest(from, most);
     const { page, last } = cutPage(await this.tags.list({ after, limit: limit + 1 }), limit);
     linkNext(reply, last?.tag, limit);
-    const pieces = jsonPages('[', page, toTagResponse, ']');
+    const pieces = jsonPages('[', page, viewOfTag, ']');
     streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 
@@ -34,7 +35,7 @@ export class TagsController {
   @ApiParam({ name: 'tag', ...TAG })
   @ApiResponse({ status: 200, description: 'The row.', type: TagResponse })
   @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', 'LEAF_OVERLOADED', ...TAG_ROW_PROBLEMS)
-  find(@Param('tag') tag: string): Promise<TagResponse> {
+  find(@Param('tag') tag: string): Promise<TagView> {
     return this.tags.find(tag);
   }
 }

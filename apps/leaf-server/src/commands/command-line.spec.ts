@@ -1,40 +1,63 @@
+import { runProgram } from '@leaf-ids/cli';
 import { DIALECT_NAMES } from '@leaf-ids/persistence';
-import { parseCommandLine, USAGE, UsageError } from './command-line';
+import { serverVersion } from '../config/version';
+import { type CommandLine, serverProgram } from './command-line';
 
-describe('parseCommandLine', () => {
-  it.each([
+async function run(...args: string[]): Promise<{ code: number; lines: CommandLine[]; out: string; err: string }> {
+  const lines: CommandLine[] = [];
+  const written = { out: '', err: '' };
+  const terminal = {
+    out: (text: string) => (written.out += text),
+    err: (text: string) => (written.err += text),
+  };
+  const program = serverProgram((line) => Promise.resolve(void lines.push(line)), terminal);
+  return { code: await runProgram(program, args), lines, ...written };
+}
+
+describe('the arguments of leaf-server', () => {
+  it.each<[string[], CommandLine]>([
     [[], { command: 'serve' }],
-    [['--help'], { command: 'help' }],
-    [['-h'], { command: 'help' }],
-    [['check', '--help'], { command: 'help' }],
-    [['--version'], { command: 'version' }],
-    [['-v'], { command: 'version' }],
     [['check'], { command: 'check', json: false }],
     [['check', '--json'], { command: 'check', json: true }],
-    [['schema', 'mysql'], { command: 'schema', dialect: 'mysql' }],
-    [['schema'], { command: 'schema', dialect: '' }],
-  ])('%j is %j', (args, expected) => {
-    expect(parseCommandLine(args)).toEqual(expected);
+    ...DIALECT_NAMES.map((dialect): [string[], CommandLine] => [['schema', dialect], { command: 'schema', dialect }]),
+  ])('%j is %j', async (args, line) => {
+    expect(await run(...args)).toEqual({ code: 0, lines: [line], out: '', err: '' });
+  });
+
+  it.each([['--help'], ['-h'], ['check', '--help'], ['schema', '--help']])('%s %s shows the usage', async (...args) => {
+    const { code, lines, out, err } = await run(...args);
+    expect({ code, lines, err }).toEqual({ code: 0, lines: [], err: '' });
+    expect(out).toMatch(/^Usage: leaf-server /);
+  });
+
+  it.each(['--version', '-v'])('%s shows the version', async (option) => {
+    expect(await run(option)).toEqual({ code: 0, lines: [], out: `${serverVersion()}\n`, err: '' });
+  });
+
+  it('the usage names the commands, and where the settings are', async () => {
+    const { out } = await run('--help');
+    for (const text of ['check ', 'schema <dialect>', '--version', '.env.example']) expect(out).toContain(text);
+    expect((await run('schema', '--help')).out).toContain(
+      `choices: ${DIALECT_NAMES.map((name) => `"${name}"`).join(', ')}`,
+    );
   });
 
   it.each([
-    [['--port=9000'], "Unknown option '--port'"],
-    [['--port', '9000'], "Unknown option '--port'"],
-    [['-p'], "Unknown option '-p'"],
-    [['--process=1'], "Unknown option '--process'"],
-    [['--json'], "Unknown option '--json'"],
-    [['schema', 'mysql', '--json'], "Unknown option '--json'"],
-    [['--help=yes'], "Option '-h, --help' does not take an argument"],
-    [['start'], "Unknown command 'start'"],
-    [['check', 'now'], "Unexpected argument 'now'"],
-    [['schema', 'mysql', 'postgres'], "Unexpected argument 'postgres'"],
-  ])('refuses %j', (args, message) => {
-    const parse = (): unknown => parseCommandLine(args);
-    expect(parse).toThrow(UsageError);
-    expect(parse).toThrow(message);
+    [['--port=9000'], "unknown option '--port=9000'"],
+    [['--port', '9000'], "unknown option '--port'"],
+    [['-p'], "unknown option '-p'"],
+    [['--process=1'], "unknown option '--process=1'"],
+    [['--json'], "unknown option '--json'"],
+    [['schema', 'mysql', '--json'], "unknown option '--json'"],
+    [['start'], "unknown command 'start'"],
+    [['check', 'now'], "too many arguments for 'check'. Expected 0 arguments but got 1"],
+    [['schema'], "missing required argument 'dialect'"],
+    [['schema', 'oracle'], "argument value 'oracle' is invalid for argument 'dialect'"],
+    [['schema', 'mysql', 'postgres'], "too many arguments for 'schema'"],
+  ])('refuses %j', async (args, message) => {
+    const { code, lines, out, err } = await run(...args);
+    expect({ code, lines, out }).toEqual({ code: 2, lines: [], out: '' });
+    expect(err).toMatch(/^leaf-server: [^\n]+\. Settings are .+ leaf-server --help shows the usage\.\n$/);
+    expect(err).toContain(message);
   });
-});
-
-it('the usage names every dialect', () => {
-  expect(USAGE).toContain(`schema ${DIALECT_NAMES.join('|')} `);
 });

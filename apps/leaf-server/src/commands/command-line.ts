@@ -1,63 +1,41 @@
-import { parseArgs } from 'node:util';
+import { Argument, type Command } from 'commander';
+import { createProgram, type Terminal } from '@leaf-ids/cli';
+import type { DialectName } from '@leaf-ids/persistence';
+import { serverVersion } from '../config/version';
 
-export const USAGE = `Usage:
-  leaf-server                                start a server
-  leaf-server check [--json]                 show which database has each tag, and tags that would start over
-  leaf-server schema mysql|postgres|sqlite   print the SQL that creates the tables
-
-Options:
-  -h, --help      show this text
-  -v, --version   show the version
-
+const SETTINGS = `
 Settings are environment variables, or lines of a file .env in the working directory. .env.example and
-docs/configuration.md list them. Without any, the server listens on port 8080 and keeps its state in ./data.
-`;
+docs/configuration.md list them. Without any, the server listens on port 8080 and keeps its state in ./data.`;
 
-/** Arguments that leaf-server does not have; the message names the first of them. */
-export class UsageError extends Error {}
+/** Not imported: loading the dialects takes longer than printing the usage. */
+const DIALECTS: readonly DialectName[] = ['mysql', 'postgres', 'sqlite'];
 
 export type CommandLine =
-  | { readonly command: 'help' | 'version' | 'serve' }
+  | { readonly command: 'serve' }
   | { readonly command: 'check'; readonly json: boolean }
-  | { readonly command: 'schema'; readonly dialect: string };
+  | { readonly command: 'schema'; readonly dialect: DialectName };
 
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h', default: false },
-  version: { type: 'boolean', short: 'v', default: false },
-  json: { type: 'boolean', default: false },
-} as const;
-
-/**
- * @param args without the program and its file
- * @throws UsageError
- */
-export function parseCommandLine(args: readonly string[]): CommandLine {
-  const { values, positionals } = parsed(args);
-  const { help, version, json } = values;
-  if (help) return { command: 'help' };
-  if (version) return { command: 'version' };
-  const [command, ...rest] = positionals;
-  if (json && command !== 'check') throw new UsageError("Unknown option '--json'");
-  const extra = command === 'schema' ? rest[1] : rest[0];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'`);
-  switch (command) {
-    case undefined:
-      return { command: 'serve' };
-    case 'check':
-      return { command, json };
-    case 'schema':
-      return { command, dialect: rest[0] ?? '' };
-    default:
-      throw new UsageError(`Unknown command '${command}'`);
-  }
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    // The rest of the message explains how to pass the option as a positional argument.
-    const [fault] = (error as Error).message.split('. ', 1);
-    throw new UsageError(`${fault}. Settings are environment variables, such as LEAF_PORT`, { cause: error });
-  }
+/** The commands of leaf-server. Each of them calls `run`. */
+export function serverProgram(run: (line: CommandLine) => Promise<void>, terminal?: Terminal): Command {
+  const hint = 'Settings are environment variables, such as LEAF_PORT';
+  const program = createProgram('leaf-server', serverVersion(), terminal, hint)
+    .description('Without a command, starts a server.')
+    .addHelpText('after', SETTINGS)
+    .action((_options: unknown, command: Command) => {
+      const [unknown] = command.args;
+      if (unknown !== undefined) command.error(`unknown command '${unknown}'`);
+      return run({ command: 'serve' });
+    });
+  program
+    .command('check')
+    .description('show which database has each tag, and tags that would start over')
+    .option('--json', 'print JSON')
+    .action(({ json = false }: { json?: boolean }) => run({ command: 'check', json }));
+  program
+    .command('schema')
+    .description('print the SQL that creates the tables')
+    .addArgument(new Argument('<dialect>', 'of the database').choices(DIALECTS))
+    .action((dialect: DialectName) => run({ command: 'schema', dialect }));
+  // So that the action names the unknown command. Not inherited by the commands above.
+  return program.allowExcessArguments();
 }

@@ -1,9 +1,8 @@
 import { LeafError, SystemClock } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
-import { checkDatabases } from '@leaf-ids/persistence';
+import { checkDatabases, reportText } from '@leaf-ids/persistence';
 import type { LeafConfig } from '../config/leaf-config';
 import { withVariables } from '../config/option-variables';
-import { reportText } from './report-text';
 
 /**
  * `leaf-server check [--json]`: prints which tags are in which database, and which tags would start over with this

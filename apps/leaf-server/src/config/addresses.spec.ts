@@ -32,7 +32,7 @@ describe('The addresses of a server', () => {
     const shared = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf' };
     const warnings = (env: Record<string, string>): readonly string[] => loadConfig(env, false, NETWORK).warnings;
     const local = warnings({ ...shared, LEAF_HOST: '127.0.0.1' });
-    expect(local).toEqual([expect.stringContaining('knows this server as 10.0.0.7, but HTTP listens on 127.0.0.1')]);
+    expect(local).toEqual([expect.stringContaining('registry is 10.0.0.7, but HTTP listens only on 127.0.0.1')]);
     for (const LEAF_HOST of ['::', '0.0.0.0', '10.0.0.7']) expect(warnings({ ...shared, LEAF_HOST })).toEqual([]);
     expect(warnings({ ...shared, LEAF_HOST: '127.0.0.1', LEAF_ADVERTISE_HOST: '10.0.0.8' })).toEqual([]);
     expect(warnings({ LEAF_HOST: '127.0.0.1' })).toEqual([]);

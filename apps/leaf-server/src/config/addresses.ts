@@ -21,6 +21,6 @@ export function unreachableHost(values: Partial<Resolved>, addresses: HostAddres
   if (advertised !== undefined || host === undefined || isIP(host) === 0 || isWildcard(host)) return [];
   if (host === first || !sharesRegistry(values)) return [];
   return [
-    `The worker registry knows this server as ${first}, but HTTP listens on ${host} only: set LEAF_ADVERTISE_HOST to an address at which other servers reach this one.`,
+    `The address of this server in the worker registry is ${first}, but HTTP listens only on ${host}: set LEAF_ADVERTISE_HOST to an address at which other servers reach this one.`,
   ];
 }

@@ -3,8 +3,8 @@ const ENTRY =
   /(?:[ \t]*#[^\n]*| *(?:export +)?[\w.-]+ *=[ \t]*(?:(?:"[^"]*"|'[^']*'|`[^`]*`)[ \t]*(?:#[^\n]*|\r?)|(?!["'`])[^\n]*)|[ \t]*)\r?(?:\n|$)/y;
 
 /**
- * The numbers of the lines that are not entries. `parseEnv` of Node.js skips such a line, and takes it for a part of the
- * name in the next one; it takes a tab before a name for a part of that name as well.
+ * The numbers of the lines that are not entries. `parseEnv` of Node.js adds such a line to the name in
+ * the next one, and also adds a tab before a name to that name.
  */
 export function invalidLines(text: string): number[] {
   const invalid: number[] = [];

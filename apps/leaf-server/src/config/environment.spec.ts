@@ -15,7 +15,7 @@ function read(env: NodeJS.ProcessEnv): LeafConfig {
 }
 
 describe('readConfig', () => {
-  it('fills what is not set or empty from .env, and names the file', async () => {
+  it('fills unset and empty variables from .env, and names the file', async () => {
     const file = join(directory, '.env');
     await writeFile(file, 'LEAF_PORT=9001\nLEAF_DATABASE_URL="sqlite:/a"\nLEAF_NAME=file\n');
     const env = { LEAF_PORT: '', LEAF_DATABASE_URL: '', LEAF_NAME: 'own' };
@@ -30,7 +30,7 @@ describe('readConfig', () => {
     expect(read({})).toMatchObject({ port: 9001, name: 'file' });
   });
 
-  it('refuses a file with a line that is no setting, and shows no line', async () => {
+  it('refuses a file with an invalid line, and does not show its content', async () => {
     const file = join(directory, '.env');
     await writeFile(file, 'LEAF_NAME=a\nLEAF_ADMIN_TOKEN: secret\nLEAF_PORT=9001\n\nport 9002\n');
     const env = {};
@@ -40,16 +40,16 @@ describe('readConfig', () => {
     expect(env).toEqual({});
   });
 
-  it('names no file when there is none', () => {
+  it('names no file if there is none', () => {
     expect(read({}).files).toEqual([]);
   });
 
-  it('refuses a setting that is empty everywhere where its default changes who is unique', async () => {
+  it('refuses a setting that is empty everywhere if its default would use another database', async () => {
     await writeFile(join(directory, '.env'), 'LEAF_DATABASE_URL=\n');
     expect(() => read({})).toThrow('LEAF_DATABASE_URL is empty');
   });
 
-  it('lets an empty variable not hide the properties file', () => {
+  it('uses the properties file where a variable is empty', () => {
     const env = { LEAF_PROPERTIES_FILE: '/leaf.properties', LEAF_NAME: '', LEAF_DATABASE_URL: 'sqlite:/a' };
     expect(read(env)).toMatchObject({ name: 'java', files: ['/leaf.properties'] });
   });

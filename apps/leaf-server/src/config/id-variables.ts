@@ -34,11 +34,7 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_DATABASE_URL_FILE: neverEmpty(
-    variable(
-      undefined,
-      text(/^[^\0]+$/, 'a path'),
-      'a file with the same, in place of LEAF_DATABASE_URL; read at the start',
-    ),
+    variable(undefined, text(/^[^\0]+$/, 'a path'), 'file with the value of LEAF_DATABASE_URL; read at the start'),
   ),
   LEAF_DATABASE_URLS: neverEmpty(
     variable(
@@ -145,4 +141,9 @@ export const ID_VARIABLES = {
     variable(undefined, zookeeperAddress, 'registry zk_normal, zk_recycle: host:port,host:port[/chroot]'),
   ),
   LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', true),
+  LEAF_JAVA_WORKER_FILE: variable(
+    undefined,
+    text(/^[^\0]+$/, 'a path'),
+    'registry zk_normal: worker file of the stopped Java server at this address; a first start uses its worker ID if ZooKeeper is unreachable; default: none',
+  ),
 } as const;

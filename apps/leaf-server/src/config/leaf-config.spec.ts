@@ -87,6 +87,18 @@ describe('loadConfig', () => {
     expect(fault(database)).toContain('LEAF_DATABASE_URL must be set');
   });
 
+  it('imports a worker file of the Java service only into zk_normal, at an address that is set', () => {
+    const file = { LEAF_JAVA_WORKER_FILE: '/tmp/leaf/leafconf/8080/workerID.properties' };
+    const zookeeper = { LEAF_SNOWFLAKE_REGISTRY: 'zk_normal', LEAF_ZOOKEEPER: 'zk1', LEAF_SEGMENT_ENABLED: 'false' };
+    const host = { LEAF_ADVERTISE_HOST: '10.0.0.7' };
+    expect(loadConfig({ ...file, ...zookeeper, ...host }).ids.snowflake?.registry).toMatchObject({
+      javaWorkerFile: file.LEAF_JAVA_WORKER_FILE,
+    });
+    expect(fault({ ...file, ...zookeeper })).toContain('LEAF_JAVA_WORKER_FILE needs LEAF_ADVERTISE_HOST');
+    const others = [host, { ...zookeeper, ...host, LEAF_SNOWFLAKE_OFFLINE: 'refuse' }];
+    for (const env of others) expect(fault({ ...file, ...env })).toContain('needs LEAF_SNOWFLAKE_REGISTRY=zk_normal');
+  });
+
   it('has a port for the Redis protocol only on request', () => {
     expect(loadConfig({}).resp).toBeUndefined();
     expect(loadConfig({ LEAF_RESP_PORT: '6380' }).resp).toEqual({ host: '127.0.0.1', port: 6380, tls: undefined });
@@ -98,7 +110,7 @@ describe('loadConfig', () => {
     });
     expect(fault({ LEAF_RESP_PORT: '8080' })).toContain('LEAF_RESP_PORT must differ from LEAF_PORT');
     expect(fault({ LEAF_RESP_PORT: '9', LEAF_MANAGEMENT_PORT: '9' })).toContain('and LEAF_MANAGEMENT_PORT');
-    expect(fault({ LEAF_RESP_TLS_CERT_FILE: 'a.pem' })).toContain('need each other');
+    expect(fault({ LEAF_RESP_TLS_CERT_FILE: 'a.pem' })).toContain('must be set together');
   });
 
   it('logs for people on a terminal only', () => {
@@ -151,6 +163,7 @@ describe('loadConfig', () => {
     expect(recycle?.horizonMs).toBe(3_600_000);
     expect(fault({ LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' })).toContain('LEAF_ZOOKEEPER');
     expect(fault({ ...zookeeper, LEAF_ZOOKEEPER_AUTH: 'plain:secret' })).not.toContain('secret');
+    expect(fault({ LEAF_ZOOKEEPER: 'zk:0' })).toContain('LEAF_ZOOKEEPER has an invalid host "zk:0"; use host:port');
   });
 
   it('does not begin anew for those who come from the Java service', () => {
@@ -296,6 +309,12 @@ describe('loadConfig', () => {
       'Unknown setting LEAF_SEGMENT_WAIT; ignored. Did you mean LEAF_SEGMENT_WAIT_MS?',
       'Unknown setting LEAF_COLOUR; ignored. .env.example lists all settings.',
     ]);
+  });
+
+  it('does not warn of the variables of the command leaf', () => {
+    expect(loadConfig({ LEAF_URL: 'http://leaf', LEAF_TOKEN: 'x', LEAF_TOKEN_FILE: '/run/token' }).warnings).toEqual(
+      [],
+    );
   });
 
   it('warns of a server that others cannot be told from', () => {

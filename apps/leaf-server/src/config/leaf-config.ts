@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
+import { LEAF_VARIABLES } from '@leaf-ids/cli';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
 import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
 import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
@@ -52,41 +53,41 @@ const PREFIX = 'LEAF_';
 
 /** All settings of leaf-server, resolved. */
 export interface LeafConfig {
-  /** Of the service. */
+  /** Name of the service. */
   readonly name: string;
-  /** How the worker registry knows this server. */
+  /** Address and port of this server in the worker registry. */
   readonly instance: Instance;
   readonly host: string;
   readonly port: number;
-  /** The path under which a proxy serves this server, as `/leaf`; empty: the root. */
+  /** The path under which a proxy serves this server, such as `/leaf`; empty: the root. */
   readonly publicPath: string;
   readonly management: ManagementAddress | undefined;
-  /** Undefined: there is no port for clients of the Redis protocol. */
+  /** Undefined: the Redis protocol is disabled. */
   readonly resp: RespConfig | undefined;
-  /** How many serve the port together. */
+  /** Number of processes that share the port. */
   readonly processes: number;
-  /** Which of them this is, from 0; undefined when there is one only. */
+  /** Index of this process, from 0; undefined if there is only one. */
   readonly process: number | undefined;
   readonly drainMs: number;
   readonly http: HttpLimits;
-  /** How `application/json` shows a single ID. */
+  /** JSON type of a single ID. */
   readonly jsonIds: 'number' | 'string';
-  /** Undefined: one is made at start. */
+  /** Undefined: a token is generated at each start. */
   readonly adminTokens: readonly NamedToken[] | undefined;
   /** Read again when it changes. */
   readonly adminTokenFile: string | undefined;
-  /** Undefined: taking IDs requires no token. */
+  /** Undefined: ID requests require no token. */
   readonly takers: TakersConfig | undefined;
   /** Undefined: worker windows are disabled. */
   readonly workers: WorkersConfig | undefined;
   readonly log: LogConfig;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLogConfig | undefined;
-  /** Undefined: there are no traces. */
+  /** Undefined: traces are disabled. */
   readonly tracing: TracingConfig | undefined;
-  /** What is left out is off. */
+  /** A mode that is omitted is disabled. */
   readonly ids: { readonly segment?: SegmentModuleOptions; readonly snowflake?: SnowflakeModuleOptions };
-  /** What an operator should know, though it stops nothing. */
+  /** Warnings for the operator, for the log. */
   readonly warnings: readonly string[];
   /** The files from which settings were read, for the log. */
   readonly files: readonly string[];
@@ -173,7 +174,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
   const isByAddress = values.LEAF_SNOWFLAKE_ENABLED && registry !== 'local' && policyOf(registry) === 'fixed';
   if (isByAddress && instance.port === 0) {
     warnings.push(
-      `The worker registry knows this server as ${formatInstance(instance)}, like every other server with LEAF_PORT=0 at this address. With mysql and zk_normal only one of them can hold the worker ID: set a different LEAF_ADVERTISE_PORT for each.`,
+      `The address of this server in the worker registry is ${formatInstance(instance)}, like that of every other server with LEAF_PORT=0 on this host. With mysql and zk_normal only one of them can hold the worker ID: set a different LEAF_ADVERTISE_PORT for each.`,
     );
   }
   const snowflake = {
@@ -185,7 +186,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
     mostWindows: values.LEAF_WORKER_WINDOWS,
-    // Segments are served meanwhile.
+    // The server serves segment IDs meanwhile.
     waitForWorker: false,
   };
   return {
@@ -257,7 +258,8 @@ function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
 
 function registryOf(values: Resolved): RegistryOptions {
   const { LEAF_NAME: name, LEAF_ZOOKEEPER: address = '', LEAF_ZOOKEEPER_AUTH: auth } = values;
-  // The advertised port may be a name only, as that of the Java service is.
+  const { LEAF_JAVA_WORKER_FILE: javaWorkerFile } = values;
+  // The advertised port may be only a name, like that of the Java service; requests for the time need the real one.
   const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_PORT || values.LEAF_ADVERTISE_PORT };
   return registryFromSettings(values.LEAF_SNOWFLAKE_REGISTRY, {
     name,
@@ -268,6 +270,7 @@ function registryOf(values: Resolved): RegistryOptions {
     accept: values.LEAF_DATABASE_ACCEPT,
     localWorkers: values.LEAF_LOCAL_WORKERS,
     zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
+    ...(javaWorkerFile === undefined ? {} : { javaWorkerFile }),
     url: `http://${formatInstance(instance)}`,
   });
 }
@@ -281,7 +284,7 @@ function hint(name: string, text: string): string {
 function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   const known = Object.keys(VARIABLES);
   const unknown = Object.keys(env).filter(
-    (name) => name.startsWith(PREFIX) && !known.includes(name) && !isServiceLink(name),
+    (name) => name.startsWith(PREFIX) && ![...known, ...LEAF_VARIABLES].includes(name) && !isServiceLink(name),
   );
   // Without the prefix, which would make all names similar.
   const own = known.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));

@@ -6,9 +6,9 @@ import { VARIABLES } from './variables';
 
 const LIBRARIES = join(__dirname, '../../../../libs');
 
-/** The code of the libraries without tests and comments. */
+/** The code of the libraries without tests and comments. The package cli is a program, with variables of its own. */
 const CODE = readdirSync(LIBRARIES, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /^\w+\/src\/.*(?<!\.spec)\.ts$/.test(file))
+  .filter((file) => /^(?!cli\/)\w+\/src\/.*(?<!\.spec)\.ts$/.test(file))
   .map((file) => readFileSync(join(LIBRARIES, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''));
 
 describe('withVariables', () => {

@@ -121,18 +121,18 @@ function jsonMap(value: string, wanted: string): Record<string, string> {
 
 /** The text itself; a message without it. */
 export function zookeeperAddress(value: string): string {
-  return accepted(value, parseZookeeperAddress, /^The ZooKeeper address (.*)\.$/);
+  return accepted(value, parseZookeeperAddress, /^Invalid ZooKeeper (.*)\.$/, 'has an invalid $1');
 }
 
 export function zookeeperAuth(value: string): string {
-  return accepted(value, parseZookeeperAuth, /^The ZooKeeper authentication (.*)\.$/);
+  return accepted(value, parseZookeeperAuth, /^Invalid ZooKeeper (.*)\.$/, 'has an invalid $1');
 }
 
-function accepted(value: string, parse: Parser<unknown>, problem: RegExp): string {
+function accepted(value: string, parse: Parser<unknown>, problem: RegExp, shown = '$1'): string {
   try {
     parse(value);
   } catch (error) {
-    throw new Error(messageOf(error).replace(problem, '$1'), { cause: error });
+    throw new Error(messageOf(error).replace(problem, shown), { cause: error });
   }
   return value;
 }

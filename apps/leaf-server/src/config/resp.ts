@@ -6,11 +6,11 @@ export interface RespTls {
   readonly keyFile: string;
 }
 
-/** Where clients of the Redis protocol connect. */
+/** The port for clients of the Redis protocol. */
 export interface RespConfig {
   readonly host: string;
   readonly port: number;
-  /** Undefined: connections are not encrypted. */
+  /** Undefined: no TLS. */
   readonly tls: RespTls | undefined;
 }
 
@@ -26,7 +26,7 @@ type Settings = Partial<
   >
 >;
 
-/** Undefined: there is no such port. */
+/** Undefined: the Redis protocol is disabled. */
 export function respOf(settings: Settings): RespConfig | undefined {
   const { LEAF_RESP_PORT: port, LEAF_RESP_HOST: host = '' } = settings;
   const { LEAF_RESP_TLS_CERT_FILE: certFile, LEAF_RESP_TLS_KEY_FILE: keyFile } = settings;
@@ -42,7 +42,7 @@ export function respFaults(settings: Settings): string[] {
     faults.push('LEAF_RESP_PORT must differ from LEAF_PORT and LEAF_MANAGEMENT_PORT');
   }
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    faults.push('LEAF_RESP_TLS_CERT_FILE and LEAF_RESP_TLS_KEY_FILE need each other: set both or none');
+    faults.push('LEAF_RESP_TLS_CERT_FILE and LEAF_RESP_TLS_KEY_FILE must be set together');
   }
   return faults;
 }

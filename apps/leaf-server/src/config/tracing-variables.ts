@@ -4,8 +4,8 @@ import { variable } from './variable';
 
 /** Of OpenTelemetry: checked here, and read by its SDK, as its other standard variables are. */
 export const TRACING_VARIABLES = {
-  OTEL_SDK_DISABLED: variable(false, flag, 'true: there are no traces'),
-  OTEL_TRACES_EXPORTER: variable('otlp', oneOf('otlp', 'none'), 'otlp, or none: there are no traces'),
+  OTEL_SDK_DISABLED: variable(false, flag, 'true disables traces'),
+  OTEL_TRACES_EXPORTER: variable('otlp', oneOf('otlp', 'none'), 'otlp, or none to disable traces'),
   OTEL_EXPORTER_OTLP_ENDPOINT: variable(
     undefined,
     otlpEndpoint,

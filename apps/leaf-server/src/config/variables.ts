@@ -19,30 +19,34 @@ export const VARIABLES = {
   LEAF_HOST: variable(
     undefined,
     host,
-    'address on which HTTP listens; default: :: where the host has IPv6, which takes IPv4 as well, else 0.0.0.0',
+    'address on which HTTP listens; default: ::, which also accepts IPv4, or 0.0.0.0 if the host has no IPv6',
   ),
   LEAF_PORT: variable(8080, integer(0, 65_535), 'port on which the HTTP server listens; 0 selects a free port'),
   LEAF_MANAGEMENT_PORT: variable(
     undefined,
     integer(0, 65_535),
-    'port for operators: metrics, admin API, monitor, console and documentation are then served there only, health on both; default: LEAF_PORT serves all',
+    'port for operators: metrics, admin API, monitor, console and documentation are served only there, health on both ports; default: LEAF_PORT serves everything',
   ),
-  LEAF_MANAGEMENT_HOST: variable(undefined, host, 'address on which that port listens; default: LEAF_HOST'),
+  LEAF_MANAGEMENT_HOST: variable(undefined, host, 'address on which LEAF_MANAGEMENT_PORT listens; default: LEAF_HOST'),
   LEAF_RESP_PORT: variable(
     undefined,
     integer(0, 65_535),
-    'port for clients of the Redis protocol; 0 selects a free port; default: there is no such port',
+    'port for clients of the Redis protocol; 0 selects a free port; default: disabled',
   ),
-  LEAF_RESP_HOST: variable('127.0.0.1', host, 'address on which that port listens'),
+  LEAF_RESP_HOST: variable('127.0.0.1', host, 'address on which LEAF_RESP_PORT listens'),
   LEAF_RESP_TLS_CERT_FILE: neverEmpty(
     variable(
       undefined,
       text(/^[^\0]+$/, 'a path'),
-      'certificate chain of that port in PEM, read at the start; default: connections are not encrypted',
+      'PEM file of the certificate chain for LEAF_RESP_PORT, read at the start; default: no TLS',
     ),
   ),
   LEAF_RESP_TLS_KEY_FILE: neverEmpty(
-    variable(undefined, text(/^[^\0]+$/, 'a path'), 'private key of that certificate in PEM, read at the start'),
+    variable(
+      undefined,
+      text(/^[^\0]+$/, 'a path'),
+      'PEM file of the private key for LEAF_RESP_TLS_CERT_FILE, read at the start',
+    ),
   ),
   LEAF_PUBLIC_PATH: variable(
     '/',
@@ -58,7 +62,7 @@ export const VARIABLES = {
     variable(
       undefined,
       host,
-      'how the worker registry knows this server; default: the first IPv4 address that is not internal, or IPv6 address where there is none; a loopback address has to be set by hand beside a registry that servers share',
+      'address of this server in the worker registry; default: the first IPv4 address that is not internal, or the first IPv6 address if there is none; with a registry that servers share, a loopback address must be set explicitly',
     ),
   ),
   LEAF_ADVERTISE_PORT: neverEmpty(
@@ -80,29 +84,29 @@ export const VARIABLES = {
   LEAF_JAVA_PATHS: variable(
     undefined,
     flag,
-    'the routes of the Java service take the paths that it took: a tag ends at its last dot, a slash at the end or a ;v=1 is ignored; default: false',
+    'maps the paths of the Java routes as Spring does: a tag ends at its last dot, a trailing slash or a ;v=1 is ignored; default: false',
   ),
   LEAF_JSON_IDS: variable(
     'number',
     oneOf('number', 'string'),
-    'how a single ID is shown to a client that accepts application/json first: number, as by the Java service, or string, which no parser rounds',
+    'JSON type of a single ID for a client that prefers application/json: number, as in the Java service, or string, which no parser rounds',
   ),
   LEAF_ADMIN_TOKEN: variable(
     undefined,
     adminTokens,
-    'bearer token of the admin API, made by openssl rand -hex 32; several as name:token,name2:token2@2030-01-31, the date ending one; default: made and logged at each start',
+    'bearer token of the admin API, generated with openssl rand -hex 32; several as name:token,name2:token2@2030-01-31 (with an expiry date); default: generated and logged at each start',
     true,
   ),
   LEAF_ADMIN_TOKEN_FILE: variable(
     undefined,
     text(/^[^\0]+$/, 'a path'),
-    'a file with the same, in place of LEAF_ADMIN_TOKEN; read again when it changes',
+    'file with the value of LEAF_ADMIN_TOKEN; read again when it changes',
   ),
   LEAF_TAKER_TOKENS: neverEmpty(
     variable(
       undefined,
       takerTokens,
-      'tokens that ID requests need, in the form of LEAF_ADMIN_TOKEN; default: taking IDs requires no token',
+      'tokens for ID requests, in the format of LEAF_ADMIN_TOKEN; default: ID requests require no token',
       true,
     ),
   ),
@@ -110,21 +114,21 @@ export const VARIABLES = {
     variable(
       undefined,
       text(/^[^\0]+$/, 'a path'),
-      'a file with the same, in place of LEAF_TAKER_TOKENS; read again when it changes',
+      'file with the value of LEAF_TAKER_TOKENS; read again when it changes',
     ),
   ),
   LEAF_TAKER_QUOTAS: neverEmpty(
     variable(
       undefined,
       takerQuotas,
-      'JSON object of token names, each with the tags it may take and its IDs per second of each tag; "*" matches any other; default: no limits',
+      'JSON object of token names, each with its tags and its IDs per second for each tag; "*" matches any other; default: no limits',
     ),
   ),
   LEAF_WORKER_TOKENS: neverEmpty(
     variable(
       undefined,
       workerTokens,
-      'tokens of processes that acquire worker IDs, in the form of LEAF_ADMIN_TOKEN; default: worker windows are disabled',
+      'tokens of processes that acquire worker IDs, in the format of LEAF_ADMIN_TOKEN; default: worker windows are disabled',
       true,
     ),
   ),
@@ -132,13 +136,13 @@ export const VARIABLES = {
     variable(
       undefined,
       text(/^[^\0]+$/, 'a path'),
-      'a file with the same, in place of LEAF_WORKER_TOKENS; read again when it changes',
+      'file with the value of LEAF_WORKER_TOKENS; read again when it changes',
     ),
   ),
   LEAF_WORKER_WINDOWS: variable(
     768,
     integer(1, 1024),
-    'maximum number of worker windows at the same time; the other worker IDs remain for servers',
+    'maximum number of worker windows at the same time, and never more than three quarters of the worker IDs, since servers need some',
   ),
   LEAF_MAX_CONNECTIONS: variable(
     1000,
@@ -168,7 +172,7 @@ export const VARIABLES = {
   LEAF_SHUTDOWN_DRAIN_MS: variable(
     5000,
     integer(0, 600_000),
-    'time between SIGTERM or SIGHUP, when ready turns 503, and the close of HTTP, in ms; Ctrl-C does not wait',
+    'time between SIGTERM or SIGHUP, when readiness returns 503, and the close of HTTP, in ms; Ctrl-C skips it',
   ),
   LEAF_LOG_LEVEL: variable('info', oneOf('error', 'warn', 'info', 'debug'), 'error, warn, info or debug'),
   LEAF_LOG_FORMAT: variable(
@@ -180,14 +184,10 @@ export const VARIABLES = {
   LEAF_ACCESS_LOG: variable(
     'off',
     oneOf('off', 'slow', 'sampled', 'all'),
-    'which requests have a line in the log, at the level info: off, slow, sampled or all',
+    'requests to log, at the level info: off, slow, sampled or all',
   ),
-  LEAF_ACCESS_LOG_SLOW_MS: variable(
-    100,
-    integer(1, 3_600_000),
-    'requests that take this long or longer are slow, in ms',
-  ),
-  LEAF_ACCESS_LOG_RATIO: variable(0.01, ratio, 'share of the requests that sampled logs, above 0 and at most 1'),
+  LEAF_ACCESS_LOG_SLOW_MS: variable(100, integer(1, 3_600_000), 'minimum duration of a slow request, in ms'),
+  LEAF_ACCESS_LOG_RATIO: variable(0.01, ratio, 'share of requests to log with sampled, above 0 and at most 1'),
   ...TRACING_VARIABLES,
 } as const;
 

@@ -6,7 +6,7 @@ import { OpenApiController } from './openapi.controller';
 
 @Module({ controllers: [OpenApiController], providers: [ApiDocument] })
 export class OpenApiModule {
-  /** `/docs/` is no route of its own: the links of the page are relative to `/docs`. */
+  /** Redirects `/docs/` to `/docs`, because the links of the page are relative to `/docs`. */
   constructor({ httpAdapter }: HttpAdapterHost) {
     httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', ({ url, method }, reply, done) => {
       // The location is relative, because a proxy may serve the page under a prefix.

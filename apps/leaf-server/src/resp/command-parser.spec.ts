@@ -27,7 +27,7 @@ const parseText = (text: string): ReturnType<typeof parse> => parse([bytesOf(tex
 describe('CommandParser', () => {
   const COMMANDS = [['INCR', 'order'], ['PING'], ['ECHO', '\r\n\0ÿ$*'], ['LEAF.RANGE', 'order', '10'], ['ECHO', '']];
   const STREAM = `${COMMANDS.map(encode).join('')}\r\n*0\r\nincr  order\r\nPING\n`;
-  const EXPECTED = [...COMMANDS, ['incr', 'order'], ['PING']];
+  const EXPECTED = [...COMMANDS, [], [], ['incr', 'order'], ['PING']];
 
   it('reads the same commands at every split of the stream', () => {
     const bytes = bytesOf(STREAM);

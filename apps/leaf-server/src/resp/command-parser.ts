@@ -44,23 +44,22 @@ export class CommandParser {
   }
 
   /**
-   * The words of the next command; undefined until all of its bytes have arrived.
+   * The words of the next command; none for an empty line or array, which is not a command; undefined until all bytes
+   * have arrived.
    *
    * @throws ProtocolFault
    */
   next(): string[] | undefined {
-    while (this.start < this.bytes.length) {
-      this.at = this.start;
-      const words = this.bytes[this.at] === ARRAY ? this.readArray() : this.readLine();
-      if (words === undefined) return undefined;
-      this.start = this.at;
-      // An empty line or array is not a command.
-      if (words.length > 0) return words;
+    if (this.start === this.bytes.length) {
+      // Node.js could not reuse the memory of the chunk otherwise.
+      this.bytes = NOTHING;
+      this.start = 0;
+      return undefined;
     }
-    // Node.js could not reuse the memory of the chunk otherwise.
-    this.bytes = NOTHING;
-    this.start = 0;
-    return undefined;
+    this.at = this.start;
+    const words = this.bytes[this.at] === ARRAY ? this.readArray() : this.readLine();
+    if (words !== undefined) this.start = this.at;
+    return words;
   }
 
   private readArray(): string[] | undefined {

@@ -22,6 +22,7 @@ describe('RespConnection', () => {
   let received = '';
   let socket: Socket;
   let connection: RespConnection;
+  let admits: jest.SpiedFunction<TurnBudget['admits']>;
 
   beforeEach(async () => {
     [answers, received, drain.active] = [[], '', false];
@@ -32,7 +33,9 @@ describe('RespConnection', () => {
       ECHO: command(1, 1, ([, text = '']) => bulk(text)),
     };
     const table = new CommandTable(commands, counts);
-    const parts = { table, counts, clock, budget: new TurnBudget(clock), drain, lines: undefined };
+    const budget = new TurnBudget(clock);
+    admits = jest.spyOn(budget, 'admits');
+    const parts = { table, counts, clock, budget, drain, lines: undefined };
     server = createServer({ allowHalfOpen: true }, (accepted) => {
       socket = accepted;
       connection = new RespConnection(socket, new Session(1, '127.0.0.1', false), parts);
@@ -50,7 +53,11 @@ describe('RespConnection', () => {
 
   /** The replies, with a short name for the long one. */
   const replies = (): string[] =>
-    [...received.matchAll(/^(\w+)\r$/gm)].map(([, text = '']) => (text === LONG ? 'long' : text));
+    received
+      .split('\r\n')
+      .slice(0, -1)
+      .filter((line) => !line.startsWith('$'))
+      .map((line) => (line === LONG ? 'long' : line));
 
   it('runs nothing behind a command that waits when the client begins to read long replies', async () => {
     client.pause();
@@ -92,6 +99,24 @@ describe('RespConnection', () => {
     answers[0]?.(bulk('one'));
     await closed;
     expect(replies()).toEqual(['one', 'two']);
+  });
+
+  it('checks its time also between empty lines and arrays', async () => {
+    client.write('\n'.repeat(16_000));
+    client.write('*0\r\n'.repeat(16_000));
+    client.write('ECHO last\n');
+    await until('the reply', () => replies().length === 1);
+    expect(admits.mock.calls.length).toBeGreaterThan(32_000 / 32);
+  });
+
+  it('drops slowly what a client sends after the end', async () => {
+    const begin = performance.now();
+    client.write(`*x\r\n${'x'.repeat(2 ** 25)}`);
+    await until('the end', () => received.startsWith('-ERR Protocol error'));
+    await clock.sleep(200);
+    // A chunk has at most 64 KiB. Two come before the first pause.
+    const chunks = 2 + (performance.now() - begin) / 10;
+    expect(socket.bytesRead).toBeLessThan(chunks * 65_536);
   });
 
   it('ends after the replies to what it has read while the server drains', async () => {

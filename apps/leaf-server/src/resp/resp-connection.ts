@@ -9,12 +9,14 @@ import type { CommandTable, Outcome } from './command-table';
 import type { Session } from './session';
 import type { TurnBudget } from './turn-budget';
 
-/** Commands between two looks at the clock. */
+/** Commands, empty lines included, between two clock reads. */
 const CLOCK_EVERY = 32;
 /** Characters of replies that are written at once. */
 const WRITE_SIZE = 16_384;
 /** For the client to read the last replies and to close. */
 const LAST_READ_MS = 2000;
+/** Between two chunks that are dropped meanwhile. */
+const DISCARD_PAUSE_MS = 10;
 
 type Pause = 'answer' | 'room' | 'turn';
 
@@ -56,7 +58,10 @@ export class RespConnection {
     private readonly parts: ConnectionParts,
   ) {
     socket.on('data', (chunk: Buffer) => {
-      if (this.ended) return;
+      if (this.ended) {
+        void this.discard();
+        return;
+      }
       this.parser.push(chunk);
       if (this.pauses.size === 0) this.work();
     });
@@ -87,24 +92,24 @@ export class RespConnection {
     this.socket.pause();
   }
 
-  private waitForTurn(): void {
+  private waitForTurn(isInterrupted: boolean): void {
     this.stop('turn');
-    this.parts.budget.wait(() => this.resume('turn'));
+    this.parts.budget.wait(() => this.resume('turn'), isInterrupted);
   }
 
   private work(): void {
     const { clock, budget } = this.parts;
     const begunAt = clock.monotonic();
     if (!budget.admits(begunAt)) {
-      this.waitForTurn();
+      this.waitForTurn(false);
       return;
     }
     let steps = 0;
     while (this.pauses.size === 0 && !this.ended && this.step(begunAt)) {
       const isLong = this.replies.length >= WRITE_SIZE;
       if (isLong && !this.flush()) this.stop('room');
-      else if ((isLong || ++steps % CLOCK_EVERY === 0) && !budget.admits(clock.monotonic())) {
-        this.waitForTurn();
+      else if ((isLong || ++steps % CLOCK_EVERY === 0) && !budget.admits(clock.monotonic(), begunAt)) {
+        this.waitForTurn(true);
       }
     }
     if (!this.flush()) this.stop('room');
@@ -123,22 +128,25 @@ export class RespConnection {
       return true;
     }
     if (this.session.ending) return false;
-    const outcome = this.next();
-    if (outcome === undefined) return false;
-    if (outcome instanceof Promise) void this.wait(outcome);
-    else this.answer(outcome, begunAt);
+    const words = this.read();
+    if (words === undefined) return false;
+    if (words instanceof ProtocolFault) {
+      this.session.ending = true;
+      this.answer(this.parts.table.fault(words.message), begunAt);
+    } else if (words.length > 0) {
+      const outcome = this.parts.table.run(words, this.session);
+      if (outcome instanceof Promise) void this.wait(outcome);
+      else this.answer(outcome, begunAt);
+    }
     return true;
   }
 
-  private next(): Outcome | Promise<Outcome> | undefined {
-    const { table } = this.parts;
+  private read(): string[] | ProtocolFault | undefined {
     try {
-      const words = this.parser.next();
-      return words && table.run(words, this.session);
+      return this.parser.next();
     } catch (error) {
-      if (!(error instanceof ProtocolFault)) throw error;
-      this.session.ending = true;
-      return table.fault(error.message);
+      if (error instanceof ProtocolFault) return error;
+      throw error;
     }
   }
 
@@ -199,5 +207,12 @@ export class RespConnection {
     const closed = new AbortController();
     this.socket.once('close', () => closed.abort());
     void this.parts.clock.sleep(LAST_READ_MS, closed.signal).then(() => this.socket.destroy());
+  }
+
+  /** Drops a chunk that arrived after the end. A client that sends without an end must not keep the server busy. */
+  private async discard(): Promise<void> {
+    this.socket.pause();
+    await this.parts.clock.sleep(DISCARD_PAUSE_MS);
+    this.socket.resume();
   }
 }

@@ -2,18 +2,23 @@ import type { Clock } from '@leaf-ids/core';
 
 /** Time of all connections together in one turn of the event loop. */
 const TURN_MS = 2;
+/** Time of one connection while others wait. */
+const SLICE_MS = 0.2;
 
 /** Limits how long connections work in each turn of the event loop, so that HTTP has its turn in between. */
 export class TurnBudget {
-  /** Oldest first. */
+  /** Connections whose work has not begun; the longest waiting comes first. */
   private readonly waiting: (() => void)[] = [];
+  /** Connections whose slice is over. */
+  private readonly interrupted: (() => void)[] = [];
   /** Monotonic; undefined: nothing has been done in this turn. */
   private endsAt: number | undefined;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether there is time left at `now`. */
-  admits(now: number): boolean {
+  /** Whether a connection that works since `begunAt` may go on. */
+  admits(now: number, begunAt = now): boolean {
+    if (this.isAwaited && now - begunAt >= SLICE_MS) return false;
     if (this.endsAt === undefined) {
       this.endsAt = now + TURN_MS;
       setImmediate(() => this.next());
@@ -21,13 +26,23 @@ export class TurnBudget {
     return now < this.endsAt;
   }
 
-  /** Calls `resume` in a later turn, after those that have waited for longer. */
-  wait(resume: () => void): void {
-    this.waiting.push(resume);
+  /**
+   * Calls `resume` in a later turn. Connections whose work has not begun alternate with interrupted ones: otherwise a
+   * single command would wait for a slice of each long reply.
+   */
+  wait(resume: () => void, isInterrupted: boolean): void {
+    (isInterrupted ? this.interrupted : this.waiting).push(resume);
+  }
+
+  private get isAwaited(): boolean {
+    return this.waiting.length + this.interrupted.length > 0;
   }
 
   private next(): void {
     this.endsAt = undefined;
-    while (this.waiting.length > 0 && this.admits(this.clock.monotonic())) this.waiting.shift()?.();
+    for (let turn = 0; this.isAwaited && this.admits(this.clock.monotonic()); turn++) {
+      const [first, second] = turn % 2 === 0 ? [this.waiting, this.interrupted] : [this.interrupted, this.waiting];
+      (first.shift() ?? second.shift())?.();
+    }
   }
 }

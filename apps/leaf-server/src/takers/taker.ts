@@ -40,12 +40,11 @@ export class Taker {
     if (count > most) {
       throw new LeafError('LEAF_QUOTA_EXCEEDED', `The quota of "${name}" allows at most ${most} IDs in one call.`);
     }
+    const retryAfterMs = Math.ceil(quota.waitMs());
     throw new LeafError(
       'LEAF_QUOTA_EXCEEDED',
-      `"${name}" has used up its quota of this tag. Wait as Retry-After says.`,
-      {
-        retryAfterMs: quota.waitMs(),
-      },
+      `"${name}" has used up its quota of this tag. The quota grants the next ID in ${retryAfterMs} ms.`,
+      { retryAfterMs },
     );
   }
 }

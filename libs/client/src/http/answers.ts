@@ -74,11 +74,11 @@ function isBelow(a: string, b: string): boolean {
   return a.length === b.length ? a < b : a.length < b.length;
 }
 
-function asObject(value: unknown): Readonly<Record<string, unknown>> {
+export function asObject(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) throw wrong('it contains no JSON object where one is expected');
   return value as Readonly<Record<string, unknown>>;
 }
 
-function wrong(problem: string): ServerFault {
+export function wrong(problem: string): ServerFault {
   return new ServerFault(`invalid response: ${problem}`);
 }

@@ -27,7 +27,7 @@ describe('the token function of a connection', () => {
   }
 
   it('has the time limit of the request', async () => {
-    const request = watch(open(() => new Promise(() => undefined)).get('/api'));
+    const request = watch(open(() => new Promise(() => undefined)).send({ path: '/api' }));
     await clock.advance(499);
     expect(request.settled).toBe(false);
     await clock.advance(1);
@@ -61,10 +61,20 @@ describe('the token function of a connection', () => {
     ],
     ['rejects', () => Promise.reject(new Error('GET https://vault/?key=hidden failed'))],
   ])('is named when it %s, with its error only as the cause', async (_, token) => {
-    await expect(open(token).get('/api')).rejects.toMatchObject({
+    await expect(open(token).send({ path: '/api' })).rejects.toMatchObject({
       code: 'LEAF_UNAUTHORIZED',
       message: 'The token function failed. See the cause of this error.',
       cause: new Error('GET https://vault/?key=hidden failed'),
     });
+  });
+
+  it('is refused without being shown, when it contains characters that a header cannot', async () => {
+    for (const token of ['secret\nvalue', () => 'secret\u{1F600}']) {
+      const refused: unknown = await open(token)
+        .send({ path: '/api' })
+        .catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'LEAF_UNAUTHORIZED' });
+      expect(String(refused)).not.toContain('secret');
+    }
   });
 });

@@ -11,6 +11,8 @@ const MAX_ANSWER_BYTES = 1_048_576;
 const KEEP_ALIVE_MS = 30_000;
 /** A cache between client and server must not respond: it would return the same IDs twice. */
 const HEADERS = { accept: 'application/json, application/problem+json', 'cache-control': 'no-store' };
+/** What an `Authorization` header can contain: visible ASCII characters and spaces. */
+const HEADER_TEXT = /^[\x20-\x7e]*$/;
 
 export interface HttpAnswer {
   readonly status: number;
@@ -19,6 +21,17 @@ export interface HttpAnswer {
   /** The nonce of the request; undefined from a server that does not return nonces. */
   readonly nonce: string | undefined;
   readonly text: string;
+}
+
+export interface HttpRequest {
+  /** `GET` by default. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Path below the base URL, with a query string. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: object;
+  /** In place of the token of the connection. */
+  readonly token?: ClientToken | undefined;
 }
 
 export interface HttpConnectionOptions {
@@ -33,7 +46,7 @@ export interface HttpConnectionOptions {
  */
 export class HttpConnection {
   private readonly target: { readonly hostname: string; readonly port: string; readonly agent: Agent };
-  private readonly send: typeof request;
+  private readonly request: typeof request;
   private readonly path: string;
   private readonly pending = new Set<ClientRequest>();
   private closed = false;
@@ -46,21 +59,22 @@ export class HttpConnection {
   ) {
     const [send, HttpAgent] = url.protocol === 'https:' ? [requestTls, TlsAgent] : [request, Agent];
     const agent = new HttpAgent({ keepAlive: true, timeout: KEEP_ALIVE_MS });
-    this.send = send;
+    this.request = send;
     this.target = { hostname: url.hostname.replace(/^\[|\]$/g, ''), port: url.port, agent };
     this.path = url.pathname.replace(/\/+$/, '');
   }
 
   /** @throws ServerFault when the token or the response is not complete in time; LeafError when there is no token */
-  async get(path: string): Promise<HttpAnswer> {
+  async send({ method = 'GET', path, body, token = this.options.token }: HttpRequest): Promise<HttpAnswer> {
     const { timeoutMs } = this.options;
     const deadline = this.clock.monotonic() + timeoutMs;
-    const headers = await this.headers(deadline);
+    const text = body === undefined ? '' : JSON.stringify(body);
+    const headers = { ...HEADERS, ...(body && bodyHeaders(text)), ...(await this.authorization(token, deadline)) };
     if (this.closed) throw new ServerFault('no response: the client is closed');
-    const sent = this.send({ ...this.target, path: this.path + path, headers });
+    const sent = this.request({ ...this.target, method, path: this.path + path, headers });
     this.pending.add(sent);
     try {
-      const answer = answerTo(sent);
+      const answer = answerTo(sent, text);
       if (await withinDeadline(answer, deadline, this.clock)) return await answer;
       throw new Error(`timed out after ${timeoutMs} ms`);
     } catch (error) {
@@ -78,11 +92,14 @@ export class HttpConnection {
     this.target.agent.destroy();
   }
 
-  private async headers(deadline: number): Promise<Record<string, string>> {
-    const { token } = this.options;
-    if (token === undefined) return HEADERS;
+  private async authorization(token: ClientToken | undefined, deadline: number): Promise<Record<string, string>> {
+    if (token === undefined) return {};
     const value = typeof token === 'string' ? token : await this.call(token, deadline);
-    return { ...HEADERS, authorization: `Bearer ${value}` };
+    // Otherwise `node:http` would throw a TypeError.
+    if (!HEADER_TEXT.test(value)) {
+      throw new LeafError('LEAF_UNAUTHORIZED', 'The token contains characters that a header cannot contain.');
+    }
+    return { authorization: `Bearer ${value}` };
   }
 
   private async call(token: () => string | Promise<string>, deadline: number): Promise<string> {
@@ -97,8 +114,13 @@ export class HttpConnection {
   }
 }
 
+/** Node.js sends no Content-Length with the body of a DELETE by itself. */
+function bodyHeaders(text: string): Record<string, string> {
+  return { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
+}
+
 /** Sends the request and reads the response. */
-function answerTo(sent: ClientRequest): Promise<HttpAnswer> {
+function answerTo(sent: ClientRequest, body: string): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     sent.on('error', reject);
     sent.on('response', (response) => {
@@ -114,7 +136,7 @@ function answerTo(sent: ClientRequest): Promise<HttpAnswer> {
       });
       response.on('end', () => resolve(toAnswer(response, Buffer.concat(parts).toString())));
     });
-    sent.end();
+    sent.end(body);
   });
 }
 

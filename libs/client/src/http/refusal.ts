@@ -1,11 +1,8 @@
-import { type Clock, ERROR_CATALOGUE, LeafError, type LeafErrorCode } from '@leaf-ids/core';
-import { parseObject } from '@leaf-ids/core/internal';
+import { type Clock, LeafError } from '@leaf-ids/core';
+import { isErrorCode, parseProblem } from '@leaf-ids/core/internal';
 import { ServerFault } from '../servers/server-fault';
 import type { HttpAnswer } from './http-connection';
 
-const PROBLEM = /^application\/problem\+json\b/i;
-const CODE = /^LEAF_[A-Z_]{1,60}$/;
-const MAX_DETAIL = 1000;
 /** Upper limit for `Retry-After`. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -16,30 +13,19 @@ const MAX_RETRY_AFTER_MS = 60_000;
 export function refusalOf(answer: HttpAnswer, clock: Clock): LeafError | ServerFault {
   const { status } = answer;
   const retryAfterMs = status === 503 || status === 429 ? parseRetryAfter(answer.retryAfter, clock) : undefined;
-  const { code, detail } = problemOf(answer);
-  if (code === undefined) {
+  const problem = parseProblem(answer.contentType, answer.text);
+  if (problem === undefined) {
     const hint = status >= 300 && status < 400 ? '; redirects are not followed' : '';
     return new ServerFault(`status ${status} without an error of a Leaf server${hint}`, retryAfterMs);
   }
-  if (isKnown(code)) {
+  const { code, detail } = problem;
+  if (isErrorCode(code)) {
     if (code === 'LEAF_INTERNAL') return new ServerFault(`status ${status} ${code}: ${detail}`);
-    return new LeafError(code, detail, retryAfterMs === undefined ? {} : { retryAfterMs });
+    return new LeafError(code, detail, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   const unknown = `The server returned ${status} ${code}, which is unknown to this client: ${detail}`;
   const isFinal = status >= 400 && status < 500 && status !== 429;
   return isFinal ? new LeafError('LEAF_REQUEST_INVALID', unknown) : new ServerFault(unknown, retryAfterMs);
-}
-
-function problemOf({ contentType, text }: HttpAnswer): { readonly code: string | undefined; readonly detail: string } {
-  const none = { code: undefined, detail: '' };
-  if (!PROBLEM.test(contentType)) return none;
-  const { code, detail } = parseObject(text);
-  if (typeof code !== 'string' || !CODE.test(code)) return none;
-  return { code, detail: typeof detail === 'string' ? detail.slice(0, MAX_DETAIL) : '' };
-}
-
-function isKnown(code: string): code is LeafErrorCode {
-  return Object.hasOwn(ERROR_CATALOGUE, code);
 }
 
 /** Parses seconds or a date. */

@@ -4,14 +4,14 @@ import type { RequestPolicy } from '../servers/request-policy';
 import type { Server } from '../servers/server';
 import type { ServerChoice } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-fault';
-import type { HttpAnswer } from './http-connection';
+import type { HttpAnswer, HttpRequest } from './http-connection';
 import { makeNonce } from './nonce';
 import { refusalOf } from './refusal';
 import type { Semaphore } from './semaphore';
 
 /**
- * Requests IDs. A request without a valid response goes to another server at once. This is always safe: the IDs of a
- * lost response become a gap.
+ * Sends requests. A request without a valid response goes to another server at once. This is always safe: the IDs of a
+ * lost response become a gap, and requests with a body are idempotent.
  */
 export class Requester {
   constructor(
@@ -24,29 +24,58 @@ export class Requester {
   ) {}
 
   /**
-   * Tries the servers one after the other, each at most once.
+   * Requests IDs. Tries the servers one after the other, each at most once.
    *
    * @param path path with a query string
    * @param read parses the JSON body, or throws a {@link ServerFault}
    * @throws LeafError a refusal that every server would repeat; the refusal of all servers; or
    *   `LEAF_SERVERS_UNAVAILABLE` when a server that does not respond now might serve the request
    */
-  async get<T>(policy: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
+  get<T>(policy: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
+    return this.askAll(policy, async ({ connection }) => {
+      const nonce = makeNonce(this.random);
+      const answer = await connection.send({ path: `${path}&${NONCE_PARAMETER}=${nonce}` });
+      this.assertStatus(answer, 200);
+      // Servers of the previous version return no nonce: accept them during a rolling upgrade.
+      if (answer.nonce !== undefined && answer.nonce !== nonce) {
+        throw new ServerFault(
+          'invalid response: it belongs to another request. A cache or proxy returns one response to several clients; configure it to forward every request to /api/ and to cache no response',
+        );
+      }
+      return read(parse(answer));
+    });
+  }
+
+  /**
+   * Sends a request that is idempotent, as {@link get}.
+   *
+   * @param read parses the JSON body, which is undefined in a response without one
+   * @throws LeafError as {@link get}
+   */
+  send<T>(policy: RequestPolicy, request: HttpRequest, read: (body: unknown) => T): Promise<T> {
+    return this.askAll(policy, async ({ connection }) => {
+      const answer = await connection.send(request);
+      this.assertStatus(answer, 200, 201, 204);
+      return read(answer.status === 204 ? undefined : parse(answer));
+    });
+  }
+
+  private async askAll<T>(policy: RequestPolicy, ask: (server: Server) => Promise<T>): Promise<T> {
     await this.semaphore.enter();
     try {
-      return await this.askAll(policy, path, read);
+      return await this.askInTurn(policy, ask);
     } finally {
       this.semaphore.leave();
     }
   }
 
-  private async askAll<T>(policy: RequestPolicy, path: string, read: (body: unknown) => T): Promise<T> {
+  private async askInTurn<T>(policy: RequestPolicy, ask: (server: Server) => Promise<T>): Promise<T> {
     const tried = new Set<Server>();
     let server = this.choice.next(policy, tried);
     for (; server !== undefined && !this.closing.aborted; server = this.choice.next(policy, tried)) {
       tried.add(server);
       try {
-        const value = await this.ask(server, path, read);
+        const value = await this.askOne(server, ask);
         policy.release(server);
         return value;
       } catch (error) {
@@ -58,15 +87,13 @@ export class Requester {
     throw this.unavailable(policy);
   }
 
-  private async ask<T>(server: Server, path: string, read: (body: unknown) => T): Promise<T> {
+  private async askOne<T>(server: Server, ask: (server: Server) => Promise<T>): Promise<T> {
     const { health } = server;
     health.begin();
     server.outstanding++;
     server.requests++;
     try {
-      const nonce = makeNonce(this.random);
-      const answer = await server.connection.get(`${path}&${NONCE_PARAMETER}=${nonce}`);
-      const value = this.read(answer, nonce, read);
+      const value = await ask(server);
       health.succeeded();
       return value;
     } catch (error) {
@@ -82,21 +109,8 @@ export class Requester {
     }
   }
 
-  private read<T>(answer: HttpAnswer, nonce: string, read: (body: unknown) => T): T {
-    if (answer.status !== 200) throw refusalOf(answer, this.clock);
-    // Servers of the previous version return no nonce: accept them during a rolling upgrade.
-    if (answer.nonce !== undefined && answer.nonce !== nonce) {
-      throw new ServerFault(
-        'invalid response: it belongs to another request. A cache or proxy returns one response to several clients; configure it to forward every request to /api/ and to cache no response',
-      );
-    }
-    let body: unknown;
-    try {
-      body = JSON.parse(answer.text);
-    } catch (error) {
-      throw new ServerFault('invalid response: it is not JSON', undefined, { cause: error });
-    }
-    return read(body);
+  private assertStatus(answer: HttpAnswer, ...expected: readonly number[]): void {
+    if (!expected.includes(answer.status)) throw refusalOf(answer, this.clock);
   }
 
   private unavailable(policy: RequestPolicy): LeafError {
@@ -114,6 +128,14 @@ export class Requester {
       `No Leaf server is available. The client recovers by itself; check that the servers are up and reachable. ${causes.join('; ')}.`,
       { retryAfterMs: 1000 },
     );
+  }
+}
+
+function parse({ text }: HttpAnswer): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ServerFault('invalid response: it is not JSON', undefined, { cause: error });
   }
 }
 

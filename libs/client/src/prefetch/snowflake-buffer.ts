@@ -2,13 +2,14 @@ import { LeafError, MAX_BATCH_SIZE } from '@leaf-ids/core';
 import { readBatch } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
 import { ServerFault } from '../servers/server-fault';
+import type { SnowflakeSource } from '../snowflake-source';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { DuplicateDetector } from './duplicate-detector';
 import { PrefetchBuffer } from './prefetch-buffer';
 import { TextBatch } from './text-batch';
 
 /** The key in the request path; only a label. */
-const KEY = 'leaf-client';
+export const SNOWFLAKE_KEY = 'leaf-client';
 
 export interface SnowflakePrefetchOptions extends PrefetchOptions {
   /**
@@ -19,7 +20,7 @@ export interface SnowflakePrefetchOptions extends PrefetchOptions {
 }
 
 /** Snowflake IDs, prefetched as batches. Their timestamp is the time of the request, not of the call. */
-export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
+export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> implements SnowflakeSource {
   private readonly policy: RequestPolicy;
   /** Compares first IDs: a repeated batch starts with the same ID. */
   private readonly duplicates = new DuplicateDetector<string>((a, b) => a === b);
@@ -32,25 +33,26 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
     this.maxAgeMs = options.maxAgeMs;
   }
 
-  /** The next ID; undefined when none is buffered. */
   tryNext(): string | undefined {
     this.dropStale();
     const { current } = this;
     return current.left > this.checkpoint ? current.take() : this.stocked()?.take();
   }
 
-  /**
-   * The next ID.
-   *
-   * @throws LeafError why none is buffered
-   */
   next(): string {
     const id = this.tryNext();
     if (id !== undefined) return id;
     throw this.refusedWith ?? this.empty();
   }
 
-  /** The next `count` IDs, ascending. */
+  nextBigint(): bigint {
+    return BigInt(this.next());
+  }
+
+  async takeBigints(count: number): Promise<bigint[]> {
+    return (await this.take(count)).map(BigInt);
+  }
+
   take(count: number): Promise<string[]> {
     return this.taken(count, () => {
       const ids = Array.from({ length: count }, () => this.stocked()?.take() as string);
@@ -62,7 +64,7 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
 
   protected override async fetch(count: number): Promise<TextBatch[]> {
     const requestedAt = this.context.clock.monotonic();
-    const path = `/api/snowflake/batch/${KEY}?size=${count}`;
+    const path = `/api/snowflake/batch/${SNOWFLAKE_KEY}?size=${count}`;
     const ids = await this.context.requester.get(this.policy, path, (body) => this.read(body, count));
     const isFirst = this.newestAt === undefined;
     this.newestAt = requestedAt;
@@ -82,7 +84,7 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> {
   }
 
   private read(body: unknown, count: number): string[] {
-    const ids = readBatch(body, KEY, count);
+    const ids = readBatch(body, SNOWFLAKE_KEY, count);
     const first = ids[0] as string;
     if (this.duplicates.isDuplicate(first)) {
       throw new ServerFault('it repeated snowflake IDs: a proxy caches responses');

@@ -50,6 +50,16 @@ describe('LeafError', () => {
       if (retryable) expect([code, status]).toEqual([code, code === 'LEAF_QUOTA_EXCEEDED' ? 429 : 503]);
     }
   });
+
+  it('hides the faults between the application and its servers from the clients of the application', () => {
+    const hidden = CODES.filter((code) => !new LeafError(code, 'x').expose);
+    expect(hidden.filter((code) => ERROR_CATALOGUE[code].status !== 500).sort()).toEqual([
+      'LEAF_FORBIDDEN',
+      'LEAF_SERVERS_UNAVAILABLE',
+      'LEAF_TOO_MANY_FAILURES',
+      'LEAF_UNAUTHORIZED',
+    ]);
+  });
 });
 
 describe('ERROR_CATALOGUE', () => {

@@ -71,6 +71,7 @@ export function hasCode(error: unknown, code: LeafErrorCode): error is LeafError
 const CLIENT_FAULTS: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
   'LEAF_UNAUTHORIZED',
   'LEAF_FORBIDDEN',
+  'LEAF_TOO_MANY_FAILURES',
   'LEAF_SERVERS_UNAVAILABLE',
 ]);
 

@@ -1,4 +1,5 @@
-import type { LeafErrorCode } from './error-catalogue';
+import { parseObject } from '../json';
+import { ERROR_CATALOGUE, type LeafErrorCode } from './error-catalogue';
 import { LeafError } from './leaf-error';
 
 /** RFC 9457 problem details. */
@@ -14,6 +15,10 @@ export interface Problem {
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
+const PROBLEM = /^application\/problem\+json\b/i;
+const CODE = /^LEAF_[A-Z_]{1,60}$/;
+const MAX_DETAIL = 1000;
+
 /** The methods of a response that Express and Fastify have in common. */
 export interface ProblemResponse {
   status(code: number): unknown;
@@ -24,6 +29,19 @@ export interface ProblemResponse {
 export function problemOf({ title, status, code, message }: LeafError, requestId?: string): Problem {
   const problem = { type: 'about:blank', title, status, code, detail: message } as const;
   return requestId === undefined ? problem : { ...problem, requestId };
+}
+
+/** The code and the detail of a problem document of Leaf; undefined for any other response. */
+export function parseProblem(contentType: string, text: string): { code: string; detail: string } | undefined {
+  if (!PROBLEM.test(contentType)) return undefined;
+  const { code, detail } = parseObject(text);
+  if (typeof code !== 'string' || !CODE.test(code)) return undefined;
+  return { code, detail: typeof detail === 'string' ? detail.slice(0, MAX_DETAIL) : '' };
+}
+
+/** Whether this version of Leaf has the code; a newer server can have others. */
+export function isErrorCode(code: string): code is LeafErrorCode {
+  return Object.hasOwn(ERROR_CATALOGUE, code);
 }
 
 /** The error that a client sees in place of one whose message is only for the log. */

@@ -1,4 +1,5 @@
 import { idsOf, SegmentRig, TAG, takeMany } from '../../../../test/support/fakes/segment-rig';
+import { watch } from '../../../../test/support/watch';
 import type { DoubleBuffer } from './double-buffer';
 
 interface Loaded {
@@ -67,12 +68,46 @@ describe('DoubleBuffer, consecutive IDs', () => {
     expect(buffer.revision).toBeGreaterThan(revision);
   });
 
-  it('refuses more than the store allocates at once, and keeps what was loaded', async () => {
-    const { rig, buffer } = await loaded();
-    rig.store.most = 4;
-    rig.store.gap = 1n;
-    await expect(buffer.takeRanges(18, true)).rejects.toMatchObject({ code: 'LEAF_SIZE_INVALID' });
-    expect(await buffer.takeRanges(2, true)).toEqual([{ from: 4n, to: 5n }]);
-    expect(await takeMany(buffer, 15)).toEqual(idsOf({ from: 6n, to: 20n }));
+  describe('of a tag whose blocks do not adjoin', () => {
+    async function interleaved(): Promise<Loaded> {
+      const { rig, buffer } = await loaded();
+      rig.store.most = 4;
+      rig.store.gap = 1n;
+      return { rig, buffer };
+    }
+
+    it('refuses more than a block after two allocations, drops them, and keeps what was buffered', async () => {
+      const { rig, buffer } = await interleaved();
+      for (let call = 1; call <= 5; call++) {
+        const before = rig.store.count('allocate');
+        await expect(buffer.takeRanges(1000, true)).rejects.toMatchObject({ code: 'LEAF_SIZE_INVALID' });
+        expect(rig.store.count('allocate') - before).toBe(2);
+        expect(buffer.snapshot()).toMatchObject({ current: { position: 4n, to: 10n }, next: { from: 11n }, spare: [] });
+        expect(buffer.issued).toBe(3);
+      }
+      expect(await buffer.takeRanges(2, true)).toEqual([{ from: 4n, to: 5n }]);
+      expect(await takeMany(buffer, 15)).toEqual(idsOf({ from: 6n, to: 20n }));
+      // Five refused calls have dropped ten blocks of 4 IDs, each above a gap of one.
+      expect(await buffer.take()).toBe(72n);
+    });
+
+    it('takes them from the first block that is loaded, if that has enough', async () => {
+      const { rig, buffer } = await interleaved();
+      rig.store.most = 18;
+      expect(await buffer.takeRanges(18, true)).toEqual([{ from: 22n, to: 39n }]);
+    });
+
+    it('drops blocks that arrive after the caller has timed out', async () => {
+      const { rig, buffer } = await interleaved();
+      for (let call = 1; call <= 5; call++) {
+        rig.store.hold();
+        const answer = watch(buffer.takeRanges(18, true));
+        await rig.clock.advance(rig.options.waitMs + 1);
+        expect(answer.error).toMatchObject({ code: 'LEAF_SEGMENT_UNAVAILABLE' });
+        rig.store.release();
+        await rig.settle();
+        expect(buffer.buffered).toBe(17);
+      }
+    });
   });
 });

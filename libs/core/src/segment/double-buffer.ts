@@ -225,11 +225,11 @@ export class DoubleBuffer implements TagSource {
     const isWanted = (): boolean => !pending.abandoned;
     try {
       await loadFor(pending, (size) => this.retrying(() => this.source.allocate(size), isWanted));
-      this.queue.appendAll(loaded);
+      if (!this.queue.appendAll(loaded, count, consecutive)) throw notConsecutive(this.tag, count);
       this.assertOpen();
       return pending.abandoned ? [] : this.drain(count, consecutive);
     } catch (error) {
-      this.queue.appendAll(loaded);
+      this.queue.appendAll(loaded, count, consecutive);
       this.assertOpen();
       if (!(error instanceof LeafError) || error.retryable) throw this.unavailable();
       if (error.code !== 'LEAF_TAG_EXHAUSTED' && error.code !== 'LEAF_SIZE_INVALID') this.refuse(error);
@@ -279,7 +279,7 @@ export class DoubleBuffer implements TagSource {
 
   private drain(count: number, consecutive: boolean): IdRange[] {
     const { current } = this.queue;
-    if (consecutive && !this.queue.skipToRun(count)) throw notConsecutive(this.tag, count);
+    if (consecutive) this.queue.skipToRun(count);
     const ranges = this.queue.drain(count);
     if (this.queue.current !== current) this.setCheckpoint();
     return ranges;

@@ -6,17 +6,23 @@ export interface PendingTake {
   readonly consecutive: boolean;
   /** Ranges that are loaded and not yet buffered. */
   readonly loaded: IdRange[];
-  /** The caller has timed out: loaded ranges stay in the buffer. */
+  /** The caller has timed out. */
   abandoned: boolean;
   done: boolean;
 }
 
-/** Allocates `pending.count` IDs, with several allocations if the store returns fewer than requested. */
+/**
+ * Allocates `pending.count` IDs, with several allocations if the store returns fewer than requested. Stops at a gap
+ * between two ranges if the IDs must be consecutive: the store then allocates blocks, and more of them cannot help.
+ */
 export async function loadFor(pending: PendingTake, allocate: (size: number) => Promise<IdRange>): Promise<void> {
+  const { consecutive, loaded } = pending;
   let missing = pending.count;
-  while (missing > 0 && (pending.loaded.length === 0 || !pending.abandoned)) {
+  while (missing > 0 && (loaded.length === 0 || !pending.abandoned)) {
+    const before = loaded.at(-1);
     const range = await allocate(missing);
-    pending.loaded.push(range);
+    loaded.push(range);
     missing -= sizeOf(range);
+    if (consecutive && before !== undefined && range.from !== before.to + 1n) return;
   }
 }

@@ -46,9 +46,17 @@ export class SegmentQueue {
     this.following = [...this.following, segment];
   }
 
-  /** Appends `ranges` and empties the array. */
-  appendAll(ranges: IdRange[]): void {
-    for (const range of ranges.splice(0)) this.append(range);
+  /**
+   * Appends `ranges` and empties the array. With `consecutive`, drops them instead if `count` consecutive IDs are not
+   * buffered even with them: they become a gap. Otherwise each failed call would leave its ranges here.
+   *
+   * @returns false if it dropped them
+   */
+  appendAll(ranges: IdRange[], count: number, consecutive: boolean): boolean {
+    const loaded = ranges.splice(0);
+    if (consecutive && this.runOf(count, loaded) === undefined) return false;
+    for (const range of loaded) this.append(range);
+    return true;
   }
 
   /** Switches to the next segment; returns false if there is none. */
@@ -77,14 +85,13 @@ export class SegmentQueue {
     return consecutive ? this.runOf(count) !== undefined : this.buffered >= count;
   }
 
-  /** Drops the IDs below the lowest `count` consecutive ones; returns false, and drops none, if there are not so many. */
-  skipToRun(count: number): boolean {
+  /** Drops the IDs below the lowest `count` consecutive ones. Call it only while so many are buffered. */
+  skipToRun(count: number): void {
     const first = this.runOf(count);
     while (first !== undefined && this.current !== first) {
       this.skipped += this.current.left;
       this.advance();
     }
-    return first !== undefined;
   }
 
   /** Removes and returns the unissued ranges, newest first. */
@@ -95,12 +102,13 @@ export class SegmentQueue {
     this.following = NONE;
     return segments.flatMap((segment) => (segment.left > 0 ? [segment.rest] : []));
   }
-  /** The segment in which the lowest `count` consecutive IDs begin. */
-  private runOf(count: number): Segment | undefined {
+
+  /** The segment in which the lowest `count` consecutive IDs begin, if `loaded` follows the buffered ones. */
+  private runOf(count: number, loaded: readonly IdRange[] = []): Segment | undefined {
     let first: Segment | undefined;
     let left = 0;
     let end = -1n;
-    for (const segment of [this.current, ...this.following]) {
+    for (const segment of [this.current, ...this.following, ...loaded.map((range) => new Segment(range))]) {
       if (segment.left === 0) continue;
       if (segment.position !== end) {
         first = segment;

@@ -34,8 +34,16 @@ export interface TagChange extends TagLimits {
   readonly maxId?: bigint | undefined;
 }
 
+/** As `NewTag`; `step` is 2000 if omitted. */
+export type DeclaredTag = Omit<NewTag, 'step'> & Partial<Pick<NewTag, 'step'>>;
+
 /** Step of a tag that is created without one. */
 export const DEFAULT_STEP = 2000;
+
+/** @param declared a name alone: a tag that starts at 1 */
+export function newTagOf(declared: string | DeclaredTag): NewTag {
+  return { step: DEFAULT_STEP, ...(typeof declared === 'string' ? { tag: declared } : declared) };
+}
 
 export const MAX_DESCRIPTION = 256;
 

@@ -1,4 +1,11 @@
-import { BitLayout, DEFAULT_EPOCH, defaultLayout, type BitLayoutOptions, type SnowflakeParts } from './bit-layout';
+import {
+  BitLayout,
+  DEFAULT_EPOCH,
+  defaultLayout,
+  parseLayout,
+  type BitLayoutOptions,
+  type SnowflakeParts,
+} from './bit-layout';
 
 const STANDARD: BitLayoutOptions = { timeBits: 41, workerBits: 10, sequenceBits: 12, epoch: DEFAULT_EPOCH };
 
@@ -127,5 +134,16 @@ describe('BitLayout', () => {
         message: expect.stringContaining(`Invalid snowflake ID ${id}: use a number from 0 to 9223372036854775807`),
       }) as Error,
     );
+  });
+});
+
+describe('parseLayout', () => {
+  it('parses a fingerprint', () => {
+    expect(parseLayout(defaultLayout().fingerprint)).toEqual(STANDARD);
+    expect(parseLayout('41,11,11@0')).toEqual({ timeBits: 41, workerBits: 11, sequenceBits: 11, epoch: 0 });
+  });
+
+  it.each(['', '41,10,12', '41,10,12@', '41,10@5', ' 41,10,12@5'])('does not parse "%s"', (text) => {
+    expect(parseLayout(text)).toBeUndefined();
   });
 });

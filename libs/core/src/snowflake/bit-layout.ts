@@ -105,6 +105,14 @@ export class BitLayout {
   }
 }
 
+/** Parses the fingerprint of a layout; undefined for any other text. */
+export function parseLayout(fingerprint: string): BitLayoutOptions | undefined {
+  const parts = /^(\d+),(\d+),(\d+)@(\d+)$/.exec(fingerprint);
+  if (parts === null) return undefined;
+  const [timeBits = 0, workerBits = 0, sequenceBits = 0, epoch = 0] = parts.slice(1).map(Number);
+  return { timeBits, workerBits, sequenceBits, epoch };
+}
+
 export function defaultLayout(): BitLayout {
   return new BitLayout(DEFAULT_LAYOUT);
 }

@@ -4,21 +4,15 @@ import { type IdRange, MAX_ID } from '../segment/id-range';
 import { assertNear, PeriodCalendar, type PeriodRanges, periodRow } from '../segment/periods';
 import { assertTag } from '../segment/tag';
 import { periodicTag, tagWithoutPeriods, unknownTag } from '../segment/tag-refusals';
-import { assertNewTag, type NewTag } from '../segment/tag-store';
+import { assertNewTag, type DeclaredTag, type NewTag, newTagOf } from '../segment/tag-store';
 
-/** As `NewTag`; the step is 2000 by default. */
-export type InMemoryTag = Omit<NewTag, 'step' | 'interleave'> & Partial<Pick<NewTag, 'step'>>;
-
-const STEP = 2000;
-
-interface Tag extends InMemoryTag {
-  readonly step: number;
-}
+/** As `NewTag`, without interleaving; `step` is 2000 if omitted. */
+export type InMemoryTag = Omit<DeclaredTag, 'interleave'>;
 
 /** The tags of one {@link InMemoryIdService}, and the position of each. */
 export class InMemoryTags {
   /** Undefined: every valid tag exists. */
-  private readonly declared: ReadonlyMap<string, Tag> | undefined;
+  private readonly declared: ReadonlyMap<string, NewTag> | undefined;
   /** The next ID of each tag, or of each period of a tag. */
   private readonly positions = new Map<string, bigint>();
 
@@ -27,7 +21,7 @@ export class InMemoryTags {
     tags: readonly (string | InMemoryTag)[] | undefined,
     private readonly clock: Clock,
   ) {
-    const all = tags?.map((given) => ({ step: STEP, ...(typeof given === 'string' ? { tag: given } : given) }));
+    const all = tags?.map(newTagOf);
     all?.forEach(assertNewTag);
     this.declared = all && new Map(all.map((tag) => [tag.tag, tag]));
   }
@@ -59,16 +53,16 @@ export class InMemoryTags {
     return { period, ranges: this.takeFrom(periodRow(name, period), tag, count) };
   }
 
-  private find(name: string): Tag {
+  private find(name: string): NewTag {
     assertTag(name);
-    if (this.declared === undefined) return { tag: name, step: STEP };
+    if (this.declared === undefined) return newTagOf(name);
     const tag = this.declared.get(name);
     if (tag === undefined) throw unknownTag(name);
     return tag;
   }
 
   /** A range ends with each step, as the segments of a database do. */
-  private takeFrom(row: string, tag: Tag, count: number): IdRange[] {
+  private takeFrom(row: string, tag: NewTag, count: number): IdRange[] {
     const first = this.position(row, tag);
     const last = first + BigInt(count) - 1n;
     if (last > lastOf(tag)) throw exhausted(tag);
@@ -83,19 +77,19 @@ export class InMemoryTags {
     return ranges;
   }
 
-  private position(row: string, tag: Tag): bigint {
+  private position(row: string, tag: NewTag): bigint {
     return this.positions.get(row) ?? startOf(tag);
   }
 }
 
-function startOf({ maxId = 1n }: Tag): bigint {
+function startOf({ maxId = 1n }: NewTag): bigint {
   return maxId;
 }
 
-function lastOf({ max }: Tag): bigint {
+function lastOf({ max }: NewTag): bigint {
   return max ?? MAX_ID - 1n;
 }
 
-function exhausted({ tag, max }: Tag): LeafError {
+function exhausted({ tag, max }: NewTag): LeafError {
   return new LeafError('LEAF_TAG_EXHAUSTED', `Tag "${tag}" has no IDs left below its last ID ${max ?? MAX_ID - 1n}.`);
 }

@@ -12,22 +12,15 @@ import type { FileRecord } from './worker-file';
  * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` when the file does not prove that, `LEAF_CLOCK_BEHIND`
  */
 export async function startFromFile(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim> {
-  const { parts, options, claims, holder, wait, found } = context;
+  const { parts, options, claims, holder, found } = context;
   const problem = holder.disproved
     ? 'the registry has reported that the worker ID may belong to another server'
     : cannotStandIn(found, claims.description, options.layout);
   if (found === undefined || problem !== undefined) {
-    throw new LeafError(
-      'LEAF_REGISTRY_UNREACHABLE',
-      `${error.message} This server cannot start from the worker file ${parts.file?.path ?? ''} instead: ${problem ?? ''}. Make the registry reachable, and restart this server.`,
-      { cause: error, retryAfterMs: 1000 },
-    );
+    throw noStandIn(error, parts.file?.path ?? '', problem ?? '');
   }
   const floor = Math.max(found.ceiling, holder.newest());
-  for (let left = floor - parts.clock.now(); left >= 0; left = floor - parts.clock.now()) {
-    if (left > options.horizonMs) throw clockBehind(claims.description, floor, left, options.horizonMs);
-    await wait(left + 1, reserved(claims.description, left));
-  }
+  await untilPassed(context, floor, options.horizonMs);
   const { registryId: id, generation, origin, began } = found;
   const claim = new WorkerClaim(claims, holder, {
     ...{ workerId: found.workerId, floor, before: found, stored: undefined },
@@ -39,10 +32,32 @@ export async function startFromFile(context: AcquisitionContext, error: LeafErro
   return claim;
 }
 
+/** @throws LeafError `LEAF_CLOCK_BEHIND` when `floor` is more than `longestMs` ahead of the clock */
+export async function untilPassed(
+  { parts, claims, wait }: AcquisitionContext,
+  floor: number,
+  longestMs: number,
+): Promise<void> {
+  for (let left = floor - parts.clock.now(); left >= 0; left = floor - parts.clock.now()) {
+    if (left > longestMs) throw clockBehind(claims.description, floor, left, longestMs);
+    await wait(left + 1, reserved(claims.description, left));
+  }
+}
+
+/** The error of a start without the registry, when the file at `path` cannot replace it. */
+export function noStandIn(error: LeafError, path: string, problem: string): LeafError {
+  return new LeafError(
+    'LEAF_REGISTRY_UNREACHABLE',
+    `${error.message} This server cannot start from the worker file ${path} instead: ${problem}. Make the registry reachable, and restart this server.`,
+    { cause: error, retryAfterMs: 1000 },
+  );
+}
+
 function cannotStandIn(record: FileRecord | undefined, registry: string, layout: string): string | undefined {
   if (record === undefined) return 'it does not exist';
   if (record.registry !== registry) return `it belongs to the registry ${record.registry}`;
-  if (record.registryId === '') return 'an earlier version of Leaf wrote it, without the ID of the registry';
+  if (record.registryId === '')
+    return 'the registry has not confirmed its worker ID, which was imported, or an earlier version of Leaf wrote it';
   if (record.layout !== layout) return `it records the layout ${record.layout}, this server uses ${layout}`;
   if (record.state === 'released') return 'this server released the worker ID at its last stop';
   if (record.state === 'lost') return 'the worker ID may now belong to another server';

@@ -30,6 +30,9 @@ export type RegistryHistory = Pick<RegistryDocument, 'id' | 'generation'> & {
   readonly began?: number | undefined;
 };
 
+/** The history of a registry that has not answered yet. */
+export const UNKNOWN_REGISTRY: RegistryHistory = { id: '', generation: 0 };
+
 /**
  * Whether two reads belong to the same history. After two failovers in a row, the second to a copy without the first,
  * both generations have the same number, but different origins or start times.
@@ -66,6 +69,8 @@ const ATTEMPTS = 100;
 export class RegistryMemory {
   /** The latest generation, and when this server first read it, by the monotonic clock and by the wall clock. */
   private seen: { readonly generation: string; readonly at: number; readonly wall: number } | undefined;
+  /** Whether the registry has answered this server, even if the answer was refused. */
+  hasAnswered = false;
 
   constructor(
     private readonly store: WorkerStore,
@@ -82,6 +87,7 @@ export class RegistryMemory {
   async open(onAnswer?: AnswerListener): Promise<OpenRegistry> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const stored = await this.store.readRegistry();
+      this.hasAnswered = true;
       await onAnswer?.(stored);
       const { document, origin } = stored;
       if (document === undefined) await this.refuseRivals();

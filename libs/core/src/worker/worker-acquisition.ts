@@ -27,7 +27,7 @@ export interface AcquisitionContext {
 /** Polling interval during waits, in milliseconds. */
 const POLL_MS = 500;
 /** Longer than the report interval of the Java service, in milliseconds. */
-const FOREIGN_WATCH_MS = 4000;
+export const FOREIGN_WATCH_MS = 4000;
 /** Maximum number of rounds. A round fails only if other servers take every candidate first. */
 const ROUNDS = 200;
 

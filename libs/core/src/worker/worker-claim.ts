@@ -3,23 +3,30 @@ import type { ClaimContext, ClaimStart } from './claim-context';
 import { leaseLost, recordContested } from './claim-errors';
 import { formatInstance } from './instance';
 import type { LeaseHolder } from './lease-holder';
-import { isAnswerOf, isSameHistory, type OpenRegistry, type RegistryHistory } from './registry-memory';
-import { attemptsOf, type FileRecord, withAttempt } from './worker-file';
+import {
+  isAnswerOf,
+  isSameHistory,
+  type OpenRegistry,
+  type RegistryHistory,
+  UNKNOWN_REGISTRY,
+} from './registry-memory';
+import { type Relation, relationOf } from './record-relation';
+import { type FileRecord, withAttempt } from './worker-file';
 import type { StoredWorker, WorkerRecord } from './worker-store';
 
 /** Maximum number of attempts of a write that loses races against other servers. */
 const ATTEMPTS = 10;
 
 /**
- * An acquired worker ID, which can be extended and released. After a write without a reply, it reads the outcome back.
- *
- * A record contains the lease ID of its holder and the number of the write, so reading it back distinguishes four
- * cases: *ours*, *behind* (ours, but older than a confirmed write), *gone* and *another's*. If the registry has its
- * full history, the last three are final: a second server with this address has written, or records were changed by
+ * An acquired worker ID, which can be extended and released. After a write without a reply, it reads the outcome back,
+ * as a {@link Relation}: *ours*, *behind*, *gone* or *another's*. If the registry has its full history, the last three are final: a second server with this address has written, or records were changed by
  * hand (R7). If the registry has a new ID or generation, it has lost its history: a holder whose ceiling has not passed
  * registers again, by a create, or by a replace that only raises the ceiling (R5); any other holder must acquire again.
  * A holder in a pool that finds another's lease must also acquire again: it was disconnected until its ceiling had
  * passed.
+ *
+ * An imported worker ID is extended only in the registry, never in the worker file. If its record is not *ours*, this
+ * server must acquire again.
  */
 export class WorkerClaim {
   readonly workerId: number;
@@ -84,11 +91,8 @@ export class WorkerClaim {
     } catch (error) {
       const state = hasCode(error, 'LEAF_LEASE_LOST') ? 'lost' : this.fileState();
       // If the ceiling has passed, this server was suspended and may have been replaced.
-      const standsIn =
-        hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') &&
-        file !== undefined &&
-        state === 'held' &&
-        clock.now() <= this.ceiling;
+      const mayStandIn = file !== undefined && state === 'held' && !this.isImported;
+      const standsIn = mayStandIn && hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') && clock.now() <= this.ceiling;
       if (!standsIn) {
         // The next start needs to know how many writes may still be applied.
         await file?.write(this.fileRecord(state)).catch(() => undefined);
@@ -173,7 +177,7 @@ export class WorkerClaim {
       if (relation === 'another' && !this.context.exclusive) return undefined;
       throw this.lost(relation);
     }
-    if (relation === 'another' || !this.mayRegister()) return undefined;
+    if (relation === 'another' || (relation === 'gone' && this.isImported) || !this.mayRegister()) return undefined;
     // The record may lack our latest writes: never lower its ceiling.
     const record = this.holder.record(Math.max(ceiling, this.ceiling, current?.record.ceiling ?? 0));
     const registered =
@@ -188,8 +192,8 @@ export class WorkerClaim {
       if (current === undefined) return undefined;
       throw this.unreachable(`could not be written in ${ATTEMPTS} attempts`);
     }
+    if (!this.isImported) this.registrations++;
     this.registry = open.document;
-    this.registrations++;
     this.unsettled = open.document.floor === undefined;
     return registered;
   }
@@ -212,28 +216,23 @@ export class WorkerClaim {
   }
 
   /**
-   * A ceiling protects the worker ID only if it has not passed, even by a clock that is ahead by the allowed offset.
+   * A ceiling protects the worker ID only if it has not passed, even by a clock that is ahead by the allowed offset. No
+   * other server knows the ceiling of an imported worker ID.
    */
   private mayRegister(): boolean {
-    return this.context.clock.now() <= this.ceiling - this.context.maxClockOffsetMs;
+    const { clock, maxClockOffsetMs } = this.context;
+    return clock.now() <= this.ceiling - (this.isImported ? 0 : maxClockOffsetMs);
   }
 
-  private relationOf(record: WorkerRecord | undefined): 'ours' | 'behind' | 'gone' | 'another' {
-    if (record === undefined) return 'gone';
-    const { leaseId, write, ceiling } = record;
-    if (leaseId === this.holder.leaseId) {
-      // In a table, the Java service writes only the time. Several servers may give their writes the same number.
-      const isSame = write === this.confirmed && ceiling === this.confirmedCeiling;
-      if (write === this.confirmed && !isSame && !this.holder.shared) return 'another';
-      return write >= this.confirmed ? 'ours' : 'behind';
-    }
-    const { before } = this;
-    if (this.confirmed > 0 || before === undefined || leaseId === undefined) return 'another';
-    if (attemptsOf(before.attempt).includes(leaseId)) return 'ours';
-    // A process that died during a report may have sent more writes than its file records: at most two, if no other
-    // server writes.
-    if (leaseId !== before.leaseId || write > before.attempted + 2) return 'another';
-    return write >= before.write ? 'ours' : 'behind';
+  /** Whether the registry has not confirmed an imported worker ID yet. */
+  private get isImported(): boolean {
+    return this.registry === UNKNOWN_REGISTRY;
+  }
+
+  private relationOf(record: WorkerRecord | undefined): Relation {
+    const { holder, confirmed, confirmedCeiling, before } = this;
+    const importedAt = this.isImported ? this.floor : undefined;
+    return relationOf(record, holder, { confirmed, confirmedCeiling, before, importedAt });
   }
 
   /** After registering again, also ends the grace period, so that later newcomers do not wait for it. */

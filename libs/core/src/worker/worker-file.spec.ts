@@ -1,37 +1,11 @@
 import type { Instance } from './instance';
+import { InMemoryWorkerFile } from '../../../../test/support/fakes/in-memory-worker-file';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
 import { FIXED_GRACE_MS, givenTwice, LeaseRig, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
-import { LeafError } from '../errors/leaf-error';
-import { type FileRecord, WorkerFile } from './worker-file';
 import type { StoredWorker } from './worker-store';
 
 const START = 1_700_000_000_000;
-
-/** A disk of one server, which survives its processes. */
-class MemoryFile extends WorkerFile {
-  readonly path = 'memory';
-  record: FileRecord | undefined;
-  /** Number of following writes that fail, as on a full disk. */
-  failing = 0;
-
-  open(): Promise<FileRecord | undefined> {
-    return Promise.resolve(this.record);
-  }
-
-  write(record: FileRecord): Promise<void> {
-    if (this.failing > 0) {
-      this.failing--;
-      return Promise.reject(new LeafError('LEAF_REGISTRY_UNREACHABLE', 'The disk is full.'));
-    }
-    this.record = record;
-    return Promise.resolve();
-  }
-
-  close(): void {
-    this.failing = 0;
-  }
-}
 
 /** A table: a row is the record of an instance only while it has its name. */
 class TableStore extends InMemoryWorkerStore {
@@ -44,12 +18,12 @@ class TableStore extends InMemoryWorkerStore {
 describe('The worker file', () => {
   let clock: FakeClock;
   let workers: InMemoryWorkers;
-  let file: MemoryFile;
+  let file: InMemoryWorkerFile;
 
   beforeEach(() => {
     clock = new FakeClock(START);
     workers = new InMemoryWorkers();
-    file = new MemoryFile();
+    file = new InMemoryWorkerFile();
   });
 
   it('does not replace the registry after it reports that the number belongs to another address', async () => {

@@ -7,8 +7,9 @@ import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
 import { type RegistryHistory, RegistryMemory } from './registry-memory';
 import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRule } from './registry-options';
-import { WorkerAcquisition } from './worker-acquisition';
+import { type AcquisitionContext, WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
+import { importWorker } from './worker-import';
 import type { WorkerUsage } from './worker-policy';
 import type { Peer, StoredWorker } from './worker-store';
 import { windowOf } from './window-holder';
@@ -85,7 +86,7 @@ export class WorkerRegistry {
       } catch (error) {
         if (!hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') || parts.file === undefined) throw error;
         if (attempt === TRIES_BEFORE_FILE) {
-          return startFromFile({ ...context, clockCompared: false, lead: 0 }, error);
+          return this.startWithout({ ...context, clockCompared: false, lead: 0 }, error);
         }
       }
     }
@@ -209,6 +210,18 @@ export class WorkerRegistry {
   async close(): Promise<void> {
     this.parts.file?.close();
     await this.parts.store.close();
+  }
+
+  /**
+   * Imports a worker ID only at the first start, and only if the registry has not answered: what it knows may contradict
+   * the imported file.
+   *
+   * @param error why the registry cannot be reached
+   */
+  private startWithout(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim> {
+    const { importFile } = this.parts;
+    const imports = importFile !== undefined && context.found === undefined && !this.claims.memory.hasAnswered;
+    return imports ? importWorker(context, importFile, error) : startFromFile(context, error);
   }
 
   /** Runs before a worker ID is acquired, so that a wrong clock does not reserve time. */

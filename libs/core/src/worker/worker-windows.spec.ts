@@ -14,10 +14,10 @@ describe('WorkerWindows', () => {
   let workers: InMemoryWorkers;
   let first: ReturnType<typeof server>;
 
-  function server(number: number, at = clock, maxWorkerId = 1023) {
+  function server(number: number, at = clock, maxWorkerId = 1023, most = 3) {
     const store = new InMemoryWorkerStore(workers);
     const rig = new LeaseRig(at, store, { policy: 'pool', instance: { port: number }, maxWorkerId });
-    const windows = new WorkerWindows(rig.registry, { ip: '10.0.0.7', port: number }, at, 3);
+    const windows = new WorkerWindows(rig.registry, { ip: '10.0.0.7', port: number }, at, most);
     return { rig, store, windows };
   }
 
@@ -150,6 +150,12 @@ describe('WorkerWindows', () => {
     });
     await clock.advance(MINUTE + 1);
     await first.windows.issue(LEASE, 'billing', MINUTE);
+  });
+
+  it('leaves a quarter of the worker IDs to servers', async () => {
+    const { windows } = server(2, clock, 3, 1000);
+    for (let n = 0; n < 3; n++) await windows.issue(lease(n), 'billing', MINUTE);
+    await expect(windows.issue(LEASE, 'billing', MINUTE)).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
   });
 
   it('does not free a long window that nobody has extended for a horizon', async () => {

@@ -8,6 +8,8 @@ import type { StoredWorker } from './worker-store';
 
 /** Shortest and longest window, and the default, in milliseconds. */
 export const WINDOW_MS = { least: 10_000, most: 86_400_000, default: 60_000 } as const;
+/** Largest share of the worker IDs that windows may have: servers need some, too. */
+const LARGEST_SHARE = 0.75;
 /** How often a request begins again when another one with the same lease acquires a worker ID at the same time. */
 const ATTEMPTS = 5;
 
@@ -43,13 +45,17 @@ export class WorkerWindows {
   private readonly held = new Map<string, HeldWindow>();
   private readonly turns = new Map<string, Promise<unknown>>();
 
-  /** @param most largest number of windows at the same time; the other worker IDs remain for servers */
+  private readonly most: number;
+
+  /** @param most largest number of windows at the same time; never more than three quarters of the worker IDs */
   constructor(
     private readonly registry: WorkerRegistry,
     private readonly server: Instance,
     private readonly clock: Clock,
-    private readonly most: number,
-  ) {}
+    most: number,
+  ) {
+    this.most = Math.min(most, Math.floor((registry.options.maxWorkerId + 1) * LARGEST_SHARE));
+  }
 
   /** Whether the registry is a pool: only its worker IDs can be handed out. */
   get supported(): boolean {

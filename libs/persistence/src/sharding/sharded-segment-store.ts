@@ -33,8 +33,8 @@ export class ShardedSegmentStore extends SegmentStore {
   /** The tags in each database that belong to another one, as of its last response. */
   private readonly misplaced = new Map<Shard, ReadonlySet<string>>();
   private readonly shared = new SharedTags();
-  /** Tags whose row is behind a row in another database. */
-  private readonly behind = new Map<string, LeafError>();
+  /** Tags with a leftover row in another database that may be above the row in use. */
+  private readonly unproven = new Set<string>();
 
   constructor(
     private readonly shards: Shards,
@@ -86,7 +86,7 @@ export class ShardedSegmentStore extends SegmentStore {
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
     const owner = this.shards.of(tag);
     if (this.shared.has(tag)) return this.shared.allocate(tag, owner, size);
-    this.assertNotBehind(tag);
+    await this.assertNotBehind(tag);
     try {
       return await owner.stores.segments.allocate(tag, size);
     } catch (error) {
@@ -95,13 +95,14 @@ export class ShardedSegmentStore extends SegmentStore {
     }
   }
 
-  /** Queries the databases in parallel. */
+  /** Queries the databases in parallel. Tags that need more than their owner are allocated one by one. */
   override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
     const answers = new Map<AllocationRequest, Allocation | LeafError>();
-    const shards = new Set(requests.map(({ tag }) => this.shards.of(tag)));
+    const plain = requests.filter(({ tag }) => !this.shared.has(tag) && !this.unproven.has(tagOfRow(tag)));
+    const shards = new Set(plain.map(({ tag }) => this.shards.of(tag)));
     await Promise.all(
       Array.from(shards, async (shard) => {
-        const own = requests.filter(({ tag }) => this.shards.of(tag) === shard);
+        const own = plain.filter(({ tag }) => this.shards.of(tag) === shard);
         const found = await orRefusal(allocateFrom(shard, own));
         own.forEach((request, index) => {
           const answer = found instanceof LeafError ? found : found[index];
@@ -109,7 +110,12 @@ export class ShardedSegmentStore extends SegmentStore {
         });
       }),
     );
-    return requests.flatMap((request) => answers.get(request) ?? []);
+    return Promise.all(
+      requests.map(async (request) => {
+        const { tag, size } = request;
+        return answers.get(request) ?? (await orRefusal(this.allocate(tag, size)));
+      }),
+    );
   }
 
   override databaseOf(tag: string): string {
@@ -127,7 +133,7 @@ export class ShardedSegmentStore extends SegmentStore {
   }
 
   async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
-    this.assertNotBehind(tag);
+    await this.assertNotBehind(tag);
     return this.shards.of(tag).stores.segments.beginPeriod(tag, kind, period, least);
   }
 
@@ -175,7 +181,7 @@ export class ShardedSegmentStore extends SegmentStore {
       const here = listed.filter(isHere);
       this.known.set(shard, new Map(here.map((entry) => [entry.tag, entry])));
       const others = listed.length > here.length ? listed.filter((entry) => !isHere(entry)) : [];
-      await this.noteMisplaced(shard, new Set(others.map(({ tag }) => tag)));
+      this.noteMisplaced(shard, new Set(others.map(({ tag }) => tag)));
       return true;
     } catch (error) {
       this.events.onShardFailed(shard.name, error);
@@ -183,32 +189,38 @@ export class ShardedSegmentStore extends SegmentStore {
     }
   }
 
-  private async noteMisplaced(shard: Shard, tags: ReadonlySet<string>): Promise<void> {
+  private noteMisplaced(shard: Shard, tags: ReadonlySet<string>): void {
     const before = this.misplaced.get(shard);
     this.misplaced.set(shard, tags);
     for (const tag of tags) {
-      const isNew = before?.has(tag) !== true;
-      if (isNew) this.events.onMisplaced(tag, shard.name, this.shards.of(tag).name);
-      if (isNew || this.behind.has(tag)) await this.compare(tag, shard);
+      if (before?.has(tag) === true) continue;
+      this.events.onMisplaced(tag, shard.name, this.shards.of(tag).name);
+      this.unproven.add(tag);
     }
-    for (const tag of before ?? []) if (!tags.has(tag)) this.behind.delete(tag);
   }
 
-  /** For a tag with two rows: the row in use must not be behind the leftover row. */
-  private async compare(tag: string, shard: Shard): Promise<void> {
+  /**
+   * For a tag with several rows: the row in use must not be behind a leftover row.
+   *
+   * @param row name of a tag, or of one of its periods
+   * @throws LeafError `LEAF_TAG_ROW_INVALID`; `LEAF_STORE_UNAVAILABLE` while a row cannot be read
+   */
+  private async assertNotBehind(row: string): Promise<void> {
+    const tag = tagOfRow(row);
+    if (!this.unproven.has(tag)) return;
     const owner = this.shards.of(tag);
-    const [own, left] = await Promise.all([owner.stores.tags.current(tag), shard.stores.tags.current(tag)]);
-    const { name } = owner;
-    if (own === undefined || left === undefined) this.behind.delete(tag);
-    else if (own.reset !== undefined) this.behind.set(tag, rowInvalid(periodsElsewhere(tag, shard.name, name)));
-    else if (own.maxId >= left.maxId) this.behind.delete(tag);
-    else this.behind.set(tag, rowInvalid(behind(tag, name, shard.name, left.maxId)));
-  }
-
-  /** @param row name of a tag, or of one of its periods */
-  private assertNotBehind(row: string): void {
-    const behind = this.behind.get(tagOfRow(row));
-    if (behind !== undefined) throw behind;
+    const own = await owner.stores.tags.current(tag);
+    if (own === undefined) {
+      this.assertNowhere(tag, owner);
+      return;
+    }
+    for (const { name, stores } of this.shards.all.filter((shard) => this.misplaced.get(shard)?.has(tag) === true)) {
+      const left = await stores.tags.current(tag);
+      if (left === undefined) continue;
+      if (own.reset !== undefined) throw rowInvalid(periodsElsewhere(tag, name, owner.name));
+      if (left.maxId > own.maxId) throw rowInvalid(behind(tag, owner.name, name, left.maxId));
+    }
+    this.unproven.delete(tag);
   }
 
   /** For a tag without a row in its owner. */

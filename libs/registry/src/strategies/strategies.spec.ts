@@ -102,6 +102,15 @@ describe('a strategy', () => {
     expect(registryFromSettings(name, settings({ fileFallback: false }))).not.toHaveProperty('fileDirectory');
   });
 
+  it('zk_normal imports a worker file of the Java service into the first process', () => {
+    const options = registryFromSettings('zk_normal', settings({ javaWorkerFile: '/tmp/java' }));
+    expect(options).toMatchObject({ javaWorkerFile: '/tmp/java', fileDirectory: directory });
+    expect(strategyOf(options).ofProcess(SERVER, 1)).not.toHaveProperty('javaWorkerFile');
+    expect(() => create({ strategy: 'zk_normal', ...ZOOKEEPER, javaWorkerFile: '/tmp/java' })).toThrow(
+      'registry.javaWorkerFile needs registry.fileDirectory',
+    );
+  });
+
   it('local gives the processes of a server the worker IDs that follow', () => {
     const options = registryFromSettings('local', settings());
     const workers = { '10.0.0.7#1:8080': 4, '10.0.0.8:8080': 8 };

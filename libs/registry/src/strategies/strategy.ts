@@ -1,5 +1,5 @@
 import type { Clock, Instance, RandomSource, WorkerStore } from '@leaf-ids/core';
-import type { Rule, WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
+import type { ImportFile, Rule, WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
 
 /** The dependencies of a strategy. */
 export interface StrategyContext {
@@ -17,6 +17,8 @@ export interface StrategyParts {
   readonly store: WorkerStore;
   /** Replaces the registry while it cannot be reached; optional. */
   readonly file?: WorkerFile;
+  /** Replaces it as long as `file` does not exist; optional. */
+  readonly importFile?: ImportFile;
   /** The store never loses a confirmed write: newcomers do not wait in a new registry. */
   readonly remembers: boolean;
 }
@@ -35,6 +37,8 @@ export interface RegistrySettings {
   readonly accept: readonly string[];
   readonly localWorkers: Readonly<Record<string, number>>;
   readonly zookeeper: { readonly address: string; readonly auth?: string };
+  /** Worker file of the Java server that this server replaces. */
+  readonly javaWorkerFile?: string;
   /** URL of this server for other servers: `http://10.0.0.7:8080`. */
   readonly url: string;
 }

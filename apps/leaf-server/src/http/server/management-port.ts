@@ -15,7 +15,7 @@ export class ManagementPort {
   private server: HttpServer | undefined;
   private closed: Promise<unknown> | undefined;
 
-  /** @param address undefined: there is no such port, and the public port serves every route */
+  /** @param address undefined: disabled; the public port serves every route */
   constructor(private readonly address: ManagementAddress | undefined) {}
 
   get isOn(): boolean {

@@ -1,4 +1,5 @@
-import type { DatabaseReport } from '@leaf-ids/persistence';
+import { table } from '@leaf-ids/core/internal';
+import type { DatabaseReport } from './database-report';
 
 /** Formats a report for a terminal: two tables, then the problems to fix. */
 export function reportText({ ok, databases, tags, problems }: DatabaseReport): string {
@@ -13,15 +14,4 @@ export function reportText({ ok, databases, tags, problems }: DatabaseReport): s
     ...(rows.length === 0 ? [] : [...table(['TAG', 'IN', 'BELONGS TO', 'NEXT ID', 'STATE'], rows), '']),
     ...verdict,
   ].join('\n');
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const lines = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) =>
-    line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }

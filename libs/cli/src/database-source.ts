@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs';
+import { Logger } from '@nestjs/common';
+import {
+  BitLayout,
+  type BitLayoutOptions,
+  DEFAULT_LAYOUT,
+  type IdRange,
+  type IdService,
+  LeafError,
+  type NewTag,
+  type SnowflakeParts,
+  SystemClock,
+  type TagStore,
+} from '@leaf-ids/core';
+import { assertTag, parseLayout, systemRandom, type TagView, unknownTag, viewOfTag } from '@leaf-ids/core/internal';
+import { Leaf, type LeafOptions } from '@leaf-ids/id';
+import {
+  checkDatabases,
+  createDatabaseNames,
+  createTagStore,
+  LazyDatabase,
+  openDatabase,
+  parseDatabaseUrl,
+  POOL_WORKERS,
+  reportText,
+  SqlWorkerStore,
+} from '@leaf-ids/persistence';
+import type { Result, Source, TagList } from './source';
+
+/** How long a worker ID stays reserved after a crash of the command, in milliseconds. */
+const HORIZON_MS = 10_000;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** The database of servers, which may run or not. Creates no tables. */
+export class DatabaseSource implements Source {
+  private readonly clock = new SystemClock();
+  private readonly target: ReturnType<typeof parseDatabaseUrl>;
+  private readonly onCloseProblem = (step: string, problem: string): void => this.warn(`${step}: ${problem}`);
+
+  /** @throws LeafError `LEAF_CONFIG_INVALID` */
+  constructor(
+    private readonly url: string,
+    private readonly warn: (text: string) => void,
+  ) {
+    this.target = parseDatabaseUrl(url);
+    const report = (message: unknown): void => this.warn(String(message));
+    Logger.overrideLogger({ log: () => undefined, warn: report, error: report });
+  }
+
+  nextIds(tag: string, count: number): Promise<bigint[]> {
+    return this.withSegments((ids) => ids.nextIds(tag, count));
+  }
+
+  nextRanges(tag: string, count: number): Promise<IdRange[]> {
+    return this.withSegments((ids) => ids.nextRanges(tag, count));
+  }
+
+  async snowflakes(count: number): Promise<bigint[]> {
+    const layout = await this.recordedLayout();
+    if (layout === undefined) {
+      throw new LeafError(
+        'LEAF_CONFIG_INVALID',
+        `The servers of ${this.target.description} do not take their worker IDs from a pool in this database, so a snowflake ID of this command might not be unique. Take it from a server: --url or LEAF_URL.`,
+      );
+    }
+    const snowflake = { registry: 'database', layout, horizonMs: HORIZON_MS } as const;
+    return this.withLeaf({ segment: false, snowflake }, (ids) => ids.snowflakes(count));
+  }
+
+  async decode(id: bigint): Promise<SnowflakeParts> {
+    return new BitLayout((await this.recordedLayout()) ?? DEFAULT_LAYOUT).decompose(id);
+  }
+
+  listTags(after: string | undefined, limit: number): Promise<TagList> {
+    return this.withTags(async (store) => {
+      const rows = await store.list({ after, limit: limit + 1 });
+      const tags = rows.slice(0, limit).map(viewOfTag);
+      return { tags, next: rows.length > limit ? (tags.at(-1)?.tag ?? null) : null };
+    });
+  }
+
+  findTag(tag: string): Promise<TagView> {
+    assertTag(tag);
+    return this.withTags(async (store) => {
+      const row = await store.find(tag);
+      if (row === undefined) throw unknownTag(tag);
+      return viewOfTag(row);
+    });
+  }
+
+  createTag(tag: NewTag): Promise<TagView> {
+    return this.withTags(async (store) => viewOfTag(await store.create(tag)));
+  }
+
+  async check(): Promise<Result> {
+    const report = await checkDatabases({ url: this.url, migrate: false }, this.clock, systemRandom);
+    return { text: reportText(report), json: report, failed: !report.ok };
+  }
+
+  /** Each method closes what it opens. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Fails at once if the database cannot be used. */
+  private async withSegments<T>(act: (ids: IdService) => Promise<T>): Promise<T> {
+    await this.withTags(() => Promise.resolve());
+    return this.withLeaf({}, act);
+  }
+
+  private async withLeaf<T>(options: Partial<LeafOptions>, act: (ids: IdService) => Promise<T>): Promise<T> {
+    const stopping = new AbortController();
+    const stop = (signal: NodeJS.Signals): void =>
+      stopping.abort(new LeafError('LEAF_NOT_READY', `The command was stopped by ${signal}.`));
+    // A stop in between would keep the worker ID reserved. A second signal ends the process.
+    for (const signal of SIGNALS) process.once(signal, stop);
+    try {
+      const leaf = await Leaf.start({ database: this.url, migrate: false, signal: stopping.signal, ...options });
+      try {
+        return await act(leaf.ids);
+      } finally {
+        await leaf.stop();
+      }
+    } finally {
+      for (const signal of SIGNALS) process.removeListener(signal, stop);
+    }
+  }
+
+  private async withTags<T>(act: (store: TagStore) => Promise<T>): Promise<T> {
+    this.assertFile();
+    const { target, onCloseProblem } = this;
+    const opened = await openDatabase(
+      { target, migrate: false, attempts: 1, onCloseProblem },
+      this.clock,
+      systemRandom,
+    );
+    try {
+      const names = await createDatabaseNames(opened).list();
+      if (names.length === 0) return await act(createTagStore(opened));
+      throw new LeafError(
+        'LEAF_CONFIG_INVALID',
+        `The database ${target.description} is one of several (${names.join(', ')}), and a tag of the others must not get IDs from it. Use a server: --url or LEAF_URL.`,
+      );
+    } finally {
+      await opened.destroy();
+    }
+  }
+
+  /** The layout of the pool of worker IDs in this database; undefined if servers do not use it. */
+  private async recordedLayout(): Promise<BitLayoutOptions | undefined> {
+    const { target, onCloseProblem } = this;
+    // The worker IDs of an SQLite database are in another place.
+    if ('file' in target) return undefined;
+    const database = new LazyDatabase({ target, migrate: false, onCloseProblem }, this.clock, systemRandom);
+    try {
+      const { document } = await new SqlWorkerStore(database, POOL_WORKERS).readRegistry();
+      return document?.strategy === 'database' ? parseLayout(document.layout) : undefined;
+    } finally {
+      await database.close();
+    }
+  }
+
+  /** SQLite would create the file. */
+  private assertFile(): void {
+    const { target } = this;
+    if (!('file' in target) || (target.file !== undefined && existsSync(target.file))) return;
+    throw new LeafError(
+      'LEAF_DATABASE_UNUSABLE',
+      `The database ${target.description} does not exist. A server creates it at its first start; correct --database or LEAF_DATABASE_URL.`,
+    );
+  }
+}

@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { leaf } from '../../../test/support/leaf-command';
+import { tokenOf } from './options';
+
+const COMMANDS = ['next', 'snowflake', 'range', 'decode', 'tags', 'check'];
+
+describe('the usage', () => {
+  it('names every command, and the variables', async () => {
+    const { code, out, err } = await leaf(['--help']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^Usage: leaf /);
+    for (const command of COMMANDS) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
+    for (const variable of ['LEAF_URL', 'LEAF_DATABASE_URL', 'LEAF_TOKEN', 'LEAF_TOKEN_FILE']) {
+      expect(out).toContain(variable);
+    }
+  });
+
+  it.each(COMMANDS)('of %s has the options of every command', async (command) => {
+    const { code, out } = await leaf([command, '--help']);
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`^Usage: leaf ${command} `));
+    for (const option of ['--url', '--database', '--json']) expect(out).toContain(option);
+  });
+
+  it.each(['-v', '--version'])('%s is the version', async (option) => {
+    expect(await leaf([option])).toEqual({ code: 0, out: '1.2.3\n', err: '' });
+  });
+
+  it('is an error without a command', async () => {
+    const { code, out, err } = await leaf([]);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^Usage: leaf /);
+  });
+});
+
+it.each<[string[], string]>([
+  [['nxt'], "unknown command 'nxt' (Did you mean next?)"],
+  [['next'], "missing required argument 'tag'"],
+  [['next', 'order', '5'], 'too many arguments'],
+  [['next', 'order', '--token', 'secret'], "unknown option '--token'"],
+  [['next', 'order', '-n', '0'], 'Use a whole number from 1 to 10000'],
+  [['next', 'order', '-n', '10001'], 'Use a whole number from 1 to 10000'],
+  [['next', 'order', '-n', '1e3'], 'Use a whole number from 1 to 10000'],
+  [['snowflake', '-n', 'x'], 'Use a whole number from 1 to 10000'],
+  [['range', 'order'], "required option '-n, --count <n>' not specified"],
+  [['range', 'order', '-n', '1000001'], 'Use a whole number from 1 to 1000000'],
+  [['decode', '-1'], 'Use a whole number from 0 to 9223372036854775807'],
+  [['decode', '9223372036854775808'], 'Use a whole number from 0 to 9223372036854775807'],
+  [['tags', 'list', '--limit', '1001'], 'Use a whole number from 1 to 1000'],
+  [['tags', 'create', 'x', '--order', 'loose'], 'Allowed choices are relaxed, strict'],
+  [['check', '--timeout', '0'], 'Use a whole number from 1 to 600000'],
+  [['check', '--url', 'leaf:8080'], 'Use an http or https URL'],
+  [['check', '--url', 'http://a', '--database', 'sqlite:a'], '--url and --database exclude each other'],
+])('refuses %j with exit code 2', async (args, message) => {
+  const { code, out, err } = await leaf(args);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(/^leaf: [^\n]+\. leaf --help shows the usage\.\n$/);
+  expect(err).toContain(message);
+});
+
+it('refuses an invalid URL in a variable', async () => {
+  const { code, err } = await leaf(['check'], { LEAF_URL: 'leaf' });
+  expect(code).toBe(2);
+  expect(err).toContain('LEAF_URL is invalid. Use an http or https URL');
+});
+
+describe('leaf decode without a server', () => {
+  const parts = {
+    id: '1169786042799259000',
+    timestamp: 1567733700834,
+    time: '2019-09-06T01:35:00.834Z',
+    workerId: 39,
+    sequence: 3448,
+  };
+
+  it('uses the default layout', async () => {
+    const { code, out, err } = await leaf(['decode', parts.id, '--json'], { LEAF_URL: '' });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(JSON.parse(out)).toEqual(parts);
+    const { out: text } = await leaf(['decode', parts.id]);
+    expect(text).toMatch(/^time {7}2019-09-06T01:35:00\.834Z\nworkerId {3}39\n/m);
+  });
+});
+
+describe('the token', () => {
+  let directory: string;
+
+  beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), 'leaf-cli-'))));
+  afterAll(() => rm(directory, { recursive: true }));
+
+  const options = { timeout: 1000 };
+
+  it('comes from a file or a variable, the option first', () => {
+    const file = join(directory, 'token');
+    writeFileSync(file, 'of-the-file\n');
+    expect(tokenOf(options, {})).toBeUndefined();
+    expect(tokenOf(options, { LEAF_TOKEN: '', LEAF_TOKEN_FILE: '' })).toBeUndefined();
+    expect(tokenOf(options, { LEAF_TOKEN: 'of-the-variable', LEAF_TOKEN_FILE: file })).toBe('of-the-variable');
+    expect(tokenOf(options, { LEAF_TOKEN_FILE: file })).toBe('of-the-file');
+    expect(tokenOf({ ...options, tokenFile: file }, { LEAF_TOKEN: 'of-the-variable' })).toBe('of-the-file');
+  });
+
+  it('names a file that cannot be read', async () => {
+    const file = join(directory, 'missing');
+    const { code, out, err } = await leaf(['tags', '--token-file', file]);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^leaf: The token file cannot be read: .+missing.+ \(LEAF_CONFIG_INVALID\)\n$/);
+  });
+});

@@ -1,0 +1,134 @@
+import type { Command } from 'commander';
+import { LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { codeOf, defaultLayout, reasonOf } from '@leaf-ids/core/internal';
+import { addCommonOptions, type CommonOptions, countOption, DEFAULT_URL, id, targetOf, tokenOf } from './options';
+import { createProgram, FAILED, runProgram, type Terminal } from './program';
+import { decoded, idList, rangeList } from './results';
+import { ServerSource } from './server-source';
+import type { Perform, Result, Source } from './source';
+import { addTagCommands } from './tag-commands';
+
+export interface LeafOptions {
+  readonly terminal: Terminal;
+  readonly env: NodeJS.ProcessEnv;
+  readonly version: string;
+}
+
+/**
+ * Runs `leaf`.
+ *
+ * @param args without the program and its file
+ * @returns the exit code
+ */
+export async function runLeaf(args: readonly string[], { terminal, env, version }: LeafOptions): Promise<number> {
+  const warn = (text: string): void => terminal.err(`leaf: ${oneLine(text)}\n`);
+  const program = createProgram('leaf', version, terminal)
+    .description('Unique 64-bit IDs from a Leaf server, or from its database.')
+    .configureHelp({ showGlobalOptions: true });
+  const outcome = { failed: false };
+
+  async function print(act: () => Promise<Result>, tag?: string): Promise<void> {
+    try {
+      const { text, json, note, failed: isFailure = false } = await act();
+      if (program.opts<CommonOptions>().json === true) terminal.out(`${JSON.stringify(json)}\n`);
+      else {
+        terminal.out(`${text}\n`);
+        if (note !== undefined) terminal.err(`${note}\n`);
+      }
+      outcome.failed = isFailure;
+    } catch (error) {
+      outcome.failed = true;
+      warn(failureText(error, tag));
+    }
+  }
+
+  /** Opens the source, and closes it before the result is printed. */
+  async function perform(act: (source: Source) => Promise<Result>, tag?: string): Promise<void> {
+    const options = program.opts<CommonOptions>();
+    const target = targetOf(options, program, env) ?? { url: DEFAULT_URL };
+    await print(async () => {
+      const source =
+        'url' in target
+          ? new ServerSource({ url: target.url, token: tokenOf(options, env), timeoutMs: options.timeout })
+          : await openDatabase(target.database, warn);
+      try {
+        return await act(source);
+      } finally {
+        await source.close();
+      }
+    }, tag);
+  }
+
+  addCommonOptions(program);
+  addIdCommands(program, perform);
+  program
+    .command('decode')
+    .description(
+      'show the time, the worker ID and the sequence of a snowflake ID; without a server, by the default layout',
+    )
+    .argument('<id>', 'snowflake ID', id)
+    .action((value: bigint) => {
+      const isLocal = targetOf(program.opts<CommonOptions>(), program, env) === undefined;
+      if (isLocal) return print(() => Promise.resolve(decoded(value, defaultLayout().decompose(value))));
+      return perform(async (source) => decoded(value, await source.decode(value)));
+    });
+  addTagCommands(program, perform);
+  program
+    .command('check')
+    .description('show whether the server is ready, or whether the tags of the database are consistent')
+    .action(() => perform((source) => source.check()));
+
+  const code = await runProgram(program, args);
+  return outcome.failed ? FAILED : code;
+}
+
+function addIdCommands(program: Command, perform: Perform): void {
+  program
+    .command('next')
+    .description('take the next IDs of a tag')
+    .argument('<tag>')
+    .addOption(countOption(MAX_BATCH_SIZE).default(1))
+    .action((tag: string, { count }: { count: number }) =>
+      perform(async (source) => idList(await source.nextIds(tag, count), { tag }), tag),
+    );
+  program
+    .command('snowflake')
+    .description('take snowflake IDs')
+    .addOption(countOption(MAX_BATCH_SIZE).default(1))
+    .action(({ count }: { count: number }) => perform(async (source) => idList(await source.snowflakes(count))));
+  program
+    .command('range')
+    .description('take the next IDs of a tag as ranges, first and last ID')
+    .argument('<tag>')
+    .addOption(countOption(MAX_RANGE_SIZE).makeOptionMandatory())
+    .action((tag: string, { count }: { count: number }) =>
+      perform(async (source) => rangeList(tag, await source.nextRanges(tag, count)), tag),
+    );
+}
+
+async function openDatabase(url: string, warn: (text: string) => void): Promise<Source> {
+  try {
+    const { DatabaseSource } = await import('./database-source.js');
+    return new DatabaseSource(url, warn);
+  } catch (error) {
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error) ?? '')) throw error;
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      'A database needs the package @leaf-ids/id and a driver: npm install @leaf-ids/id mysql2 (or pg, libsql).',
+      { cause: error },
+    );
+  }
+}
+
+/** @param tag the tag of the command */
+function failureText(error: unknown, tag: string | undefined): string {
+  if (!(error instanceof LeafError)) return reasonOf(error);
+  if (error.code === 'LEAF_TAG_NOT_FOUND' && tag !== undefined) {
+    return `There is no tag "${tag}". Create it: leaf tags create ${tag} (${error.code})`;
+  }
+  return `${error.message} (${error.code})`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
+}

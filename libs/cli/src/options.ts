@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { LeafError, MAX_ID } from '@leaf-ids/core';
+import { messageOf } from '@leaf-ids/core/internal';
+
+/** Where a server of the quick start listens. */
+export const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+/** The variables that only `leaf` reads. */
+export const LEAF_VARIABLES: readonly string[] = ['LEAF_URL', 'LEAF_TOKEN', 'LEAF_TOKEN_FILE'];
+
+const DEFAULT_TIMEOUT_MS = 5000;
+const MAX_TIMEOUT_MS = 600_000;
+
+/** The options of every command. */
+export interface CommonOptions {
+  readonly url?: string;
+  readonly database?: string;
+  readonly tokenFile?: string;
+  readonly timeout: number;
+  readonly json?: true;
+}
+
+/** What a command uses; undefined if neither options nor variables name it. */
+export type Target = { readonly url: string } | { readonly database: string } | undefined;
+
+export function addCommonOptions(program: Command): Command {
+  return program
+    .option('--url <url>', `server (LEAF_URL; default: ${DEFAULT_URL})`, httpUrl)
+    .option('--database <url>', 'database instead of a server (LEAF_DATABASE_URL)')
+    .option('--token-file <file>', 'file with the token of the server (LEAF_TOKEN_FILE; LEAF_TOKEN: the token)')
+    .option('--timeout <ms>', 'limit for the requests to a server', whole(1, MAX_TIMEOUT_MS), DEFAULT_TIMEOUT_MS)
+    .option('--json', 'print one JSON value');
+}
+
+/** `-n`, from 1 to `most`. */
+export function countOption(most: number): Option {
+  return new Option('-n, --count <n>', `number of IDs, 1 to ${most}`).argParser(whole(1, most));
+}
+
+/** An option takes precedence over a variable, and a server over a database. An empty variable is not set. */
+export function targetOf({ url, database }: CommonOptions, program: Command, env: NodeJS.ProcessEnv): Target {
+  if (url !== undefined && database !== undefined) program.error('--url and --database exclude each other');
+  if (url !== undefined) return { url };
+  if (database !== undefined) return { database };
+  const { LEAF_URL = '', LEAF_DATABASE_URL = '' } = env;
+  if (LEAF_URL !== '') {
+    if (!isHttpUrl(LEAF_URL)) program.error(`the variable LEAF_URL is invalid. ${HTTP_URL}`);
+    return { url: LEAF_URL };
+  }
+  return LEAF_DATABASE_URL === '' ? undefined : { database: LEAF_DATABASE_URL };
+}
+
+/** @throws LeafError `LEAF_CONFIG_INVALID` for a file that cannot be read */
+export function tokenOf({ tokenFile }: CommonOptions, env: NodeJS.ProcessEnv): string | undefined {
+  const { LEAF_TOKEN = '', LEAF_TOKEN_FILE = '' } = env;
+  if (tokenFile === undefined && LEAF_TOKEN !== '') return LEAF_TOKEN;
+  const file = tokenFile ?? LEAF_TOKEN_FILE;
+  if (file === '') return undefined;
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      `The token file cannot be read: ${messageOf(error)}. Correct --token-file or LEAF_TOKEN_FILE.`,
+    );
+  }
+}
+
+/** Parses a whole number. */
+export function whole(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** Parses an ID. */
+export function id(text: string): bigint {
+  const value = /^\d{1,19}$/.test(text) ? BigInt(text) : -1n;
+  if (value >= 0n && value <= MAX_ID) return value;
+  throw new InvalidArgumentError(`Use a whole number from 0 to ${MAX_ID}.`);
+}
+
+const HTTP_URL = `Use an http or https URL, such as ${DEFAULT_URL}.`;
+
+function httpUrl(text: string): string {
+  if (isHttpUrl(text)) return text;
+  throw new InvalidArgumentError(HTTP_URL);
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

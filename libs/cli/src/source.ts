@@ -1,0 +1,40 @@
+import type { IdRange, NewTag, SnowflakeParts } from '@leaf-ids/core';
+import type { TagView } from '@leaf-ids/core/internal';
+
+/** What a command prints. */
+export interface Result {
+  /** Lines for people, without the last line break. */
+  readonly text: string;
+  /** The value of `--json`. */
+  readonly json: unknown;
+  /** A remark for people on standard error. */
+  readonly note?: string;
+  /** Whether the exit code reports a failure. */
+  readonly failed?: boolean;
+}
+
+export interface TagList {
+  readonly tags: readonly TagView[];
+  /** The last tag of this page if there is another page, otherwise null. */
+  readonly next: string | null;
+}
+
+/** A server, or a database. The methods throw a `LeafError` that says what to do. */
+export interface Source {
+  nextIds(tag: string, count: number): Promise<bigint[]>;
+  nextRanges(tag: string, count: number): Promise<IdRange[]>;
+  snowflakes(count: number): Promise<bigint[]>;
+  decode(id: bigint): Promise<SnowflakeParts>;
+  listTags(after: string | undefined, limit: number): Promise<TagList>;
+  findTag(tag: string): Promise<TagView>;
+  createTag(tag: NewTag): Promise<TagView>;
+  check(): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the source that the options name, and prints the result.
+ *
+ * @param tag the tag of the command, for messages
+ */
+export type Perform = (act: (source: Source) => Promise<Result>, tag?: string) => Promise<void>;

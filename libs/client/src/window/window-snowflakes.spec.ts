@@ -1,0 +1,271 @@
+import { BitLayout, DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
+import { defaultLayout } from '@leaf-ids/core/internal';
+import { WINDOW_MS, WindowRig } from '../../../../test/support/fakes/window-rig';
+
+const LOST = new LeafError('LEAF_LEASE_LOST', 'It belongs to another holder.', { status: 409 });
+const NOT_FOUND = new LeafError('LEAF_LEASE_NOT_FOUND', 'It was released.');
+const HALF = WINDOW_MS / 2;
+const OTHER_LAYOUT = { ...DEFAULT_LAYOUT, workerBits: 9, sequenceBits: 13 };
+
+const layout = defaultLayout();
+const coded = (code: string): Error => expect.objectContaining({ code }) as Error;
+
+describe('WindowSnowflakes', () => {
+  let rig: WindowRig;
+  beforeEach(() => (rig = new WindowRig()));
+  afterEach(async () => {
+    rig.failure = undefined;
+    await rig.close();
+    expect(rig.clock.sleeping).toBe(0);
+  });
+
+  const issued = () => layout.decompose(rig.ids.nextBigint());
+
+  it('sends no request before the first call, and then one with a lease, a name and a length', async () => {
+    await rig.clock.advance(WINDOW_MS);
+    expect(rig.requests).toEqual([]);
+    expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
+    await rig.open();
+    expect(rig.requests).toHaveLength(1);
+    expect(rig.requests[0]?.body).toEqual({ lease: '1'.padStart(32, '0'), holder: 'billing', windowMs: WINDOW_MS });
+    expect(issued()).toMatchObject({ workerId: 17, timestamp: rig.clock.now() });
+    expect(rig.log).toEqual(['acquired 17']);
+    expect(rig.ids.view()).toMatchObject({
+      workerId: 17,
+      from: rig.from,
+      until: rig.clock.now() + WINDOW_MS,
+      issued: 1,
+    });
+  });
+
+  it('asks again with the same lease when the answer is lost', async () => {
+    rig.failure = WindowRig.outage();
+    await rig.open();
+    await rig.clock.advance(200);
+    rig.failure = undefined;
+    await rig.clock.advance(200);
+    expect(rig.asked.length).toBeGreaterThan(2);
+    expect(new Set(rig.asked)).toEqual(new Set(['POST 1']));
+    expect(issued().workerId).toBe(17);
+    expect(rig.log).toEqual([expect.stringMatching(/^failed: /), 'acquired 17']);
+  });
+
+  it('extends when half of the window has passed, and names its worker', async () => {
+    await rig.open();
+    await rig.clock.advance(HALF - 1);
+    expect(rig.asked).toEqual(['POST 1']);
+    await rig.clock.advance(1);
+    expect(rig.asked).toEqual(['POST 1', 'PUT 1']);
+    expect(rig.requests[1]?.body).toEqual({ windowMs: WINDOW_MS, workerId: 17 });
+    expect(rig.ids.view().until).toBe(rig.clock.now() + WINDOW_MS);
+    await rig.clock.advance(10 * HALF);
+    expect(rig.requests).toHaveLength(12);
+  });
+
+  it('issues up to the end of the window and no further while no server answers, then continues', async () => {
+    const { until } = (await rig.open()).ids.view();
+    rig.failure = WindowRig.outage();
+    await rig.clock.advance(until - rig.clock.now());
+    expect(issued().timestamp).toBe(until);
+    await rig.clock.advance(1);
+    expect(() => rig.ids.next()).toThrow(coded('LEAF_LEASE_EXPIRED'));
+    expect(rig.ids.tryNext()).toBeUndefined();
+    rig.failure = undefined;
+    const waiting = rig.ids.takeBigints(1);
+    await rig.clock.advance(4000);
+    expect(layout.decompose((await waiting)[0] as bigint).workerId).toBe(17);
+    expect(new Set(rig.asked)).toEqual(new Set(['POST 1', 'PUT 1']));
+  });
+
+  it.each([LOST, NOT_FOUND])('stops at once after $code, and acquires with a new lease', async (error) => {
+    await rig.open();
+    const { workerId } = issued();
+    rig.answer = (request) => {
+      if (request.method !== 'PUT') return rig.sound(request);
+      throw error;
+    };
+    rig.workerId = 18;
+    rig.from = rig.clock.now() + HALF - 20;
+    await rig.clock.advance(HALF);
+    expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
+    await rig.clock.advance(25);
+    expect(rig.asked).toEqual(['POST 1', 'PUT 1', 'POST 2']);
+    expect(issued().workerId).not.toBe(workerId);
+    expect(rig.log.filter((line) => !line.startsWith('failed'))).toEqual(['acquired 17', 'lost 17', 'acquired 18']);
+  });
+
+  it('never repeats a timestamp of its worker after a new lease, though its window begins lower', async () => {
+    await rig.open();
+    await rig.clock.advance(HALF - 1);
+    const { timestamp } = issued();
+    rig.answer = (request) => {
+      if (request.method !== 'PUT') return rig.sound(request);
+      throw NOT_FOUND;
+    };
+    await rig.clock.advance(1);
+    await rig.clock.advance(20);
+    expect(rig.asked.at(-1)).toBe('POST 2');
+    // Less than what the generator absorbs: it would use the time again.
+    rig.clock.step(timestamp - rig.clock.now());
+    expect(rig.ids.view().workerId).toBe(17);
+    expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
+    await rig.clock.advance(1);
+    expect(issued().timestamp).toBe(timestamp + 1);
+  });
+
+  it('obeys an answer with a lower end', async () => {
+    await rig.open();
+    rig.answer = (request) => ({ ...rig.sound(request), until: rig.clock.now() + 5 });
+    await rig.clock.advance(HALF);
+    await rig.clock.advance(6);
+    expect(() => rig.ids.next()).toThrow(coded('LEAF_LEASE_EXPIRED'));
+  });
+
+  it.each<[string, object]>([
+    ['of another lease', { lease: '0'.repeat(32) }],
+    ['of another worker', { workerId: 18 }],
+    ['with another beginning', { from: 1 }],
+    ['without an end', { until: null }],
+    ['with an end that is no whole number', { until: 1.5 }],
+    ['with a layout that does not exist', { layout: { ...DEFAULT_LAYOUT, workerBits: 40 } }],
+  ])('refuses an extension %s', async (_, fields) => {
+    const { until } = (await rig.open()).ids.view();
+    rig.answer = (request) => ({ ...rig.sound(request), ...fields });
+    await rig.clock.advance(HALF);
+    rig.answer = (request) => rig.sound(request);
+    expect(rig.ids.view().until).toBe(until);
+    expect(rig.log[1]).toMatch(/^failed: ServerFault: invalid response/);
+  });
+
+  it('waits for the beginning of the window', async () => {
+    rig.from = rig.clock.now() + 300;
+    const ready = rig.ids.fill();
+    await rig.open();
+    expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
+    await rig.clock.advance(299);
+    expect(rig.ids.tryNext()).toBeUndefined();
+    await rig.clock.advance(1);
+    expect(issued().timestamp).toBe(rig.from);
+    await rig.clock.advance(10);
+    await ready;
+  });
+
+  it('extends a clock ahead of the servers in time, and not again and again', async () => {
+    await rig.open();
+    rig.answer = (request) => ({ ...rig.sound(request), now: rig.clock.now() - WINDOW_MS, until: rig.clock.now() });
+    await rig.clock.advance(HALF);
+    const before = rig.requests.length;
+    for (let second = 0; second < 60; second++) {
+      await rig.clock.advance(1000);
+      rig.ids.tryNext();
+    }
+    expect(rig.requests.length - before).toBeGreaterThanOrEqual(9);
+    expect(rig.requests.length - before).toBeLessThanOrEqual(10);
+  });
+
+  it('extends when its clock was set forward', async () => {
+    await rig.open();
+    await rig.clock.advance(10_000);
+    rig.clock.step(WINDOW_MS);
+    const waiting = rig.ids.take(1);
+    await rig.clock.advance(10);
+    expect(await waiting).toHaveLength(1);
+    expect(rig.asked).toEqual(['POST 1', 'PUT 1']);
+  });
+
+  it('ends for good when the layout of the servers changes, and releases its worker', async () => {
+    await rig.open();
+    const { timestamp } = issued();
+    rig.layout = OTHER_LAYOUT;
+    await rig.clock.advance(2 * HALF);
+    expect(() => rig.ids.next()).toThrow(coded('LEAF_LAYOUT_MISMATCH'));
+    await expect(rig.ids.take(1)).rejects.toMatchObject({ code: 'LEAF_LAYOUT_MISMATCH' });
+    await rig.close();
+    expect(rig.asked).toEqual(['POST 1', 'PUT 1', 'DELETE 1']);
+    expect(rig.requests.at(-1)?.body).toEqual({ lastTimestamp: timestamp });
+  });
+
+  it('refuses another layout than that of its options', async () => {
+    rig = new WindowRig(new BitLayout(OTHER_LAYOUT));
+    await rig.open();
+    expect(() => rig.ids.next()).toThrow(coded('LEAF_LAYOUT_MISMATCH'));
+  });
+
+  it('keeps a permanent refusal for a second, then asks again with the same lease', async () => {
+    rig.failure = new LeafError('LEAF_WORKERS_USED_UP', 'All are used.', { status: 409 });
+    const calls = await Promise.allSettled([rig.ids.take(1), rig.ids.takeBigints(2)]);
+    for (const call of calls) expect(call).toEqual({ status: 'rejected', reason: rig.failure });
+    expect(() => rig.ids.next()).toThrow(rig.failure);
+    expect(rig.asked).toEqual(['POST 1']);
+    rig.failure = undefined;
+    await rig.clock.advance(1000);
+    const ids = rig.ids.take(3);
+    await rig.open();
+    expect(await ids).toHaveLength(3);
+    expect(rig.asked).toEqual(['POST 1', 'POST 1']);
+  });
+
+  it('waits no longer than the limit of a call', async () => {
+    rig.failure = WindowRig.outage();
+    const call = rig.ids.take(1).catch((error: unknown) => error);
+    await rig.clock.advance(1000);
+    expect(await call).toEqual(coded('LEAF_NOT_READY'));
+  });
+
+  describe('when it closes', () => {
+    const lastRequest = () => rig.requests.at(-1);
+
+    it('releases with the newest timestamp', async () => {
+      await rig.open();
+      await rig.clock.advance(100);
+      const { timestamp } = issued();
+      await rig.clock.advance(100);
+      await rig.close();
+      expect(lastRequest()).toMatchObject({ method: 'DELETE', body: { lastTimestamp: timestamp } });
+      expect(() => rig.ids.next()).toThrow('closed');
+    });
+
+    it('releases with the time before the window if it has issued no ID in it', async () => {
+      await rig.open();
+      issued();
+      rig.answer = (request) => {
+        if (request.method !== 'PUT') return rig.sound(request);
+        throw LOST;
+      };
+      rig.from = rig.clock.now() + HALF;
+      await rig.clock.advance(HALF + 25);
+      await rig.close();
+      expect(rig.asked).toEqual(['POST 1', 'PUT 1', 'POST 2', 'DELETE 2']);
+      expect(lastRequest()?.body).toEqual({ lastTimestamp: rig.from - 1 });
+    });
+
+    it('releases what a request without an answer may have given', async () => {
+      rig.failure = WindowRig.outage();
+      await rig.open();
+      await rig.close();
+      expect(rig.asked.at(-1)).toBe('DELETE 1');
+      expect(lastRequest()?.body).toEqual({ lastTimestamp: 0 });
+      // It has tried again until the limit of a call.
+      expect(rig.asked.filter((each) => each === 'DELETE 1').length).toBeGreaterThan(2);
+    });
+
+    it('rejects the waiting calls, and sends nothing if it has no lease', async () => {
+      const call = rig.ids.take(1);
+      rig.failure = WindowRig.outage();
+      await rig.clock.advance(10);
+      const ended = expect(call).rejects.toMatchObject({ message: 'closed' });
+      await rig.close();
+      await ended;
+      const unused = new WindowRig();
+      await unused.close();
+      expect(unused.requests).toEqual([]);
+    });
+
+    it('leaves no request that extends', async () => {
+      await rig.open();
+      await rig.close();
+      await rig.clock.advance(10 * WINDOW_MS);
+      expect(rig.asked).toEqual(['POST 1', 'DELETE 1']);
+    });
+  });
+});

@@ -1,0 +1,37 @@
+import type { Interleave, TagOrder, TagReset } from './tag-settings';
+import type { TagRow } from './tag-store';
+
+/** A tag in JSON, without the settings that it does not have. */
+export interface TagView {
+  readonly tag: string;
+  /** The first ID that no server has allocated, in decimal. */
+  readonly maxId: string;
+  readonly step: number;
+  readonly maxStep?: number;
+  /** The last ID that the tag can issue, in decimal. */
+  readonly max?: string;
+  readonly order?: TagOrder;
+  readonly reset?: TagReset;
+  readonly zone?: string;
+  readonly interleave?: Interleave;
+  readonly description: string;
+  /** Time of the last change of the row, in ISO 8601. */
+  readonly updatedAt: string;
+}
+
+export function viewOfTag(row: TagRow): TagView {
+  const { tag, maxId, step, maxStep, max, order, reset, zone, interleave, description = '', updatedAt } = row;
+  return {
+    tag,
+    maxId: String(maxId),
+    step,
+    ...(maxStep === undefined ? {} : { maxStep }),
+    ...(max === undefined ? {} : { max: String(max) }),
+    ...(order === 'relaxed' ? {} : { order }),
+    ...(reset === undefined ? {} : { reset }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(interleave === undefined ? {} : { interleave }),
+    description,
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}

@@ -1,0 +1,91 @@
+import { type BitLayout, DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
+import type { HttpRequest } from '../../../libs/client/src/http/http-connection';
+import { CallerLimit } from '../../../libs/client/src/prefetch/caller-limit';
+import { WindowSnowflakes } from '../../../libs/client/src/window/window-snowflakes';
+
+export const WINDOW_MS = 60_000;
+
+export interface WindowRequest {
+  readonly method: string;
+  readonly lease: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** The client's side of worker windows, with answers that a test sets and a manual clock. */
+export class WindowRig {
+  readonly clock = new FakeClock();
+  readonly requests: WindowRequest[] = [];
+  readonly log: string[] = [];
+  readonly ids: WindowSnowflakes;
+  workerId = 17;
+  from: number;
+  layout = DEFAULT_LAYOUT;
+  /** Thrown in place of answers. */
+  failure: Error | undefined;
+  /** Replaces the answer. */
+  answer: (request: WindowRequest) => object | undefined = (request) => this.sound(request);
+  private readonly closing = new AbortController();
+  private leases = 0;
+
+  constructor(expected?: BitLayout) {
+    this.from = this.clock.now() - 1000;
+    const { clock } = this;
+    this.ids = new WindowSnowflakes(
+      {
+        requester: { send: (_policy, request, read) => this.send(request, read) },
+        ...{ clock, random: () => 0, callerLimit: new CallerLimit(100), timeoutMs: 1000, closing: this.closing.signal },
+        events: {
+          onWindowAcquired: (workerId) => this.log.push(`acquired ${workerId}`),
+          onWindowLost: (workerId) => this.log.push(`lost ${workerId}`),
+          onWindowFailed: (error) => this.log.push(`failed: ${String(error)}`),
+        },
+        newLease: () => String(++this.leases).padStart(32, '0'),
+      },
+      { holder: 'billing', windowMs: WINDOW_MS },
+      expected,
+    );
+  }
+
+  static outage(): LeafError {
+    return new LeafError('LEAF_SERVERS_UNAVAILABLE', 'All are down.', { retryAfterMs: 1000 });
+  }
+
+  /** Starts the acquisition and waits for its answer. */
+  async open(): Promise<this> {
+    this.ids.tryNext();
+    await this.clock.advance(0);
+    return this;
+  }
+
+  /** As LeafClient.close. */
+  async close(): Promise<void> {
+    this.ids.close(new LeafError('LEAF_NOT_READY', 'closed'));
+    this.closing.abort();
+    const released = this.ids.release();
+    await this.clock.advance(5000);
+    await released;
+  }
+
+  /** Method and lease of each request. */
+  get asked(): string[] {
+    return this.requests.map(({ method, lease }) => `${method} ${Number(lease)}`);
+  }
+
+  sound({ lease }: WindowRequest): object {
+    const { workerId, from, layout, clock } = this;
+    return { workerId, lease, from, until: clock.now() + WINDOW_MS, now: clock.now(), layout };
+  }
+
+  private async send<T>({ method = 'GET', path, body = {} }: HttpRequest, read: (body: unknown) => T): Promise<T> {
+    const fields = body as Readonly<Record<string, unknown>>;
+    const lease = method === 'POST' ? String(fields.lease) : path.replace(/^.*\//, '');
+    const request = { method, lease, body: fields, at: this.clock.now() };
+    this.requests.push(request);
+    await Promise.resolve();
+    if (this.failure !== undefined) throw this.failure;
+    return read(method === 'DELETE' ? undefined : this.answer(request));
+  }
+}
