@@ -57,7 +57,18 @@ const folders = {
   'libs/persistence/src': [
     ...['connections', 'failover', 'stores', 'schema', 'dialects', 'database', 'sharding', 'module', 'check', '.'],
   ],
-  'libs/registry/src': ['file', 'policies', 'stores/directory', 'stores/zookeeper', 'strategies', '.'],
+  'libs/registry/src': [
+    ...[
+      'file',
+      'policies',
+      'stores/shared',
+      'stores/directory',
+      'stores/zookeeper',
+      'stores/etcd',
+      'stores/kubernetes',
+    ],
+    ...['strategies', '.'],
+  ],
 };
 
 const folderRules = Object.entries(folders).flatMap(([part, names]) => {

@@ -11,7 +11,7 @@ module.exports = {
   testRegex: [
     '/libs/(core|registry)/.*\\.spec\\.ts$',
     '/test/property/.*\\.spec\\.ts$',
-    '/test/(services/)?contract/.*(registry|worker-store|worker-file|faults)\\.spec\\.ts$',
+    '/test/(services/)?contract/.*(registry|worker-store|worker-file|faults|(etcd|kubernetes)-\\w+)\\.spec\\.ts$',
     '/test/services/zookeeper/zookeeper-session\\.spec\\.ts$',
   ],
   collectCoverage: true,

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../apps/leaf-server/src/config/leaf-config';
 import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
 import { ROOT } from '../support/build';
+import { KubernetesApi } from '../support/fakes/kubernetes-api';
 import { call } from '../support/http/http';
 import { type Labels, type Manifest, MANIFESTS, manifestsOf, readManifests, resourcesOf } from '../support/manifests';
 import { schemaFaults } from '../support/manifests';
@@ -54,6 +55,12 @@ interface Workload extends Manifest {
     readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec };
     readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
   };
+}
+
+/** A change by JSON Patch. */
+interface Patch {
+  readonly target: { readonly kind: string; readonly name: string };
+  readonly patch: string;
 }
 
 interface ServiceManifest extends Manifest {
@@ -283,6 +290,30 @@ describe('worker IDs', () => {
     const values = [...env].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value]]));
     const { ids } = loadConfig({ ...Object.fromEntries(values), LEAF_DATABASE_URL: secret.stringData['database-url'] });
     expect(ids.snowflake?.registry.strategy).toBe('database');
+  });
+
+  it('of the variant leases come from the API server, with the rights that this needs', async () => {
+    const [kustomization] = readManifests('leases/kustomization.yaml') as (Manifest & { patches: Patch[] })[];
+    const changes = kustomization!.patches.flatMap(({ target, patch }) => {
+      expect(only(target.kind, manifestsOf('leases')).metadata.name).toBe(target.name);
+      return parse(patch) as { path: string; value: unknown }[];
+    });
+    expect(changes).toContainEqual(expect.objectContaining({ path: expect.stringMatching(/Token$/), value: true }));
+    const value = { name: 'LEAF_SNOWFLAKE_REGISTRY', value: 'kubernetes' };
+    expect(changes).toContainEqual(expect.objectContaining({ value }));
+    expect(VARIABLES.LEAF_SNOWFLAKE_REGISTRY.parse(value.value)).toBe('kubernetes');
+
+    const { rules, metadata } = only('Role') as Manifest & { rules: { verbs: string[] }[] };
+    expect(rules).toEqual([expect.objectContaining({ apiGroups: ['coordination.k8s.io'], resources: ['leases'] })]);
+    // The stand-in refuses any other verb, and the contracts pass on it.
+    const api = await KubernetesApi.start();
+    expect(rules[0]!.verbs).toEqual([...api.verbs]);
+    await api.stop();
+    const account = only('ServiceAccount').metadata.name;
+    expect(only('RoleBinding')).toMatchObject({
+      roleRef: { kind: 'Role', name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name: account }],
+    });
   });
 
   it('of pods whose names stay belong to the name, which the headless Service makes known', () => {

@@ -27,13 +27,13 @@ function anchorsOf(file: string): string[] {
 
 describe('the reference pages', () => {
   it('.env.example has every variable with its default, and no other', () => {
-    const lines = [...read('.env.example').matchAll(/^# ((?:LEAF|OTEL)_[A-Z_]+)=(.*)$/gm)];
+    const lines = [...read('.env.example').matchAll(/^# ((?:LEAF|OTEL|KUBERNETES)_[A-Z_]+)=(.*)$/gm)];
     const listed = lines.map(([, name, value]) => [name, value]);
     expect(listed).toEqual(Object.entries(VARIABLES).map(([name, variable]) => [name, variable.default ?? '']));
   });
 
   it('docs/configuration.md has every variable with its default, and no other', () => {
-    const rows = [...read('docs/configuration.md').matchAll(/^\| `((?:LEAF|OTEL)_[A-Z_]+)` \| (.*?) \|/gm)];
+    const rows = [...read('docs/configuration.md').matchAll(/^\| `((?:LEAF|OTEL|KUBERNETES)_[A-Z_]+)` \| (.*?) \|/gm)];
     expect(rows.map(([, name]) => name)).toEqual(Object.keys(VARIABLES));
     for (const [, name, value] of rows) {
       const { default: fallback } = VARIABLES[name as keyof typeof VARIABLES];

@@ -10,6 +10,13 @@ const LAST_PORT = 32_000;
 const PARTS = 16;
 const PART_SIZE = Math.floor((LAST_PORT - FIRST_PORT) / PARTS);
 
+/** Different ports that are currently free. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
+}
+
 /** Returns a port that is currently free. */
 export async function freePort(): Promise<number> {
   const part = Number(process.env.JEST_WORKER_ID ?? 0) % PARTS;

@@ -5,6 +5,8 @@ import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
+import { Role } from 'kubernetes-models/rbac.authorization.k8s.io/v1/Role';
+import { RoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1/RoleBinding';
 import { Secret } from 'kubernetes-models/v1/Secret';
 import { Service } from 'kubernetes-models/v1/Service';
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
@@ -33,6 +35,8 @@ const MODELS: Readonly<Record<string, (manifest: never) => { validate(): void }>
   'monitoring.coreos.com/v1 ServiceMonitor': (manifest) => new ServiceMonitor(manifest),
   'networking.k8s.io/v1 NetworkPolicy': (manifest) => new NetworkPolicy(manifest),
   'policy/v1 PodDisruptionBudget': (manifest) => new PodDisruptionBudget(manifest),
+  'rbac.authorization.k8s.io/v1 Role': (manifest) => new Role(manifest),
+  'rbac.authorization.k8s.io/v1 RoleBinding': (manifest) => new RoleBinding(manifest),
   'v1 Secret': (manifest) => new Secret(manifest),
   'v1 Service': (manifest) => new Service(manifest),
   'v1 ServiceAccount': (manifest) => new ServiceAccount(manifest),

@@ -17,6 +17,8 @@ const TOOLS = {
   'mariadb-install-db': program('mariadb-server', '/usr/bin', '/usr/local/bin'),
   initdb: program('postgresql', '/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'),
   pgbouncer: program('pgbouncer', '/usr/sbin', '/usr/local/sbin'),
+  etcd: program('etcd-server', '/usr/bin'),
+  etcdctl: program('etcd-client', '/usr/bin'),
   java: program('default-jre-headless', '/usr/lib/jvm/*/bin'),
   'zookeeper.jar': library('zookeeper', '/usr/share/java'),
   'libfaketime.so.1': library('faketime', '/usr/lib/*/faketime', '/usr/lib/faketime', '/usr/local/lib/faketime'),

@@ -13,6 +13,13 @@ export {
   sendProblem,
 } from './errors/problem';
 export { Histogram } from './histogram';
+export {
+  HttpEndpoint,
+  type HttpEndpointOptions,
+  type HttpReply,
+  type HttpRequest,
+  type TlsCertificates,
+} from './http/http-endpoint';
 export { onlyNumber } from './id-service';
 export { isCount, isTime, parseArray, parseObject } from './json';
 export { nearestName } from './nearest-name';
@@ -93,6 +100,7 @@ export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
 export { LEASE_RULES, leaseFaults, type WorkerRegistryOptions } from './worker/registry-options';
+export { holdersOf } from './worker/record-holders';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';
 export { windowOf } from './worker/window-holder';

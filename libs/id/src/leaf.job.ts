@@ -5,6 +5,7 @@ import {
   type SnowflakeModuleOptions,
   type SnowflakeService,
 } from '@leaf-ids/snowflake';
+import { registryOptions } from './mode-options';
 
 const HOT_TAGS_MS = 300_000;
 
@@ -26,7 +27,8 @@ export function segmentJobs(segments: SegmentService, options: SegmentModuleOpti
 
 /** Extends the lease, and maintains the worker registry. */
 export function snowflakeJobs(snowflake: SnowflakeService, options: SnowflakeModuleOptions): Job[] {
-  const { reportMs, maintainMs } = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, options);
+  const { maintainMs } = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, options);
+  const { reportMs } = registryOptions(options);
   return [
     { name: 'leaf-time-report', everyMs: reportMs, run: () => snowflake.reportTime() },
     {

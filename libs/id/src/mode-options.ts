@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { BitLayout, LeafError } from '@leaf-ids/core';
 import { firstAddress, withDefaults } from '@leaf-ids/core/internal';
 import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
-import { defaultHorizonMs, type RegistryModuleOptions, type RegistryOptions } from '@leaf-ids/registry';
+import { defaultLease, type RegistryModuleOptions, type RegistryOptions } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
@@ -50,7 +50,9 @@ export function persistenceOptions(options: LeafOptions): PersistenceModuleOptio
 /** The options of the registry, derived from those of snowflake mode. */
 export function registryOptions(given: SnowflakeModuleOptions): RegistryModuleOptions {
   const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
-  const { registry, reportMs, maxClockOffsetMs, horizonMs = defaultHorizonMs(registry) } = options;
+  const { registry, maxClockOffsetMs } = options;
+  const lease = defaultLease(registry);
+  const { reportMs = lease.reportMs, horizonMs = lease.horizonMs } = options;
   const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
   return { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
 }

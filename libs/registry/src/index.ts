@@ -3,8 +3,9 @@ export { RegistryModule } from './registry.module';
 export type { RegistryModuleOptions } from './registry.module-definition';
 export { createRegistry } from './registry.providers';
 export {
-  DEFAULT_HORIZON_MS,
-  defaultHorizonMs,
+  DEFAULT_LEASES,
+  defaultLease,
+  leaseOf,
   policyOf,
   registryFromSettings,
   registryRule,
@@ -17,4 +18,5 @@ export {
 export { haveOwnWorkers } from './strategies/local';
 export { DirectoryWorkerStore } from './stores/directory/directory-store';
 export type { RegistrySettings } from './strategies/strategy';
+export { type EtcdAccess, parseEtcdAuth, parseEtcdEndpoints } from './stores/etcd/etcd-address';
 export { parseZookeeperAddress, parseZookeeperAuth } from './stores/zookeeper/zookeeper-address';

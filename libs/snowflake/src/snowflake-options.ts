@@ -22,9 +22,9 @@ export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
   /** Identifies this server in the registry. */
   readonly instance: Instance;
   readonly layout?: BitLayoutOptions;
-  /** Time between two reports to the registry, in milliseconds; 3000 by default. */
+  /** Time between two reports to the registry, in milliseconds; by default 3000, with Kubernetes 10,000. */
   readonly reportMs?: number;
-  /** How far ahead of the clock to reserve time, in milliseconds; by default 10,000, or one hour in a pool. */
+  /** How far ahead of the clock to reserve time, in milliseconds; by default 10,000, in a pool one hour, with Kubernetes 60,000. */
   readonly horizonMs?: number;
   /**
    * Maximum offset of the clock from those of other servers at a start, in milliseconds; 5000 by default, 0 disables
@@ -47,7 +47,6 @@ export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
 export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
   ...DEFAULT_SNOWFLAKE_OPTIONS,
   layout: DEFAULT_LAYOUT,
-  reportMs: 3000,
   maxClockOffsetMs: 5000,
   maintainMs: 120_000,
   mostWindows: 768,

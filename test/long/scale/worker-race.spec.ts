@@ -1,7 +1,11 @@
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { POOL_WORKERS } from '@leaf-ids/persistence';
 import { PLAIN } from '../../../libs/registry/src/stores/zookeeper/node-layout';
+import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
 import { raceForAll } from '../../contract/worker-registry.contract';
 import { openSession, zkStore } from '../../services/contract/zk-stores';
+import { startEtcd } from '../../support/servers/etcd';
 import { SERVER_HOSTS, SQLITE_HOST, WorkerTables } from '../../support/servers/worker-databases';
 import { WorkerWorld } from '../../support/servers/worker-processes';
 import { startZookeeper } from '../../support/servers/zookeeper';
@@ -23,6 +27,17 @@ it(`a pool in ZooKeeper gives each of ${WORKERS} servers a worker`, async () => 
   const server = await startZookeeper();
   const database = await server.createDatabase();
   const store = () => Promise.resolve(zkStore(openSession(database), PLAIN));
+  const world = new WorkerWorld({ exclusive: false, reset, store });
+  await raceForAll(world, WORKERS);
+  await world.closeAll();
+  await server.stop();
+});
+
+it(`a pool in etcd gives each of ${WORKERS} servers a worker`, async () => {
+  const server = await startEtcd();
+  const options = { strategy: 'etcd', etcd: { endpoints: server.endpoint, timeoutMs: 60_000 }, name: 'leaf' } as const;
+  const context = { clock: new SystemClock(), random: systemRandom, onCloseProblem: () => undefined };
+  const store = () => Promise.resolve(strategyOf(options).create(context).store);
   const world = new WorkerWorld({ exclusive: false, reset, store });
   await raceForAll(world, WORKERS);
   await world.closeAll();

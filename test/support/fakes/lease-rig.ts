@@ -6,6 +6,7 @@ import {
   type ImportFile,
   type Tenure,
   WorkerLease,
+  type WorkerPolicy,
   type WorkerFile,
   type WorkerRegistryOptions,
 } from '@leaf-ids/core/internal';
@@ -19,7 +20,7 @@ export const POOL_GRACE_MS = 14_000;
 const HORIZONS = { fixed: 10_000, pool: 3_600_000 };
 
 export interface LeaseRigOptions extends Partial<WorkerRegistryOptions> {
-  readonly policy?: 'fixed' | 'pool';
+  readonly policy?: 'fixed' | 'pool' | WorkerPolicy;
   readonly instance?: Partial<Instance>;
   readonly file?: WorkerFile;
   readonly importFile?: ImportFile;
@@ -48,15 +49,17 @@ export class LeaseRig {
     { policy = 'fixed', instance, file, importFile, ...options }: LeaseRigOptions = {},
   ) {
     const number = ++servers;
+    const name = typeof policy === 'string' ? policy : policy.exclusive ? 'fixed' : 'pool';
+    const known = { fixed: new FixedPolicy(), pool: new PoolPolicy() };
     this.registry = new WorkerRegistry(
       {
         ...{ store, clock, random: (bound) => Math.floor(Math.random() * bound), newId: () => `registry-${++servers}` },
-        policy: policy === 'pool' ? new PoolPolicy() : new FixedPolicy(),
+        policy: typeof policy === 'string' ? known[policy] : policy,
         ...(file && { file }),
         ...(importFile && { importFile }),
       },
       {
-        ...{ name: policy, horizonMs: HORIZONS[policy], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },
+        ...{ name, horizonMs: HORIZONS[name], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },
         ...{ layout: defaultLayout().fingerprint, maxWorkerId: 1023, remembers: false, ...options },
       },
     );

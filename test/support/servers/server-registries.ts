@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { SystemClock } from '@leaf-ids/core';
+import { type Clock, SystemClock, type WorkerStore } from '@leaf-ids/core';
 import { defaultLayout, systemRandom } from '@leaf-ids/core/internal';
 import type { RegistryOptions } from '@leaf-ids/registry';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
@@ -9,6 +9,7 @@ import { connect as connectDatabase } from '../../contract/sql-stores';
 import { openSession } from '../../services/contract/zk-stores';
 import { RegistryMemory } from '../../../libs/core/src/worker/registry-memory';
 import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
+import { startEtcd } from './etcd';
 import { startMariadb } from './mariadb';
 import { startZookeeper } from './zookeeper';
 import { requireZookeeperClient } from './zookeeper-client';
@@ -64,6 +65,7 @@ export const SERVER_REGISTRIES: readonly RegistryCase[] = [
   MYSQL,
   ZK_NORMAL,
   { name: 'zk_recycle', keepsWorker: false, start: () => startZookeeperHost('zk_recycle', 'recycle/workers') },
+  { name: 'etcd', keepsWorker: false, start: startEtcdHost },
 ];
 
 function localRegistry(): ServerRegistry {
@@ -105,21 +107,43 @@ async function startZookeeperHost(strategy: 'zk_normal' | 'zk_recycle', folder: 
   return { open, writes: () => transactions(zookeeper.port), stop: () => zookeeper.stop() };
 }
 
+async function startEtcdHost(): Promise<RegistryHost> {
+  const etcd = await startEtcd();
+  const open = async (): Promise<ServerRegistry> => {
+    await etcd.deleteKeys('/leaf/');
+    const options = { strategy: 'etcd', etcd: { endpoints: etcd.endpoint }, name: NAME } as const;
+    await settle(options);
+    return {
+      env: { LEAF_SNOWFLAKE_REGISTRY: 'etcd', LEAF_ETCD_ENDPOINTS: etcd.endpoint },
+      ceiling: async () => {
+        const records = await withStore(options, (store) => store.list());
+        return Math.max(...records.map(({ record }) => record.ceiling));
+      },
+    };
+  };
+  return { open, stop: () => etcd.stop() };
+}
+
 /** Creates a registry whose grace period has passed, so that servers start without a wait. */
 export async function settle(options: RegistryOptions): Promise<void> {
   // With a first tag, as the first server creates it.
   if ('url' in options && 'migrate' in options) await (await connectDatabase(parseDatabaseUrl(options.url))).destroy();
+  const { fingerprint: layout } = defaultLayout();
+  const memory = { strategy: options.strategy, layout, graceMs: 0, maxClockOffsetMs: 5000, newId: () => 'settled' };
+  await withStore(options, (store, clock) => new RegistryMemory(store, clock, memory).open());
+}
+
+async function withStore<T>(
+  options: RegistryOptions,
+  act: (store: WorkerStore, clock: Clock) => Promise<T>,
+): Promise<T> {
   const clock = new SystemClock();
   const { store } = strategyOf(options).create({ clock, random: systemRandom, onCloseProblem: () => undefined });
-  const { fingerprint: layout } = defaultLayout();
-  await new RegistryMemory(store, clock, {
-    strategy: options.strategy,
-    layout,
-    graceMs: 0,
-    maxClockOffsetMs: 5000,
-    newId: () => 'settled',
-  }).open();
-  await store.close();
+  try {
+    return await act(store, clock);
+  } finally {
+    await store.close();
+  }
 }
 
 async function highestCeiling(database: string, root: string): Promise<number> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { freePort } from '../free-port';
+import { freePorts } from '../free-port';
 import { copyOfTemplate, guarded, PrivateServer } from './private-server';
 import { exists } from './services';
 import { requireTool } from '../tools';
@@ -151,12 +151,6 @@ async function makeServer(membership: Membership | undefined): Promise<Zookeeper
 
 function makeChroot(): string {
   return `/leaf_${randomBytes(6).toString('hex')}`;
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
 }
 
 /** One of the words that a server answers without a session. */

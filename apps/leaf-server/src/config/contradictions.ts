@@ -1,7 +1,7 @@
 import { BitLayout } from '@leaf-ids/core';
 import { isLoopback, messageOf } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { policyOf } from '@leaf-ids/registry';
+import { policyOf, type StrategyName } from '@leaf-ids/registry';
 import { localWorkerFaults } from './local-workers';
 import { managementFaults } from './management';
 import { respFaults } from './resp';
@@ -35,6 +35,10 @@ function modeFaults(values: Resolved): string[] {
   if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
     faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
   }
+  if (values.LEAF_SNOWFLAKE_REGISTRY === 'kubernetes' && values.KUBERNETES_SERVICE_HOST === undefined) {
+    faults.push('KUBERNETES_SERVICE_HOST must be set for the registry kubernetes: Kubernetes sets it in each pod');
+  }
+  if (values.LEAF_SNOWFLAKE_REGISTRY === 'etcd') faults.push(...etcdFaults(values));
   faults.push(...managementFaults(values), ...respFaults(values), ...shardFaults(values));
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   try {
@@ -57,8 +61,7 @@ function shardFaults(values: Partial<Resolved>): string[] {
   const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
   if (unknown !== undefined)
     faults.push(`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS does not list`);
-  const inDatabase = registry === 'database' || registry === 'mysql';
-  if (values.LEAF_SNOWFLAKE_ENABLED === true && inDatabase && values.LEAF_DATABASE_URL === undefined) {
+  if (values.LEAF_SNOWFLAKE_ENABLED === true && isInDatabase(registry) && values.LEAF_DATABASE_URL === undefined) {
     faults.push(
       `LEAF_DATABASE_URL must name the one database of the registry ${registry} beside LEAF_DATABASE_URLS: without it, each server would have a registry of its own`,
     );
@@ -78,6 +81,17 @@ function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): strin
   ];
 }
 
+function etcdFaults(values: Partial<Resolved>): string[] {
+  const { LEAF_ETCD_ENDPOINTS: endpoints, LEAF_ETCD_TLS_CERT_FILE: cert, LEAF_ETCD_TLS_KEY_FILE: key } = values;
+  const faults = endpoints === undefined ? ['LEAF_ETCD_ENDPOINTS must be set for the registry etcd'] : [];
+  if ((cert === undefined) === (key === undefined)) return faults;
+  return [...faults, 'LEAF_ETCD_TLS_CERT_FILE and LEAF_ETCD_TLS_KEY_FILE need each other: set both or none'];
+}
+
+function isInDatabase(registry: StrategyName | undefined): boolean {
+  return registry === 'database' || registry === 'mysql';
+}
+
 function isFile(url: string): boolean {
   return 'file' in parseDatabaseUrl(url);
 }
@@ -86,7 +100,7 @@ function isFile(url: string): boolean {
 export function sharesRegistry(values: Partial<Resolved>): boolean {
   const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url } = values;
   if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return false;
-  return registry.startsWith('zk_') || (url !== undefined && !isFile(url));
+  return !isInDatabase(registry) || (url !== undefined && !isFile(url));
 }
 
 /** @param address the one that is advertised by default */
@@ -104,8 +118,7 @@ function loopbackFaults(values: Partial<Resolved>, address: string): string[] {
 function unsharedDatabases(values: Partial<Resolved>): string[] {
   const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
   if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return [];
-  const inDatabase = registry === 'database' || registry === 'mysql';
-  if (values.LEAF_SEGMENT_ENABLED !== true && !inDatabase) return [];
+  if (values.LEAF_SEGMENT_ENABLED !== true && !isInDatabase(registry)) return [];
   if (url === undefined && several === undefined) {
     // `movedFaults` reports it.
     if (values.LEAF_PROPERTIES_FILE !== undefined) return [];
@@ -133,7 +146,7 @@ function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[
   if (values.LEAF_PROPERTIES_FILE === undefined) return [];
   const registry = values.LEAF_SNOWFLAKE_ENABLED === true ? values.LEAF_SNOWFLAKE_REGISTRY : undefined;
   const faults: string[] = [];
-  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || registry === 'mysql' || registry === 'database';
+  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || isInDatabase(registry);
   if (withDatabase && !env.LEAF_DATABASE_URL && !env.LEAF_DATABASE_URLS) {
     faults.push('LEAF_PROPERTIES_FILE names no database: set leaf.jdbc.url in it, or LEAF_DATABASE_URL');
   }

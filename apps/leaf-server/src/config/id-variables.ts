@@ -1,6 +1,6 @@
 import { DEFAULT_LAYOUT } from '@leaf-ids/core';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf-ids/persistence';
-import { DEFAULT_HORIZON_MS } from '@leaf-ids/registry';
+import { DEFAULT_LEASES, leaseOf } from '@leaf-ids/registry';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf-ids/segment';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf-ids/snowflake';
 import {
@@ -8,6 +8,8 @@ import {
   databaseUrl,
   databaseUrls,
   durabilitySettings,
+  etcdAuth,
+  etcdEndpoints,
   flag,
   integer,
   oneOf,
@@ -22,6 +24,7 @@ import { registry } from './registry';
 import { neverEmpty, variable } from './variable';
 
 const DAY_MS = 86_400_000;
+const path = text(/^[^\0]+$/, 'a path');
 
 /** Of the databases, segment mode, snowflake mode and the worker registries. */
 export const ID_VARIABLES = {
@@ -34,7 +37,7 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_DATABASE_URL_FILE: neverEmpty(
-    variable(undefined, text(/^[^\0]+$/, 'a path'), 'file with the value of LEAF_DATABASE_URL; read at the start'),
+    variable(undefined, path, 'file with the value of LEAF_DATABASE_URL; read at the start'),
   ),
   LEAF_DATABASE_URLS: neverEmpty(
     variable(
@@ -83,7 +86,7 @@ export const ID_VARIABLES = {
     variable(
       undefined,
       registry,
-      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle or local; default: database with a database server, otherwise local',
+      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle, etcd, kubernetes or local; default: database with a database server, otherwise local',
     ),
   ),
   LEAF_SNOWFLAKE_OFFLINE: variable(
@@ -106,19 +109,19 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_SNOWFLAKE_REPORT_MS: variable(
-    SNOWFLAKE.reportMs,
+    undefined,
     integer(100, 3_600_000),
-    'interval of the reports to the worker registry, in ms',
+    `interval of the reports to the worker registry, in ms; default: ${DEFAULT_LEASES.pool.reportMs}, with kubernetes ${leaseOf('kubernetes').reportMs}`,
   ),
   LEAF_SNOWFLAKE_HORIZON_MS: variable(
-    DEFAULT_HORIZON_MS.fixed,
+    DEFAULT_LEASES.fixed.horizonMs,
     integer(1000, 3_600_000),
     'local, mysql, zk_normal: how far ahead time is reserved, in ms; a start after a crash waits up to this long',
   ),
   LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
-    DEFAULT_HORIZON_MS.pool,
+    undefined,
     integer(10_000, DAY_MS),
-    'database, zk_recycle: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms',
+    `database, zk_recycle, etcd, kubernetes: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms; default: ${DEFAULT_LEASES.pool.horizonMs}, with kubernetes ${leaseOf('kubernetes').horizonMs}`,
   ),
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
     SNOWFLAKE.maxClockOffsetMs,
@@ -141,9 +144,37 @@ export const ID_VARIABLES = {
     variable(undefined, zookeeperAddress, 'registry zk_normal, zk_recycle: host:port,host:port[/chroot]'),
   ),
   LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', true),
+  LEAF_ETCD_ENDPOINTS: neverEmpty(
+    // Secret, because a URL with credentials by mistake must not be shown.
+    variable(undefined, etcdEndpoints, 'registry etcd: https://host:port,https://host:port, one for each member', true),
+  ),
+  LEAF_ETCD_AUTH: variable(undefined, etcdAuth, 'registry etcd: user:password', true),
+  LEAF_ETCD_TLS_CA_FILE: variable(
+    undefined,
+    path,
+    'registry etcd: PEM file of the trusted certificate authorities; default: those that Node.js trusts',
+  ),
+  LEAF_ETCD_TLS_CERT_FILE: variable(undefined, path, 'registry etcd: PEM file of the client certificate'),
+  LEAF_ETCD_TLS_KEY_FILE: variable(undefined, path, 'registry etcd: PEM file of its key'),
+  LEAF_KUBERNETES_POD_INDEX: variable(
+    undefined,
+    integer(0, 1_000_000),
+    'registry kubernetes: worker ID to take if it is free, such as the number of the pod in its StatefulSet; default: any',
+  ),
+  LEAF_KUBERNETES_DIR: variable(
+    undefined,
+    path,
+    'registry kubernetes: directory with the files token, ca.crt and namespace; default: where Kubernetes mounts them',
+  ),
+  KUBERNETES_SERVICE_HOST: variable(
+    undefined,
+    text(/^[A-Za-z0-9._:-]{1,253}$/, 'an IP address or a host name'),
+    'registry kubernetes: address of the API server, which Kubernetes sets in each pod',
+  ),
+  KUBERNETES_SERVICE_PORT: variable(443, integer(1, 65_535), 'registry kubernetes: port of the API server, likewise'),
   LEAF_JAVA_WORKER_FILE: variable(
     undefined,
-    text(/^[^\0]+$/, 'a path'),
+    path,
     'registry zk_normal: worker file of the stopped Java server at this address; a first start uses its worker ID if ZooKeeper is unreachable; default: none',
   ),
 } as const;

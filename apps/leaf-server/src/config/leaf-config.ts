@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { LEAF_VARIABLES } from '@leaf-ids/cli';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
 import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
-import { policyOf, registryFromSettings, type RegistryOptions, type StrategyName } from '@leaf-ids/registry';
+import { leaseOf, policyOf, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
 import { FIRST_TAG, parseDatabaseUrl } from '@leaf-ids/persistence';
@@ -13,6 +13,7 @@ import type { HttpLimits } from './http-limits';
 import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';
 import { type RespConfig, respOf } from './resp';
+import { registryOf } from './registry-settings';
 import { horizonOf, type Resolved } from './resolved';
 import { withSecretFiles } from './secret-files';
 import { type ManagementAddress, managementOf } from './management';
@@ -123,6 +124,9 @@ export function loadConfig(
     }
   }
   values.LEAF_SNOWFLAKE_REGISTRY ??= defaultRegistry(values, env);
+  const lease = leaseOf(values.LEAF_SNOWFLAKE_REGISTRY as StrategyName);
+  values.LEAF_SNOWFLAKE_REPORT_MS ??= lease.reportMs;
+  values.LEAF_SNOWFLAKE_LEASE_TTL_MS ??= lease.horizonMs;
   if (faults.length === 0) faults.push(...contradictions(values as Resolved, env, firstAddress(addresses)));
   if (faults.length > 0) {
     throw new LeafError(
@@ -254,25 +258,6 @@ function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
   return databases === undefined
     ? { url, ...common }
     : { shards: { databases, ...(tags === undefined ? {} : { tags }) }, ...common };
-}
-
-function registryOf(values: Resolved): RegistryOptions {
-  const { LEAF_NAME: name, LEAF_ZOOKEEPER: address = '', LEAF_ZOOKEEPER_AUTH: auth } = values;
-  const { LEAF_JAVA_WORKER_FILE: javaWorkerFile } = values;
-  // The advertised port may be only a name, like that of the Java service; requests for the time need the real one.
-  const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_PORT || values.LEAF_ADVERTISE_PORT };
-  return registryFromSettings(values.LEAF_SNOWFLAKE_REGISTRY, {
-    name,
-    directory: join(resolve(values.LEAF_DATA_DIR), name),
-    fileFallback: values.LEAF_SNOWFLAKE_OFFLINE === 'local_file',
-    databaseUrl: values.LEAF_DATABASE_URL,
-    migrate: values.LEAF_DATABASE_MIGRATE,
-    accept: values.LEAF_DATABASE_ACCEPT,
-    localWorkers: values.LEAF_LOCAL_WORKERS,
-    zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
-    ...(javaWorkerFile === undefined ? {} : { javaWorkerFile }),
-    url: `http://${formatInstance(instance)}`,
-  });
 }
 
 /** Kubernetes sets LEAF_PORT=tcp://… in every pod beside a Service that is called "leaf". */

@@ -18,6 +18,8 @@ export const OPTION_VARIABLES: Readonly<Record<string, VariableNames>> = {
   'snowflake.mostWindows': 'LEAF_WORKER_WINDOWS',
   'snowflake.layout': 'LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH',
   'snowflake.registry': 'LEAF_SNOWFLAKE_REGISTRY',
+  'snowflake.registry.etcd.auth': 'LEAF_ETCD_AUTH',
+  'snowflake.registry.etcd.endpoints': 'LEAF_ETCD_ENDPOINTS',
   'snowflake.registry.name': 'LEAF_NAME',
   'snowflake.registry.workers': 'LEAF_LOCAL_WORKERS',
   'snowflake.registry.zookeeper.address': 'LEAF_ZOOKEEPER',

@@ -2,7 +2,13 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { isTag, messageOf } from '@leaf-ids/core/internal';
 import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { haveOwnWorkers, parseZookeeperAddress, parseZookeeperAuth } from '@leaf-ids/registry';
+import {
+  haveOwnWorkers,
+  parseEtcdAuth,
+  parseEtcdEndpoints,
+  parseZookeeperAddress,
+  parseZookeeperAuth,
+} from '@leaf-ids/registry';
 
 /** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
 export type Parser<T> = (text: string) => T;
@@ -126,6 +132,14 @@ export function zookeeperAddress(value: string): string {
 
 export function zookeeperAuth(value: string): string {
   return accepted(value, parseZookeeperAuth, /^Invalid ZooKeeper (.*)\.$/, 'has an invalid $1');
+}
+
+export function etcdEndpoints(value: string): string {
+  return accepted(value, parseEtcdEndpoints, /^The etcd endpoints (.*)\.$/);
+}
+
+export function etcdAuth(value: string): string {
+  return accepted(value, parseEtcdAuth, /^The etcd authentication (.*)\.$/);
 }
 
 function accepted(value: string, parse: Parser<unknown>, problem: RegExp, shown = '$1'): string {

@@ -11,7 +11,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
-import { windowOf } from '@leaf-ids/core/internal';
+import { holdersOf } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
 import { RegistryDatabase, type WorkerDatabase } from './worker-database';
 import type { RowWrite, WorkerDialect } from './worker-dialect';
@@ -165,9 +165,7 @@ export class SqlWorkerStore extends WorkerStore {
   }
 
   override async peers(now: number): Promise<Peer[]> {
-    const isUp = ({ free, ceiling }: WorkerRecord): boolean => !free && ceiling > now;
-    const up = (await this.list()).filter(({ record }) => isUp(record) && windowOf(record) === undefined);
-    return up.map(({ workerId, record }) => ({ instance: formatInstance(record.instance), workerId }));
+    return holdersOf(await this.list(), now);
   }
 
   override timeSources(): Promise<TimeSource[]> {

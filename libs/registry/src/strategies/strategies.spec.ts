@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/servers/data-directory';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
 import { createRegistry, registryProvider } from '../registry.providers';
-import { defaultHorizonMs, registryFromSettings, type RegistryOptions, STRATEGY_NAMES, strategyOf } from './strategies';
+import { defaultLease, registryFromSettings, type RegistryOptions, STRATEGY_NAMES, strategyOf } from './strategies';
 import type { RegistrySettings } from './strategy';
 
 const ZOOKEEPER = { name: 'leaf', zookeeper: { address: 'zk1,zk2:2182/prod' } };
@@ -18,7 +18,7 @@ describe('a strategy', () => {
   afterEach(() => removeDataDirectory(directory));
 
   function create(registry: RegistryOptions): WorkerRegistry {
-    const lease = { reportMs: 3000, horizonMs: defaultHorizonMs(registry), maxClockOffsetMs: 5000 };
+    const lease = { ...defaultLease(registry), maxClockOffsetMs: 5000 };
     return createRegistry({ registry, ...lease, layout: defaultLayout().fingerprint, maxWorkerId: 1023 });
   }
 
@@ -29,7 +29,7 @@ describe('a strategy', () => {
 
   it('is refused when unknown, and the known ones are named', () => {
     const unknown = { strategy: 'consul' } as unknown as RegistryOptions;
-    const names = '"local", "database", "mysql", "zk_normal", "zk_recycle" or "custom"';
+    const names = '"local", "database", "mysql", "zk_normal", "zk_recycle", "etcd", "kubernetes" or "custom"';
     const message = `The options of the worker registry are invalid:\n  - registry.strategy must be ${names}, not "consul"`;
     expect(() => create(unknown)).toThrow(expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }));
   });
@@ -79,6 +79,17 @@ describe('a strategy', () => {
     }
   });
 
+  it('etcd and kubernetes connect to nothing before they are used', async () => {
+    for (const strategy of ['etcd', 'kubernetes'] as const) {
+      const registry = create(registryFromSettings(strategy, settings()));
+      expect(registry.description).toMatch(new RegExp(`^${strategy} \\(https?://[^/]+/leaf[/-]leaf\\)$`));
+      await registry.close();
+    }
+    const etcd = { endpoints: 'https://etcd1:2379', certFile: '/cert' };
+    const both = expect.stringContaining('registry.etcd.certFile and registry.etcd.keyFile need each other') as string;
+    expect(() => create({ strategy: 'etcd', name: 'leaf', etcd })).toThrow(expect.objectContaining({ message: both }));
+  });
+
   it('custom is a store of the application, under a policy', async () => {
     const store = new InMemoryWorkerStore(new InMemoryWorkers());
     const registry = create({ strategy: 'custom', store, policy: 'pool' });
@@ -88,10 +99,13 @@ describe('a strategy', () => {
   });
 
   it('reserves an hour ahead by default with a pool, ten seconds otherwise', () => {
-    const horizons = STRATEGY_NAMES.map((name) => [name, defaultHorizonMs(registryFromSettings(name, settings()))]);
+    const horizons = STRATEGY_NAMES.map((name) => [
+      name,
+      defaultLease(registryFromSettings(name, settings())).horizonMs,
+    ]);
     expect(Object.fromEntries(horizons)).toEqual({
       ...{ local: 10_000, mysql: 10_000, zk_normal: 10_000 },
-      ...{ database: 3_600_000, zk_recycle: 3_600_000 },
+      ...{ database: 3_600_000, zk_recycle: 3_600_000, etcd: 3_600_000, kubernetes: 60_000 },
     });
   });
 
@@ -117,7 +131,7 @@ describe('a strategy', () => {
     expect(strategyOf(options).ofProcess(SERVER, 1)).toMatchObject({ workers });
   });
 
-  it.each(['database', 'zk_recycle'] as const)('%s is the same for all processes', (name) => {
+  it.each(['database', 'zk_recycle', 'etcd', 'kubernetes'] as const)('%s is the same for all processes', (name) => {
     const options = registryFromSettings(name, settings());
     expect(strategyOf(options).ofProcess(SERVER, 1)).toEqual(options);
   });
@@ -126,6 +140,8 @@ describe('a strategy', () => {
     return {
       ...{ name: 'leaf', directory, fileFallback: true, databaseUrl: 'mysql://db1/leaf', migrate: true },
       ...{ localWorkers: { '10.0.0.7:8080': 3, '10.0.0.8:8080': 7 }, zookeeper: { address: 'zk1:2181' } },
+      etcd: { endpoints: 'http://etcd1:2379' },
+      kubernetes: { server: 'https://10.96.0.1:443' },
       ...{ url: 'http://10.0.0.7:8080', accept: [], ...more },
     };
   }

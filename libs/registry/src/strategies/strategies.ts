@@ -2,11 +2,14 @@ import type { Instance } from '@leaf-ids/core';
 import { both, oneOf, record, refuseFaults, required, type Rule, rule, whole } from '@leaf-ids/core/internal';
 import { type CustomOptions, customParts, customRule } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
+import { etcd, type EtcdOptions } from './etcd';
+import { kubernetes, type KubernetesOptions } from './kubernetes';
 import { local, type LocalOptions } from './local';
-import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
+import type { LeaseTimes, RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
 import { zkNormal, type ZkNormalOptions, zkRecycle, type ZkRecycleOptions } from './zookeeper';
 
-type ListedOptions = LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions;
+type ListedOptions =
+  LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions | EtcdOptions | KubernetesOptions;
 
 /** The options of a worker registry. */
 export type RegistryOptions = ListedOptions | CustomOptions;
@@ -22,6 +25,8 @@ const STRATEGIES: { readonly [Name in StrategyName]: Strategy<OptionsOf<Name>> }
   mysql,
   zk_normal: zkNormal,
   zk_recycle: zkRecycle,
+  etcd,
+  kubernetes,
 };
 
 export const STRATEGY_NAMES = Object.keys(STRATEGIES) as StrategyName[];
@@ -29,12 +34,16 @@ export const STRATEGY_NAMES = Object.keys(STRATEGIES) as StrategyName[];
 /** A strategy with its options. */
 export interface BoundStrategy {
   readonly policy: 'fixed' | 'pool';
+  readonly lease: LeaseTimes;
   create(context: StrategyContext): StrategyParts;
   ofProcess(server: Instance, process: number): RegistryOptions;
 }
 
-/** Default horizon of each policy: how far ahead of the clock it reserves time, in milliseconds. */
-export const DEFAULT_HORIZON_MS = { fixed: 10_000, pool: 3_600_000 };
+/** The lease of each policy, for strategies that have none of their own. */
+export const DEFAULT_LEASES: Readonly<Record<'fixed' | 'pool', LeaseTimes>> = {
+  fixed: { reportMs: 3000, horizonMs: 10_000 },
+  pool: { reportMs: 3000, horizonMs: 3_600_000 },
+};
 
 const known = required(oneOf(...STRATEGY_NAMES, 'custom'));
 
@@ -58,7 +67,8 @@ export function workerIdFaults(options: RegistryOptions, maxWorkerId: number, na
 export function strategyOf(options: RegistryOptions): BoundStrategy {
   refuseFaults('the worker registry', registryRule(options, 'registry'));
   if (options.strategy === 'custom') {
-    return { policy: options.policy, create: () => customParts(options), ofProcess: () => options };
+    const { policy } = options;
+    return { policy, lease: DEFAULT_LEASES[policy], create: () => customParts(options), ofProcess: () => options };
   }
   return bind(options);
 }
@@ -67,9 +77,15 @@ export function registryFromSettings(name: StrategyName, settings: RegistrySetti
   return STRATEGIES[name].fromSettings(settings);
 }
 
-/** Default horizon of these options: how far ahead of the clock time is reserved, in milliseconds. */
-export function defaultHorizonMs(options: RegistryOptions): number {
-  return DEFAULT_HORIZON_MS[strategyOf(options).policy];
+/** The defaults of the lease for these options. */
+export function defaultLease(options: RegistryOptions): LeaseTimes {
+  return strategyOf(options).lease;
+}
+
+/** The defaults of the lease for a strategy that a setting can name. */
+export function leaseOf(name: StrategyName): LeaseTimes {
+  const { lease, policy } = STRATEGIES[name];
+  return lease ?? DEFAULT_LEASES[policy];
 }
 
 export function policyOf(name: StrategyName): 'fixed' | 'pool' {
@@ -80,6 +96,7 @@ function bind<Name extends StrategyName>(options: OptionsOf<Name>): BoundStrateg
   const strategy: Strategy<OptionsOf<Name>> = STRATEGIES[options.strategy];
   return {
     policy: strategy.policy,
+    lease: leaseOf(options.strategy),
     create: (context) => strategy.create(options, context),
     ofProcess: (server, process) => strategy.ofProcess(options, server, process),
   };

@@ -1,5 +1,6 @@
 import type { Clock, Instance, RandomSource, WorkerStore } from '@leaf-ids/core';
 import type { ImportFile, Rule, WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
+import type { EtcdAccess } from '../stores/etcd/etcd-address';
 
 /** The dependencies of a strategy. */
 export interface StrategyContext {
@@ -37,16 +38,26 @@ export interface RegistrySettings {
   readonly accept: readonly string[];
   readonly localWorkers: Readonly<Record<string, number>>;
   readonly zookeeper: { readonly address: string; readonly auth?: string };
+  readonly etcd: EtcdAccess;
+  readonly kubernetes: { readonly server: string; readonly directory?: string; readonly wish?: number };
   /** Worker file of the Java server that this server replaces. */
   readonly javaWorkerFile?: string;
   /** URL of this server for other servers: `http://10.0.0.7:8080`. */
   readonly url: string;
 }
 
+/** How often a server reports, and how far ahead of the clock it reserves time, in milliseconds. */
+export interface LeaseTimes {
+  readonly reportMs: number;
+  readonly horizonMs: number;
+}
+
 /** One way to assign worker IDs. To add a strategy, create a file in this directory and list it in `strategies.ts`. */
 export interface Strategy<Options> {
-  /** One record for each `ip:port`, or a pool. Determines the default horizon. */
+  /** One record for each `ip:port`, or a pool. */
   readonly policy: 'fixed' | 'pool';
+  /** The defaults of the lease; those of the policy if omitted. */
+  readonly lease?: LeaseTimes;
   /** The rule of its options. */
   readonly rule: Rule;
   /** Creates the components, which connect when they are first used. */

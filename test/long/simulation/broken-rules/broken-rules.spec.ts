@@ -9,8 +9,8 @@ interface Row {
 }
 
 const run = join(__dirname, '../run.mjs');
-/** The rarest failure shows within a thousand worlds. */
-const WORLDS = 3000;
+/** The rarest failure shows within two thousand worlds. */
+const WORLDS = 6000;
 
 it('Every rule of the lease and of the windows that is taken out shows', async () => {
   const args = [run, '--without', 'all', '--seeds', String(WORLDS), '--as-json'];

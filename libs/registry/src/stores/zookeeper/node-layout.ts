@@ -1,5 +1,6 @@
 import { formatInstance, type Instance, type WorkerRecord } from '@leaf-ids/core';
 import { isCount, isTime, parseArray, parseObject } from '@leaf-ids/core/internal';
+import { decodePoolRecord, encodePoolRecord } from '../shared/pool-record';
 import { hide, reveal } from './hidden-text';
 
 /** A parsed node name. */
@@ -65,23 +66,15 @@ export const SEQUENTIAL: NodeLayout = {
   },
 };
 
-/** A pool: `recycle/workers/<n>` with the data `{"state","ip","port","leaseId","ceiling","write"}`. */
+/** A pool: `recycle/workers/<n>`. */
 export const PLAIN: NodeLayout = {
   records: 'recycle/workers',
   parseName: (name) =>
     /^(0|[1-9]\d{0,8})$/.test(name) ? { name, workerId: Number(name), instance: undefined } : undefined,
   nameOf: (workerId) => String(workerId),
   normalize: (record) => record,
-  encode: ({ instance: { ip, port }, leaseId = '', write, ceiling, free }) =>
-    JSON.stringify({ state: free ? 'notuse' : 'inuse', ip, port: String(port), leaseId, ceiling, write }),
-  decode: (data) => {
-    const { state, ip, port, leaseId, ceiling, write = 0 } = parseObject(data);
-    const known = state === 'notuse' || state === 'inuse';
-    if (!known || typeof ip !== 'string' || typeof port !== 'string' || typeof leaseId !== 'string') return undefined;
-    if (!isTime(ceiling) || !isCount(write)) return undefined;
-    const instance = { ip, port: Number(port) };
-    return { instance, leaseId: leaseId === '' ? undefined : leaseId, write, ceiling, free: state === 'notuse' };
-  },
+  encode: encodePoolRecord,
+  decode: decodePoolRecord,
 };
 
 /**

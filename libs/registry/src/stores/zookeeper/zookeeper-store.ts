@@ -2,7 +2,6 @@ import {
   type Clock,
   formatInstance,
   type Instance,
-  LeafError,
   parseRegistryDocument,
   type Peer,
   type RegistryDocument,
@@ -12,6 +11,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
+import { unavailable, unreadable, unusable } from '../shared/store-errors';
 import { FORK, type NodeLayout, type NodeName, PLAIN, type ReadableLayout, SEQUENTIAL } from './node-layout';
 import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
 import { isFault, ZookeeperFault, type ZookeeperFaultKind } from './zookeeper-fault';
@@ -80,7 +80,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
         return { document: undefined, origin: ORIGIN, version: formatToken({ ...NO_TOKEN, session: generation }) };
       }
       const document = parseRegistryDocument(node.data);
-      if (document === undefined) throw this.unreadable(this.registry);
+      if (document === undefined) throw unreadable(this.description, `node ${this.registry}`);
       return { document, origin: ORIGIN, version: formatToken(node) };
     });
   }
@@ -245,7 +245,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
     return [...first.values()].flatMap(({ name, node }) => {
       const record = layout.decode(node.data, name);
       if (record !== undefined) return { workerId: name.workerId, record, version: formatToken(node) };
-      if (mustBeRead(name)) throw this.unreadable(`${root}/${name.name}`);
+      if (mustBeRead(name)) throw unreadable(this.description, `node ${root}/${name.name}`);
       return [];
     });
   }
@@ -275,22 +275,8 @@ export class ZookeeperWorkerStore extends WorkerStore {
       if (!(error instanceof ZookeeperFault)) throw error;
       const { kind, message } = error;
       const remedy = REMEDIES[kind];
-      if (remedy !== undefined) {
-        const problem = `Cannot use the worker registry ${this.description}. ${message} ${remedy}`;
-        throw new LeafError('LEAF_CONFIG_INVALID', problem, { cause: error });
-      }
-      throw new LeafError(
-        'LEAF_REGISTRY_UNREACHABLE',
-        `The worker registry ${this.description} is unavailable. ${message} This server retries automatically.`,
-        { cause: error, retryAfterMs: 1000 },
-      );
+      if (remedy !== undefined) throw unusable(this.description, `${message} ${remedy}`, error);
+      throw unavailable(this.description, message, error);
     }
-  }
-
-  private unreadable(path: string): LeafError {
-    return new LeafError(
-      'LEAF_WORKER_FILE_INVALID',
-      `The node ${path} of ${this.description} has data that Leaf did not write. Leaf has not changed it. Correct it: docs/operations.md#a-record-that-cannot-be-read.`,
-    );
   }
 }

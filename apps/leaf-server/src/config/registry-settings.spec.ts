@@ -1,0 +1,52 @@
+import { loadConfig } from './leaf-config';
+
+const SHARED = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf', LEAF_ADVERTISE_HOST: '10.0.0.7' };
+const ETCD = { ...SHARED, LEAF_SNOWFLAKE_REGISTRY: 'etcd', LEAF_ETCD_ENDPOINTS: 'https://e1:2379,https://e2' };
+const KUBERNETES = { ...SHARED, LEAF_SNOWFLAKE_REGISTRY: 'kubernetes', KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+
+function snowflakeOf(env: NodeJS.ProcessEnv): unknown {
+  return loadConfig(env).ids.snowflake;
+}
+
+describe('the settings of the registry', () => {
+  it('etcd are endpoints, credentials and certificates', () => {
+    const lease = { reportMs: 3000, horizonMs: 3_600_000 };
+    expect(snowflakeOf(ETCD)).toMatchObject({
+      ...{ ...lease, registry: { strategy: 'etcd', etcd: { endpoints: 'https://e1:2379,https://e2' }, name: 'leaf' } },
+    });
+    const files = { LEAF_ETCD_TLS_CA_FILE: '/ca', LEAF_ETCD_TLS_CERT_FILE: '/cert', LEAF_ETCD_TLS_KEY_FILE: '/key' };
+    expect(snowflakeOf({ ...ETCD, ...files, LEAF_ETCD_AUTH: 'leaf:a:b' })).toMatchObject({
+      registry: { etcd: { auth: 'leaf:a:b', caFile: '/ca', certFile: '/cert', keyFile: '/key' } },
+    });
+  });
+
+  it('kubernetes are those of the pod, with a lease of their own', () => {
+    expect(snowflakeOf(KUBERNETES)).toMatchObject({
+      ...{ reportMs: 10_000, horizonMs: 60_000 },
+      registry: { strategy: 'kubernetes', kubernetes: { server: 'https://10.96.0.1:443' }, name: 'leaf' },
+    });
+    const more = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '6443', LEAF_KUBERNETES_DIR: '/etc/k' };
+    const times = { LEAF_SNOWFLAKE_REPORT_MS: '1000', LEAF_SNOWFLAKE_LEASE_TTL_MS: '20000' };
+    expect(snowflakeOf({ ...KUBERNETES, ...more, ...times, LEAF_KUBERNETES_POD_INDEX: '2' })).toMatchObject({
+      ...{ reportMs: 1000, horizonMs: 20_000 },
+      registry: { kubernetes: { server: 'https://[fd00::1]:6443', directory: '/etc/k' }, wish: 2 },
+    });
+    expect(snowflakeOf({ ...KUBERNETES, LEAF_KUBERNETES_POD_INDEX: '' })).not.toHaveProperty('registry.wish');
+  });
+
+  it.each([
+    [{ ...ETCD, LEAF_ETCD_ENDPOINTS: undefined }, 'LEAF_ETCD_ENDPOINTS must be set for the registry etcd'],
+    [{ ...ETCD, LEAF_ETCD_ENDPOINTS: '' }, 'LEAF_ETCD_ENDPOINTS is empty'],
+    [{ ...ETCD, LEAF_ETCD_ENDPOINTS: 'e1:2379' }, 'LEAF_ETCD_ENDPOINTS must be https://host:port'],
+    [{ ...ETCD, LEAF_ETCD_ENDPOINTS: 'https://a:b@e1' }, 'LEAF_ETCD_ENDPOINTS must be https://host:port'],
+    [{ ...ETCD, LEAF_ETCD_ENDPOINTS: 'https://e1/v3' }, 'LEAF_ETCD_ENDPOINTS must be https://host:port'],
+    [{ ...ETCD, LEAF_ETCD_AUTH: 'secret' }, 'LEAF_ETCD_AUTH must be user:password'],
+    [{ ...ETCD, LEAF_ETCD_TLS_CERT_FILE: '/cert' }, 'LEAF_ETCD_TLS_KEY_FILE need each other'],
+    [{ ...ETCD, LEAF_DATABASE_URL: 'sqlite:/a' }, 'an SQLite file belongs to one host, and the registry is shared'],
+    [{ ...KUBERNETES, KUBERNETES_SERVICE_HOST: undefined }, 'KUBERNETES_SERVICE_HOST must be set'],
+    [{ ...KUBERNETES, LEAF_SNOWFLAKE_REPORT_MS: '40000' }, 'LEAF_SNOWFLAKE_LEASE_TTL_MS must be at least twice'],
+  ])('are refused as %j', (env, message) => {
+    expect(() => loadConfig(env)).toThrow(expect.objectContaining({ message: expect.stringContaining(message) }));
+    expect(() => loadConfig(env)).not.toThrow(/:secret|not "secret"|a:b@/);
+  });
+});

@@ -1,0 +1,44 @@
+import { join, resolve } from 'node:path';
+import { formatInstance } from '@leaf-ids/core';
+import { type EtcdAccess, registryFromSettings, type RegistryOptions, type RegistrySettings } from '@leaf-ids/registry';
+import type { Resolved } from './resolved';
+
+/** The options of the worker registry. */
+export function registryOf(values: Resolved): RegistryOptions {
+  const { LEAF_NAME: name, LEAF_ZOOKEEPER: address = '', LEAF_ZOOKEEPER_AUTH: auth } = values;
+  const { LEAF_JAVA_WORKER_FILE: javaWorkerFile } = values;
+  // The advertised port may be only a name, like that of the Java service; requests for the time need the real one.
+  const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_PORT || values.LEAF_ADVERTISE_PORT };
+  return registryFromSettings(values.LEAF_SNOWFLAKE_REGISTRY, {
+    name,
+    directory: join(resolve(values.LEAF_DATA_DIR), name),
+    fileFallback: values.LEAF_SNOWFLAKE_OFFLINE === 'local_file',
+    databaseUrl: values.LEAF_DATABASE_URL,
+    migrate: values.LEAF_DATABASE_MIGRATE,
+    accept: values.LEAF_DATABASE_ACCEPT,
+    localWorkers: values.LEAF_LOCAL_WORKERS,
+    zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
+    ...(javaWorkerFile === undefined ? {} : { javaWorkerFile }),
+    etcd: etcdOf(values),
+    kubernetes: kubernetesOf(values),
+    url: `http://${formatInstance(instance)}`,
+  });
+}
+
+function etcdOf(values: Resolved): EtcdAccess {
+  const { LEAF_ETCD_ENDPOINTS: endpoints = '', LEAF_ETCD_AUTH: auth, LEAF_ETCD_TLS_CA_FILE: caFile } = values;
+  const { LEAF_ETCD_TLS_CERT_FILE: certFile, LEAF_ETCD_TLS_KEY_FILE: keyFile } = values;
+  return {
+    endpoints,
+    ...(auth && { auth }),
+    ...(caFile && { caFile }),
+    ...(certFile && keyFile && { certFile, keyFile }),
+  };
+}
+
+function kubernetesOf(values: Resolved): RegistrySettings['kubernetes'] {
+  const { KUBERNETES_SERVICE_HOST: ip = '', KUBERNETES_SERVICE_PORT: port, LEAF_KUBERNETES_DIR: directory } = values;
+  const { LEAF_KUBERNETES_POD_INDEX: wish } = values;
+  const server = `https://${formatInstance({ ip, port })}`;
+  return { server, ...(directory && { directory }), ...(wish === undefined ? {} : { wish }) };
+}

@@ -1,0 +1,67 @@
+export interface StoreRevision {
+  /** What the revision belongs to: the ID of an etcd cluster, the UID of an object of Kubernetes. */
+  readonly source: string;
+  /** The revision of the data: it grows by at most one with each entry of the Raft log. */
+  readonly revision: number;
+}
+
+/** How far a store has come. */
+export interface StoreProgress extends StoreRevision {
+  /** The index of the Raft log of etcd: it grows with every entry. Where it is not known, the revision. */
+  readonly index: number;
+}
+
+/**
+ * Recognizes a store whose data went back, and gives each stretch of history a name, its *origin*.
+ *
+ * While a store lives, its source stays, and the index, the revision and `index - revision` never decrease. An origin
+ * records lower bounds of the three; a later read that is below one of them belongs to another history:
+ *
+ * - A new etcd cluster has another ID, unless it has the same token and peer URLs. Its index starts anew.
+ * - `etcdctl snapshot restore` keeps the revision of the snapshot or raises it, and starts the index anew. So `index -
+ *   revision` falls by the index that the cluster had at the snapshot.
+ * - An object of Kubernetes that was deleted and created again has another UID.
+ *
+ * If a whole disk is restored, index and revision go back together, and the data equal those of an earlier time. Only a
+ * server that has seen a higher revision recognizes that.
+ */
+export class StoreHistory {
+  private seen: StoreRevision | undefined;
+
+  /** The highest revision of all responses. Take it before a read is sent: responses may overtake each other. */
+  get mark(): StoreRevision | undefined {
+    return this.seen;
+  }
+
+  /** Records the revision of a response. */
+  saw({ source, revision }: StoreRevision): void {
+    const { seen } = this;
+    if (seen?.source !== source || revision > seen.revision) this.seen = { source, revision };
+  }
+
+  /**
+   * The origin of data that were read.
+   *
+   * @param recorded the origin in the data; undefined if there are none
+   * @param before the mark and the index before the read
+   * @param read the revision of a linearizable read, and the index of the same member after it
+   */
+  originOf(
+    recorded: string | undefined,
+    { mark, index }: { readonly mark: StoreRevision | undefined; readonly index: number },
+    read: StoreProgress,
+  ): string {
+    const { source, revision } = read;
+    const isBehind = mark?.source === source && revision < mark.revision;
+    if (isBehind) this.seen = { source, revision };
+    else this.saw(read);
+    if (recorded !== undefined && !isBehind && isLaterThan(recorded, read)) return recorded;
+    return [source, index, revision].join(':');
+  }
+}
+
+function isLaterThan(origin: string, { source, index, revision }: StoreProgress): boolean {
+  const [before, ...numbers] = origin.split(':');
+  const [first = NaN, from = NaN] = numbers.map(Number);
+  return before === source && index >= first && revision >= from && index - revision >= first - from;
+}

@@ -1,0 +1,50 @@
+import { accepted, both, milliseconds, object, required, type Rules, text } from '@leaf-ids/core/internal';
+import { PoolPolicy } from '../policies/pool-policy';
+import { type EtcdAccess, parseEtcdAuth, parseEtcdEndpoints } from '../stores/etcd/etcd-address';
+import { EtcdClient } from '../stores/etcd/etcd-client';
+import { EtcdWorkerStore } from '../stores/etcd/etcd-store';
+import type { Strategy } from './strategy';
+
+/** A pool of worker IDs in etcd: each server takes a free one. */
+export interface EtcdOptions {
+  readonly strategy: 'etcd';
+  readonly etcd: EtcdAccess;
+  /** Name of the service, part of the keys. */
+  readonly name: string;
+}
+
+/** Short enough to try another endpoint within a report interval. */
+const DEFAULT_TIMEOUT_MS = 1500;
+
+const ACCESS: Rules<EtcdAccess> = {
+  endpoints: required(both(text, accepted(parseEtcdEndpoints))),
+  auth: both(text, accepted(parseEtcdAuth)),
+  timeoutMs: milliseconds(1),
+  ...{ caFile: text, certFile: text, keyFile: text },
+};
+
+const RULES: Rules<EtcdOptions> = {
+  strategy: text,
+  etcd: required(both(object(ACCESS), (access, name) => pairFaults(access as EtcdAccess, name))),
+  name: required(text),
+};
+
+export const etcd: Strategy<EtcdOptions> = {
+  policy: 'pool',
+  rule: object(RULES),
+  create: ({ etcd: access, name }, { clock, random }) => {
+    const { endpoints, auth, timeoutMs: callMs = DEFAULT_TIMEOUT_MS, ...certificates } = access;
+    const credentials = auth === undefined ? {} : { credentials: parseEtcdAuth(auth) };
+    const options = { endpoints: parseEtcdEndpoints(endpoints), ...credentials, certificates, callMs };
+    // An emptied cluster forgets confirmed writes.
+    const store = new EtcdWorkerStore(new EtcdClient(options, clock, random), name);
+    return { policy: new PoolPolicy(), store, remembers: false };
+  },
+  fromSettings: (settings) => ({ strategy: 'etcd', etcd: settings.etcd, name: settings.name }),
+  ofProcess: (options) => options,
+};
+
+function pairFaults({ certFile, keyFile }: EtcdAccess, name: string): string[] {
+  if ((certFile === undefined) === (keyFile === undefined)) return [];
+  return [`${name}.certFile and ${name}.keyFile need each other: give both or none`];
+}

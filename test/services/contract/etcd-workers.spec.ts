@@ -1,0 +1,27 @@
+import { SystemClock, type WorkerStore } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
+import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
+import { workerRegistryContract } from '../../contract/worker-registry.contract';
+import { workerStoreContract } from '../../contract/worker-store.contract';
+import { failNextWrite } from '../../support/fakes/lost-answers';
+import { type EtcdServer, startEtcd } from '../../support/servers/etcd';
+
+let server: EtcdServer;
+let name: string;
+
+beforeAll(async () => {
+  server = await startEtcd();
+  name = await server.createDatabase();
+});
+afterAll(() => server.stop());
+
+const reset = (): Promise<void> => server.deleteKeys(`/leaf/${name}/`);
+
+function store(): Promise<WorkerStore> {
+  const context = { clock: new SystemClock(), random: systemRandom, onCloseProblem: () => undefined };
+  const options = { strategy: 'etcd', etcd: { endpoints: server.endpoint }, name } as const;
+  return Promise.resolve(strategyOf(options).create(context).store);
+}
+
+workerStoreContract('etcd', { reset, open: store, numbers: false, onePerInstance: false, failNextWrite });
+workerRegistryContract('A pool in etcd', { exclusive: false, reset, store });
