@@ -15,7 +15,7 @@ export default defineConfig({
   description: 'Distributed ID service: segment and snowflake IDs, unique or refused',
   srcDir: ROOT,
   srcExclude: ['!(docs|bench|examples)/**/*'],
-  cacheDir: `${ROOT}/node_modules/.cache/vitepress`,
+  cacheDir: `${import.meta.dirname}/node_modules/.cache`,
   rewrites: pageOf,
   locales: {
     root: {

@@ -5,7 +5,7 @@ import { ROOT } from '../support/build';
 
 const docs = join(ROOT, 'docs');
 const pages = (readdirSync(docs, { recursive: true }) as string[]).filter(
-  (page) => page.endsWith('.md') && page !== 'README.md',
+  (page) => page.endsWith('.md') && page !== 'README.md' && !page.startsWith('.'),
 );
 const read = (page: string): string => readFileSync(join(docs, page), 'utf8');
 const linksOf = (page: string): string[] => [...read(page).matchAll(/\]\(([^)#:]+)/g)].map(([, target = '']) => target);
