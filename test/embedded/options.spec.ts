@@ -21,7 +21,7 @@ type Untyped = Readonly<Record<string, unknown>>;
 const database = 'sqlite:./never-opened/leaf.sqlite';
 const MYSQL = 'mysql://leaf:secret@127.0.0.1:1/leaf';
 const INSTANCE = { ip: '10.0.0.7', port: 1 };
-const STRATEGIES = '"local", "database", "mysql", "zk_normal", "zk_recycle" or "custom"';
+const STRATEGIES = '"local", "database", "mysql", "zk_normal", "zk_recycle", "etcd", "kubernetes" or "custom"';
 const MILLISECONDS = 'must be a whole number from 1 to 2147483647';
 const LEAF_NAMES = 'database, migrate, accept, tags, segment, snowflake, signal';
 
