@@ -87,10 +87,7 @@ class Client:
     def keep(self):
         """Acquires a worker ID and extends its window, until the process stops."""
         while not self.stopping.is_set():
-            lease = secrets.token_hex(16)
-            self.hold(lease)
-            with self.lock:
-                self.window.end()
+            self.hold(secrets.token_hex(16))
 
     def hold(self, lease):
         answer = None
@@ -107,6 +104,9 @@ class Client:
                     self.window.accept(answer)
                 self.stopping.wait((answer["until"] - answer["now"]) / 2000)
             elif status in (404, 409):
+                with self.lock:
+                    self.window.end()
+                self.stopping.wait(1)
                 return
             else:
                 self.stopping.wait(min(0.1, self.window_ms / 20000))
