@@ -13,6 +13,7 @@ const ENV = {
   LEAF_SNOWFLAKE_REGISTRY: 'database',
 };
 const HOUR = 3_600_000;
+const REGISTRIES = 'LEAF_SNOWFLAKE_REGISTRY to one of database, zk_recycle, etcd, kubernetes on';
 
 interface Window {
   readonly workerId: number;
@@ -169,7 +170,7 @@ describe('Worker windows need', () => {
 
   it.each([
     { env: { LEAF_SNOWFLAKE_REGISTRY: 'database' }, setting: 'LEAF_WORKER_TOKENS' },
-    { env: { LEAF_WORKER_TOKENS: TOKEN, LEAF_SNOWFLAKE_REGISTRY: 'local' }, setting: 'LEAF_SNOWFLAKE_REGISTRY' },
+    { env: { LEAF_WORKER_TOKENS: TOKEN, LEAF_SNOWFLAKE_REGISTRY: 'local' }, setting: REGISTRIES },
     { env: { LEAF_WORKER_TOKENS: TOKEN, LEAF_SNOWFLAKE_ENABLED: 'false' }, setting: 'LEAF_SNOWFLAKE_ENABLED' },
   ])('the setting $setting', async ({ env, setting }) => {
     await start({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, ...env });

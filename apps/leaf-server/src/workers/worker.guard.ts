@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
 import { Leaf } from '@leaf-ids/id';
+import { policyOf, STRATEGY_NAMES } from '@leaf-ids/registry';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { FailureLimit } from '../tokens/failure-limit';
@@ -10,6 +11,8 @@ import { AdminTokens, bearerOf, TokenSet } from '../tokens/token-set';
 
 /** The tokens of processes that acquire worker IDs. */
 export class WorkerTokens extends TokenSet {}
+
+const POOLS = STRATEGY_NAMES.filter((name) => policyOf(name) === 'pool').join(', ');
 
 const RULE = {
   needed:
@@ -51,7 +54,7 @@ export class WorkerGuard implements CanActivate {
     if (windows === undefined) throw disabled('snowflake mode is off. Set LEAF_SNOWFLAKE_ENABLED=true');
     if (!windows.supported) {
       throw disabled(
-        'the worker registry of this server is not a pool. Set LEAF_SNOWFLAKE_REGISTRY to database or zk_recycle on all servers',
+        `the worker registry of this server is not a pool. Set LEAF_SNOWFLAKE_REGISTRY to one of ${POOLS} on all servers`,
       );
     }
   }
