@@ -6,6 +6,7 @@ import {
   type SnowflakeSnapshot,
   withinDeadline,
 } from '@leaf-ids/core/internal';
+import { tooLate } from '../prefetch/load-failures';
 import type { PrefetchView } from '../prefetch/prefetch-buffer';
 import type { SnowflakeSource } from '../snowflake-source';
 import { KeptWindow } from './kept-window';
@@ -110,6 +111,7 @@ export class WindowSnowflakes implements SnowflakeSource {
 
   /** Waits for a usable window as long as a call may take. */
   private async taken<T>(take: (ids: SnowflakeGenerator) => Promise<T>): Promise<T> {
+    const { window } = this;
     const { clock, callerLimit, timeoutMs } = this.context;
     const deadline = clock.monotonic() + timeoutMs;
     callerLimit.enter();
@@ -117,11 +119,14 @@ export class WindowSnowflakes implements SnowflakeSource {
       for (;;) {
         const refusal = this.refusal();
         if (refusal === undefined) return await take(this.generator());
-        if (!this.window.active || !refusal.retryable) throw refusal;
+        if (!window.active || !refusal.retryable) throw refusal;
         const left = deadline - clock.monotonic();
-        if (left <= 0) throw refusal;
+        if (left <= 0) {
+          const neverHeld = window.ceiling < 0;
+          throw neverHeld ? tooLate('snowflake', timeoutMs, window.record.lastError) : refusal;
+        }
         const lookMs = Math.min(left, refusal.retryAfterMs ?? LOOK_MS, LOOK_MS);
-        await withinDeadline(this.window.changed, clock.monotonic() + lookMs, clock);
+        await withinDeadline(window.changed, clock.monotonic() + lookMs, clock);
       }
     } finally {
       callerLimit.leave();
