@@ -104,4 +104,4 @@ export { holdersOf } from './worker/record-holders';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';
 export { windowOf } from './worker/window-holder';
-export { WINDOW_MS, type WorkerWindow, WorkerWindows } from './worker/worker-windows';
+export { HOLDER_PATTERN, WINDOW_MS, type WorkerWindow, WorkerWindows } from './worker/worker-windows';

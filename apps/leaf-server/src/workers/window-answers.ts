@@ -1,11 +1,12 @@
 import { DEFAULT_EPOCH } from '@leaf-ids/core';
+import { HOLDER_PATTERN } from '@leaf-ids/core/internal';
 import { ApiProperty } from '../openapi/decorators';
 
-export const LEASE_PATTERN = /^[0-9a-f]{32}$/i;
+export const LEASE_PATTERN = /^[0-9a-fA-F]{32}$/;
 
 export const LEASE = {
   type: 'string',
-  pattern: '^[0-9a-fA-F]{32}$',
+  pattern: LEASE_PATTERN.source,
   description: 'Made by the caller: random for each start of a process, the same for each try of one request. Secret.',
   example: '5f0c6b9e2a7d4c1f8e3b0a9d6c5f4e21',
 } as const;
@@ -14,7 +15,7 @@ export const HOLDER = {
   type: 'string',
   minLength: 1,
   maxLength: 127,
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+  pattern: HOLDER_PATTERN.source,
   description: 'Name of the process, for people; a long one is cut off.',
   example: 'billing-7d9f',
 } as const;

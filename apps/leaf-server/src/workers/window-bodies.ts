@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { IsInt, Matches, Max, Min, ValidateIf } from 'class-validator';
-import { WINDOW_MS } from '@leaf-ids/core/internal';
+import { HOLDER_PATTERN, WINDOW_MS } from '@leaf-ids/core/internal';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { HOLDER, LAST_TIMESTAMP, LEASE, LEASE_PATTERN, WORKER_ID } from './window-answers';
 
@@ -36,7 +36,7 @@ export class NewWindowBody {
   readonly lease!: string;
 
   @ApiProperty(HOLDER)
-  @Matches(/^[^\p{C}]{1,127}$/u, { message: 'holder must be 1 to 127 printable characters' })
+  @Matches(HOLDER_PATTERN, { message: 'holder must be 1 to 127 printable characters' })
   readonly holder!: string;
 
   @ApiPropertyOptional(WINDOW)

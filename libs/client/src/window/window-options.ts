@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { oneOf, rule, type Rules, WINDOW_MS, whole, withDefaults } from '@leaf-ids/core/internal';
+import { HOLDER_PATTERN, oneOf, rule, type Rules, WINDOW_MS, whole, withDefaults } from '@leaf-ids/core/internal';
 import { type ClientToken, tokenRule } from '../http/client-token';
 
 /** Snowflake IDs of the client's own, under a worker ID that it holds for a window of time: docs/worker-windows.md. */
@@ -27,10 +27,7 @@ export const MODE_RULE = oneOf('fetch', 'window');
 export const WINDOW_RULES: Rules<SnowflakeWindowOptions> = {
   mode: MODE_RULE,
   token: tokenRule,
-  holder: rule(
-    '1 to 127 printable characters',
-    (value) => typeof value === 'string' && /^[^\p{C}]{1,127}$/u.test(value),
-  ),
+  holder: rule('1 to 127 printable characters', (value) => typeof value === 'string' && HOLDER_PATTERN.test(value)),
   windowMs: whole(WINDOW_MS.least, WINDOW_MS.most),
 };
 

@@ -8,6 +8,8 @@ import type { StoredWorker } from './worker-store';
 
 /** Shortest and longest window, and the default, in milliseconds. */
 export const WINDOW_MS = { least: 10_000, most: 86_400_000, default: 60_000 } as const;
+/** Name of a holder: 1 to 127 printable characters. */
+export const HOLDER_PATTERN = /^[^\p{C}]{1,127}$/u;
 /** Largest share of the worker IDs that windows may have: servers need some, too. */
 const LARGEST_SHARE = 0.75;
 /** How often a request begins again when another one with the same lease acquires a worker ID at the same time. */
