@@ -35,7 +35,7 @@ const UNAUTHENTICATED = 16;
 const OLD_TOKEN = 'revision of auth store is old';
 const NOT_ENABLED = 'authentication is not enabled';
 const REMEDY =
-  'Check the options snowflake.registry.etcd.auth and snowflake.registry.etcd.endpoints, and the role of the user: it must be able to read and write the keys of Leaf.';
+  'Check the option snowflake.registry.etcd.auth and the option snowflake.registry.etcd.endpoints. The role of the user must allow reading and writing the keys of Leaf.';
 
 /**
  * Requests to the JSON gateway of an etcd cluster. A request without a response, or that the endpoint cannot serve now,
