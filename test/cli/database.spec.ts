@@ -56,7 +56,9 @@ describe('leaf with an SQLite file', () => {
   it('refuses snowflake IDs: the worker IDs of its servers are not in the file', async () => {
     const { code, out, err } = await leaf(['snowflake'], env);
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(/^leaf: [^\n]+ might not be unique\. Take it from a server: --url or LEAF_URL\. \(.+\)\n$/);
+    expect(err).toMatch(
+      /^leaf: The worker IDs of an SQLite [^\n]+\. Take the snowflake ID from a server: --url or LEAF_URL\. \(.+\)\n$/,
+    );
   });
 
   it('prefers --database to LEAF_URL, and LEAF_URL to LEAF_DATABASE_URL', async () => {

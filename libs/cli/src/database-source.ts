@@ -56,11 +56,19 @@ export class DatabaseSource implements Source {
   }
 
   async snowflakes(count: number): Promise<bigint[]> {
+    if ('file' in this.target) {
+      throw unsafe('The worker IDs of an SQLite database are not in the file itself, so this command cannot take one.');
+    }
+    const { description } = this.target;
     const layout = await this.recordedLayout();
     if (layout === undefined) {
-      throw new LeafError(
-        'LEAF_CONFIG_INVALID',
-        `The servers of ${this.target.description} do not take their worker IDs from a pool in this database, so a snowflake ID of this command might not be unique. Take it from a server: --url or LEAF_URL.`,
+      throw unsafe(
+        `The servers of ${description} do not take their worker IDs from a pool in this database, so a snowflake ID of this command might not be unique.`,
+      );
+    }
+    if (!(await this.withPool((pool) => this.isInUse(pool)))) {
+      throw unsafe(
+        `No server uses the pool of worker IDs in ${description} now. The servers may have moved to another registry, so a snowflake ID of this command might not be unique.`,
       );
     }
     const snowflake = { registry: 'database', layout, horizonMs: HORIZON_MS } as const;
@@ -148,13 +156,23 @@ export class DatabaseSource implements Source {
 
   /** The layout of the pool of worker IDs in this database; undefined if servers do not use it. */
   private async recordedLayout(): Promise<BitLayoutOptions | undefined> {
-    const { target, onCloseProblem } = this;
     // The worker IDs of an SQLite database are in another place.
-    if ('file' in target) return undefined;
+    if ('file' in this.target) return undefined;
+    const { document } = await this.withPool((pool) => pool.readRegistry());
+    return document?.strategy === 'database' ? parseLayout(document.layout) : undefined;
+  }
+
+  /** Whether a worker ID is held. If servers have moved to another place, the document of the pool may still exist. */
+  private async isInUse(pool: SqlWorkerStore): Promise<boolean> {
+    const now = this.clock.now();
+    return (await pool.list()).some(({ record }) => !record.free && record.ceiling > now);
+  }
+
+  private async withPool<T>(read: (pool: SqlWorkerStore) => Promise<T>): Promise<T> {
+    const { target, onCloseProblem } = this;
     const database = new LazyDatabase({ target, migrate: false, onCloseProblem }, this.clock, systemRandom);
     try {
-      const { document } = await new SqlWorkerStore(database, POOL_WORKERS).readRegistry();
-      return document?.strategy === 'database' ? parseLayout(document.layout) : undefined;
+      return await read(new SqlWorkerStore(database, POOL_WORKERS));
     } finally {
       await database.close();
     }
@@ -169,4 +187,8 @@ export class DatabaseSource implements Source {
       `The database ${target.description} does not exist. A server creates it at its first start; correct --database or LEAF_DATABASE_URL.`,
     );
   }
+}
+
+function unsafe(reason: string): LeafError {
+  return new LeafError('LEAF_CONFIG_INVALID', `${reason} Take the snowflake ID from a server: --url or LEAF_URL.`);
 }

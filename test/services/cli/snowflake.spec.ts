@@ -42,4 +42,15 @@ describe('leaf snowflake with a database server', () => {
     await fixed.stop();
     expect(await leaf(args)).toEqual(refused);
   });
+
+  it('refuses a pool that no server uses, because the servers may have moved to another place', async () => {
+    const database = await mariadb.createDatabase();
+    const server = await Leaf.start({ database, snowflake: QUICK });
+    await server.stop();
+    expect(await leaf(['snowflake', '--database', database])).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('No server uses the pool of worker IDs'),
+    });
+  });
 });
