@@ -51,10 +51,10 @@ describe('CommandParser', () => {
     ['*1\r\n:1\r\n', "expected '$'"],
     ['*1\r\n$-1\r\n', 'invalid bulk length'],
     [`*1\r\n$${MAX_COMMAND_BYTES + 1}\r\n`, 'invalid bulk length'],
-    [`*1\r\n$${MAX_COMMAND_BYTES - 1}\r\n`, 'too long command'],
+    [`*1\r\n$${MAX_COMMAND_BYTES - 1}\r\n`, 'command too long'],
     ['*1\r\n$4\r\nPINGxx', 'expected a line break'],
-    ['x'.repeat(MAX_LINE_BYTES + 1), 'too long inline command'],
-    [`${'x'.repeat(MAX_LINE_BYTES)}\n`, 'too long inline command'],
+    ['x'.repeat(MAX_LINE_BYTES + 1), 'inline command too long'],
+    [`${'x'.repeat(MAX_LINE_BYTES)}\n`, 'inline command too long'],
     [`${'x '.repeat(MAX_WORDS + 1)}\n`, 'too many words'],
   ])('refuses %j', (text, fault) => {
     expect(parseText(`${encode(['PING'])}${text}`)).toMatchObject({ commands: [['PING']], fault });

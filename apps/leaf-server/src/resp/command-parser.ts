@@ -84,7 +84,7 @@ export class CommandParser {
     if (length === INCOMPLETE) return undefined;
     const from = this.at;
     const to = from + length;
-    if (to + 2 - this.start > MAX_COMMAND_BYTES) throw new ProtocolFault('too long command');
+    if (to + 2 - this.start > MAX_COMMAND_BYTES) throw new ProtocolFault('command too long');
     if (bytes.length < to + 2) return undefined;
     if (bytes[to] !== CR || bytes[to + 1] !== LF) throw new ProtocolFault('expected a line break');
     this.at = to + 2;
@@ -111,7 +111,7 @@ export class CommandParser {
     const { bytes, start } = this;
     const end = bytes.indexOf(LF, start);
     const length = (end < 0 ? bytes.length : end + 1) - start;
-    if (length > MAX_LINE_BYTES) throw new ProtocolFault('too long inline command');
+    if (length > MAX_LINE_BYTES) throw new ProtocolFault('inline command too long');
     if (end < 0) return undefined;
     this.at = end + 1;
     const words = bytes.toString('latin1', start, end).split(/[ \t\r]+/);

@@ -19,7 +19,7 @@ export function formatVersion({ value, revision }: EtcdEntry): string {
   return JSON.stringify([revision, value ?? null]);
 }
 
-/** The entry that a version stands for. A text that is no version stands for a revision that no key has. */
+/** Parses what {@link formatVersion} returns. For an invalid version, the revision is -1, which no key has. */
 export function parseVersion(key: string, version: string): EtcdEntry {
   const [revision, value] = parseArray(version);
   return { key, revision: isCount(revision) ? revision : -1, value: typeof value === 'string' ? value : undefined };

@@ -60,7 +60,7 @@ export function parseVersion(version: string): Required<Pick<LeaseMetadata, 'uid
   return { uid: uid ?? '-', resourceVersion: resourceVersion ?? '1' };
 }
 
-/** Versions ascend; 0 for one that is no number, which is then not compared. */
+/** Versions ascend. Returns 0 for a version that is not a number; callers do not compare it. */
 export function revisionOf(resourceVersion: unknown): number {
   const revision = Number(resourceVersion);
   return Number.isSafeInteger(revision) ? revision : 0;
