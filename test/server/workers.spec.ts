@@ -45,7 +45,7 @@ const ownWorker = async (): Promise<number> => {
 const windowOf = ({ body }: Answer): Window => JSON.parse(body) as Window;
 
 describe('The worker windows', () => {
-  beforeAll(() => start({ ...ENV, LEAF_WORKER_WINDOWS: '20' }));
+  beforeAll(() => start({ ...ENV, LEAF_WORKER_WINDOWS: '22' }));
   afterAll(() => server.stop());
 
   it('are acquired, extended and released', async () => {
@@ -79,6 +79,7 @@ describe('The worker windows', () => {
     expect([gone.status, problemCode(gone)]).toEqual([404, 'LEAF_LEASE_NOT_FOUND']);
   });
 
+  // Its worker ID stays reserved, and counts, as that of the next test.
   it('are released without a body', async () => {
     const lease = newLease();
     await post(lease);
@@ -193,5 +194,25 @@ it('A worker window outlasts the server that gave it', async () => {
     expect(await ownWorker()).not.toBe(workerId);
   } finally {
     await server.stop();
+  }
+});
+
+it('A pool without a free worker ID is a conflict for the caller', async () => {
+  const own = await makeDataDirectory();
+  try {
+    // Two worker IDs: one for the server, one for a window.
+    await start({
+      ...ENV,
+      LEAF_DATA_DIR: own,
+      LEAF_DATABASE_URL: `sqlite:${own}/a.sqlite`,
+      LEAF_SNOWFLAKE_BITS: '41,1,12',
+    });
+    const { until } = windowOf(await post(newLease(), { windowMs: HOUR }));
+    expect(until).toBeGreaterThan(0);
+    const answer = await post(newLease());
+    expect([answer.status, problemCode(answer)]).toEqual([409, 'LEAF_WORKERS_USED_UP']);
+  } finally {
+    await server.stop();
+    await removeDataDirectory(own);
   }
 });

@@ -146,6 +146,9 @@ describe('Nest without the filter', () => {
     'LEAF_UNAUTHORIZED',
     'LEAF_FORBIDDEN',
     'LEAF_TOO_MANY_FAILURES',
+    'LEAF_WINDOWS_DISABLED',
+    'LEAF_LEASE_NOT_FOUND',
+    'LEAF_WORKERS_USED_UP',
     'LEAF_SERVERS_UNAVAILABLE',
   ]);
 

@@ -36,7 +36,8 @@ describe('the arguments of leaf-server', () => {
 
   it('the usage names the commands, and where the settings are', async () => {
     const { out } = await run('--help');
-    for (const text of ['check ', 'schema <dialect>', '--version', '.env.example']) expect(out).toContain(text);
+    for (const text of ['check ', 'schema <mysql|postgres|sqlite>', '--version', '.env.example'])
+      expect(out).toContain(text);
     expect((await run('schema', '--help')).out).toContain(
       `choices: ${DIALECT_NAMES.map((name) => `"${name}"`).join(', ')}`,
     );
@@ -51,8 +52,8 @@ describe('the arguments of leaf-server', () => {
     [['schema', 'mysql', '--json'], "unknown option '--json'"],
     [['start'], "unknown command 'start'"],
     [['check', 'now'], "too many arguments for 'check'. Expected 0 arguments but got 1"],
-    [['schema'], "missing required argument 'dialect'"],
-    [['schema', 'oracle'], "argument value 'oracle' is invalid for argument 'dialect'"],
+    [['schema'], "missing required argument 'mysql|postgres|sqlite'"],
+    [['schema', 'oracle'], "argument value 'oracle' is invalid for argument 'mysql|postgres|sqlite'"],
     [['schema', 'mysql', 'postgres'], "too many arguments for 'schema'"],
   ])('refuses %j', async (args, message) => {
     const { code, lines, out, err } = await run(...args);

@@ -34,7 +34,7 @@ export function serverProgram(run: (line: CommandLine) => Promise<void>, termina
   program
     .command('schema')
     .description('print the SQL that creates the tables')
-    .addArgument(new Argument('<dialect>', 'of the database').choices(DIALECTS))
+    .addArgument(new Argument(`<${DIALECTS.join('|')}>`, 'the database').choices(DIALECTS))
     .action((dialect: DialectName) => run({ command: 'schema', dialect }));
   // So that the action names the unknown command. Not inherited by the commands above.
   return program.allowExcessArguments();

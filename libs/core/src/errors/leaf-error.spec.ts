@@ -55,9 +55,11 @@ describe('LeafError', () => {
     const hidden = CODES.filter((code) => !new LeafError(code, 'x').expose);
     expect(hidden.filter((code) => ERROR_CATALOGUE[code].status !== 500).sort()).toEqual([
       'LEAF_FORBIDDEN',
+      'LEAF_LEASE_NOT_FOUND',
       'LEAF_SERVERS_UNAVAILABLE',
       'LEAF_TOO_MANY_FAILURES',
       'LEAF_UNAUTHORIZED',
+      'LEAF_WINDOWS_DISABLED',
     ]);
   });
 });

@@ -73,6 +73,9 @@ const CLIENT_FAULTS: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
   'LEAF_FORBIDDEN',
   'LEAF_TOO_MANY_FAILURES',
   'LEAF_SERVERS_UNAVAILABLE',
+  'LEAF_WINDOWS_DISABLED',
+  'LEAF_LEASE_NOT_FOUND',
+  'LEAF_WORKERS_USED_UP',
 ]);
 
 const RETRYABLE: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([

@@ -45,6 +45,7 @@ export class WorkerAcquisition {
       const registry = await this.settled();
       for await (const choice of this.choices()) {
         const claim = await this.attempt(choice, registry);
+        if (claim === 'outdated') break;
         if (claim === undefined) continue;
         await claim.save();
         holder.disproved = false;
@@ -100,8 +101,8 @@ export class WorkerAcquisition {
     });
   }
 
-  /** @returns undefined if another server took the record, or the history of the registry has changed */
-  private async attempt(choice: Choice, registry: OpenRegistry): Promise<WorkerClaim | undefined> {
+  /** @returns undefined if another server took the record; `outdated` if the history of the registry has changed */
+  private async attempt(choice: Choice, registry: OpenRegistry): Promise<WorkerClaim | 'outdated' | undefined> {
     const { claims, holder, options } = this.context;
     const found = 'take' in choice ? choice.take : undefined;
     const adopted = found && this.answerLost(found);
@@ -123,7 +124,7 @@ export class WorkerAcquisition {
     const onAnswer = (answer: StoredRegistry): Promise<void> => this.compareFile(answer);
     if (claims.exclusive && !options.remembers) await claims.memory.raiseHighest(workerId, onAnswer);
     const { document } = await claims.memory.open(onAnswer);
-    if (!isSameHistory(document, registry.document)) return undefined;
+    if (!isSameHistory(document, registry.document)) return 'outdated';
     const isGivenAgain = recorded === 0 && workerId <= registry.document.highest;
     const floor = isGivenAgain ? this.floorOfRemoved(least) : least;
     const start = { workerId, floor, stored, registry: document, before: undefined, ceiling: record.ceiling };

@@ -120,7 +120,7 @@ export class WorkerRegistry {
     holder.attempted = Math.max(holder.attempted, record.write);
     const { ceiling } = record;
     const start = { workerId, floor, ceiling, before: undefined };
-    // Nobody could replace a record whose ceiling had not passed when the generation began.
+    // A record whose ceiling had not passed when the generation began cannot have been replaced.
     const isCurrent = document.floor !== undefined && ceiling > document.floor;
     const { id, generation } = document;
     return new WorkerClaim(this.claims, holder, {
@@ -129,6 +129,16 @@ export class WorkerRegistry {
         ? { registry: document, stored }
         : { registry: { id, generation: generation - 1 }, stored: undefined }),
     });
+  }
+
+  /**
+   * Whether a worker ID with this floor was acquired in the current history.
+   *
+   * @throws LeafError as {@link history}
+   */
+  async isOfThisHistory(floor: number): Promise<boolean> {
+    const { document } = await this.claims.memory.open();
+    return document.floor !== undefined && floor >= document.floor;
   }
 
   /** @throws LeafError `LEAF_NOT_READY` while holders may still register again after a loss of history (R5) */
@@ -166,7 +176,7 @@ export class WorkerRegistry {
   }
 
   /**
-   * Frees a record of which nobody has used a timestamp above `ceiling`, unless it has changed since it was read.
+   * Frees a record whose holder used no timestamp above `ceiling`, unless it has changed since it was read.
    *
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */

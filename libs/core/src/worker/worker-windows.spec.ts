@@ -148,8 +148,25 @@ describe('WorkerWindows', () => {
       ...{ code: 'LEAF_WORKERS_USED_UP', status: 409 },
       message: expect.stringContaining('All 3 worker windows'),
     });
-    await clock.advance(MINUTE + 1);
+    await clock.advance(2 * MINUTE + 1);
     await first.windows.issue(LEASE, 'billing', MINUTE);
+  });
+
+  it('counts windows that are released early, as long as their worker IDs stay reserved', async () => {
+    for (let n = 0; n < 3; n++) {
+      await first.windows.issue(lease(n), 'billing', 60 * MINUTE);
+      await first.windows.release(lease(n));
+    }
+    await expect(first.windows.issue(LEASE, 'billing', MINUTE)).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+    await clock.advance(60 * MINUTE + 1);
+    await first.windows.issue(LEASE, 'billing', MINUTE);
+  });
+
+  it('keeps the limit when many ask at the same time', async () => {
+    const asked = Array.from({ length: 12 }, (_, n) => first.windows.issue(lease(n), 'billing', MINUTE));
+    const outcomes = await Promise.allSettled(asked);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(3);
+    expect((await first.windows.list()).length).toBeLessThanOrEqual(3);
   });
 
   it('leaves a quarter of the worker IDs to servers', async () => {
@@ -320,6 +337,33 @@ describe('WorkerWindows', () => {
       workers.wipe();
       await first.windows.release(LEASE, window.until - 1);
       expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until - 1, free: true });
+    });
+
+    it('does not answer a repeated request with a worker ID from before, which another caller may have', async () => {
+      await first.windows.issue(lease(8), 'billing', MINUTE);
+      await first.windows.release(lease(8), clock.now());
+      await clock.advance(1);
+      const copy = workers.copy();
+      const { window } = await first.windows.issue(lease(9), 'holder', 60 * MINUTE);
+      // It reads the document of the old primary, and the records of the new one.
+      const second = server(2);
+      const list = second.store.list.bind(second.store);
+      let reads = 0;
+      second.store.list = (...given) => {
+        if (++reads === 3) workers.promote(copy, 'replica');
+        return list(...given);
+      };
+      await expect(second.windows.issue(LEASE, 'straddles', 60 * MINUTE)).rejects.toMatchObject({
+        code: 'LEAF_NOT_READY',
+      });
+      expect(workers.origin).toBe('replica');
+      expect(recordOf(window.workerId).leaseId).toContain(LEASE);
+      await expect(second.windows.issue(LEASE, 'straddles', MINUTE)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+      await first.windows.keep();
+      await inTime(clock, second.rig.lease.acquire());
+      const again = await second.windows.issue(LEASE, 'straddles', MINUTE);
+      expect(again.window.workerId).not.toBe(window.workerId);
+      expect(recordOf(window.workerId).ceiling).toBeGreaterThanOrEqual(window.until);
     });
 
     it('forgets the windows that have ended', async () => {

@@ -1,6 +1,15 @@
 import type { Clock } from '../clock/clock';
-import { hasCode, LeafError } from '../errors/leaf-error';
+import { forEachParallel } from '../parallel';
 import type { Instance } from './instance';
+import {
+  asConflict,
+  leaseBusy,
+  timestampBeyond,
+  unlessLost,
+  windowLost,
+  windowNotFound,
+  windowsUsedUp,
+} from './window-errors';
 import { WindowHolder, type WindowRecord, windowOf } from './window-holder';
 import type { WorkerClaim } from './worker-claim';
 import type { WorkerRegistry } from './worker-registry';
@@ -12,6 +21,10 @@ export const WINDOW_MS = { least: 10_000, most: 86_400_000, default: 60_000 } as
 export const HOLDER_PATTERN = /^[^\p{C}]{1,127}$/u;
 /** Largest share of the worker IDs that windows may have: servers need some, too. */
 const LARGEST_SHARE = 0.75;
+/** How long after its end a window still counts: a pool does not give its worker ID away at once. */
+const MARGIN_MS = 60_000;
+/** Windows that are registered again at the same time. */
+const REGISTRATIONS = 16;
 /** How often a request begins again when another one with the same lease acquires a worker ID at the same time. */
 const ATTEMPTS = 5;
 
@@ -76,12 +89,12 @@ export class WorkerWindows {
   issue(lease: string, holder: string, windowMs: number): Promise<{ window: WorkerWindow; isNew: boolean }> {
     return this.inTurn(lease, async () => {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const known = await this.find(lease);
+        const known = this.held.get(lease) ?? (await this.findUnanswered(lease));
         if (known !== undefined) return { window: await this.raise(known, windowMs), isNew: false };
         const window = await this.acquire(lease, holder, windowMs);
         if (window !== undefined) return { window, isNew: true };
       }
-      throw concurrent(lease);
+      throw leaseBusy(lease);
     });
   }
 
@@ -96,7 +109,7 @@ export class WorkerWindows {
       const known = await this.find(lease, workerId);
       if (known !== undefined) return this.raise(known, windowMs);
       await this.registry.assertSettled();
-      throw notFound(lease);
+      throw windowNotFound(lease);
     });
   }
 
@@ -120,18 +133,19 @@ export class WorkerWindows {
         }
         const latest = Math.max(...found.map(({ until }) => until));
         const newest = lastTimestamp ?? latest;
-        if (newest > latest) throw beyond(newest, latest);
+        if (newest > latest) throw timestampBeyond(newest, latest);
         for (const { stored, from, until } of found) {
           await this.registry.withdraw(stored, Math.min(until, Math.max(from - 1, newest)));
         }
       }
-      throw concurrent(lease);
+      throw leaseBusy(lease);
     });
   }
 
   /** The windows that have not ended. @throws LeafError `LEAF_REGISTRY_UNREACHABLE` */
   async list(): Promise<readonly WorkerWindow[]> {
-    return (await this.found()).filter(({ until }) => until >= this.clock.now());
+    const now = this.clock.now();
+    return windowsIn(await this.registry.records()).filter(({ until }) => until >= now);
   }
 
   /**
@@ -146,7 +160,9 @@ export class WorkerWindows {
     if (this.held.size === 0) return;
     const history = await this.registry.history();
     const lost = [...this.held].filter(([, { claim }]) => !claim.isOf(history));
-    await Promise.all(lost.map(([lease, held]) => this.inTurn(lease, () => this.register(lease, held))));
+    // Those that last longest first: if the grace period is too short for all, the others end soon.
+    lost.sort(([, a], [, b]) => b.endsAt - a.endsAt);
+    await forEachParallel(lost, REGISTRATIONS, ([lease, held]) => this.inTurn(lease, () => this.register(lease, held)));
   }
 
   private async register(lease: string, held: Holding): Promise<void> {
@@ -164,16 +180,42 @@ export class WorkerWindows {
   }
 
   private async acquire(lease: string, name: string, windowMs: number): Promise<WorkerWindow | undefined> {
-    if ((await this.list()).length >= this.most) throw usedUp(this.most);
+    if (this.reserved(await this.registry.records()) >= this.most) throw windowsUsedUp(this.most);
     const holder = new WindowHolder(lease, name, this.server);
-    const claim = await this.registry.acquire(holder, (_ms, reason) => Promise.reject(reason), windowMs);
+    const refuse = (_ms: number, reason: Error): Promise<never> => Promise.reject(reason);
+    const claim = await this.registry.acquire(holder, refuse, windowMs).catch(asConflict);
     const written = holder.attempted;
     // Two requests with one lease, at two servers, may both have found nothing: only one of their windows may be used.
-    const all = await this.windowsOf(lease);
-    if (all.every(({ workerId }) => workerId === claim.workerId)) return this.windowWith(holder, claim);
+    const records = await this.registry.records();
+    const all = windowsIn(records).filter((window) => window.lease === lease);
+    const isTooMany = this.reserved(records) > this.most;
+    if (!isTooMany && all.every(({ workerId }) => workerId === claim.workerId)) return this.windowWith(holder, claim);
     const own = all.find(({ workerId, stored }) => workerId === claim.workerId && stored.record.write === written);
-    // Nobody has been told of it: who finds a record answers only after it has written it again.
+    // No response has named this window: a server that finds a record responds only after writing it again.
     if (own !== undefined) await this.registry.withdraw(own.stored, claim.floor);
+    if (isTooMany) throw windowsUsedUp(this.most);
+    return undefined;
+  }
+
+  /** How many worker IDs nobody else can acquire now because of windows, also of those that were released early. */
+  private reserved(records: readonly StoredWorker[]): number {
+    const now = this.clock.now();
+    return records.filter(({ record }) => {
+      const isReserved = record.free ? record.ceiling > now : record.ceiling + MARGIN_MS >= now;
+      return isReserved && windowOf(record) !== undefined;
+    }).length;
+  }
+
+  /**
+   * The window of a request whose answer was lost. If it was acquired before the registry lost its history, another
+   * holder may have the worker ID: it stays reserved, and nobody uses it.
+   */
+  private async findUnanswered(lease: string): Promise<Holding | undefined> {
+    const [first, second] = await this.windowsOf(lease);
+    if (second !== undefined) throw leaseBusy(lease);
+    if (first === undefined) return undefined;
+    if (await this.registry.isOfThisHistory(first.from - 1)) return this.resume(first);
+    await this.registry.withdraw(first.stored, first.until);
     return undefined;
   }
 
@@ -183,7 +225,9 @@ export class WorkerWindows {
       return this.windowWith(holder, claim);
     }
     const records = (await this.registry.records()).filter(({ record }) => windowOf(record)?.lease === holder.lease);
-    throw records.some(({ record }) => record.free) ? notFound(holder.lease) : lost(holder.lease, claim.workerId);
+    throw records.some(({ record }) => record.free)
+      ? windowNotFound(holder.lease)
+      : windowLost(holder.lease, claim.workerId);
   }
 
   private windowWith(holder: WindowHolder, claim: WorkerClaim): WorkerWindow {
@@ -194,12 +238,12 @@ export class WorkerWindows {
     return { workerId, lease, holder: holder.name, from: floor + 1, until: ceiling };
   }
 
-  private async find(lease: string, workerId?: number): Promise<Holding | undefined> {
+  private async find(lease: string, workerId: number | undefined): Promise<Holding | undefined> {
     const held = this.held.get(lease);
     if (held !== undefined && (workerId === undefined || held.claim.workerId === workerId)) return held;
     const found = await this.windowsOf(lease);
     const [first, second] = workerId === undefined ? found : found.filter((one) => one.workerId === workerId);
-    if (second !== undefined) throw concurrent(lease);
+    if (second !== undefined) throw leaseBusy(lease);
     return first && this.resume(first);
   }
 
@@ -209,16 +253,7 @@ export class WorkerWindows {
   }
 
   private async windowsOf(lease: string): Promise<FoundWindow[]> {
-    return (await this.found()).filter((window) => window.lease === lease);
-  }
-
-  private async found(): Promise<FoundWindow[]> {
-    return (await this.registry.records()).flatMap((stored) => {
-      const window = stored.record.free ? undefined : windowOf(stored.record);
-      return window === undefined
-        ? []
-        : [{ ...window, workerId: stored.workerId, until: stored.record.ceiling, stored }];
-    });
+    return windowsIn(await this.registry.records()).filter((window) => window.lease === lease);
   }
 
   /** One request of a lease at a time. */
@@ -233,50 +268,11 @@ export class WorkerWindows {
   }
 }
 
-/** Resolves with undefined if the worker ID belongs to another holder. */
-function unlessLost(error: unknown): undefined {
-  if (!hasCode(error, 'LEAF_LEASE_LOST')) throw error;
-}
-
-function notFound(lease: string): LeafError {
-  return new LeafError(
-    'LEAF_LEASE_NOT_FOUND',
-    `No worker ID is held under the lease ${hidden(lease)}: it was released, or never acquired. Issue no more IDs with its worker ID, and acquire another one with a new lease.`,
-  );
-}
-
-function lost(lease: string, workerId: number): LeafError {
-  return new LeafError(
-    'LEAF_LEASE_LOST',
-    `The window of worker ${workerId} under the lease ${hidden(lease)} has ended, and the worker ID belongs to another holder. Issue no more IDs with it, and acquire another one with a new lease.`,
-    { status: 409 },
-  );
-}
-
-function concurrent(lease: string): LeafError {
-  return new LeafError(
-    'LEAF_NOT_READY',
-    `Several requests with the lease ${hidden(lease)} are in progress. Wait, then send the request again with the same lease.`,
-    { retryAfterMs: 1000 },
-  );
-}
-
-function usedUp(most: number): LeafError {
-  return new LeafError(
-    'LEAF_WORKERS_USED_UP',
-    `All ${most} worker windows are used. Wait until some have ended, release windows when a process stops, request shorter ones, or allow more (the option snowflake.mostWindows).`,
-    { status: 409 },
-  );
-}
-
-function beyond(lastTimestamp: number, until: number): LeafError {
-  return new LeafError(
-    'LEAF_BODY_INVALID',
-    `lastTimestamp (${lastTimestamp}) is after the end of the window (${until}). IDs with timestamps after it may not be unique: check the clock of this process, and that it issues none after the window.`,
-  );
-}
-
-/** A lease ID is a secret: who knows it can release the worker ID. */
-function hidden(lease: string): string {
-  return `${lease.slice(0, 6)}…`;
+/** The windows that are not released. */
+function windowsIn(records: readonly StoredWorker[]): FoundWindow[] {
+  return records.flatMap((stored) => {
+    const { workerId, record } = stored;
+    const window = record.free ? undefined : windowOf(record);
+    return window === undefined ? [] : [{ ...window, workerId, until: record.ceiling, stored }];
+  });
 }

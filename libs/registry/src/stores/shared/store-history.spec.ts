@@ -44,6 +44,14 @@ describe('the history of a store', () => {
     expect(read(newcomer, origin, at(40, 30))).toBe(origin);
   });
 
+  it('does not return to an origin that went back, if the next one could not be recorded', () => {
+    const history = new StoreHistory();
+    const origin = read(history, undefined, at(9, 4));
+    read(history, origin, at(60, 50));
+    expect(read(history, origin, at(40, 30))).not.toBe(origin);
+    expect(read(history, origin, at(41, 31))).not.toBe(origin);
+  });
+
   it('does not take a response that was overtaken for a loss', () => {
     const history = new StoreHistory();
     const origin = read(history, undefined, at(9, 4));

@@ -27,6 +27,8 @@ export interface StoreProgress extends StoreRevision {
  */
 export class StoreHistory {
   private seen: StoreRevision | undefined;
+  /** An origin whose data went back: the next generation may take several reads to be recorded. */
+  private refused: string | undefined;
 
   /** The highest revision of all responses. Take it before a read is sent: responses may overtake each other. */
   get mark(): StoreRevision | undefined {
@@ -53,9 +55,13 @@ export class StoreHistory {
   ): string {
     const { source, revision } = read;
     const isBehind = mark?.source === source && revision < mark.revision;
-    if (isBehind) this.seen = { source, revision };
-    else this.saw(read);
-    if (recorded !== undefined && !isBehind && isLaterThan(recorded, read)) return recorded;
+    if (isBehind) {
+      this.seen = { source, revision };
+      this.refused = recorded;
+    } else {
+      this.saw(read);
+    }
+    if (recorded !== undefined && recorded !== this.refused && isLaterThan(recorded, read)) return recorded;
     return [source, index, revision].join(':');
   }
 }
