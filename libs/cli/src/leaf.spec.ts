@@ -49,6 +49,8 @@ it.each<[string[], string]>([
   [['range', 'order', '-n', '1000001'], 'Use a whole number from 1 to 1000000'],
   [['decode', '-1'], 'Use a whole number from 0 to 9223372036854775807'],
   [['decode', '9223372036854775808'], 'Use a whole number from 0 to 9223372036854775807'],
+  [['tags', 'nope'], "unknown command 'nope'"],
+  [['tags', 'list', 'nope'], 'too many arguments'],
   [['tags', 'list', '--limit', '1001'], 'Use a whole number from 1 to 1000'],
   [['tags', 'create', 'x', '--order', 'loose'], 'Allowed choices are relaxed, strict'],
   [['check', '--timeout', '0'], 'Use a whole number from 1 to 600000'],

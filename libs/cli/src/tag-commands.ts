@@ -18,6 +18,10 @@ interface NewTagOptions {
 /** `leaf tags list|get|create`. */
 export function addTagCommands(program: Command, perform: Perform): void {
   const tags = program.command('tags').description('list, show and create tags');
+  // Otherwise the default command would get the word as an argument.
+  tags.hook('preSubcommand', ({ args: [word = '-'] }, command) => {
+    if (!word.startsWith('-') && word !== command.name()) tags.error(`error: unknown command '${word}'`);
+  });
   tags
     .command('list', { isDefault: true })
     .description('list tags by name, page by page')
