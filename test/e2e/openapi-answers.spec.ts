@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { insertTag } from '../support/servers/data-directory';
+import { changeWorkers, insertTag, makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { ADMIN_TOKEN } from '../support/http/admin';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/servers/built-server';
@@ -10,6 +10,7 @@ import { startTestServer, type TestServer } from '../support/servers/server';
 
 const JSON_TYPE = 'application/json';
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
+const WORKER_TOKEN = 'worker-token-0123456789';
 const FIRST = 'leaf-segment-test';
 const STREAM = '/api/monitor/stream';
 const ID_ROUTES = { get: 'takeSegmentId', batch: 'takeSegmentIds', range: 'takeSegmentRanges' };
@@ -17,16 +18,25 @@ const ID_ROUTES = { get: 'takeSegmentId', batch: 'takeSegmentIds', range: 'takeS
 const MOST_STREAMS = 32;
 
 let server: TestServer;
+let directory: string;
 let contract: ApiContract;
 /** Status of every answer that was checked, by operation. */
 const seen = new Map<string, Set<number>>();
 
 beforeAll(async () => {
-  server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN });
+  directory = await makeDataDirectory();
+  server = await startTestServer({
+    ...{ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_WORKER_TOKENS: WORKER_TOKEN, LEAF_WORKER_WINDOWS: '1' },
+    ...{ LEAF_DATA_DIR: directory, LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite` },
+    LEAF_SNOWFLAKE_REGISTRY: 'database',
+  });
   contract = new ApiContract(await fetchApi(server.port));
 });
 
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  await removeDataDirectory(directory);
+});
 
 /** Checks that an answer has the status, and is one that the document promises for the operation. */
 function check(operationId: string, answer: Answer, status: number): void {
@@ -45,7 +55,9 @@ async function ask(
   port = server.port,
 ): Promise<void> {
   const { method } = contract.route(operationId);
-  check(operationId, await call(port, path, { method, ...options }), status);
+  const isOfWorkers = path.startsWith('/api/workers') && options.headers !== undefined;
+  const headers = { ...options.headers, ...(isOfWorkers && { authorization: `Bearer ${WORKER_TOKEN}` }) };
+  check(operationId, await call(port, path, { method, ...options, headers }), status);
 }
 
 function withToken(body?: unknown): Call {
@@ -79,7 +91,9 @@ describe('every answer is as the document says', () => {
   });
 
   it('what needs nothing to be asked for', async () => {
-    const simple = contract.routes.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+    const simple = contract.routes.filter(
+      ({ method, path, operation }) => method === 'GET' && !path.includes('{') && operation.security === undefined,
+    );
     expect(simple.length).toBeGreaterThan(8);
     for (const { path, operation } of simple) {
       const query = (operation.parameters ?? []).map(({ name, schema }) => `${name}=${String(schema.example)}`);
@@ -132,6 +146,20 @@ describe('every answer is as the document says', () => {
     await ask('deleteTag', '/api/tags/order', 204, withToken());
     await ask('deleteTag', '/api/tags/order', 404, withToken());
     await ask('createTag', '/api/tags', 409, withToken({ tag: 'order', step: 1, maxId: '1' }));
+  });
+
+  it('worker windows', async () => {
+    const [lease, other] = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')];
+    await ask('acquireWorker', '/api/workers', 201, withToken({ lease, holder: 'billing' }));
+    await ask('acquireWorker', '/api/workers', 200, withToken({ lease, holder: 'billing' }));
+    await ask('acquireWorker', '/api/workers', 409, withToken({ lease: other, holder: 'billing' }));
+    await ask('listWorkers', '/api/workers', 200, withToken());
+    await ask('extendWorker', `/api/workers/${lease}`, 200, withToken({ windowMs: 20_000 }));
+    await ask('extendWorker', `/api/workers/${other}`, 404, withToken({}));
+    changeWorkers(directory, `UPDATE leaf_worker_pool SET lease_id = 'another.1' WHERE lease_id LIKE '${lease}%'`);
+    await ask('extendWorker', `/api/workers/${lease}`, 409, withToken({}));
+    await ask('releaseWorker', `/api/workers/${lease}`, 204, withToken({ lastTimestamp: 0 }));
+    await ask('releaseWorker', '/api/workers/order', 404, withToken({}));
   });
 
   it('a drain', async () => {
@@ -216,14 +244,13 @@ describe('every answer is as the document says', () => {
 
   it('a token that is missing, until it is missing too often', async () => {
     const guarded = contract.routes.filter(({ operation }) => operation.security !== undefined);
-    const askAll = async (status: number, most?: number): Promise<void> => {
-      for (const { path, operation } of guarded.slice(0, most)) {
-        await ask(operation.operationId, path.replace(/\{\w+\}/g, 'order'), status);
+    const isOfWorkers = ({ path }: { path: string }): boolean => path.startsWith('/api/workers');
+    for (const routes of [guarded.filter(isOfWorkers), guarded.filter((route) => !isOfWorkers(route))]) {
+      for (let time = 0; time < 10 + routes.length; time++) {
+        const { path, operation } = routes[time % routes.length]!;
+        await ask(operation.operationId, path.replace(/\{\w+\}/g, 'order'), time < 10 ? 401 : 429);
       }
-    };
-    await askAll(401, 5);
-    await askAll(401, 5);
-    await askAll(429);
+    }
   });
 
   it.each([

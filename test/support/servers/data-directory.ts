@@ -36,6 +36,16 @@ export function insertTag(directory: string, ...rows: TagRow[]): void {
   }
 }
 
+/** Changes the worker IDs of the registry `database`, as an operator with an SQL shell does. */
+export function changeWorkers(directory: string, sql: string): void {
+  const database = new Libsql(join(directory, 'workers-leaf.sqlite'), { timeout: 5000 });
+  try {
+    database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
 export function maxIdOf(directory: string, tag: string): number | undefined {
   const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
   try {
