@@ -59,7 +59,7 @@ async function installEarlier(nest: keyof typeof EARLIER): Promise<void> {
   await writeJson(join(earlier, 'package.json'), { name: 'earlier', private: true });
   const names = ['common', 'core', 'microservices', 'platform-express', 'platform-fastify', 'testing'];
   const own = names.map((name) => `@nestjs/${name}@${nest}`);
-  const leaf = [...tarballs].flatMap(([name, file]) => (/\/(client|orm)$/.test(name) ? [] : [file]));
+  const leaf = [...tarballs].flatMap(([name, file]) => (/\/(cli|client|orm)$/.test(name) ? [] : [file]));
   const others = ['libsql', 'mysql2', 'reflect-metadata@0.2', 'rxjs@7'];
   await install(earlier, [...leaf, ...own, ...EARLIER[nest], ...others]);
 }
