@@ -1,3 +1,4 @@
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from '@leaf-ids/snowflake';
 import { ID_VARIABLES } from './id-variables';
 import { addresses, flag, integer, oneOf, processes, ratio, text } from './parsers';
 import { takerQuotas } from './taker-quotas';
@@ -140,7 +141,7 @@ export const VARIABLES = {
     ),
   ),
   LEAF_WORKER_WINDOWS: variable(
-    768,
+    DEFAULT_SNOWFLAKE_MODULE_OPTIONS.mostWindows,
     integer(1, 1024),
     'maximum number of worker windows at the same time, and never more than three quarters of the worker IDs, since servers need some',
   ),

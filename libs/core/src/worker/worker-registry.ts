@@ -1,6 +1,7 @@
 import { hasCode, LeafError } from '../errors/leaf-error';
 import { assertOptions } from '../options';
 import type { ClaimContext } from './claim-context';
+import { recordContested } from './claim-errors';
 import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';
@@ -20,6 +21,8 @@ const DEFAULT_CLOCK_OFFSET_MS = 5000;
 const PEER_LIMIT_MS = 1000;
 /** A second acquisition finds the record of a first one whose reply was lost. */
 const TRIES_BEFORE_FILE = 2;
+/** Others may write a record at the same time; a record that nobody can read cannot be replaced. */
+const RESERVE_ATTEMPTS = 10;
 /** How long the comparison of clocks for one worker window serves for the next ones, in milliseconds. */
 const COMPARED_MS = 10_000;
 /** A step of the wall clock after which the clocks are compared again, in milliseconds. */
@@ -161,7 +164,7 @@ export class WorkerRegistry {
   async reserve(workerId: number, ceiling: number, holder: LeaseHolder): Promise<void> {
     const { store, clock } = this.parts;
     const { memory, maxClockOffsetMs } = this.claims;
-    for (;;) {
+    for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt++) {
       const found = (await this.records()).find((one) => one.workerId === workerId);
       if (found === undefined) {
         const { stored } = await memory.open();
@@ -173,6 +176,7 @@ export class WorkerRegistry {
       const free = record.free || clock.now() > record.ceiling - maxClockOffsetMs;
       if ((await store.replace(found, { ...record, write: record.write + 1, ceiling, free })) !== undefined) return;
     }
+    throw recordContested(workerId, this.description, `could not be reserved in ${RESERVE_ATTEMPTS} attempts`);
   }
 
   /**

@@ -366,6 +366,17 @@ describe('WorkerWindows', () => {
       expect(recordOf(window.workerId).ceiling).toBeGreaterThanOrEqual(window.until);
     });
 
+    it('does not try for ever to reserve a worker ID whose record cannot be read', async () => {
+      const { window } = await first.windows.issue(LEASE, 'billing', 60 * MINUTE);
+      workers.wipe();
+      await first.rig.report();
+      first.store.create = () => Promise.resolve(undefined);
+      await expect(first.windows.keep()).rejects.toMatchObject({
+        ...{ code: 'LEAF_REGISTRY_UNREACHABLE' },
+        message: expect.stringMatching(`worker ${window.workerId} .* could not be reserved`),
+      });
+    });
+
     it('forgets the windows that have ended', async () => {
       const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
       await clock.advance(MINUTE + 1);
