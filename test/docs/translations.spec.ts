@@ -5,6 +5,7 @@ import { ROOT } from '../support/build';
 /** What users of the Java service read, in English and in Chinese. */
 const PAIRS: [english: string, chinese: string][] = [
   ['README.md', 'README.zh.md'],
+  ['docs/operations/backup.md', 'docs/zh/backup.md'],
   ...['quick-start', 'configuration', 'moving-from-java-leaf', 'faq', 'troubleshooting', 'glossary'].map(
     (name): [string, string] => [`docs/${name}.md`, `docs/zh/${name}.md`],
   ),
