@@ -52,9 +52,9 @@ describe('in a browser without the Internet, below a path', () => {
   });
 
   it.each([
-    ['', 'en', 'Search', 'rounded numbers exact', '/leaf/javascript-numbers.html', '53-bit IDs and JavaScript numbers'],
-    ['zh/', 'zh-CN', '搜索', '时钟回拨', '/leaf/zh/', '时钟回拨'],
-  ])('%p is in the language %p and finds a page by %p', async (path, language, button, words, result, text) => {
+    ['', 'en', 'rounded numbers exact', 'Search', '/leaf/javascript-numbers.html', '53-bit IDs and JavaScript numbers'],
+    ['zh/', 'zh-CN', '时钟回拨', '搜索', '/leaf/zh/', '时钟回拨'],
+  ])('%p is in the language %p and finds a page by %p', async (path, language, words, button, result, text) => {
     await page.goto(`${origin}${BASE}${path}`);
     expect(await page.locator('html').getAttribute('lang')).toBe(language);
     await page.getByRole('button', { name: button }).click();
@@ -106,11 +106,16 @@ describe('the build', () => {
   it.each([
     ['a page that does not exist', '[other](none.md)', 'Dead link in docs: none.md'],
     ['a file that does not exist', '[other](../none.ts)', 'Dead link in docs: ../none.ts'],
-    ['a heading that another page does not have', '[other](README.md#none)', '/other.html: /#none'],
-    ['a heading that the page does not have', '[other](#none)', '/other.html: #none'],
     ['HTML', '<b>other</b>', 'put HTML into backticks'],
   ])('fails for %s', async (_, text, message) => {
     await writePage(repository, 'docs/other.md', `# Other\n\n${text}\n`);
     await expect(buildSmallSite(repository)).rejects.toThrow(message);
+  });
+
+  it('fails for headings that the page itself or another page does not have', async () => {
+    await writePage(repository, 'docs/other.md', '# Other\n\n[here](#none) [other](README.md#none)\n');
+    const built = buildSmallSite(repository);
+    await expect(built).rejects.toThrow('/other.html: #none');
+    await expect(built).rejects.toThrow('/other.html: /#none');
   });
 });
