@@ -11,6 +11,7 @@ import { ConsoleContext, useConsole, useMonitor } from './state/context';
 import { preferences } from './state/preferences';
 import { type Route, useRoute } from './state/route';
 import { DecoderPage } from './views/decoder/decoder-page';
+import { LazyLearn } from './views/learn/lazy-learn';
 import { OverviewPage } from './views/overview/overview-page';
 import { SegmentsPage } from './views/segments/segments-page';
 import { SnowflakePage } from './views/snowflake/snowflake-page';
@@ -49,7 +50,9 @@ function Page(): JSX.Element {
   const store = useMonitor();
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
-  const stale = store.staleSince !== undefined && store.overview !== undefined;
+  // It needs no data of the server.
+  const isIndependent = route.view === 'learn';
+  const stale = store.staleSince !== undefined && store.overview !== undefined && !isIndependent;
   useEffect(() => {
     document.title = `${titleOf(route, t)} · Leaf`;
   }, [route.view, t]);
@@ -59,7 +62,7 @@ function Page(): JSX.Element {
       <Rail view={route.view} />
       <main ref={main} tabIndex={-1} class={stale ? 'stale' : ''} aria-label={titleOf(route, t)}>
         <StaleBanner />
-        {store.overview === undefined ? <p class="waiting">{t.connectingToServer}</p> : <View route={route} />}
+        {store.overview === undefined && !isIndependent ? <p class="waiting">{t.connectingToServer}</p> : <View route={route} />}
       </main>
     </div>
   );
@@ -83,5 +86,7 @@ function View({ route: { view, rest } }: { readonly route: Route }): JSX.Element
       return <DecoderPage given={rest} />;
     case 'try':
       return <TryPage />;
+    case 'learn':
+      return <LazyLearn given={rest} />;
   }
 }

@@ -7,6 +7,8 @@ export const en = {
   snowflake: 'Snowflake',
   decoder: 'Decoder',
   tryIt: 'Try it',
+  learn: 'Learn',
+  notLoadedReload: 'This page could not be loaded. Reload it; the server may have been updated.',
   views: 'Views',
   skipToContent: 'Skip to content',
   ready: 'ready',

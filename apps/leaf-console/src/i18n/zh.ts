@@ -7,6 +7,8 @@ export const zh: Messages = {
   snowflake: '雪花算法',
   decoder: '解码',
   tryIt: '试用',
+  learn: '原理',
+  notLoadedReload: '无法加载此页面。请刷新：服务器可能已更新。',
   views: '页面',
   skipToContent: '跳到正文',
   ready: '就绪',
