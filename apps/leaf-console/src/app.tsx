@@ -61,7 +61,7 @@ function Page(): JSX.Element {
       <Header view={route.view} onSkip={() => main.current?.focus()} />
       <Rail view={route.view} />
       <main ref={main} tabIndex={-1} class={stale ? 'stale' : ''} aria-label={titleOf(route, t)}>
-        <StaleBanner />
+        {!isIndependent && <StaleBanner />}
         {store.overview === undefined && !isIndependent ? <p class="waiting">{t.connectingToServer}</p> : <View route={route} />}
       </main>
     </div>

@@ -96,8 +96,8 @@ export const SCENES: readonly Scene[] = [
     moments: [
       at(0, start('A')),
       // Not a multiple of the time between requests: no ID is issued meanwhile.
-      at(3900, clock('A', 20_250)),
-      at(4100, clock('A', -20_250)),
+      at(3900, clock('A', 12_250)),
+      at(4100, clock('A', -12_250)),
       at(6600, { do: 'crash', server: 'A' }),
       at(7600, start('A')),
     ],

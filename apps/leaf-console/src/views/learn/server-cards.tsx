@@ -24,8 +24,8 @@ export function ServerCards({ t, film, run }: ServerCardsProps): JSX.Element {
         {world.servers.map((server) => (
           <li key={server.name}>
             <p>
-              <b>{server.name}</b> <span>{stateOf(server, world, t)}</span>{' '}
-              <span class="soft num">{t.clockAt(seconds(server.clock.now() - START))}</span>
+              <b>{server.name}</b> <span>{stateOf(server, world, t)}</span>
+              <span class="soft num"> · {t.clockAt(seconds(server.clock.now() - START))}</span>
             </p>
             <div class="learn-acts">
               {actsOn(server, world, t).map(({ name, action }) => (
@@ -67,7 +67,7 @@ export function stateOf(server: FilmServer, world: FilmWorld, t: LearnTexts): st
     server.paused ? t.isPaused : refusal,
     server.cut ? t.isCut : '',
   ];
-  return states.filter((state) => state !== '').join(', ');
+  return states.filter((state) => state !== '').join(t.comma);
 }
 
 interface Act {
@@ -80,7 +80,10 @@ function actsOn(server: FilmServer, world: FilmWorld, t: LearnTexts): Act[] {
   const { name, paused, cut } = server;
   const isAlive = world.processOf(server)?.alive === true;
   return [
-    { name: paused ? t.resume : t.pause, action: isAlive ? { do: paused ? 'resume' : 'pause', server: name } : undefined },
+    {
+      name: paused ? t.resume : t.pause,
+      action: isAlive ? { do: paused ? 'resume' : 'pause', server: name } : undefined,
+    },
     { name: isAlive ? t.crash : t.start, action: { do: isAlive ? 'crash' : 'start', server: name } },
     { name: t.stop, action: isAlive && !paused ? { do: 'stop', server: name } : undefined },
     { name: cut ? t.connect : t.cut, action: { do: cut ? 'connect' : 'cut', server: name } },

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Lane, layOut, type Row } from './lanes';
+import { type Lane, type Lanes, layOut } from './lanes';
 import { seconds } from './seconds';
 import { stateOf } from './server-cards';
 import type { LearnTexts } from './texts/en';
@@ -17,7 +17,7 @@ interface TimelineProps {
 
 /** Horizontal margins and the height of the axis, in pixels. */
 const SIDE = 8;
-const AXIS = 30;
+const AXIS = 36;
 /** Shown beyond the end of a scene, and beyond now in free play: reserved time. */
 const AHEAD_MS = 7000;
 const FREE_PAST_MS = 17_000;
@@ -27,7 +27,8 @@ type Scale = (ms: number) => number;
 /** The reserved times of the servers and their IDs, by the time in the IDs: below each other, they must not overlap. */
 export function Timeline({ t, world, endMs }: TimelineProps): JSX.Element {
   const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
+  /** Before the first measurement. */
+  const [width, setWidth] = useState(320);
   useLayoutEffect(() => {
     const { current } = frame;
     if (current === null) return undefined;
@@ -41,6 +42,8 @@ export function Timeline({ t, world, endMs }: TimelineProps): JSX.Element {
   const from = endMs === Infinity ? to - FREE_PAST_MS - AHEAD_MS : 0;
   const x: Scale = (ms) => SIDE + ((Math.min(Math.max(ms, from), to) - from) / (to - from)) * (width - 2 * SIDE);
   const isShown = (ms: number): boolean => ms >= from && ms <= to;
+  const twice = world.duplicates.filter(({ timestamp }) => isShown(timestamp));
+  const [first, last] = [twice[0], twice.at(-1)];
   const everyMs = width < 600 ? 5000 : 2000;
   const ticks = Array.from({ length: Math.floor(to / everyMs) + 1 }, (_, index) => index * everyMs).filter(isShown);
   return (
@@ -60,7 +63,7 @@ export function Timeline({ t, world, endMs }: TimelineProps): JSX.Element {
             </text>
           </g>
         ))}
-        <text class="learn-axis" x={width - SIDE} y={height + 28} text-anchor="end">
+        <text class="learn-axis" x={width - SIDE} y={height + 32} text-anchor="end">
           {t.axis}
         </text>
         {lanes.map((lane) => (
@@ -87,11 +90,18 @@ export function Timeline({ t, world, endMs }: TimelineProps): JSX.Element {
             </g>
           );
         })}
-        {world.duplicates
-          .filter(({ timestamp }) => isShown(timestamp))
-          .map((second, index) => (
-            <Twice key={String(second.id)} {...{ t, second, x, rowOf, isFirst: index === 0, width }} />
-          ))}
+        {twice.map((second) => (
+          <Twice key={String(second.id)} {...{ second, x, rowOf }} />
+        ))}
+        {first !== undefined && last !== undefined && (
+          <text
+            class="learn-same"
+            {...labelAt(x(first.timestamp), x(last.timestamp), width)}
+            y={middleOf(first, rowOf)}
+          >
+            {t.sameId}
+          </text>
+        )}
       </svg>
       <Legend t={t} />
     </div>
@@ -125,6 +135,11 @@ function LaneView({ t, lane, world, x, isShown, width }: LaneProps): JSX.Element
           {windows.map((window) => (
             <WindowView key={window.from} {...{ window, y, x, clock }} />
           ))}
+          {rows.length > 1 && (
+            <text class="learn-state" x={x(windows.at(-1)?.ceiling ?? 0) + 6} y={y + 4}>
+              {process.name}
+            </text>
+          )}
           {ids.map(
             ({ id, timestamp }) =>
               isShown(timestamp) && (
@@ -133,9 +148,7 @@ function LaneView({ t, lane, world, x, isShown, width }: LaneProps): JSX.Element
           )}
         </g>
       ))}
-      {isUp && isShown(clock) && (
-        <path class="learn-clock" d={`M${x(clock)} ${bottom}V${top + 20}m-4 -5h8l-4 5z`} />
-      )}
+      {isUp && isShown(clock) && <path class="learn-clock" d={`M${x(clock)} ${bottom}V${top + 20}m-4 -5h8l-4 5z`} />}
     </g>
   );
 }
@@ -160,33 +173,42 @@ function WindowView({ window: { from, ceiling, held }, y, x, clock }: WindowProp
 }
 
 interface TwiceProps {
-  readonly t: LearnTexts;
   readonly second: Issued;
   readonly x: Scale;
-  readonly rowOf: (process: Issued['process']) => Row | undefined;
-  readonly isFirst: boolean;
-  readonly width: number;
+  readonly rowOf: Lanes['rowOf'];
 }
 
 /** Connects the two places of an ID that was issued twice. */
-function Twice({ t, second, x, rowOf, isFirst, width }: TwiceProps): JSX.Element | null {
-  const ends = [second.first, second].map((issued) => issued && rowOf(issued.process)?.y);
-  const [one, other] = ends;
+function Twice({ second, x, rowOf }: TwiceProps): JSX.Element | null {
+  const [one, other] = endsOf(second, rowOf);
   if (one === undefined || other === undefined) return null;
   const at = x(second.timestamp);
-  const isRight = at > width - 90;
   return (
     <g class="learn-twice">
       <line x1={at} x2={at} y1={one} y2={other} />
       <circle cx={at} cy={one} r={5.5} />
       <circle cx={at} cy={other} r={5.5} />
-      {isFirst && (
-        <text x={at + (isRight ? -9 : 9)} y={(one + other) / 2 + 4} text-anchor={isRight ? 'end' : 'start'}>
-          {t.sameId}
-        </text>
-      )}
     </g>
   );
+}
+
+/** The middles of the rows of both processes. */
+function endsOf({ first, process }: Issued, rowOf: Lanes['rowOf']): (number | undefined)[] {
+  return [first?.process ?? process, process].map((each) => rowOf(each)?.y);
+}
+
+function middleOf(issued: Issued, rowOf: Lanes['rowOf']): number {
+  const [one = 0, other = one] = endsOf(issued, rowOf);
+  return (one + other) / 2 + 4;
+}
+
+/** After the last one, if there is room; otherwise before the first one. */
+function labelAt(
+  first: number,
+  last: number,
+  width: number,
+): { readonly x: number; readonly 'text-anchor': 'start' | 'end' } {
+  return last < width - 90 ? { x: last + 10, 'text-anchor': 'start' } : { x: first - 10, 'text-anchor': 'end' };
 }
 
 function Legend({ t }: { readonly t: LearnTexts }): JSX.Element {
@@ -209,6 +231,8 @@ function Legend({ t }: { readonly t: LearnTexts }): JSX.Element {
 }
 
 function summaryOf({ windows, ids, duplicates }: FilmWorld, t: LearnTexts): string {
-  const lanes = windows.map(({ process, workerId, ceiling }) => t.lane(process.name, String(workerId), seconds(ceiling)));
+  const lanes = windows.map(({ process, workerId, ceiling }) =>
+    t.lane(process.name, String(workerId), seconds(ceiling)),
+  );
   return t.summary(lanes.join(' '), String(ids.length), String(duplicates.length));
 }

@@ -70,7 +70,8 @@ export function useFilm(
 
   useEffect(() => {
     if (!playing || film === undefined) return undefined;
-    let active = true;
+    const ended = new AbortController();
+    const isOver = (): boolean => ended.signal.aborted;
     let reading = readingMs(film);
     let before = performance.now();
     let handle = requestAnimationFrame(frame);
@@ -83,16 +84,16 @@ export function useFilm(
         return;
       }
       void film?.run(async (it) => {
-        if (!active) return;
+        if (isOver()) return;
         if (await it.playTo(it.world.time.now + elapsed * SPEED)) reading = readingMs(it);
         draw();
-        if (!active) return;
+        if (isOver()) return;
         if (it.ended) setPlaying(false);
         else handle = requestAnimationFrame(frame);
       });
     }
     return () => {
-      active = false;
+      ended.abort();
       cancelAnimationFrame(handle);
     };
   }, [playing, film]);

@@ -17,10 +17,9 @@ export function Verdict({ t, film }: { readonly t: LearnTexts; readonly film: Fi
     );
   }
   const isHarmed = film.ended && film.isBroken;
-  const what = film.ended && film.scene?.harm !== undefined ? (isHarmed ? t.harmed : t.unharmed) : '';
   return (
     <div role="status" class={`note learn-verdict ${isHarmed ? 'note-degraded' : 'note-up'}`}>
-      {`${t.allDifferent(String(ids.length))} ${what}`}
+      {t.allDifferent(String(ids.length))} {isHarmed && t.harmed}
     </div>
   );
 }

@@ -50,7 +50,11 @@ export const rulesEn: Readonly<Record<RuleName, RuleTexts>> = {
   R5: {
     name: 'Wait in a young registry',
     says: 'In a registry that may have lost data, newcomers wait until holders have registered again.',
-    captions: ['A holds worker 0.', 'The registry loses all its data. A does not know it yet.', 'B starts and finds an empty registry.'],
+    captions: [
+      'A holds worker 0.',
+      'The registry loses all its data. A does not know it yet.',
+      'B starts and finds an empty registry.',
+    ],
     without: 'B acquired worker 0 at once, while A still had reserved time.',
     kept: 'B waited, and A registered worker 0 again with its next report.',
   },
@@ -68,7 +72,8 @@ export const rulesEn: Readonly<Record<RuleName, RuleTexts>> = {
     name: 'Register again',
     says: 'A holder tells lost history from a second server, and registers again while its ceiling has not passed.',
     captions: ['A holds worker 0.', 'The registry loses all its data.', 'A has found that its record is gone.'],
-    without: 'A took the loss for the write of a second server, and stopped issuing for good. Somebody has to restart it.',
+    without:
+      'A took the loss for the write of a second server, and stopped issuing for good. Somebody has to restart it.',
     kept: 'A registered worker 0 again, and issued without a break.',
   },
   R8: {
@@ -87,12 +92,12 @@ export const rulesEn: Readonly<Record<RuleName, RuleTexts>> = {
     says: 'A report sets the ceiling to the clock plus the horizon, even if that lowers it.',
     captions: [
       'A holds worker 1.',
-      'The clock of A steps ahead by 20 s, just before A reports.',
-      'The clock is correct again, but the recorded ceiling is 20 s too high.',
+      'The clock of A steps ahead by 12 s, just before A reports.',
+      'The clock is correct again, but the recorded ceiling is 12 s too high.',
       'A crashes.',
       'A starts again, as A2.',
     ],
-    without: 'The ceiling was still 20 s too high: A2 refused to start (LEAF_CLOCK_BEHIND).',
+    without: 'The ceiling was still 12 s too high: A2 refused to start (LEAF_CLOCK_BEHIND).',
     kept: 'The next report had lowered the ceiling. A2 waited a few seconds for it to pass.',
   },
   R10: {

@@ -72,12 +72,12 @@ export const rulesZh: Readonly<Record<RuleName, RuleTexts>> = {
     says: '每次上报把上限设为时钟加预留时长，即使因此降低。',
     captions: [
       'A 持有节点 1。',
-      'A 的时钟在上报前一刻向前跳了 20 秒。',
-      '时钟已恢复，但已记录的上限高了 20 秒。',
+      'A 的时钟在上报前一刻向前跳了 12 秒。',
+      '时钟已恢复，但已记录的上限高了 12 秒。',
       'A 崩溃。',
       'A 再次启动，称为 A2。',
     ],
-    without: '上限仍高出 20 秒：A2 拒绝启动（LEAF_CLOCK_BEHIND）。',
+    without: '上限仍高出 12 秒：A2 拒绝启动（LEAF_CLOCK_BEHIND）。',
     kept: '下一次上报已降低上限，A2 只等待了几秒。',
   },
   R10: {

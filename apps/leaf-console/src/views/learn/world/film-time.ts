@@ -56,7 +56,8 @@ export class FilmTime {
 
   /** Runs what has waited for a paused process. */
   resume(owner: Owner): void {
-    for (const event of this.waiting.filter((each) => each.owner === owner)) this.events.push({ ...event, time: this.now });
+    for (const event of this.waiting.filter((each) => each.owner === owner))
+      this.events.push({ ...event, time: this.now });
     this.waiting = this.waiting.filter((each) => each.owner !== owner);
   }
 

@@ -120,10 +120,12 @@ export class FilmWorld {
       this.windows.push({ process, workerId: tenure.workerId, from, ceiling: ceiling - START, held: true });
     }
     if (kind === 'stopped') this.released(process);
+    if (kind === 'refused-to-start' && this.log.at(-1)?.kind === 'acquire-failed') this.log.pop();
     const code = detail instanceof LeafError ? detail.code : undefined;
     const before = this.log.findLast((entry) => entry.process === process.name);
-    // A failure that is repeated is one entry.
-    if (code !== undefined && before?.code === code && kind !== 'refused-to-start') return;
+    // What is repeated is one entry.
+    const isRepeated = kind === 'duplicate' ? before?.kind === kind : code !== undefined && before?.code === code;
+    if (isRepeated && kind !== 'refused-to-start') return;
     this.log.push({ at: this.time.now, process: process.name, kind, workerId: tenure?.workerId, code });
   }
 
@@ -145,11 +147,22 @@ export class FilmWorld {
 
   /** Reads the ceilings again. */
   private follow(): void {
-    for (const window of this.windows) {
-      const { process, workerId } = window;
+    for (const process of this.processes) {
+      const window = this.newestOf(process);
+      if (window === undefined) continue;
       const { tenure, ceiling } = process.lease;
-      window.held = process.alive && tenure?.workerId === workerId && window === this.newestOf(process);
-      if (window.held) window.ceiling = ceiling - START;
+      window.held = process.alive && tenure?.workerId === window.workerId;
+      if (!window.held || ceiling - START === window.ceiling) continue;
+      const now = process.server.clock.now() - START;
+      if (now <= window.ceiling) {
+        window.ceiling = ceiling - START;
+        // A clock that was ahead is correct again.
+        if (window.ceiling < window.from) window.from = now;
+        continue;
+      }
+      // Nothing was reserved in between.
+      window.held = false;
+      this.windows.push({ ...window, from: now, ceiling: ceiling - START, held: true });
     }
   }
 

@@ -17,7 +17,7 @@ export interface Window {
   readonly process: FilmProcess;
   readonly workerId: number;
   /** Milliseconds since the start, as is `ceiling`. */
-  readonly from: number;
+  from: number;
   ceiling: number;
   /** Whether the process still has it. */
   held: boolean;
