@@ -16,9 +16,7 @@ export interface Scene {
   readonly setup: WorldSetup;
   readonly moments: readonly Moment[];
   readonly endMs: number;
-  /**
-   * For a rule that keeps servers available: whether what it prevents has happened. The other rules prevent duplicates.
-   */
+  /** For a rule that does not prevent duplicates: whether what it prevents has happened. */
   readonly harm?: (world: FilmWorld) => boolean;
 }
 
@@ -78,10 +76,15 @@ export const SCENES: readonly Scene[] = [
   },
   {
     rule: 'R7',
-    setup: { policy: 'pool', servers: [A] },
-    moments: [at(0, start('A')), at(4200, { do: 'empty' }), at(6500)],
-    endMs: 12_000,
-    harm: happened('A', 'lost'),
+    setup: { policy: 'pool', servers: [A, B] },
+    moments: [
+      at(0, start('A'), start('B')),
+      at(3000, { do: 'pause', server: 'A' }),
+      at(7500, { do: 'stop-replication' }),
+      at(9500),
+      at(10_200, { do: 'fail-over' }, { do: 'resume', server: 'A' }),
+    ],
+    endMs: 20_000,
   },
   {
     rule: 'R8',
@@ -92,17 +95,16 @@ export const SCENES: readonly Scene[] = [
   },
   {
     rule: 'R9',
-    setup: { policy: 'fixed', servers: [A] },
+    setup: { policy: 'pool', servers: [A, B] },
     moments: [
       at(0, start('A')),
       // Not a multiple of the time between requests: no ID is issued meanwhile.
       at(3900, clock('A', 12_250)),
       at(4100, clock('A', -12_250)),
-      at(6600, { do: 'crash', server: 'A' }),
-      at(7600, start('A')),
+      at(6500, { do: 'cut', server: 'A' }, { do: 'empty' }, start('B')),
+      at(14_000),
     ],
-    endMs: 16_000,
-    harm: happened('A2', 'refused-to-start'),
+    endMs: 18_000,
   },
   {
     rule: 'R10',
@@ -111,10 +113,10 @@ export const SCENES: readonly Scene[] = [
       at(0, start('A'), start('B')),
       at(2500, { do: 'cut', server: 'A' }),
       at(3000, clock('B', 8000)),
-      at(7000, { do: 'connect', server: 'A' }),
+      at(5500, { do: 'empty' }, { do: 'connect', server: 'A' }),
+      at(8000),
     ],
-    endMs: 12_000,
-    harm: happened('A', 'gave-up'),
+    endMs: 16_000,
   },
 ];
 

@@ -7,7 +7,7 @@ export const en = {
     'This page runs the lease and the generator of Leaf in your browser, on simulated time. It sends nothing to the server. Take a rule out and see what it prevents.',
   rules: 'Rules',
   unique: 'Without these, IDs repeat',
-  available: 'Without these, servers stop',
+  available: 'Without this, a server waits without end',
   ruleOn: (rule: string) => `Rule ${rule} applies`,
   showWithout: (rule: string) => `Show without ${rule}`,
   freePlay: 'Free play',

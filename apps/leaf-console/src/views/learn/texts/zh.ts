@@ -8,7 +8,7 @@ export const zh: LearnTexts = {
     '本页在浏览器中以模拟时间运行 Leaf 自己的租约和生成器，不向服务器发送任何内容。去掉一条规则，看看它防止了什么。',
   rules: '规则',
   unique: '没有这些规则，ID 会重复',
-  available: '没有这些规则，服务器会停止',
+  available: '没有这条规则，服务器会无休止地等待',
   ruleOn: (rule) => `规则 ${rule} 生效`,
   showWithout: (rule) => `演示没有 ${rule} 的情形`,
   freePlay: '自由操作',

@@ -15,10 +15,13 @@ export interface WorldSetup {
 
 export type ServerAction = 'start' | 'stop' | 'crash' | 'pause' | 'resume' | 'cut' | 'connect';
 
+/** `stop-replication`: a replica receives no more writes. `fail-over`: to that replica. */
+export type RegistryAction = 'empty' | 'stop-replication' | 'fail-over';
+
 export type Action =
   | { readonly do: ServerAction; readonly server: string }
   | { readonly do: 'clock'; readonly server: string; readonly ms: number }
-  | { readonly do: 'empty' };
+  | { readonly do: RegistryAction };
 
 /** Servers, each with a clock and a network, and one registry, which is not new: its grace period has ended. */
 export class FilmWorld {
@@ -32,6 +35,7 @@ export class FilmWorld {
   readonly processes: FilmProcess[] = [];
   private readonly known = new Map<bigint, Issued>();
   private readonly around: Surroundings;
+  private replica: ReturnType<InMemoryWorkers['copy']> | undefined;
 
   constructor({ policy, servers, workers = 1 }: WorldSetup) {
     this.servers = servers.map((setup) => new FilmServer(setup, this.time));
@@ -72,11 +76,25 @@ export class FilmWorld {
   }
 
   async act(action: Action): Promise<void> {
-    if (action.do === 'empty') this.workers.wipe();
+    if (!('server' in action)) this.actOnRegistry(action.do);
     else if (action.do === 'clock') this.server(action.server).clock.offset += action.ms;
     else this.actOn(this.server(action.server), action.do);
     await settled();
     this.follow();
+  }
+
+  private actOnRegistry(action: RegistryAction): void {
+    const { workers } = this;
+    switch (action) {
+      case 'empty':
+        workers.wipe();
+        return;
+      case 'stop-replication':
+        this.replica = workers.copy();
+        return;
+      case 'fail-over':
+        if (this.replica !== undefined) workers.promote(this.replica, `${workers.origin}'`);
+    }
   }
 
   private actOn(server: FilmServer, action: ServerAction): void {
@@ -152,12 +170,13 @@ export class FilmWorld {
       if (window === undefined) continue;
       const { tenure, ceiling } = process.lease;
       window.held = process.alive && tenure?.workerId === window.workerId;
-      if (!window.held || ceiling - START === window.ceiling) continue;
+      if (!window.held || tenure === undefined) continue;
       const now = process.server.clock.now() - START;
+      // A clock that was ahead is correct again.
+      if (now < window.from) window.from = Math.max(now, tenure.floor - START);
+      if (ceiling - START === window.ceiling) continue;
       if (now <= window.ceiling) {
         window.ceiling = ceiling - START;
-        // A clock that was ahead is correct again.
-        if (window.ceiling < window.from) window.from = now;
         continue;
       }
       // Nothing was reserved in between.
