@@ -14,7 +14,7 @@ export const rulesEn: Readonly<Record<RuleName, RuleTexts>> = {
     kept: 'A refused requests above its ceiling (LEAF_LEASE_EXPIRED). B could safely use worker 0.',
   },
   R2: {
-    name: 'Start above the ceiling',
+    name: 'Start after',
     says: 'A new holder issues only IDs with a time above the ceiling that it has read.',
     captions: [
       'A holds worker 1. Its ceiling is up to 6 s ahead of its clock.',
@@ -37,7 +37,7 @@ export const rulesEn: Readonly<Record<RuleName, RuleTexts>> = {
     kept: 'The write of A failed. A gave up worker 0 before it issued another ID.',
   },
   R4: {
-    name: 'Release the newest time',
+    name: 'Release',
     says: 'A server that stops records the time of its newest ID as the ceiling.',
     captions: [
       'A holds worker 0. B is not running; its clock is 3 s behind.',
@@ -48,7 +48,7 @@ export const rulesEn: Readonly<Record<RuleName, RuleTexts>> = {
     kept: 'B acquired worker 0 only when its own clock had passed the newest ID of A.',
   },
   R5: {
-    name: 'Wait in a young registry',
+    name: 'Young history',
     says: 'In a registry that may have lost data, newcomers wait until holders have registered again.',
     captions: [
       'A holds worker 0.',
@@ -69,7 +69,7 @@ export const rulesEn: Readonly<Record<RuleName, RuleTexts>> = {
     kept: 'B refused to start (LEAF_LAYOUT_MISMATCH).',
   },
   R7: {
-    name: 'Check after lost history',
+    name: 'Two kinds of loss',
     says: 'After the registry has lost writes, a holder registers again only while its ceiling has not passed.',
     captions: [
       'A holds worker 0, and B waits.',
@@ -106,7 +106,7 @@ export const rulesEn: Readonly<Record<RuleName, RuleTexts>> = {
     kept: 'The next report had lowered the ceiling. A refused requests before B acquired worker 0.',
   },
   R10: {
-    name: 'Use the monotonic clock',
+    name: 'Own stopwatch',
     says: 'A server reclaims a record that has not changed for 6 s by its monotonic clock, not by its wall clock.',
     captions: [
       'A holds worker 0, and B waits.',

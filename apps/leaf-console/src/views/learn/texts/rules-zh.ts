@@ -14,7 +14,7 @@ export const rulesZh: Readonly<Record<RuleName, RuleTexts>> = {
     kept: 'A 超过上限后拒绝请求（LEAF_LEASE_EXPIRED），B 可以安全使用节点 0。',
   },
   R2: {
-    name: '从上限之后开始',
+    name: '上限之后开始',
     says: '新的持有者只发放时间晚于所读上限的 ID。',
     captions: ['A 持有节点 1，上限最多比时钟超前 6 秒。', 'A 崩溃，时钟回拨 3 秒。', 'A 再次启动，称为 A2。'],
     without: 'A2 直接从自己的时钟开始，使用了 A 已用过的时间。',
@@ -33,14 +33,14 @@ export const rulesZh: Readonly<Record<RuleName, RuleTexts>> = {
     kept: 'A 写入失败，没有再发放 ID 就放弃了节点 0。',
   },
   R4: {
-    name: '释放时写入最新时间',
+    name: '释放',
     says: '服务器停止时，把最新 ID 的时间记录为上限。',
     captions: ['A 持有节点 0。B 未运行，其时钟慢 3 秒。', 'A 停止并释放节点 0。', 'B 启动，寻找空闲的节点 ID。'],
     without: '释放的上限早于 A 的最新 ID，B 再次使用了相同的时间。',
     kept: 'B 等自己的时钟超过 A 的最新 ID 之后才获得节点 0。',
   },
   R5: {
-    name: '新注册中心先等待',
+    name: '历史尚短',
     says: '注册中心可能丢失过数据时，新来的服务器等待持有者重新登记。',
     captions: ['A 持有节点 0。', '注册中心丢失全部数据，A 尚不知道。', 'B 启动，看到空的注册中心。'],
     without: 'B 立即获得节点 0，而 A 还有预留时间。',
@@ -54,7 +54,7 @@ export const rulesZh: Readonly<Record<RuleName, RuleTexts>> = {
     kept: 'B 拒绝启动（LEAF_LAYOUT_MISMATCH）。',
   },
   R7: {
-    name: '历史丢失后先检查',
+    name: '两种丢失',
     says: '注册中心丢失写入后，持有者只有在上限未过时才重新登记。',
     captions: [
       'A 持有节点 0，B 等待。',
@@ -87,7 +87,7 @@ export const rulesZh: Readonly<Record<RuleName, RuleTexts>> = {
     kept: '下一次上报已降低上限，A 在 B 获得节点 0 之前就拒绝请求。',
   },
   R10: {
-    name: '使用单调时钟',
+    name: '自己的秒表',
     says: '服务器按自己的单调时钟（而不是墙上时钟）回收 6 秒内没有变化的记录。',
     captions: [
       'A 持有节点 0，B 等待。',
