@@ -62,7 +62,11 @@ function Page(): JSX.Element {
       <Rail view={route.view} />
       <main ref={main} tabIndex={-1} class={stale ? 'stale' : ''} aria-label={titleOf(route, t)}>
         {!isIndependent && <StaleBanner />}
-        {store.overview === undefined && !isIndependent ? <p class="waiting">{t.connectingToServer}</p> : <View route={route} />}
+        {store.overview === undefined && !isIndependent ? (
+          <p class="waiting">{t.connectingToServer}</p>
+        ) : (
+          <View route={route} />
+        )}
       </main>
     </div>
   );
