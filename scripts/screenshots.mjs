@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUT = join(ROOT, 'screenshots');
-const VIEWS = ['overview', 'segments', 'tags', 'snowflake', 'decoder/1169786042799259000', 'try', 'learn'];
+const VIEWS = ['overview', 'segments', 'tags', 'snowflake', 'decoder/1169786042799259000', 'try'];
 const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const TOKEN = 'screenshots-0123456789';
 /** Name, step and description of each tag, and IDs to request per second. */

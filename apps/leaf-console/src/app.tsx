@@ -10,13 +10,15 @@ import { StaleBanner } from './shell/stale-banner';
 import { ConsoleContext, useConsole, useMonitor } from './state/context';
 import { preferences } from './state/preferences';
 import { type Route, useRoute } from './state/route';
+import { LazyView } from './ui/lazy-view';
 import { DecoderPage } from './views/decoder/decoder-page';
-import { LazyLearn } from './views/learn/lazy-learn';
 import { OverviewPage } from './views/overview/overview-page';
 import { SegmentsPage } from './views/segments/segments-page';
 import { SnowflakePage } from './views/snowflake/snowflake-page';
 import { TagsPage } from './views/tags/tags-page';
 import { TryPage } from './views/try-it/try-page';
+
+const loadLearn = () => import('./views/learn/learn-page').then(({ LearnPage }) => LearnPage);
 
 export function App({ store }: { readonly store: MonitorStore }): JSX.Element {
   const [language, setLanguage] = useState(preferences.language);
@@ -91,6 +93,6 @@ function View({ route: { view, rest } }: { readonly route: Route }): JSX.Element
     case 'try':
       return <TryPage />;
     case 'learn':
-      return <LazyLearn given={rest} />;
+      return <LazyView load={loadLearn} props={{ given: rest }} />;
   }
 }

@@ -12,7 +12,7 @@ import { LEARN_TEXTS } from './texts/texts';
 import { useFilm } from './use-film';
 
 /** @param given the rule in the URL: `R3` in `#/learn/R3` */
-export default function LearnPage({ given }: { readonly given: string }): JSX.Element {
+export function LearnPage({ given }: { readonly given: string }): JSX.Element {
   const { language } = useConsole();
   const { t, rules } = LEARN_TEXTS[language];
   const [isStill] = useState(() => matchMedia('(prefers-reduced-motion: reduce)').matches);
