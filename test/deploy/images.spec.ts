@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
 import { ROOT, SERVER_FILE } from '../support/build';
-
-interface Stage {
-  readonly name: string;
-  readonly image: string;
-  readonly instructions: readonly (readonly [instruction: string, rest: string])[];
-}
+import { all, readStages, type Stage } from '../support/deploy/dockerfile';
 
 interface Service {
   readonly image: string;
@@ -23,27 +18,8 @@ interface Service {
 }
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-const stages = readStages(read('deploy/docker/Dockerfile'));
+const stages = readStages();
 const last = stages.at(-1)!;
-
-function readStages(text: string): Stage[] {
-  const lines = text
-    .replaceAll(/^#.*\n/gm, '')
-    .replaceAll(/\\\n/g, ' ')
-    .split('\n');
-  const found: { name: string; image: string; instructions: [string, string][] }[] = [];
-  for (const line of lines) {
-    const [, instruction = '', rest = ''] = /^([A-Z]+) +(.*)$/.exec(line) ?? [];
-    const [image = '', , name = ''] = rest.split(' ');
-    if (instruction === 'FROM') found.push({ name, image, instructions: [] });
-    else if (instruction !== '') found.at(-1)?.instructions.push([instruction, rest.replaceAll(/ +/g, ' ')]);
-  }
-  return found;
-}
-
-function all(instruction: string, { instructions }: Stage): string[] {
-  return instructions.filter(([name]) => name === instruction).map(([, rest]) => rest);
-}
 
 /** The paths that a stage takes from the repository. */
 function copied(stage: Stage): string[] {
