@@ -13,6 +13,12 @@ const QUICK = { servers: [10, 100], tags: [1000, 10_000] };
 const MOST = 1.1;
 const RUNNING = /running fleet/;
 
+interface Study {
+  readonly what: string;
+  readonly sizes: readonly number[];
+  readonly rows: readonly Growth[];
+}
+
 /** Counts operations on simulated time: the load of the machine has no influence. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
@@ -20,17 +26,20 @@ async function main(): Promise<void> {
   const environment = readEnvironment();
   console.log(describeEnvironment(environment));
 
-  const studies: { readonly what: string; readonly sizes: readonly number[]; readonly rows: readonly Growth[] }[] = [];
+  const studies: Study[] = [];
+  const add = (study: Study): void => {
+    studies.push(study);
+    console.log(`\n${describeGrowth(study.what, study.sizes, study.rows)}`);
+  };
   for (const registry of REGISTRIES) {
-    studies.push({
+    add({
       what: `${registry}: servers`,
       sizes: plan.servers,
       rows: await registryGrowth(registry, plan.servers),
     });
   }
-  studies.push({ what: 'tags', sizes: plan.tags, rows: await tagGrowth(plan.tags) });
+  add({ what: 'tags', sizes: plan.tags, rows: await tagGrowth(plan.tags) });
 
-  for (const { what, sizes, rows } of studies) console.log(`\n${describeGrowth(what, sizes, rows)}`);
   const exponents = studies.flatMap(({ what, sizes, rows }) =>
     rows.map(({ name, values: at }) => ({ name: `${what}, ${name}`, exponent: exponentOf(sizes, at) })),
   );
