@@ -182,7 +182,9 @@ export class SimProcess implements Caller {
     if (this.around.conditions.clients > 0) {
       void this.windows.keep().catch((error: unknown) => this.failed('keep', error));
     }
-    void this.registry.maintain().catch((error: unknown) => this.failed('maintain', error));
+    void this.registry
+      .maintain(this.around.conditions.reportMs)
+      .catch((error: unknown) => this.failed('maintain', error));
     // Most servers that have lost their worker are restarted; the others are still asked for IDs.
     if (this.lost !== undefined && this.random.chance(0.3)) this.crash();
   }

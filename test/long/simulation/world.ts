@@ -111,6 +111,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
       return ledger.failure !== undefined || scheduler.now >= end;
     });
     for (const place of this.places) this.liveness.check(place, undefined);
+    this.liveness.checkAbandoned(this.workerWrites);
     return {
       ...{ seed, conditions, schedule: this.schedule, steps: scheduler.steps, tally },
       ...{ faults: this.counts, excused: ledger.excused, failure: ledger.failure },
