@@ -18,6 +18,8 @@ export interface KubernetesClientOptions {
 export interface KubernetesReply {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Whether an earlier attempt without a result may have executed the request. */
+  readonly repeated: boolean;
 }
 
 /** The largest response, a page of records, has less than 1 MB. */
@@ -61,7 +63,7 @@ export class KubernetesClient {
     for (let attempt = 1; ; attempt++) {
       const reply = await this.send(method, path, body).catch((error: unknown) => messageOf(error));
       if (typeof reply !== 'string' && isResult(method, reply)) {
-        return { status: reply.status, body: parseObject(reply.text) };
+        return { status: reply.status, body: parseObject(reply.text), repeated: attempt > 1 };
       }
       const retryAfterMs = typeof reply === 'string' ? 0 : retryAfterOf(reply);
       if (retryAfterMs === undefined) throw this.denied(reply as HttpReply);
