@@ -6,7 +6,8 @@ import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
-import { type RegistryHistory, RegistryMemory } from './registry-memory';
+import type { RegistryDocument } from './registry-document';
+import { RegistryMemory } from './registry-memory';
 import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRule } from './registry-options';
 import { type AcquisitionContext, WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
@@ -106,7 +107,7 @@ export class WorkerRegistry {
   }
 
   /** The current history, which starts now if there is none. @throws LeafError as {@link RegistryMemory.open} */
-  async history(): Promise<RegistryHistory> {
+  async history(): Promise<RegistryDocument> {
     return (await this.claims.memory.open()).document;
   }
 
