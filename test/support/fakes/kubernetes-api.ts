@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from '../servers/services';
+import { requireTool } from '../tools';
 
 type Verb = 'list' | 'create' | 'update';
 
@@ -66,13 +68,14 @@ export class KubernetesApi {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.serve(request, response));
   }
 
-  /** @param tls certificate and key for `127.0.0.1`; HTTP without them */
-  static async start(tls?: { readonly cert: string; readonly key: string }): Promise<KubernetesApi> {
+  /** @param secure whether it is reached by HTTPS, with a certificate of its own as `ca.crt` */
+  static async start({ secure = false } = {}): Promise<KubernetesApi> {
     const namespace = 'shop';
-    const server = (tls === undefined ? createServer() : createTlsServer(tls)).listen(0, '127.0.0.1');
+    const directory = await mkdtemp(join(tmpdir(), 'leaf-kubernetes-'));
+    const server = (secure ? createTlsServer(await makeCertificate(directory)) : createServer()).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const api = new KubernetesApi(server, await mkdtemp(join(tmpdir(), 'leaf-kubernetes-')), namespace);
-    await writeFile(join(api.directory, 'namespace'), namespace);
+    const api = new KubernetesApi(server, directory, namespace);
+    await writeFile(join(directory, 'namespace'), namespace);
     await api.rotate();
     return api;
   }
@@ -83,6 +86,10 @@ export class KubernetesApi {
 
   get url(): string {
     return `${this.server instanceof TlsServer ? 'https' : 'http'}://127.0.0.1:${this.port}`;
+  }
+
+  private get root(): string {
+    return `/apis/coordination.k8s.io/v1/namespaces/${this.namespace}/leases`;
   }
 
   /** Deletes all Leases, as with their namespace, which is then created again. */
@@ -118,6 +125,12 @@ export class KubernetesApi {
     await rm(this.directory, { recursive: true });
   }
 
+  /** A request for the Leases, without a connection. */
+  ask(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: object }> {
+    const headers = { authorization: `Bearer ${this.token}` };
+    return Promise.resolve(this.answer({ method, url: this.root + path, headers }, JSON.stringify(body)));
+  }
+
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
@@ -135,7 +148,10 @@ export class KubernetesApi {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   }
 
-  private answer({ method, url = '', headers }: IncomingMessage, text: string): Answer {
+  private answer(
+    { method, url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+    text: string,
+  ): Answer {
     if (this.throttled > 0) {
       this.throttled--;
       const retry = { 'retry-after': String(this.retryAfter) };
@@ -143,7 +159,7 @@ export class KubernetesApi {
     }
     if (headers.authorization !== `Bearer ${this.token}`) return refusal(401, 'Unauthorized', 'Unauthorized');
     const { pathname, searchParams } = new URL(url, this.url);
-    const root = `/apis/coordination.k8s.io/v1/namespaces/${this.namespace}/leases`;
+    const root = this.root;
     const name = pathname.startsWith(`${root}/`) ? pathname.slice(root.length + 1) : '';
     const verb = { GET: 'list', POST: 'create', PUT: 'update' }[method ?? ''] as Verb | undefined;
     if (verb === undefined || (pathname !== root && name === '')) {
@@ -222,6 +238,14 @@ export class KubernetesApi {
     if (!this.shortLived) this.leases.set(lease.metadata.name, stored);
     return { status, body: stored };
   }
+}
+
+async function makeCertificate(directory: string): Promise<{ readonly cert: string; readonly key: string }> {
+  const [cert, key] = [join(directory, 'ca.crt'), join(directory, 'key.pem')];
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert];
+  const subject = ['-subj', '/CN=kubernetes', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  await run(await requireTool('openssl'), [...request, ...subject]);
+  return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
 }
 
 function pairsOf(selector: string | null): string[][] {
