@@ -6,6 +6,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { run } from '../servers/services';
 import { requireTool } from '../tools';
 
@@ -33,10 +34,10 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /**
  * A stand-in for the API server of Kubernetes, for Leases in one namespace. It follows the rules of the real one as they
- * are documented and as they were measured on version 1.36: optimistic locking with `resourceVersion` (409), an update
+ * are documented; `npm run test:kubernetes` compares its answers with those of version 1.36: optimistic locking with `resourceVersion` (409), an update
  * without it (422), a UID as a precondition (409), an update of a missing Lease, which creates it unless there is a
  * UID, invalid fields (400, 422), names in use (409), expired tokens (401), missing rights (403), throttling (429 with
- * `Retry-After`), and pages of a list that expire (410). It has no watches.
+ * `Retry-After`), and pages of a list that expire (410). It has no watches, and no namespaces that are being deleted.
  */
 export class KubernetesApi {
   /** What the service account may do. */
@@ -178,6 +179,9 @@ export class KubernetesApi {
   private list(query: URLSearchParams): Answer {
     const next = query.get('continue');
     const begun = next === null ? { rest: this.select(query), revision: this.revision } : this.snapshots.get(next);
+    if (begun === undefined && !/^[\da-f-]{36}$/.test(next ?? '')) {
+      return refusal(400, 'BadRequest', 'invalid continue token');
+    }
     if (begun === undefined) {
       return refusal(410, 'Expired', 'The provided continue parameter is too old to display a consistent list result.');
     }
@@ -203,7 +207,7 @@ export class KubernetesApi {
   private create(lease: Lease): Answer {
     const { name, resourceVersion } = lease.metadata;
     if (resourceVersion !== undefined) {
-      return refusal(500, 'InternalError', 'resourceVersion should not be set on objects to be created');
+      return refusal(500, '', 'resourceVersion should not be set on objects to be created');
     }
     if (this.leases.has(name)) return refusal(409, 'AlreadyExists', `leases "${name}" already exists`);
     return this.store(201, { ...lease, metadata: { ...lease.metadata, uid: randomUUID() } });
@@ -213,7 +217,8 @@ export class KubernetesApi {
     const { uid, resourceVersion } = lease.metadata;
     if (lease.metadata.name !== name)
       return refusal(400, 'BadRequest', 'the name of the object does not match the URL');
-    const found = this.leases.get(name)?.metadata;
+    const stored = this.leases.get(name);
+    const found = stored?.metadata;
     if (uid !== undefined && uid !== found?.uid) {
       return refusal(
         409,
@@ -229,7 +234,10 @@ export class KubernetesApi {
     if (resourceVersion !== found.resourceVersion) {
       return refusal(409, 'Conflict', 'the object has been modified; please apply your changes to the latest version');
     }
-    return this.store(200, { ...lease, metadata: { ...lease.metadata, uid: found.uid! } });
+    const written = { ...lease, metadata: { ...lease.metadata, uid: found.uid! } };
+    // A write that changes nothing keeps the version.
+    if (isDeepStrictEqual(written, stored)) return { status: 200, body: written };
+    return this.store(200, written);
   }
 
   private store(status: number, lease: Lease): Answer {
@@ -259,7 +267,10 @@ function invalidity({ metadata, spec = {} }: Lease): Answer | undefined {
   if (renewTime !== undefined && !MICRO_TIME.test(renewTime)) {
     return refusal(400, 'BadRequest', `parsing time "${renewTime}" as "2006-01-02T15:04:05.000000Z07:00"`);
   }
-  if (seconds !== undefined && (!Number.isInteger(seconds) || seconds <= 0 || seconds > 2 ** 31 - 1)) {
+  if (seconds !== undefined && (!Number.isInteger(seconds) || seconds > 2 ** 31 - 1)) {
+    return refusal(400, 'BadRequest', `json: cannot unmarshal number ${seconds} into field of type int32`);
+  }
+  if (seconds !== undefined && seconds <= 0) {
     return refusal(422, 'Invalid', 'spec.leaseDurationSeconds: Invalid value: must be greater than 0');
   }
   const labels = Object.values(metadata.labels ?? {});
@@ -270,6 +281,7 @@ function invalidity({ metadata, spec = {} }: Lease): Answer | undefined {
 }
 
 function refusal(code: number, reason: string, message: string): Answer {
-  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
+  const cause = reason === '' ? {} : { reason };
+  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, ...cause, code };
   return { status: code, body };
 }
