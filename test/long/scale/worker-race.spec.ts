@@ -1,9 +1,11 @@
-import { SystemClock } from '@leaf-ids/core';
+import { SystemClock, type WorkerStore } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { POOL_WORKERS } from '@leaf-ids/persistence';
-import type { RegistryOptions } from '@leaf-ids/registry';
+import { EtcdClient } from '../../../libs/registry/src/stores/etcd/etcd-client';
+import { EtcdWorkerStore } from '../../../libs/registry/src/stores/etcd/etcd-store';
+import { KubernetesClient } from '../../../libs/registry/src/stores/kubernetes/kubernetes-client';
+import { KubernetesWorkerStore } from '../../../libs/registry/src/stores/kubernetes/kubernetes-store';
 import { PLAIN } from '../../../libs/registry/src/stores/zookeeper/node-layout';
-import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
 import { raceForAll } from '../../contract/worker-registry.contract';
 import { openSession, zkStore } from '../../services/contract/zk-stores';
 import { KubernetesApi } from '../../support/fakes/kubernetes-api';
@@ -14,6 +16,8 @@ import { startZookeeper } from '../../support/servers/zookeeper';
 
 /** All workers of the default layout. */
 const WORKERS = 1024;
+/** For requests of all of them at once. */
+const CALL_MS = 60_000;
 const reset = (): Promise<void> => Promise.resolve();
 
 it.each([SQLITE_HOST, ...SERVER_HOSTS])(`a pool in %s gives each of ${WORKERS} servers a worker`, async (_, start) => {
@@ -39,9 +43,8 @@ it.each([
   ['etcd', startEtcdPool],
   ['Leases of Kubernetes', startLeases],
 ])(`a pool in %s gives each of ${WORKERS} servers a worker`, async (_, start) => {
-  const { options, stop } = await start();
-  const context = { clock: new SystemClock(), random: systemRandom, onCloseProblem: () => undefined };
-  const store = () => Promise.resolve(strategyOf(options).create(context).store);
+  const { open, stop } = await start();
+  const store = () => Promise.resolve(open());
   const world = new WorkerWorld({ exclusive: false, reset, store });
   await raceForAll(world, WORKERS);
   await world.closeAll();
@@ -49,18 +52,21 @@ it.each([
 });
 
 interface Pool {
-  readonly options: RegistryOptions;
+  readonly open: () => WorkerStore;
   readonly stop: () => Promise<void>;
 }
 
 async function startEtcdPool(): Promise<Pool> {
   const server = await startEtcd();
-  const etcd = { endpoints: server.endpoint, timeoutMs: 60_000 };
-  return { options: { strategy: 'etcd', etcd, name: 'leaf' }, stop: () => server.stop() };
+  const options = { endpoints: [new URL(server.endpoint)], callMs: CALL_MS };
+  const open = () => new EtcdWorkerStore(new EtcdClient(options, new SystemClock(), systemRandom), 'leaf');
+  return { open, stop: () => server.stop() };
 }
 
 async function startLeases(): Promise<Pool> {
   const api = await KubernetesApi.start();
-  const kubernetes = { server: api.url, directory: api.directory };
-  return { options: { strategy: 'kubernetes', kubernetes, name: 'leaf' }, stop: () => api.stop() };
+  const options = { server: new URL(api.url), directory: api.directory, callMs: CALL_MS };
+  const clock = new SystemClock();
+  const open = () => new KubernetesWorkerStore(new KubernetesClient(options, clock), 'leaf', clock);
+  return { open, stop: () => api.stop() };
 }

@@ -5,7 +5,7 @@ import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
 import { inTime, LeaseRig, type LeaseRigOptions, pass, POOL_GRACE_MS, REPORT_MS } from '../../support/fakes/lease-rig';
 import { TcpProxy } from '../../support/http/tcp-proxy';
 import { recovered } from '../../support/recovered';
-import { type EtcdCluster, type EtcdServer, startCluster, startEtcd } from '../../support/servers/etcd';
+import { EtcdCluster, type EtcdServer, startCluster, startEtcd } from '../../support/servers/etcd';
 import { until } from '../../support/until';
 
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
@@ -149,7 +149,7 @@ describe('a cluster that lost its data', () => {
 
   it.each([
     ['emptied', (): Promise<() => Promise<void>> => Promise.resolve(() => server.empty())],
-    ['restored from a snapshot', () => server.backUp()],
+    ['restored from a snapshot', () => new EtcdCluster([server]).backUp()],
   ])('%s makes newcomers wait until the holders have registered again', async (_, save) => {
     const early = await rig(server.endpoint, '10.0.0.1').start();
     const loseData = await save();
