@@ -1,13 +1,10 @@
 import { ensureBuilt } from '../support/build';
 import type { KubernetesApi } from '../support/fakes/kubernetes-api';
 import { environmentOf, startSecureApi } from '../support/fakes/secure-kubernetes-api';
-import { call } from '../support/http/http';
-import { problemCode } from '../support/http/problem';
 import { workerOf } from '../support/http/worker-of';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { until } from '../support/until';
 
-const TTL_MS = 10_000;
 /** Far less than the reserved time of a killed pod. */
 const SOON_MS = 20_000;
 
@@ -22,13 +19,12 @@ afterEach(() => servers.end());
 afterAll(() => api.stop());
 
 /** A pod of a StatefulSet. */
-async function startPod(index: number, env: NodeJS.ProcessEnv = {}): Promise<BuiltServer> {
+async function startPod(index: number): Promise<BuiltServer> {
   return servers.start(await servers.makeDirectory(), {
     LEAF_SEGMENT_ENABLED: 'false',
     LEAF_SNOWFLAKE_REGISTRY: 'kubernetes',
     ...environmentOf(api),
     LEAF_KUBERNETES_POD_INDEX: String(index),
-    ...env,
   });
 }
 
@@ -51,17 +47,4 @@ it('gives pods the workers of their numbers, and the replacement of a killed one
   expect(holderOf(1)).toBeUndefined();
   const restarted = await startPod(1);
   expect(await until('an ID', () => workerOf(restarted.port), SOON_MS)).toBe(1);
-});
-
-it('issues up to the reserved time without the API server, then refuses, and goes on when it is back', async () => {
-  const pod = await startPod(5, { LEAF_SNOWFLAKE_REPORT_MS: '1000', LEAF_SNOWFLAKE_LEASE_TTL_MS: String(TTL_MS) });
-  const worker = await until('an ID', () => workerOf(pod.port), SOON_MS);
-  api.away = true;
-  const began = performance.now();
-  expect(await workerOf(pod.port)).toBe(worker);
-  await until('a refusal', async () => (await workerOf(pod.port)) === undefined, 2 * SOON_MS);
-  expect(performance.now() - began).toBeGreaterThan(TTL_MS / 2);
-  expect(problemCode(await call(pod.port, '/api/snowflake/get/x'))).toBe('LEAF_LEASE_EXPIRED');
-  api.away = false;
-  expect(await until('an ID again', () => workerOf(pod.port), SOON_MS)).toBe(worker);
 });

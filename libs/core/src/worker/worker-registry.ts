@@ -6,9 +6,9 @@ import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
-import type { WorkerUsage } from './registry-document';
+import type { RegistryDocument, WorkerUsage } from './registry-document';
 import { RegistryMaintenance } from './registry-maintenance';
-import { type RegistryHistory, RegistryMemory } from './registry-memory';
+import { RegistryMemory } from './registry-memory';
 import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRule } from './registry-options';
 import { type AcquisitionContext, WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
@@ -104,7 +104,7 @@ export class WorkerRegistry {
   }
 
   /** The current history, which starts now if there is none. @throws LeafError as {@link RegistryMemory.open} */
-  async history(): Promise<RegistryHistory> {
+  async history(): Promise<RegistryDocument> {
     return (await this.claims.memory.open()).document;
   }
 
