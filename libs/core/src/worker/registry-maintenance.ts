@@ -44,8 +44,8 @@ export class RegistryMaintenance {
     if (now < this.lookedAt + periodMs) return;
     const stored = await store.readRegistry();
     const { document, origin } = stored;
-    // R5: holders may still register again, and nothing else should change a young registry.
-    if (document?.floor === undefined || document.origin !== origin) return;
+    // A generation that has not begun has no document to record the turn in.
+    if (document === undefined || document.origin !== origin) return;
     const { maintained } = document;
     this.usage = maintained?.usage ?? this.usage;
     const isOurs = maintained !== undefined && maintained.at === this.beganAt;

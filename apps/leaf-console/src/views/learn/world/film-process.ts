@@ -111,7 +111,8 @@ export class FilmProcess implements Owner {
 
   private report(): void {
     void this.lease.report.run();
-    void this.registry.maintain().catch(() => undefined);
+    // Every server has the turn each time: no scene waits until it is overdue.
+    void this.registry.maintain(-LEASE.horizonMs / 4).catch(() => undefined);
   }
 
   private askNext(): void {
