@@ -1,8 +1,8 @@
 import { ensureBuilt } from '../support/build';
-import { KubernetesApi } from '../support/fakes/kubernetes-api';
-import { call } from '../support/http/http';
+import type { KubernetesApi } from '../support/fakes/kubernetes-api';
+import { environmentOf, startSecureApi } from '../support/fakes/secure-kubernetes-api';
+import { workerOf } from '../support/http/worker-of';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
-import { settle } from '../support/servers/server-registries';
 import { until } from '../support/until';
 
 /** Far less than the reserved time of a killed pod. */
@@ -13,9 +13,7 @@ let api: KubernetesApi;
 
 beforeAll(async () => {
   await ensureBuilt();
-  api = await KubernetesApi.start({ secure: true });
-  const access = { server: api.url, directory: api.directory };
-  await settle({ strategy: 'kubernetes', kubernetes: access, name: 'leaf' });
+  api = await startSecureApi();
 });
 afterEach(() => servers.end());
 afterAll(() => api.stop());
@@ -25,19 +23,9 @@ async function startPod(index: number): Promise<BuiltServer> {
   return servers.start(await servers.makeDirectory(), {
     LEAF_SEGMENT_ENABLED: 'false',
     LEAF_SNOWFLAKE_REGISTRY: 'kubernetes',
-    KUBERNETES_SERVICE_HOST: '127.0.0.1',
-    KUBERNETES_SERVICE_PORT: String(api.port),
-    LEAF_KUBERNETES_DIR: api.directory,
+    ...environmentOf(api),
     LEAF_KUBERNETES_POD_INDEX: String(index),
   });
-}
-
-/** The worker of its next ID; undefined while it refuses. */
-async function workerOf({ port }: BuiltServer): Promise<number | undefined> {
-  const { status, body } = await call(port, '/api/snowflake/get/x');
-  if (status !== 200) return undefined;
-  const decoded = await call(port, `/api/snowflake/decode/${body}`);
-  return (JSON.parse(decoded.body) as { workerId: number }).workerId;
 }
 
 const holderOf = (worker: number): string | undefined =>
@@ -45,12 +33,12 @@ const holderOf = (worker: number): string | undefined =>
 
 it('gives pods the workers of their numbers, and the replacement of a killed one another worker at once', async () => {
   const pods = await Promise.all([0, 1, 2].map((index) => startPod(index)));
-  const workers = await Promise.all(pods.map((pod) => until('an ID', () => workerOf(pod), SOON_MS)));
+  const workers = await Promise.all(pods.map((pod) => until('an ID', () => workerOf(pod.port), SOON_MS)));
   expect(workers).toEqual([0, 1, 2]);
 
   await pods[0]!.kill();
   const replacement = await startPod(0);
-  const worker = await until('an ID of the replacement', () => workerOf(replacement), SOON_MS);
+  const worker = await until('an ID of the replacement', () => workerOf(replacement.port), SOON_MS);
   expect([0, 1, 2]).not.toContain(worker);
   expect(holderOf(0)).toBeDefined();
 
@@ -58,5 +46,5 @@ it('gives pods the workers of their numbers, and the replacement of a killed one
   expect(await pods[1]!.exit()).toMatchObject({ code: 0 });
   expect(holderOf(1)).toBeUndefined();
   const restarted = await startPod(1);
-  expect(await until('an ID', () => workerOf(restarted), SOON_MS)).toBe(1);
+  expect(await until('an ID', () => workerOf(restarted.port), SOON_MS)).toBe(1);
 });

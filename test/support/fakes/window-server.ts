@@ -1,6 +1,6 @@
 import { WorkerWindows } from '@leaf-ids/core/internal';
 import type { FakeClock } from '@leaf-ids/core/testing';
-import { type InMemoryWorkers, InMemoryWorkerStore } from './in-memory-worker-store';
+import { type InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { LeaseRig } from './lease-rig';
 
 /** A server that hands out worker windows of a pool. */

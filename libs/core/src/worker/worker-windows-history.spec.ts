@@ -1,4 +1,4 @@
-import { InMemoryWorkers } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers } from '../testing/in-memory-worker-store';
 import { inTime, pass, POOL_GRACE_MS } from '../../../../test/support/fakes/lease-rig';
 import { type WindowServer, windowServer } from '../../../../test/support/fakes/window-server';
 import { FakeClock } from '../clock/fake-clock';

@@ -1,4 +1,4 @@
-import { InMemoryWorkers } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers } from '../testing/in-memory-worker-store';
 import { pass } from '../../../../test/support/fakes/lease-rig';
 import { failNextWrite } from '../../../../test/support/fakes/lost-answers';
 import { type WindowServer, windowServer } from '../../../../test/support/fakes/window-server';
