@@ -3,7 +3,7 @@ import { defaultLayout, systemRandom } from '@leaf-ids/core/internal';
 import type { RegistryOptions } from '@leaf-ids/registry';
 import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
 import { ensureBuilt } from '../../support/build';
-import { KubernetesApi } from '../../support/fakes/kubernetes-api';
+import { environmentOf, startSecureApi } from '../../support/fakes/secure-kubernetes-api';
 import { givenTwice } from '../../support/issued-ids';
 import { BuiltServers } from '../../support/servers/built-server';
 import { startCluster } from '../../support/servers/etcd';
@@ -44,15 +44,10 @@ async function startEtcd(how: 'kill' | 'suspend'): Promise<AwayRegistry> {
 }
 
 async function startKubernetes(): Promise<AwayRegistry> {
-  const api = await KubernetesApi.start({ secure: true });
+  const api = await startSecureApi();
   return {
     options: { strategy: 'kubernetes', kubernetes: { server: api.url, directory: api.directory }, name: 'leaf' },
-    env: {
-      LEAF_SNOWFLAKE_REGISTRY: 'kubernetes',
-      KUBERNETES_SERVICE_HOST: '127.0.0.1',
-      KUBERNETES_SERVICE_PORT: String(api.port),
-      LEAF_KUBERNETES_DIR: api.directory,
-    },
+    env: { LEAF_SNOWFLAKE_REGISTRY: 'kubernetes', ...environmentOf(api) },
     leave: () => {
       api.away = true;
       return Promise.resolve(() => Promise.resolve((api.away = false)));

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { run } from '../servers/services';
-import { requireTool } from '../tools';
 
 type Verb = 'list' | 'create' | 'update';
 
@@ -69,14 +67,13 @@ export class KubernetesApi {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.serve(request, response));
   }
 
-  /** @param secure whether it is reached by HTTPS, with a certificate of its own as `ca.crt` */
-  static async start({ secure = false } = {}): Promise<KubernetesApi> {
+  /** @param tls certificate and key for `127.0.0.1`; HTTP without them */
+  static async start(tls?: { readonly cert: string; readonly key: string }): Promise<KubernetesApi> {
     const namespace = 'shop';
-    const directory = await mkdtemp(join(tmpdir(), 'leaf-kubernetes-'));
-    const server = (secure ? createTlsServer(await makeCertificate(directory)) : createServer()).listen(0, '127.0.0.1');
+    const server = (tls === undefined ? createServer() : createTlsServer(tls)).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const api = new KubernetesApi(server, directory, namespace);
-    await writeFile(join(directory, 'namespace'), namespace);
+    const api = new KubernetesApi(server, await mkdtemp(join(tmpdir(), 'leaf-kubernetes-')), namespace);
+    await writeFile(join(api.directory, 'namespace'), namespace);
     await api.rotate();
     return api;
   }
@@ -246,14 +243,6 @@ export class KubernetesApi {
     if (!this.shortLived) this.leases.set(lease.metadata.name, stored);
     return { status, body: stored };
   }
-}
-
-async function makeCertificate(directory: string): Promise<{ readonly cert: string; readonly key: string }> {
-  const [cert, key] = [join(directory, 'ca.crt'), join(directory, 'key.pem')];
-  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert];
-  const subject = ['-subj', '/CN=kubernetes', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  await run(await requireTool('openssl'), [...request, ...subject]);
-  return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
 }
 
 function pairsOf(selector: string | null): string[][] {

@@ -1,10 +1,9 @@
 import { formatInstance, type StoredWorker, type WorkerStore } from '@leaf-ids/core';
 import { WorkerWindows } from '@leaf-ids/core/internal';
-import { FakeClock } from '@leaf-ids/core/testing';
+import { FakeClock, InMemoryWorkers } from '@leaf-ids/core/testing';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
 import { countedStore } from './counted-worker-store';
-import { InMemoryWorkers } from '@leaf-ids/core/testing';
 import { InMemoryZookeeper } from './in-memory-zookeeper';
 import { LeaseRig, REPORT_MS } from './lease-rig';
 import { RegistryTraffic } from './registry-traffic';

@@ -1,4 +1,5 @@
-import { KubernetesApi } from '../../../support/fakes/kubernetes-api';
+import type { KubernetesApi } from '../../../support/fakes/kubernetes-api';
+import { startSecureApi } from '../../../support/fakes/secure-kubernetes-api';
 import { type EtcdCluster, startCluster } from '../../../support/servers/etcd';
 import { startEnsemble, type ZookeeperEnsemble } from '../../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../../support/servers/zookeeper-client';
@@ -28,7 +29,7 @@ export class Coordinator {
       await requireZookeeperClient();
       return new Coordinator(kind, await startEnsemble(MEMBERS));
     }
-    return new Coordinator(kind, undefined, await startCluster(MEMBERS), await KubernetesApi.start({ secure: true }));
+    return new Coordinator(kind, undefined, await startCluster(MEMBERS), await startSecureApi());
   }
 
   /** Of the first three servers. */
