@@ -197,15 +197,23 @@ it('speaks Chinese, and remembers it', async () => {
   await page.getByRole('heading', { name: 'Parts' }).waitFor();
 });
 
-it('drains the server, and undoes it', async () => {
+it('drains the server after a confirmation, and undoes it', async () => {
   await view.show('overview');
-  await page.getByRole('region', { name: 'Server' }).locator('summary').click();
-  await page.getByRole('textbox', { name: 'Admin token' }).fill(ADMIN_TOKEN);
-  await page.getByRole('button', { name: 'Use', exact: true }).click();
-  await page.getByRole('button', { name: 'Drain', exact: true }).click();
+  const { instance } = await json<{ instance: string }>(port, '/api/monitor/overview');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Drain …' }).click();
+  await dialog.getByRole('textbox', { name: 'Admin token' }).fill(ADMIN_TOKEN);
+  await dialog.getByRole('button', { name: 'Use', exact: true }).click();
+  const drain = dialog.getByRole('button', { name: 'Drain', exact: true });
+  await dialog.getByLabel('Type').fill(`${instance}0`);
+  expect(await drain.isDisabled()).toBe(true);
+  await dialog.getByLabel('Type').fill(instance);
+  await drain.click();
+  await page.getByRole('status').filter({ hasText: 'This server is draining.' }).waitFor();
   await page.getByRole('status').filter({ hasText: 'not ready' }).waitFor();
   await page.locator('[data-part=drain][data-status=down]').waitFor();
-  await page.getByRole('button', { name: 'Undo drain' }).click();
+  await page.getByRole('button', { name: 'Undo drain …' }).click();
+  await dialog.getByRole('button', { name: 'Undo drain' }).click();
   await page.locator('[data-part=drain][data-status=up]').waitFor();
   expect((await admin(port, 'DELETE', '/api/server/drain')).status).toBe(200);
 });

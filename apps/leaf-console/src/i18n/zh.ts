@@ -39,6 +39,7 @@ export const zh: Messages = {
   version: '版本',
   chartTitle: '最近 15 分钟每秒 ID 数',
   chartEmpty: '几秒后即有数据。',
+  chartIdle: '最近 15 分钟没有取号请求。',
   chartSummary: (segment, snowflake) => `最近 15 分钟的图表。当前每秒：号段 ${segment}，雪花 ${snowflake}。`,
   parts: '组成部分',
   partSegment: '号段',
@@ -54,8 +55,10 @@ export const zh: Messages = {
   instance: '实例',
   started: '启动于',
   drain: '排空',
+  drainServer: (instance) => `排空 ${instance}`,
   undoDrain: '取消排空',
   drainHint: '使此服务器变为未就绪，让负载均衡转向其他服务器；ID 仍照常发放。',
+  undoDrainHint: '使就绪探针恢复成功，负载均衡重新发送请求。',
   draining: '此服务器正在排空。',
   drainUndone: '已取消排空。',
 

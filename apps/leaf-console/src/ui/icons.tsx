@@ -1,7 +1,9 @@
 import type { JSX } from 'preact';
 import type { ViewName } from '../state/route';
 
-const PATHS: Readonly<Record<ViewName | 'sun' | 'moon' | 'system' | 'copy' | 'check', string>> = {
+export type IconName = ViewName | 'sun' | 'moon' | 'system' | 'copy' | 'check';
+
+const PATHS: Readonly<Record<IconName, string>> = {
   overview: 'M3 13h4l2.5-7 4 12 2.5-8 1.5 3H21',
   segments: 'M3 6h11v4H3zM17 6h4v4h-4zM3 14h6v4H3zM12 14h9v4h-9z',
   tags: 'M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01',
@@ -16,7 +18,7 @@ const PATHS: Readonly<Record<ViewName | 'sun' | 'moon' | 'system' | 'copy' | 'ch
 };
 
 /** A decorative icon next to a text label, hidden from screen readers. */
-export function Icon({ name }: { readonly name: keyof typeof PATHS }): JSX.Element {
+export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d={PATHS[name]} />
