@@ -10,6 +10,7 @@ import { StaleBanner } from './shell/stale-banner';
 import { ConsoleContext, useConsole, useMonitor } from './state/context';
 import { preferences } from './state/preferences';
 import { type Route, useRoute } from './state/route';
+import { LazyView } from './ui/lazy-view';
 import { DecoderPage } from './views/decoder/decoder-page';
 import { OverviewPage } from './views/overview/overview-page';
 import { SegmentsPage } from './views/segments/segments-page';
@@ -65,6 +66,8 @@ function Page(): JSX.Element {
   );
 }
 
+const loadCluster = () => import('./views/cluster/cluster-page').then(({ ClusterPage }) => ClusterPage);
+
 function titleOf({ view }: Route, t: (typeof MESSAGES)['en']): string {
   return view === 'try' ? t.tryIt : t[view];
 }
@@ -79,6 +82,8 @@ function View({ route: { view, rest } }: { readonly route: Route }): JSX.Element
       return <TagsPage />;
     case 'snowflake':
       return <SnowflakePage />;
+    case 'cluster':
+      return <LazyView load={loadCluster} props={{ tab: rest }} />;
     case 'decoder':
       return <DecoderPage given={rest} />;
     case 'try':
