@@ -50,6 +50,7 @@ const folders = {
     'monitor/server',
     'monitor/stream',
     'monitor',
+    'fleet',
     'metrics',
     'java-compat',
     '.',

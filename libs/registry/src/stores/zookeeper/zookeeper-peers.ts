@@ -1,7 +1,7 @@
 import { type Clock, formatInstance, type Instance, type Peer, type TimeSource } from '@leaf-ids/core';
-import { parseObject } from '@leaf-ids/core/internal';
+import { isServerUrl, parseObject } from '@leaf-ids/core/internal';
 import { ZookeeperFault } from './zookeeper-fault';
-import { askTime, isServerUrl } from './zookeeper-peers-time';
+import { askTime } from './zookeeper-peers-time';
 import type { ZookeeperSession } from './zookeeper-session';
 
 /**
