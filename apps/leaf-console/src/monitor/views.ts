@@ -14,3 +14,4 @@ export type {
   TagView,
   WorkerView,
 } from '../../../leaf-server/src/monitor/views/views';
+export type { ClusterAnswer, ClusterServer, ClusterWorker, ClusterWorkers } from '../../../leaf-server/src/fleet/views';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { ClusterAnswer } from '../../api/cluster-api';
 import { useClusterMessages } from '../../i18n/cluster/messages';
+import type { ClusterAnswer } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { hrefOf } from '../../state/route';
 import { ProblemNote } from '../../ui/note';

@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ClusterOrder, ClusterServer, OrderName } from '../../api/cluster-api';
+import type { ClusterOrder, OrderName } from '../../api/cluster-api';
 import type { ClusterMessages } from '../../i18n/cluster/dictionary';
 import { useClusterMessages } from '../../i18n/cluster/messages';
+import type { ClusterServer } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 import { ActForm } from '../../ui/act-form';
 import { Choice, Field } from '../../ui/field';

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
-import type { ClusterServer, ServerState } from '../../api/cluster-api';
 import type { ClusterMessages } from '../../i18n/cluster/dictionary';
 import { useClusterMessages } from '../../i18n/cluster/messages';
-import type { PartStatus } from '../../monitor/views';
+import type { ClusterServer, PartStatus } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { Exact } from '../../ui/exact';
 import { SparkLine } from '../../ui/spark-line';
@@ -11,7 +10,7 @@ import type { Column } from '../../ui/virtual-table';
 import { capacityFor, isUnanswered, totalRate } from './server-rates';
 import type { ServerColumn, ServerRow } from './server-order';
 
-const DOTS: Readonly<Record<ServerState, PartStatus>> = {
+const DOTS: Readonly<Record<ClusterServer['state'], PartStatus>> = {
   ready: 'up',
   degraded: 'degraded',
   starting: 'degraded',
@@ -25,7 +24,7 @@ const DOTS: Readonly<Record<ServerState, PartStatus>> = {
 /** Tags named below the count. */
 const NAMED_TAGS = 2;
 
-export function stateWords(c: ClusterMessages): Readonly<Record<ServerState, string>> {
+export function stateWords(c: ClusterMessages): Readonly<Record<ClusterServer['state'], string>> {
   return {
     ready: c.stateReady,
     degraded: c.stateDegraded,
@@ -173,8 +172,8 @@ function Details({ row: { server, result } }: { readonly row: ServerRow }): JSX.
   const { format } = useConsole();
   const c = useClusterMessages();
   const { reason, lastError } = server;
-  const error = lastError === undefined ? undefined : `${format.clock(lastError.at)} ${lastError.code}`;
-  const text = reason ?? (lastError === undefined ? c.noError : `${error ?? ''} ${lastError.message}`);
+  const error = lastError && `${format.clock(lastError.at)} ${lastError.code}: ${lastError.message}`;
+  const text = [reason, error].filter((part) => part !== undefined).join(' · ') || c.noError;
   return (
     <>
       {result !== undefined && (

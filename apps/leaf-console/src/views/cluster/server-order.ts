@@ -1,4 +1,5 @@
-import type { ClusterServer, OrderResult, ServerState } from '../../api/cluster-api';
+import type { OrderResult } from '../../api/cluster-api';
+import type { ClusterServer } from '../../monitor/views';
 import type { Sorting } from '../../ui/virtual-table';
 import { totalRate } from './server-rates';
 
@@ -19,7 +20,7 @@ export interface ServerRow {
 }
 
 /** States that need attention come first. */
-const STATES: readonly ServerState[] = [
+const STATES: readonly ClusterServer['state'][] = [
   'silent',
   'refused',
   'down',

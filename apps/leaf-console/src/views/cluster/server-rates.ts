@@ -1,4 +1,4 @@
-import type { ClusterAnswer, ClusterServer } from '../../api/cluster-api';
+import type { ClusterAnswer, ClusterServer } from '../../monitor/views';
 
 /** Two minutes of one answer every two seconds. */
 const KEPT_ANSWERS = 60;

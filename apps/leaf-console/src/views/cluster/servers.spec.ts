@@ -1,4 +1,4 @@
-import type { ClusterServer } from '../../api/cluster-api';
+import type { ClusterServer } from '../../monitor/views';
 import { databasesOf } from './databases';
 import { selectServers, type ServerRow } from './server-order';
 import { ServerRates, sumOfRates } from './server-rates';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import type { ClusterServer } from '../../api/cluster-api';
 import { useClusterMessages } from '../../i18n/cluster/messages';
+import type { ClusterServer } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { SparkLine } from '../../ui/spark-line';
 import { capacityFor, isUnanswered, sumOfRates, totalRate } from './server-rates';

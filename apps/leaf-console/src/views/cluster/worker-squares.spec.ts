@@ -1,7 +1,7 @@
-import type { WorkerRecord } from '../../api/cluster-api';
+import type { ClusterWorker } from '../../monitor/views';
 import { countKinds, MOST_SQUARES, selectWorkers, squareAfter, squaresOf } from './worker-squares';
 
-function record(workerId: number, more: Partial<WorkerRecord> = {}): WorkerRecord {
+function record(workerId: number, more: Partial<ClusterWorker> = {}): ClusterWorker {
   return { workerId, kind: 'server', holder: `10.0.0.${workerId}:8080`, state: 'held', ceiling: 1000, ...more };
 }
 

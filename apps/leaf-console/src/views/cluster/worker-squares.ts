@@ -1,4 +1,4 @@
-import type { WorkerRecord, WorkersAnswer } from '../../api/cluster-api';
+import type { ClusterWorker, ClusterWorkers } from '../../monitor/views';
 import type { Sorting } from '../../ui/virtual-table';
 
 export const SQUARE_KINDS = ['server', 'window', 'expired', 'released', 'free'] as const;
@@ -13,14 +13,14 @@ export const MOST_SQUARES = 4096;
 export interface Square {
   readonly workerId: number;
   readonly kind: SquareKind;
-  readonly record: WorkerRecord | undefined;
+  readonly record: ClusterWorker | undefined;
 }
 
-export function kindOf({ state, kind }: WorkerRecord): SquareKind {
+export function kindOf({ state, kind }: ClusterWorker): SquareKind {
   return state === 'held' ? kind : state;
 }
 
-export function squaresOf({ workerIds, workers }: WorkersAnswer): Square[] {
+export function squaresOf({ workerIds, workers }: ClusterWorkers): Square[] {
   const records = new Map(workers.map((record) => [record.workerId, record]));
   return Array.from({ length: Math.min(workerIds, MOST_SQUARES) }, (_, workerId) => {
     const record = records.get(workerId);
@@ -28,7 +28,7 @@ export function squaresOf({ workerIds, workers }: WorkersAnswer): Square[] {
   });
 }
 
-export function countKinds({ workerIds, workers }: WorkersAnswer): Readonly<Record<SquareKind, number>> {
+export function countKinds({ workerIds, workers }: ClusterWorkers): Readonly<Record<SquareKind, number>> {
   const counts = { server: 0, window: 0, expired: 0, released: 0, free: workerIds - workers.length };
   for (const record of workers) counts[kindOf(record)]++;
   return counts;
@@ -55,12 +55,12 @@ export type WorkerColumn = 'workerId' | 'kind' | 'holder' | 'until';
 
 /** The records that match `search`, sorted; ties are sorted by worker ID. */
 export function selectWorkers(
-  workers: readonly WorkerRecord[],
+  workers: readonly ClusterWorker[],
   search: string,
   { by, descending }: Sorting<WorkerColumn>,
-): WorkerRecord[] {
+): ClusterWorker[] {
   const wanted = search.trim().toLowerCase();
-  const keys: Readonly<Record<WorkerColumn, (record: WorkerRecord) => number | string>> = {
+  const keys: Readonly<Record<WorkerColumn, (record: ClusterWorker) => number | string>> = {
     workerId: ({ workerId }) => workerId,
     kind: (record) => SQUARE_KINDS.indexOf(kindOf(record)),
     holder: ({ holder }) => holder,

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
-import type { WorkerRecord, WorkersAnswer } from '../../api/cluster-api';
 import { useClusterMessages } from '../../i18n/cluster/messages';
+import type { ClusterWorker, ClusterWorkers } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 import { EmptyState } from '../../ui/empty-state';
 import { Exact } from '../../ui/exact';
@@ -28,13 +28,14 @@ const NARROW_ROW_HEIGHT = 66;
 
 /** Who holds which worker ID: as a map, and as a table. */
 export function WorkersView(): JSX.Element {
-  const { format } = useConsole();
+  const { t, format } = useConsole();
   const c = useClusterMessages();
   const { snowflake } = useMonitor();
-  const { answer, at, problem } = usePolled<WorkersAnswer>('api/cluster/workers', EVERY_MS);
+  const { answer, at, problem } = usePolled<ClusterWorkers>('api/cluster/workers', EVERY_MS);
   const squares = useMemo(() => (answer === undefined ? [] : squaresOf(answer)), [answer]);
   const describe = useDescription();
   if (answer === undefined) return problem ? <ProblemNote problem={problem} /> : <p class="waiting">{c.loading}</p>;
+  if (answer.workerIds === 0) return <EmptyState icon="snowflake" title={t.modeOff(t.snowflakeMode)} />;
   const title = c.mapTitle(format.count(answer.workerIds));
   return (
     <>
@@ -92,7 +93,7 @@ function useDescription(): (square: Square) => string {
   );
 }
 
-function KindLegend({ answer }: { readonly answer: WorkersAnswer }): JSX.Element {
+function KindLegend({ answer }: { readonly answer: ClusterWorkers }): JSX.Element {
   const { format } = useConsole();
   const words = useKindWords();
   const counts = countKinds(answer);
@@ -107,7 +108,7 @@ function KindLegend({ answer }: { readonly answer: WorkersAnswer }): JSX.Element
   );
 }
 
-function WorkersTable({ answer: { workers, now } }: { readonly answer: WorkersAnswer }): JSX.Element {
+function WorkersTable({ answer: { workers, now } }: { readonly answer: ClusterWorkers }): JSX.Element {
   const { t, format } = useConsole();
   const c = useClusterMessages();
   const words = useKindWords();
@@ -123,7 +124,7 @@ function WorkersTable({ answer: { workers, now } }: { readonly answer: WorkersAn
           {c.workersCount(format.count(items.length), format.count(workers.length))}
         </p>
       </div>
-      <VirtualTable<WorkerRecord, WorkerColumn>
+      <VirtualTable<ClusterWorker, WorkerColumn>
         label={c.inUse}
         class="workers-table"
         items={items}
