@@ -58,6 +58,8 @@ export const en = {
   stateSilent: 'no answer',
   stateRefused: 'token refused',
   stateUnasked: 'not asked',
+  stateExpired: 'lease expired',
+  expiredReason: 'The server has stopped renewing its lease and is not asked. Others may take its worker ID.',
 
   // Orders
   orderAll: 'Order to servers',

@@ -56,6 +56,8 @@ export const zh: ClusterMessages = {
   stateSilent: '无应答',
   stateRefused: '令牌被拒绝',
   stateUnasked: '未询问',
+  stateExpired: '租约已过期',
+  expiredReason: '服务器已停止续约，不再询问。其他服务器可以取用它的节点 ID。',
 
   orderAll: '向服务器下达命令',
   orderOf: (instance) => `向 ${instance} 下达命令`,

@@ -1,18 +1,20 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { useClusterMessages } from '../../i18n/cluster/messages';
-import type { ClusterAnswer } from '../../monitor/views';
+import type { ClusterAnswer, ClusterWorkers } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { hrefOf } from '../../state/route';
 import { ProblemNote } from '../../ui/note';
 import './cluster.css';
 import { DatabasesView } from './databases-view';
+import { expiredServers } from './expired-servers';
 import { ServerRates } from './server-rates';
 import { ServersView } from './servers-view';
 import { usePolled } from './use-polled';
 import { WorkersView } from './workers-view';
 
 const EVERY_MS = 2000;
+const WORKERS_EVERY_MS = 5000;
 const TABS = ['', 'workers', 'databases'] as const;
 
 /** All servers, worker IDs and databases. `tab` is the rest of the route. */
@@ -42,6 +44,7 @@ function Servers(): JSX.Element {
   const c = useClusterMessages();
   const { format } = useConsole();
   const { answer, at, problem } = usePolled<ClusterAnswer>('api/cluster', EVERY_MS);
+  const workers = usePolled<ClusterWorkers>('api/cluster/workers', WORKERS_EVERY_MS);
   const [rates] = useState(() => new ServerRates());
   const taken = useRef(0);
   if (answer === undefined) return problem ? <ProblemNote problem={problem} /> : <p class="waiting">{c.loading}</p>;
@@ -49,6 +52,7 @@ function Servers(): JSX.Element {
     rates.take(answer);
     taken.current = at;
   }
+  const expired = workers.answer === undefined ? [] : expiredServers(workers.answer, answer.servers);
   return (
     <>
       {problem !== undefined && (
@@ -56,7 +60,7 @@ function Servers(): JSX.Element {
           {c.answerOld(format.clock(at))}
         </p>
       )}
-      <ServersView answer={answer} rates={rates} />
+      <ServersView {...{ answer, expired, rates }} />
     </>
   );
 }

@@ -1,16 +1,17 @@
 import type { JSX } from 'preact';
 import type { ClusterMessages } from '../../i18n/cluster/dictionary';
 import { useClusterMessages } from '../../i18n/cluster/messages';
-import type { ClusterServer, PartStatus } from '../../monitor/views';
+import type { PartStatus } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { Exact } from '../../ui/exact';
 import { SparkLine } from '../../ui/spark-line';
 import { StatusDot } from '../../ui/status-dot';
 import type { Column } from '../../ui/virtual-table';
+import type { ShownServer } from './expired-servers';
 import { capacityFor, isUnanswered, totalRate } from './server-rates';
 import type { ServerColumn, ServerRow } from './server-order';
 
-const DOTS: Readonly<Record<ClusterServer['state'], PartStatus>> = {
+const DOTS: Readonly<Record<ShownServer['state'], PartStatus>> = {
   ready: 'up',
   degraded: 'degraded',
   starting: 'degraded',
@@ -18,13 +19,14 @@ const DOTS: Readonly<Record<ClusterServer['state'], PartStatus>> = {
   down: 'down',
   silent: 'down',
   refused: 'down',
+  expired: 'down',
   unasked: 'off',
 };
 
 /** Tags named below the count. */
 const NAMED_TAGS = 2;
 
-export function stateWords(c: ClusterMessages): Readonly<Record<ClusterServer['state'], string>> {
+export function stateWords(c: ClusterMessages): Readonly<Record<ShownServer['state'], string>> {
   return {
     ready: c.stateReady,
     degraded: c.stateDegraded,
@@ -33,6 +35,7 @@ export function stateWords(c: ClusterMessages): Readonly<Record<ClusterServer['s
     down: c.stateDown,
     silent: c.stateSilent,
     refused: c.stateRefused,
+    expired: c.stateExpired,
     unasked: c.stateUnasked,
   };
 }
@@ -53,7 +56,7 @@ export function useServerColumns(now: number, order: (instance: string) => void)
       label: c.order,
       sortable: false,
       cell: ({ server: { instance, state } }) =>
-        state === 'unasked' ? (
+        state === 'unasked' || state === 'expired' ? (
           ''
         ) : (
           <button type="button" class="quiet" aria-label={c.orderOf(instance)} onClick={() => order(instance)}>
@@ -65,7 +68,7 @@ export function useServerColumns(now: number, order: (instance: string) => void)
 }
 
 interface ServerProps {
-  readonly server: ClusterServer;
+  readonly server: ShownServer;
   readonly now: number;
 }
 
@@ -87,7 +90,7 @@ function Identity({ server: { instance, self, version, startedAt }, now }: Serve
 function State({ server, now }: ServerProps): JSX.Element {
   const { format } = useConsole();
   const c = useClusterMessages();
-  const { state, answeredInMs, lastAnsweredAt } = server;
+  const { state, answeredInMs, lastAnsweredAt, expiredAt } = server;
   return (
     <>
       <span class={`server-word word-${DOTS[state]}`}>
@@ -95,11 +98,11 @@ function State({ server, now }: ServerProps): JSX.Element {
       </span>
       {isUnanswered(server) ? (
         <small>
-          {lastAnsweredAt === undefined ? (
-            c.neverAnswered
-          ) : (
+          {expiredAt !== undefined && <Exact exact={format.local(expiredAt)}>{format.ago(expiredAt, now)}</Exact>}
+          {lastAnsweredAt !== undefined && (
             <Exact exact={format.local(lastAnsweredAt)}>{c.lastAnswer(format.ago(lastAnsweredAt, now))}</Exact>
           )}
+          {expiredAt === undefined && lastAnsweredAt === undefined && c.neverAnswered}
         </small>
       ) : (
         answeredInMs !== undefined && <small>{c.answeredIn(format.milliseconds(answeredInMs))}</small>
@@ -140,7 +143,7 @@ function Worker({ server: { workerId, snowflake }, now }: ServerProps): JSX.Elem
   );
 }
 
-function ClockOffset({ server: { snowflake } }: { readonly server: ClusterServer }): JSX.Element {
+function ClockOffset({ server: { snowflake } }: { readonly server: ShownServer }): JSX.Element {
   const { format } = useConsole();
   const offset = snowflake?.clockOffsetMs ?? null;
   if (offset === null) return <>–</>;
@@ -152,7 +155,7 @@ function ClockOffset({ server: { snowflake } }: { readonly server: ClusterServer
   );
 }
 
-function Tags({ server: { tags } }: { readonly server: ClusterServer }): JSX.Element {
+function Tags({ server: { tags } }: { readonly server: ShownServer }): JSX.Element {
   const { format } = useConsole();
   const c = useClusterMessages();
   if (tags === undefined) return <>–</>;
@@ -171,7 +174,8 @@ function Tags({ server: { tags } }: { readonly server: ClusterServer }): JSX.Ele
 function Details({ row: { server, result } }: { readonly row: ServerRow }): JSX.Element {
   const { format } = useConsole();
   const c = useClusterMessages();
-  const { reason, lastError } = server;
+  const { lastError, state } = server;
+  const reason = state === 'expired' ? c.expiredReason : server.reason;
   const error = lastError && `${format.clock(lastError.at)} ${lastError.code}: ${lastError.message}`;
   const text = [reason, error].filter((part) => part !== undefined).join(' · ') || c.noError;
   return (

@@ -1,6 +1,6 @@
 import type { OrderResult } from '../../api/cluster-api';
-import type { ClusterServer } from '../../monitor/views';
 import type { Sorting } from '../../ui/virtual-table';
+import type { ShownServer } from './expired-servers';
 import { totalRate } from './server-rates';
 
 export type ServerColumn = 'server' | 'state' | 'rate' | 'worker' | 'clock' | 'tags' | 'details' | 'order';
@@ -13,16 +13,17 @@ export interface ShownResult extends OrderResult {
 }
 
 export interface ServerRow {
-  readonly server: ClusterServer;
+  readonly server: ShownServer;
   /** IDs per second of each answer since the page was opened, oldest first. */
   readonly rates: readonly number[];
   readonly result: ShownResult | undefined;
 }
 
 /** States that need attention come first. */
-const STATES: readonly ClusterServer['state'][] = [
+const STATES: readonly ShownServer['state'][] = [
   'silent',
   'refused',
+  'expired',
   'down',
   'degraded',
   'starting',

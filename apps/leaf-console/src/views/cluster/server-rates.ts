@@ -1,16 +1,17 @@
-import type { ClusterAnswer, ClusterServer } from '../../monitor/views';
+import type { ClusterAnswer } from '../../monitor/views';
+import type { ShownServer } from './expired-servers';
 
 /** Two minutes of one answer every two seconds. */
 const KEPT_ANSWERS = 60;
 /** A page that was just opened has a short line, not one answer over the whole width. */
 const FEWEST_ANSWERS = 15;
 
-export function totalRate({ idsPerSecond }: ClusterServer): number {
+export function totalRate({ idsPerSecond }: Pick<ShownServer, 'idsPerSecond'>): number {
   return idsPerSecond === undefined ? 0 : idsPerSecond.segment + idsPerSecond.snowflake;
 }
 
-export function isUnanswered({ state }: ClusterServer): boolean {
-  return state === 'silent' || state === 'refused';
+export function isUnanswered({ state }: Pick<ShownServer, 'state'>): boolean {
+  return state === 'silent' || state === 'refused' || state === 'expired';
 }
 
 /** Number of answers that fill the width of a line. */

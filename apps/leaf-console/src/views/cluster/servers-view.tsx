@@ -5,6 +5,7 @@ import type { ClusterAnswer } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { Choice, Field } from '../../ui/field';
 import { type Sorting, VirtualTable } from '../../ui/virtual-table';
+import type { ShownServer } from './expired-servers';
 import { OrderDialog } from './order-dialog';
 import { useServerColumns } from './server-columns';
 import type { ServerRates } from './server-rates';
@@ -16,11 +17,12 @@ const NARROW_ROW_HEIGHT = 264;
 
 interface ServersViewProps {
   readonly answer: ClusterAnswer;
+  readonly expired: readonly ShownServer[];
   readonly rates: ServerRates;
 }
 
 /** The servers that the registry knows, and orders to them. */
-export function ServersView({ answer, rates }: ServersViewProps): JSX.Element {
+export function ServersView({ answer, expired, rates }: ServersViewProps): JSX.Element {
   const { format } = useConsole();
   const c = useClusterMessages();
   const [search, setSearch] = useState('');
@@ -30,7 +32,7 @@ export function ServersView({ answer, rates }: ServersViewProps): JSX.Element {
   const [target, setTarget] = useState<string | undefined>(undefined);
   const [results, setResults] = useState<readonly ShownResult[]>([]);
   const columns = useServerColumns(answer.now, setTarget);
-  const rows = answer.servers.map((server): ServerRow => {
+  const rows = [...answer.servers, ...expired].map((server): ServerRow => {
     const result = results.find(({ instance }) => instance === server.instance);
     return { server, rates: rates.of(server.instance), result };
   });

@@ -1,5 +1,6 @@
 import type { ClusterServer } from '../../monitor/views';
 import { databasesOf } from './databases';
+import { expiredServers } from './expired-servers';
 import { selectServers, type ServerRow } from './server-order';
 import { ServerRates, sumOfRates } from './server-rates';
 
@@ -55,6 +56,29 @@ describe('selectServers', () => {
     ['nothing', []],
   ])('finds %j', (search, expected) => {
     expect(names(selectServers(ROWS, search, 'all', byName))).toEqual(expected);
+  });
+});
+
+describe('expiredServers', () => {
+  const HOUR_MS = 3_600_000;
+  const worker = { kind: 'server', state: 'expired', holder: 'gone', workerId: 1, ceiling: 2 * HOUR_MS - 5 } as const;
+
+  it('lists the servers whose lease has expired within an hour, once each', () => {
+    const workers = [{ ...worker, workerId: 2, ceiling: worker.ceiling - 9 }, worker];
+    expect(expiredServers({ workerIds: 1024, now: 2 * HOUR_MS, workers }, [])).toEqual([
+      { instance: 'gone', self: false, state: 'expired', workerId: 1, expiredAt: worker.ceiling },
+    ]);
+  });
+
+  it.each([
+    ['is listed', { holder: 'listed' }],
+    ['has released it', { state: 'released' }],
+    ['is a worker window', { kind: 'window' }],
+    ['is an additional process', { holder: '10.0.0.7#1:8080' }],
+    ['expired long ago', { ceiling: HOUR_MS - 1 }],
+  ] as const)('leaves out a holder that %s', (_, more) => {
+    const workers = [{ ...worker, ...more }];
+    expect(expiredServers({ workerIds: 1024, now: 2 * HOUR_MS, workers }, [{ instance: 'listed' }])).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useClusterMessages } from '../../i18n/cluster/messages';
-import type { ClusterServer } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { SparkLine } from '../../ui/spark-line';
+import type { ShownServer } from './expired-servers';
 import { capacityFor, isUnanswered, sumOfRates, totalRate } from './server-rates';
 import type { ServerRow } from './server-order';
 
@@ -46,6 +46,6 @@ export function SummaryTiles({ rows }: { readonly rows: readonly ServerRow[] }):
   );
 }
 
-function sumOf(servers: readonly ClusterServer[], value: (server: ClusterServer) => number): number {
+function sumOf(servers: readonly ShownServer[], value: (server: ShownServer) => number): number {
   return servers.reduce((sum, server) => sum + value(server), 0);
 }
