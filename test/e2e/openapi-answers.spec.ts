@@ -173,6 +173,11 @@ describe('every answer is as the document says', () => {
 
   it('another server of the cluster', () => ask('serverReport', '/api/internal/server', 200, withToken()));
 
+  it('an order to the cluster', async () => {
+    await ask('orderCluster', '/api/cluster/orders', 200, withToken({ order: 'resume-tag', tag: FIRST }));
+    await ask('orderCluster', '/api/cluster/orders', 400, withToken({ order: 'resume-tag' }));
+  });
+
   it('a drain', async () => {
     await ask('drain', '/api/server/drain', 200, withToken());
     await ask('ready', '/health/ready', 503);

@@ -1,91 +1,28 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import type { ClusterAnswer, ClusterServer, ClusterWorkers } from '../../apps/leaf-server/src/fleet/views';
+import type { ClusterWorkers } from '../../apps/leaf-server/src/fleet/views';
 import { freePort } from '../support/free-port';
 import { call, json, text } from '../support/http/http';
 import { problemCode } from '../support/http/problem';
-import { changeWorkers, makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
-import { startTestServer, type TestServer } from '../support/servers/server';
+import { CLUSTER_TOKEN as TOKEN, ClusterRig } from '../support/servers/cluster-rig';
+import { changeWorkers } from '../support/servers/data-directory';
+import { startTestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
-const TOKEN = 'cluster-token-0123456789';
 const TAG = 'leaf-segment-test';
 const HOUR_MS = 3_600_000;
 
-let directory: string;
-let servers: TestServer[] = [];
-let listeners: Server[] = [];
+let rig: ClusterRig;
 beforeEach(async () => {
-  directory = await makeDataDirectory();
+  rig = await ClusterRig.create();
 });
-afterEach(async () => {
-  for (const listener of listeners) {
-    listener.closeAllConnections();
-    listener.close();
-  }
-  await Promise.all(servers.map((server) => server.stop()));
-  [servers, listeners] = [[], []];
-  await removeDataDirectory(directory);
-});
-
-/** A server of one cluster: all have one database file and its registry. */
-async function start(env: NodeJS.ProcessEnv = {}): Promise<TestServer> {
-  const server = await startTestServer({
-    LEAF_PORT: String(await freePort()),
-    LEAF_NAME: `server-${servers.length}`,
-    LEAF_DATA_DIR: directory,
-    LEAF_ADVERTISE_HOST: '127.0.0.1',
-    LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite`,
-    LEAF_SNOWFLAKE_REGISTRY: 'database',
-    LEAF_CLUSTER_TOKEN: TOKEN,
-    ...env,
-  });
-  servers.push(server);
-  return server;
-}
-
-/** A program that responds at an address of the registry. */
-async function listen(respond: RequestListener, onConnection?: (socket: Socket) => void): Promise<number> {
-  const listener = createServer(respond);
-  if (onConnection !== undefined) listener.on('connection', onConnection);
-  listeners.push(listener);
-  listener.listen(await freePort(), '127.0.0.1');
-  await once(listener, 'listening');
-  return (listener.address() as { port: number }).port;
-}
-
-let records = 0;
-
-/** Adds a server to the registry. */
-function register(...instances: string[]): void {
-  const until = Date.now() + HOUR_MS;
-  const rows = instances.map((instance) => `(${1000 - ++records}, '${instance}', ${until}, 'lease-${records}.1')`);
-  changeWorkers(
-    directory,
-    `INSERT INTO leaf_worker_pool (id, ip_port, max_timestamp, lease_id) VALUES ${rows.join(', ')}`,
-  );
-}
-
-function cluster({ port }: TestServer): Promise<ClusterAnswer> {
-  return json(port, '/api/cluster');
-}
-
-/** The list once every server has been asked and `port` has this state. */
-function seen(by: TestServer, port: number, state: ClusterServer['state']): Promise<ClusterServer> {
-  return until(`${state} of ${port}`, async () => {
-    const { servers: list } = await cluster(by);
-    return list.find((one) => one.instance === `127.0.0.1:${port}` && one.state === state);
-  });
-}
+afterEach(() => rig.end());
 
 describe('GET /api/cluster', () => {
   it('shows each server as it reports itself, with this one first', async () => {
-    const [first, second] = [await start(), await start()];
+    const [first, second] = [await rig.start(), await rig.start()];
     await text(second.port, `/api/segment/range/${TAG}?size=600000`);
     expect((await call(second.port, '/api/segment/get/none')).status).toBe(404);
-    const found = await seen(first, second.port, 'ready');
-    const { asked, now, servers: list } = await cluster(first);
+    const found = await rig.seen(first, second.port, 'ready');
+    const { asked, now, servers: list } = await rig.cluster(first);
     expect(asked).toBe(true);
     expect(list.map(({ instance, self }) => [instance, self])).toEqual([
       [`127.0.0.1:${first.port}`, true],
@@ -102,48 +39,48 @@ describe('GET /api/cluster', () => {
     expect(found.answeredInMs).toBeGreaterThan(0);
     const busy = await until('the rate of the tag', async () => {
       await text(second.port, `/api/segment/range/${TAG}?size=1000`);
-      const { servers: later } = await cluster(first);
+      const { servers: later } = await rig.cluster(first);
       return later[1]?.tags?.used[0];
     });
     expect(busy).toEqual({ tag: TAG, idsPerSecond: expect.any(Number) as number });
   });
 
   it('shows itself alone without a token, and answers nobody', async () => {
-    const alone = await start({ LEAF_CLUSTER_TOKEN: '' });
-    const other = await start();
-    register('10.0.0.9:8080');
+    const alone = await rig.start({ LEAF_CLUSTER_TOKEN: '' });
+    const other = await rig.start();
+    rig.register('10.0.0.9:8080');
     const found = await until('the others', async () => {
-      const answer = await cluster(alone);
+      const answer = await rig.cluster(alone);
       return answer.servers.length === 3 && answer;
     });
     expect(found.asked).toBe(false);
     expect(found.servers.map(({ state }) => state)).toEqual(['ready', 'unasked', 'unasked']);
     expect(found.servers[1]?.reason).toContain('LEAF_CLUSTER_TOKEN');
     expect(found.servers[1]?.workerId).toEqual(expect.any(Number));
-    const refused = await seen(other, alone.port, 'refused');
+    const refused = await rig.seen(other, alone.port, 'refused');
     expect(refused.reason).toContain('LEAF_CLUSTER_TOKEN');
     expect(refused.version).toBeUndefined();
   });
 
   it('shows a server with another token as refused, to both', async () => {
-    const [right, wrong] = [await start(), await start({ LEAF_CLUSTER_TOKEN: 'another-token-9876543210' })];
-    expect((await seen(right, wrong.port, 'refused')).reason).toContain('LEAF_CLUSTER_TOKEN');
-    expect((await seen(wrong, right.port, 'refused')).reason).toContain('LEAF_CLUSTER_TOKEN');
+    const [right, wrong] = [await rig.start(), await rig.start({ LEAF_CLUSTER_TOKEN: 'another-token-9876543210' })];
+    expect((await rig.seen(right, wrong.port, 'refused')).reason).toContain('LEAF_CLUSTER_TOKEN');
+    expect((await rig.seen(wrong, right.port, 'refused')).reason).toContain('LEAF_CLUSTER_TOKEN');
   });
 
   it('accepts all tokens of a list, and sends the first', async () => {
-    const first = await start({ LEAF_CLUSTER_TOKEN: `new:new-token-0123456789ab,old:${TOKEN}` });
-    const second = await start();
-    await seen(second, first.port, 'ready');
-    await seen(first, second.port, 'refused');
+    const first = await rig.start({ LEAF_CLUSTER_TOKEN: `new:new-token-0123456789ab,old:${TOKEN}` });
+    const second = await rig.start();
+    await rig.seen(second, first.port, 'ready');
+    await rig.seen(first, second.port, 'refused');
   });
 
   it('shows a server that hangs, floods, trickles or talks nonsense as silent, within a second', async () => {
-    const server = await start();
+    const server = await rig.start();
     let flooded = 0;
     const ports = {
-      hangs: await listen(() => undefined),
-      floods: await listen((_, response) => {
+      hangs: await rig.listen(() => undefined),
+      floods: await rig.listen((_, response) => {
         const chunk = 'x'.repeat(65_536);
         const write = (): void => {
           while (!response.destroyed && flooded < 10_000_000) {
@@ -155,20 +92,20 @@ describe('GET /api/cluster', () => {
         response.writeHead(200);
         write();
       }),
-      trickles: await listen((_, response) => {
+      trickles: await rig.listen((_, response) => {
         response.writeHead(200);
         const timer = setInterval(() => response.write(' '), 50);
         response.on('close', () => clearInterval(timer));
       }),
-      nonsense: await listen((_, response) => void response.end('<html>not Leaf</html>')),
-      another: await listen((_, response) => void response.end(JSON.stringify(report('10.0.0.1:8080')))),
-      redirects: await listen((_, response) => void response.writeHead(302, { location: '/' }).end()),
+      nonsense: await rig.listen((_, response) => void response.end('<html>not Leaf</html>')),
+      another: await rig.listen((_, response) => void response.end(JSON.stringify(report('10.0.0.1:8080')))),
+      redirects: await rig.listen((_, response) => void response.writeHead(302, { location: '/' }).end()),
       none: await freePort(),
     };
-    register(...Object.values(ports).map((port) => `127.0.0.1:${port}`));
+    rig.register(...Object.values(ports).map((port) => `127.0.0.1:${port}`));
     const begun = performance.now();
     const reasons: Record<string, string | undefined> = {};
-    for (const [name, port] of Object.entries(ports)) reasons[name] = (await seen(server, port, 'silent')).reason;
+    for (const [name, port] of Object.entries(ports)) reasons[name] = (await rig.seen(server, port, 'silent')).reason;
     // The list of servers is read again after five seconds; a round takes a second.
     expect(performance.now() - begun).toBeLessThan(15_000);
     expect(reasons).toEqual({
@@ -180,48 +117,46 @@ describe('GET /api/cluster', () => {
       redirects: expect.stringContaining('status 302'),
       none: expect.stringContaining('ECONNREFUSED'),
     });
-    expect((await cluster(server)).servers[0]?.state).toBe('ready');
+    expect((await rig.cluster(server)).servers[0]?.state).toBe('ready');
   });
 
   it('shows only known properties of a report', async () => {
-    const server = await start();
+    const server = await rig.start();
     const port = await freePort();
     const strange = { ...report(`127.0.0.1:${port}`), isAdmin: true, tags: { count: 1, used: [{ tag: {} }, 7, null] } };
-    const listener = createServer((_, response) => void response.end(JSON.stringify(strange)));
-    listeners.push(listener);
-    listener.listen(port, '127.0.0.1');
-    register(`127.0.0.1:${port}`);
-    const found = await seen(server, port, 'ready');
+    await rig.listen((_, response) => void response.end(JSON.stringify(strange)), port);
+    rig.register(`127.0.0.1:${port}`);
+    const found = await rig.seen(server, port, 'ready');
     expect(found).not.toHaveProperty('isAdmin');
     expect(found.tags).toEqual({ count: 1, used: [] });
   });
 
   it('sends the token to servers of the registry only, and to no link-local address', async () => {
-    const server = await start();
+    const server = await rig.start();
     const heard: (string | undefined)[] = [];
-    const port = await listen((request, response) => {
+    const port = await rig.listen((request, response) => {
       heard.push(request.headers.authorization);
       response.end('{}');
     });
-    register('169.254.169.254:80', `127.0.0.1:${port}`);
-    await seen(server, port, 'silent');
+    rig.register('169.254.169.254:80', `127.0.0.1:${port}`);
+    await rig.seen(server, port, 'silent');
     expect(new Set(heard)).toEqual(new Set([`Bearer ${TOKEN}`]));
-    const { servers: list } = await cluster(server);
+    const { servers: list } = await rig.cluster(server);
     expect(list.find(({ instance }) => instance === '169.254.169.254:80')?.reason).toContain('no valid address');
   });
 
   it('asks each server once a second at most, for a crowd of readers', async () => {
-    const server = await start();
+    const server = await rig.start();
     const times: number[] = [];
-    const port = await listen((_, response) => {
+    const port = await rig.listen((_, response) => {
       times.push(performance.now());
       response.end('{}');
     });
-    register(`127.0.0.1:${port}`);
-    await seen(server, port, 'silent');
+    rig.register(`127.0.0.1:${port}`);
+    await rig.seen(server, port, 'silent');
     const begun = performance.now();
     const reader = async (): Promise<void> => {
-      while (performance.now() - begun < 3000) await cluster(server);
+      while (performance.now() - begun < 3000) await rig.cluster(server);
     };
     await Promise.all(Array.from({ length: 10 }, reader));
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
@@ -230,30 +165,33 @@ describe('GET /api/cluster', () => {
   });
 
   it('merges the processes of a server, and forgets a server that leaves the registry', async () => {
-    const server = await start();
+    const server = await rig.start();
     const port = await freePort();
-    register(`127.0.0.1#1:${port}`, `127.0.0.1:${port}`, `[::1#2]:8080`);
-    await seen(server, port, 'silent');
-    const { servers: list } = await cluster(server);
+    rig.register(`127.0.0.1#1:${port}`, `127.0.0.1:${port}`, `[::1#2]:8080`);
+    await rig.seen(server, port, 'silent');
+    const { servers: list } = await rig.cluster(server);
     expect(list.map(({ instance }) => instance)).toEqual([
       `127.0.0.1:${server.port}`,
       '[::1]:8080',
       `127.0.0.1:${port}`,
     ]);
-    changeWorkers(directory, `DELETE FROM leaf_worker_pool WHERE id > 500 AND ip_port <> '127.0.0.1:${server.port}'`);
-    await until('the other to go', async () => (await cluster(server)).servers.length === 1);
+    changeWorkers(
+      rig.directory,
+      `DELETE FROM leaf_worker_pool WHERE id > 500 AND ip_port <> '127.0.0.1:${server.port}'`,
+    );
+    await until('the other to go', async () => (await rig.cluster(server)).servers.length === 1);
   });
 });
 
 describe('GET /api/internal/server', () => {
   it('requires the cluster token, limits failures, and never asks another server', async () => {
-    const server = await start({ LEAF_ADMIN_TOKEN: 'admin-token-0123456789' });
+    const server = await rig.start({ LEAF_ADMIN_TOKEN: 'admin-token-0123456789' });
     let asked = 0;
-    const port = await listen((_, response) => {
+    const port = await rig.listen((_, response) => {
       asked++;
       response.end('{}');
     });
-    register(`127.0.0.1:${port}`);
+    rig.register(`127.0.0.1:${port}`);
     const ask = (token?: string): ReturnType<typeof call> =>
       call(server.port, '/api/internal/server', {
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
@@ -272,12 +210,12 @@ describe('GET /api/internal/server', () => {
   });
 
   it('tells why a server is not ready, and its latest failure', async () => {
-    const server = await start({ LEAF_ADMIN_TOKEN: 'admin-token-0123456789' });
+    const server = await rig.start({ LEAF_ADMIN_TOKEN: 'admin-token-0123456789' });
     const headers = { authorization: 'Bearer admin-token-0123456789' };
     await call(server.port, `/api/tags/${TAG}/pause`, { method: 'POST', headers });
     expect((await call(server.port, `/api/segment/get/${TAG}`)).status).toBe(503);
     await call(server.port, '/api/server/drain', { method: 'POST', headers });
-    const found = await seen(server, server.port, 'draining');
+    const found = await rig.seen(server, server.port, 'draining');
     expect(found.reason).toContain('drain');
     expect(found.lastError).toMatchObject({ code: 'LEAF_TAG_PAUSED', message: expect.stringContaining(TAG) as string });
   });
@@ -286,14 +224,14 @@ describe('GET /api/internal/server', () => {
 describe('GET /api/cluster/workers', () => {
   it('shows who holds which worker ID, servers and windows', async () => {
     const worker = 'worker-token-0123456789';
-    const server = await start({ LEAF_WORKER_TOKENS: worker });
+    const server = await rig.start({ LEAF_WORKER_TOKENS: worker });
     const body = JSON.stringify({ lease: 'a'.repeat(32), holder: 'billing job' });
     const headers = { authorization: `Bearer ${worker}`, 'content-type': 'application/json' };
     const { body: made } = await call(server.port, '/api/workers', { method: 'POST', headers, body });
     const { workerId, until: end } = JSON.parse(made) as { workerId: number; until: number };
     const past = Date.now() - HOUR_MS;
     changeWorkers(
-      directory,
+      rig.directory,
       `INSERT INTO leaf_worker_pool (id, ip_port, max_timestamp, lease_id)
        VALUES (1001, '10.0.0.1:80', ${past}, 'a.1'), (1002, '10.0.0.2:80', ${past}, 'b.1.free')`,
     );
@@ -313,15 +251,15 @@ describe('GET /api/cluster/workers', () => {
 
   it('shows the worker ID of a server with the registry local, and none without snowflake mode', async () => {
     const local = await startTestServer({ LEAF_LOCAL_WORKERS: '{"*":7}' });
-    servers.push(local);
+    rig.servers.push(local);
     expect(await json(local.port, '/api/cluster/workers')).toMatchObject({
       workerIds: 1024,
       workers: [{ workerId: 7, kind: 'server', state: 'held' }],
     });
     const without = await startTestServer({ LEAF_SNOWFLAKE_ENABLED: 'false' });
-    servers.push(without);
+    rig.servers.push(without);
     expect(await json(without.port, '/api/cluster/workers')).toMatchObject({ workerIds: 0, workers: [] });
-    expect((await cluster(without)).servers).toMatchObject([{ self: true, state: 'ready' }]);
+    expect((await rig.cluster(without)).servers).toMatchObject([{ self: true, state: 'ready' }]);
   });
 });
 

@@ -46,6 +46,7 @@ const ADMIN = [
   'DELETE /api/server/takers/:name/block',
   'DELETE /api/tags/:tag',
   'PATCH /api/tags/:tag',
+  'POST /api/cluster/orders',
   'POST /api/server/drain',
   'POST /api/server/takers/:name/block',
   'POST /api/tags',

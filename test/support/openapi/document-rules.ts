@@ -32,6 +32,8 @@ const SCHEMA = closed({
   minimum: { type: 'number' },
   maximum: { type: 'number' },
   items: schema,
+  minItems: { type: 'integer', minimum: 0 },
+  maxItems: { type: 'integer', minimum: 0 },
   properties: mapOf(schema),
   required: listOf(text),
   minProperties: { type: 'integer', minimum: 0 },

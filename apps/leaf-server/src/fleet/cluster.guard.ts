@@ -1,5 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Clock } from '@leaf-ids/core';
 import { ClusterTokens } from '../tokens/cluster-tokens';
 import { FailureLimit } from '../tokens/failure-limit';
 import { TokenCheck } from '../tokens/token-check';
@@ -10,16 +11,16 @@ const RULE = {
   countsMissing: true,
 };
 
-/** Admits requests of other servers. */
+/** Admits requests of other servers. A wrong token does not count against the admin tokens of the same address. */
 @Injectable()
 export class ClusterGuard implements CanActivate {
   private readonly check: TokenCheck;
 
   constructor(
     private readonly tokens: ClusterTokens,
-    failures: FailureLimit,
+    clock: Clock,
   ) {
-    this.check = new TokenCheck(RULE, failures);
+    this.check = new TokenCheck(RULE, new FailureLimit(clock));
   }
 
   /** @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock } from '@leaf-ids/core';
+import { Clock, LeafError } from '@leaf-ids/core';
 import {
   forEachParallel,
   messageOf,
@@ -12,9 +12,9 @@ import { ServerIdentity } from '../monitor/process/server-identity';
 import { hundredths } from '../monitor/sampling/round-off';
 import { PeerWatch } from '../monitor/sampling/peer-watch';
 import { OwnReport } from './own-report';
-import { PARALLEL, PeerClient } from './peer-client';
+import { NO_TOKEN, PARALLEL, PeerClient } from './peer-client';
 import { viewOfReply } from './peer-reply';
-import type { ClusterAnswer, ClusterServer } from './views';
+import { type ClusterAnswer, type ClusterServer, MOST_SERVERS } from './views';
 
 const REQUEST = { path: '/api/internal/server' };
 /** Time limit of one response, in milliseconds. */
@@ -23,7 +23,6 @@ const LIMIT_MS = 1000;
 const KEPT_MS = 1000;
 /** How long a caller waits for the first round, and for a later one, in milliseconds; then it gets what is known. */
 const WAIT_MS = { first: 1500, later: 250 };
-export const MOST_SERVERS = 1000;
 
 const BY_NAME = new Intl.Collator('en', { numeric: true });
 
@@ -37,7 +36,8 @@ export type Sighting = Omit<ClusterServer, 'instance' | 'self'>;
 @Injectable()
 export class FleetWatch {
   private readonly logger = new Logger(FleetWatch.name);
-  private readonly own: string;
+  /** This server, as `ip:port`. */
+  readonly own: string;
   private readonly round: PeriodicTask;
   private readonly seen = new Map<string, Sighting>();
   private endedAt = -Infinity;
@@ -75,8 +75,13 @@ export class FleetWatch {
     return { asked, now: this.clock.now(), servers };
   }
 
-  /** This server, then all others of the registry. */
-  instances(): readonly string[] {
+  /** This server, then all others of the registry, as of the last few seconds. */
+  async refreshed(): Promise<readonly string[]> {
+    await this.peers.refresh();
+    return this.instances();
+  }
+
+  private instances(): readonly string[] {
     const others = [...this.workerIds().keys()].filter((instance) => instance !== this.own);
     return [this.own, ...others.sort(BY_NAME.compare)].slice(0, MOST_SERVERS);
   }
@@ -93,8 +98,7 @@ export class FleetWatch {
 
   private async askAll(): Promise<void> {
     try {
-      await this.peers.refresh();
-      const instances = this.instances();
+      const instances = await this.refreshed();
       const known = new Set(instances);
       for (const instance of this.seen.keys()) if (!known.has(instance)) this.seen.delete(instance);
       this.client.retain(known);
@@ -121,7 +125,10 @@ export class FleetWatch {
       const answered = sighting.version === undefined ? before : { lastAnsweredAt: this.clock.now() };
       this.seen.set(instance, { ...sighting, ...workerIdOf(sighting), ...answered, answeredInMs });
     } catch (error) {
-      const reason = `${this.client.urlOf(instance)} did not respond: ${messageOf(error)}. Check that the server runs, and that this server reaches its management port.`;
+      const reason =
+        error instanceof LeafError
+          ? error.message
+          : `${this.client.urlOf(instance)} did not respond: ${messageOf(error)}. Check that the server runs, and that this server reaches its management port.`;
       this.seen.set(instance, { state: 'silent', reason, ...before });
     }
   }
@@ -137,8 +144,5 @@ function workerIdOf({ snowflake }: Pick<ClusterServer, 'snowflake'>): Pick<Clust
 }
 
 function notAsked(enabled: boolean): Sighting {
-  const reason = enabled
-    ? 'This server has not been asked yet.'
-    : 'LEAF_CLUSTER_TOKEN is not set. Set the same token on all servers.';
-  return { state: 'unasked', reason };
+  return { state: 'unasked', reason: enabled ? 'This server has not been asked yet.' : NO_TOKEN };
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock } from '@leaf-ids/core';
+import { Clock, LeafError } from '@leaf-ids/core';
 import { HttpEndpoint, type HttpReply, type HttpRequest, isServerUrl } from '@leaf-ids/core/internal';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
@@ -7,6 +7,8 @@ import { ClusterTokens } from '../tokens/cluster-tokens';
 
 /** Servers that are asked at once. */
 export const PARALLEL = 8;
+
+export const NO_TOKEN = 'LEAF_CLUSTER_TOKEN is not set. Set the same token on all servers.';
 
 const OPTIONS = { maxBytes: 65_536, keepAliveMs: 3000 };
 
@@ -28,12 +30,12 @@ export class PeerClient implements OnApplicationShutdown {
 
   /**
    * @param instance `ip:port` of a server that the registry lists: no other host receives the token
-   * @throws Error if there is no response within the time limit
+   * @throws LeafError `LEAF_CONFIG_INVALID` if nothing was sent; Error if there is no response within the time limit
    */
   async request(instance: string, { headers, ...request }: HttpRequest, limitMs: number): Promise<HttpReply> {
     const endpoint = this.endpointOf(instance);
     const { toSend } = this.tokens;
-    if (toSend === undefined) throw new Error('LEAF_CLUSTER_TOKEN is not set');
+    if (toSend === undefined) throw new LeafError('LEAF_CONFIG_INVALID', NO_TOKEN);
     const authorized = { ...headers, authorization: `Bearer ${toSend}` };
     return endpoint.request({ ...request, headers: authorized }, limitMs);
   }
@@ -61,7 +63,12 @@ export class PeerClient implements OnApplicationShutdown {
     const known = this.endpoints.get(instance);
     if (known !== undefined) return known;
     const url = this.urlOf(instance);
-    if (!isServerUrl(url)) throw new Error('the registry has no valid address for it');
+    if (!isServerUrl(url)) {
+      throw new LeafError(
+        'LEAF_CONFIG_INVALID',
+        `The registry has no valid address for this server: ${instance}. Nothing was sent.`,
+      );
+    }
     const endpoint = new HttpEndpoint(new URL(url), OPTIONS, this.clock);
     this.endpoints.set(instance, endpoint);
     return endpoint;

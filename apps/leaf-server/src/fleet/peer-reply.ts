@@ -1,22 +1,24 @@
-import type { HttpReply } from '@leaf-ids/core/internal';
+import { type HttpReply, parseProblem } from '@leaf-ids/core/internal';
 import { parseReport } from './report-shape';
 import type { ClusterServer } from './views';
 
 /** Statuses of a server that does not accept the token; with 429 it compares none for the rest of a minute. */
 const REFUSALS = [401, 403, 429];
 
-/** What the response of the server `instance` shows, with what to do if it is not a report. */
-export function viewOfReply({ status, text }: HttpReply, instance: string): Omit<ClusterServer, 'instance' | 'self'> {
+/** Why a response is not what this server has asked for, and what to do. */
+export function refusalOf({ status, headers, text }: HttpReply): string {
   if (REFUSALS.includes(status)) {
-    const reason = `The server does not accept the cluster token of this server (status ${status}). Set the same LEAF_CLUSTER_TOKEN on both.`;
-    return { state: 'refused', reason };
+    return `The server does not accept the cluster token of this server (status ${status}). Set the same LEAF_CLUSTER_TOKEN on both.`;
   }
-  if (status !== 200) {
-    return silent(
-      `The server responded with status ${status}. Check that it has this version of Leaf, and the same LEAF_MANAGEMENT_PORT.`,
-    );
-  }
-  const found = parseReport(text);
+  const detail = parseProblem(headers['content-type'] ?? '', text)?.detail;
+  return `The server responded with status ${status}. ${detail ?? 'Check that it has this version of Leaf, and the same LEAF_MANAGEMENT_PORT.'}`;
+}
+
+/** What the response of the server `instance` shows, with what to do if it is not a report. */
+export function viewOfReply(reply: HttpReply, instance: string): Omit<ClusterServer, 'instance' | 'self'> {
+  if (REFUSALS.includes(reply.status)) return { state: 'refused', reason: refusalOf(reply) };
+  if (reply.status !== 200) return silent(refusalOf(reply));
+  const found = parseReport(reply.text);
   if (found === undefined) return silent('The response is not a report of a Leaf server. Check what listens there.');
   const { instance: name } = found;
   if (name === instance) return found;

@@ -3,6 +3,9 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorato
 export const SERVER_STATES = ['ready', 'degraded', 'starting', 'down', 'draining'] as const;
 /** As one server sees another one. */
 export const PEER_STATES = ['silent', 'refused', 'unasked'] as const;
+export const ORDERS = ['drain', 'undrain', 'pause-tag', 'resume-tag'] as const;
+/** Servers of one list. */
+export const MOST_SERVERS = 1000;
 export const WORKER_KINDS = ['server', 'window'] as const;
 export const WORKER_STATES = ['held', 'expired', 'released'] as const;
 
@@ -218,4 +221,23 @@ export class ClusterWorkers {
     description: 'The worker IDs that have a record, in order; all others are free.',
   })
   readonly workers!: readonly ClusterWorker[];
+}
+
+@ApiSchema({ name: 'ClusterOrderResult' })
+export class OrderResult {
+  @ApiProperty(INSTANCE)
+  readonly instance!: string;
+
+  @ApiProperty({ description: 'Whether the server has carried out the order.' })
+  readonly done!: boolean;
+
+  @ApiPropertyOptional({ description: 'Why not, and what to do.' })
+  readonly reason?: string;
+}
+
+/** `POST /api/cluster/orders` */
+@ApiSchema({ name: 'ClusterOrderResults' })
+export class OrderAnswer {
+  @ApiProperty({ type: [OrderResult], description: 'One for each server that has the order.' })
+  readonly results!: readonly OrderResult[];
 }
