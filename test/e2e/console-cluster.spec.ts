@@ -4,7 +4,7 @@ import { APPEARANCES, ConsolePage, launchBrowser } from '../support/browser';
 import { ensureBuilt } from '../support/build';
 import { freePorts } from '../support/free-port';
 import { ADMIN_TOKEN } from '../support/http/admin';
-import { json, text } from '../support/http/http';
+import { call, json, text } from '../support/http/http';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { changeWorkers } from '../support/servers/data-directory';
 import { until } from '../support/until';
@@ -125,6 +125,82 @@ describe('the servers', () => {
       const states = await page.locator('.table-body .server-word').allInnerTexts();
       return states.map((word) => word.trim()).join() === 'no answer,no answer,lease expired,ready,ready,ready';
     });
+  });
+});
+
+describe('orders', () => {
+  const dialog = (): Locator => page.getByRole('dialog');
+  const paused = async (index: number): Promise<boolean> =>
+    (await call(fleet[index]!.port, '/api/segment/get/leaf-segment-test')).status === 503;
+
+  beforeAll(async () => {
+    await showServers();
+    await page.getByRole('button', { name: 'Order to servers' }).click();
+    await dialog().getByRole('textbox', { name: 'Admin token' }).fill(ADMIN_TOKEN);
+    await dialog().getByRole('button', { name: 'Use', exact: true }).click();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+  });
+
+  beforeEach(showServers);
+
+  it('pauses and resumes a tag on all, and says the result of each', async () => {
+    const give = async (order: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Order to servers' }).click();
+      await dialog().getByLabel('Order', { exact: true }).selectOption(order);
+      await dialog().getByLabel('Tag').fill('leaf-segment-test');
+      expect(await view.findings()).toEqual([]);
+      await dialog().getByRole('button', { name: 'Run' }).click();
+      await page.getByRole('status').filter({ hasText: 'done on 3 of 5 servers' }).waitFor();
+    };
+    await give('pause-tag');
+    for (const index of [0, 1, 2]) await servingRow(index).getByText('pause tag leaf-segment-test: done').waitFor();
+    for (const index of [3, 4])
+      await servingRow(index)
+        .getByText(/leaf-segment-test: failed. No response/)
+        .waitFor();
+    expect(await Promise.all([0, 1, 2].map(paused))).toEqual([true, true, true]);
+    await page.getByLabel('Show').selectOption('trouble');
+    await page.getByText('3 of 6 servers').waitFor();
+    await page.getByLabel('Show').selectOption('all');
+    await give('resume-tag');
+    expect(await Promise.all([0, 1, 2].map(paused))).toEqual([false, false, false]);
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    expect(await page.locator('.order-result').count()).toBe(0);
+  });
+
+  it('drains one server after a confirmation, and undoes it', async () => {
+    const open = (): Promise<void> => page.getByRole('button', { name: `Order to ${instance(1)}` }).click();
+    const run = dialog().getByRole('button', { name: 'Run' });
+    await open();
+    await dialog().getByLabel('Order', { exact: true }).selectOption('drain');
+    await dialog().getByLabel('Type').fill(instance(0));
+    expect(await run.isDisabled()).toBe(true);
+    await dialog().getByLabel('Type').fill(instance(1));
+    await run.click();
+    await servingRow(1).getByText('drain: done').waitFor();
+    await servingRow(1).getByText('draining').waitFor();
+    expect(await servingRow(2).innerText()).toContain('ready');
+    await open();
+    await dialog().getByLabel('Order', { exact: true }).selectOption('undrain');
+    await run.click();
+    await servingRow(1).getByText('undo drain: done').waitFor();
+    await servingRow(1).getByText('ready').waitFor();
+  });
+
+  it('drains all servers only when their number is typed', async () => {
+    await page.getByRole('button', { name: 'Order to servers' }).click();
+    await dialog().getByLabel('Order', { exact: true }).selectOption('drain');
+    await dialog().getByText('load balancers have no server left').waitFor();
+    const run = dialog().getByRole('button', { name: 'Run' });
+    await dialog().getByLabel('Type').fill('4');
+    expect(await run.isDisabled()).toBe(true);
+    await dialog().getByLabel('Type').fill('5');
+    await run.click();
+    for (const index of [0, 1, 2]) await servingRow(index).getByText('draining').waitFor();
+    await page.getByRole('button', { name: 'Order to servers' }).click();
+    await dialog().getByLabel('Order', { exact: true }).selectOption('undrain');
+    await run.click();
+    for (const index of [0, 1, 2]) await servingRow(index).getByText('ready').waitFor();
   });
 });
 

@@ -1,4 +1,4 @@
-import type { ClusterOrder, OrderResult } from './cluster-api';
+import type { OrderAnswer, OrderBody } from '../monitor/views';
 import { type Outcome, request } from './problem';
 
 export interface Interleave {
@@ -86,7 +86,7 @@ export class AdminApi {
   }
 
   /** Runs an order on several servers. Succeeds even if some of them fail. */
-  order(order: ClusterOrder): Promise<Outcome<{ readonly results: readonly OrderResult[] }>> {
+  order(order: OrderBody): Promise<Outcome<OrderAnswer>> {
     return this.send('POST', 'api/cluster/orders', order);
   }
 

@@ -1,9 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ClusterOrder, OrderName } from '../../api/cluster-api';
 import type { ClusterMessages } from '../../i18n/cluster/dictionary';
 import { useClusterMessages } from '../../i18n/cluster/messages';
-import type { ClusterServer } from '../../monitor/views';
+import type { ClusterServer, OrderBody } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 import { ActForm } from '../../ui/act-form';
 import { Choice, Field } from '../../ui/field';
@@ -25,7 +24,7 @@ export function OrderDialog(props: OrderDialogProps): JSX.Element {
   const { admin, format } = useConsole();
   const { tags } = useMonitor();
   const c = useClusterMessages();
-  const [order, setOrder] = useState<OrderName>('pause-tag');
+  const [order, setOrder] = useState<OrderBody['order']>('pause-tag');
   const [target, setTarget] = useState(props.target);
   const [tag, setTag] = useState('');
   const [typed, setTyped] = useState('');
@@ -34,11 +33,11 @@ export function OrderDialog(props: OrderDialogProps): JSX.Element {
   const words = ofTag ? (order === 'pause-tag' ? c.pauseOf : c.resumeOf)(tag) : orderWords(c)[order];
   const confirm = order === 'drain' ? (target === '' ? String(instances.length) : target) : undefined;
   const complete = (!ofTag || tag !== '') && (confirm === undefined || typed === confirm);
-  const body: ClusterOrder = {
+  const body: OrderBody = {
     order,
     ...(ofTag ? { tag } : {}),
     ...(target === '' ? {} : { servers: [target] }),
-    ...(confirm === undefined ? {} : { confirm }),
+    ...(confirm === undefined || target !== '' ? {} : { confirm }),
   };
   return (
     <ActForm
@@ -47,7 +46,7 @@ export function OrderDialog(props: OrderDialogProps): JSX.Element {
       danger={order === 'drain'}
       complete={complete}
       act={() => admin.order(body)}
-      onDone={({ results }) => props.onDone(results.map((result) => ({ ...result, order: words })))}
+      onDone={({ results }) => props.onDone(results.map((result) => ({ result, order: words })))}
       onClose={props.onClose}
     >
       <Choice
@@ -82,10 +81,10 @@ export function OrderDialog(props: OrderDialogProps): JSX.Element {
   );
 }
 
-function orderWords(c: ClusterMessages): Readonly<Record<OrderName, string>> {
+function orderWords(c: ClusterMessages): Readonly<Record<OrderBody['order'], string>> {
   return { 'pause-tag': c.orderPause, 'resume-tag': c.orderResume, drain: c.orderDrain, undrain: c.orderUndrain };
 }
 
-function hintOf(c: ClusterMessages, order: OrderName): string {
+function hintOf(c: ClusterMessages, order: OrderBody['order']): string {
   return { 'pause-tag': c.pauseHint, 'resume-tag': c.resumeHint, drain: c.drainHint, undrain: c.undrainHint }[order];
 }

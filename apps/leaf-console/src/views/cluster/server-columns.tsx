@@ -9,7 +9,7 @@ import { StatusDot } from '../../ui/status-dot';
 import type { Column } from '../../ui/virtual-table';
 import type { ShownServer } from './expired-servers';
 import { capacityFor, isUnanswered, totalRate } from './server-rates';
-import type { ServerColumn, ServerRow } from './server-order';
+import type { ServerColumn, ServerRow, ShownResult } from './server-order';
 
 const DOTS: Readonly<Record<ShownServer['state'], PartStatus>> = {
   ready: 'up',
@@ -171,7 +171,7 @@ function Tags({ server: { tags } }: { readonly server: ShownServer }): JSX.Eleme
 }
 
 /** The result of the newest order comes first, then why the server does not answer, then its last error. */
-function Details({ row: { server, result } }: { readonly row: ServerRow }): JSX.Element {
+function Details({ row: { server, shown } }: { readonly row: ServerRow }): JSX.Element {
   const { format } = useConsole();
   const c = useClusterMessages();
   const { lastError, state } = server;
@@ -180,15 +180,20 @@ function Details({ row: { server, result } }: { readonly row: ServerRow }): JSX.
   const text = [reason, error].filter((part) => part !== undefined).join(' · ') || c.noError;
   return (
     <>
-      {result !== undefined && (
-        <span class={`order-result ${result.done ? 'word-up' : 'is-down'}`} title={result.reason}>
-          <span aria-hidden="true">{result.done ? '✓ ' : '✗ '}</span>
-          {result.done ? c.done(result.order) : c.notDone(result.order, result.reason ?? '')}
-        </span>
-      )}
-      <span class={result === undefined ? 'clamped soft' : 'ellipsis soft'} title={text}>
+      {shown !== undefined && <GivenOrder {...shown} />}
+      <span class={shown === undefined ? 'clamped soft' : 'ellipsis soft'} title={text}>
         {text}
       </span>
     </>
+  );
+}
+
+function GivenOrder({ order, result: { done, reason = '' } }: ShownResult): JSX.Element {
+  const c = useClusterMessages();
+  return (
+    <span class={`order-result ${done ? 'word-up' : 'is-down'}`} title={reason}>
+      <span aria-hidden="true">{done ? '✓ ' : '✗ '}</span>
+      {done ? c.done(order) : c.notDone(order, reason)}
+    </span>
   );
 }

@@ -1,4 +1,4 @@
-import type { OrderResult } from '../../api/cluster-api';
+import type { OrderResult } from '../../monitor/views';
 import type { Sorting } from '../../ui/virtual-table';
 import type { ShownServer } from './expired-servers';
 import { totalRate } from './server-rates';
@@ -7,7 +7,8 @@ export type ServerColumn = 'server' | 'state' | 'rate' | 'worker' | 'clock' | 't
 export type ShownServers = 'all' | 'trouble' | 'ready';
 
 /** The result of the newest order on one server. */
-export interface ShownResult extends OrderResult {
+export interface ShownResult {
+  readonly result: OrderResult;
   /** The order in words. */
   readonly order: string;
 }
@@ -16,7 +17,7 @@ export interface ServerRow {
   readonly server: ShownServer;
   /** IDs per second of each answer since the page was opened, oldest first. */
   readonly rates: readonly number[];
-  readonly result: ShownResult | undefined;
+  readonly shown: ShownResult | undefined;
 }
 
 /** States that need attention come first. */
@@ -42,8 +43,8 @@ const MEASURES: Readonly<Record<Exclude<ServerColumn, 'server' | 'details' | 'or
 
 const FILTERS: Readonly<Record<ShownServers, (row: ServerRow) => boolean>> = {
   all: () => true,
-  trouble: ({ server, result }) =>
-    !['ready', 'unasked'].includes(server.state) || (server.errorsPerSecond ?? 0) > 0 || result?.done === false,
+  trouble: ({ server, shown }) =>
+    !['ready', 'unasked'].includes(server.state) || (server.errorsPerSecond ?? 0) > 0 || shown?.result.done === false,
   ready: ({ server }) => server.state === 'ready',
 };
 

@@ -33,8 +33,8 @@ export function ServersView({ answer, expired, rates }: ServersViewProps): JSX.E
   const [results, setResults] = useState<readonly ShownResult[]>([]);
   const columns = useServerColumns(answer.now, setTarget);
   const rows = [...answer.servers, ...expired].map((server): ServerRow => {
-    const result = results.find(({ instance }) => instance === server.instance);
-    return { server, rates: rates.of(server.instance), result };
+    const given = results.find(({ result }) => result.instance === server.instance);
+    return { server, rates: rates.of(server.instance), shown: given };
   });
   const items = selectServers(rows, search, shown, sorting);
   const sortable = columns.filter((column) => column.sortable !== false);
@@ -123,7 +123,7 @@ interface NotesProps {
 function Notes({ answer: { asked, servers }, results, onDismiss }: NotesProps): JSX.Element {
   const { format } = useConsole();
   const c = useClusterMessages();
-  const done = results.filter((result) => result.done).length;
+  const done = results.filter(({ result }) => result.done).length;
   const order = results[0]?.order ?? '';
   return (
     <>

@@ -9,8 +9,8 @@ function server(instance: string, more: Partial<ClusterServer> = {}): ClusterSer
 }
 
 function row(instance: string, more: Partial<ClusterServer> = {}, done?: boolean): ServerRow {
-  const result = done === undefined ? undefined : { instance, done, order: 'drain' };
-  return { server: server(instance, more), rates: [], result };
+  const shown = done === undefined ? undefined : { result: { instance, done }, order: 'drain' };
+  return { server: server(instance, more), rates: [], shown };
 }
 
 const ROWS: readonly ServerRow[] = [
