@@ -1,10 +1,10 @@
-import type { ClusterWorkers } from '../../apps/leaf-server/src/fleet/views';
+import type { ClusterAnswer, ClusterWorkers } from '../../apps/leaf-server/src/fleet/views';
 import { freePort } from '../support/free-port';
 import { call, json, text } from '../support/http/http';
 import { problemCode } from '../support/http/problem';
 import { CLUSTER_TOKEN as TOKEN, ClusterRig } from '../support/servers/cluster-rig';
 import { changeWorkers } from '../support/servers/data-directory';
-import { startTestServer } from '../support/servers/server';
+import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
@@ -162,6 +162,26 @@ describe('GET /api/cluster', () => {
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThan(990);
     expect(times.length).toBeGreaterThan(2);
+  });
+
+  it('asks over the management port, which all servers have', async () => {
+    const [port, management] = [await freePort(), await freePort()];
+    const at = (host: string): Promise<TestServer> =>
+      rig.start({
+        ...{ LEAF_HOST: host, LEAF_ADVERTISE_HOST: host },
+        ...{ LEAF_PORT: String(port), LEAF_MANAGEMENT_PORT: String(management) },
+      });
+    await Promise.all([at('127.0.0.1'), at('127.0.0.2')]);
+    const found = await until('the other', async () => {
+      const { servers: list } = await json<ClusterAnswer>(management, '/api/cluster');
+      return list.length === 2 && list.every(({ state }) => state === 'ready') && list;
+    });
+    expect(found.map(({ instance }) => instance)).toEqual([`127.0.0.1:${port}`, `127.0.0.2:${port}`]);
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    for (const path of ['/api/cluster', '/api/cluster/workers', '/api/internal/server']) {
+      expect([path, (await call(port, path, { headers })).status]).toEqual([path, 404]);
+      expect([path, (await call(management, path, { headers })).status]).toEqual([path, 200]);
+    }
   });
 
   it('merges the processes of a server, and forgets a server that leaves the registry', async () => {

@@ -15,6 +15,7 @@ const library = (debianPackage: string, ...places: string[]): Tool => ({ debianP
 const TOOLS = {
   mariadbd: program('mariadb-server', '/usr/sbin', '/usr/local/sbin'),
   'mariadb-install-db': program('mariadb-server', '/usr/bin', '/usr/local/bin'),
+  mysqldump: program('mariadb-client', '/usr/bin', '/usr/local/bin'),
   initdb: program('postgresql', '/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'),
   pgbouncer: program('pgbouncer', '/usr/sbin', '/usr/local/sbin'),
   etcd: program('etcd-server', '/usr/bin'),
@@ -32,6 +33,7 @@ const TOOLS = {
   'redis-benchmark': program('redis-tools', '/usr/bin'),
   'redis-cli': program('redis-tools', '/usr/bin'),
   'redis-server': program('redis-server', '/usr/bin'),
+  sqlite3: program('sqlite3', '/usr/bin'),
   flock: program('util-linux', '/usr/bin'),
   setpriv: program('util-linux', '/usr/bin'),
   unshare: program('util-linux', '/usr/bin'),

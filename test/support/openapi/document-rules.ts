@@ -34,6 +34,7 @@ const SCHEMA = closed({
   items: schema,
   minItems: { type: 'integer', minimum: 0 },
   maxItems: { type: 'integer', minimum: 0 },
+  uniqueItems: { type: 'boolean' },
   properties: mapOf(schema),
   required: listOf(text),
   minProperties: { type: 'integer', minimum: 0 },

@@ -6,7 +6,7 @@ import { ANY_TAG } from '../openapi/schemas';
 import { MOST_SERVERS, ORDERS } from './views';
 
 const SERVERS = `servers must be 1 to ${MOST_SERVERS} different addresses such as "10.0.0.7:8080"`;
-const INSTANCE = /^[^\p{C}\s]{1,300}$/u;
+const INSTANCE = /^[!-~]{1,300}$/;
 
 /** `POST /api/cluster/orders`. */
 @ApiSchema({ name: 'ClusterOrder', additionalProperties: false })
@@ -22,7 +22,8 @@ export class OrderBody {
 
   @ApiPropertyOptional({
     type: 'array',
-    items: { type: 'string', example: '10.0.0.7:8080' },
+    items: { type: 'string', pattern: INSTANCE.source, example: '10.0.0.7:8080' },
+    uniqueItems: true,
     minItems: 1,
     maxItems: MOST_SERVERS,
     description: 'The servers, as `GET /api/cluster` names them; all servers if left out.',

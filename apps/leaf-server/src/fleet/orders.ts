@@ -114,7 +114,7 @@ function routeOf({ order, tag = '' }: OrderBody): Pick<HttpRequest, 'method' | '
 function assertTagFits({ order, tag }: OrderBody): void {
   const needsTag = order === 'pause-tag' || order === 'resume-tag';
   if (needsTag === (tag !== undefined)) return;
-  throw new LeafError('LEAF_BODY_INVALID', `Invalid body: ${order} ${needsTag ? 'needs' : 'has no'} tag.`);
+  throw new LeafError('LEAF_BODY_INVALID', `Invalid body: ${order} ${needsTag ? 'needs a tag' : 'takes no tag'}.`);
 }
 
 /** A drained server gets no requests: to drain all by accident stops the service. */
