@@ -9,6 +9,7 @@ import { Field } from '../../ui/field';
 import { ProblemNote } from '../../ui/note';
 import { type Sorting, VirtualTable } from '../../ui/virtual-table';
 import { usePolled } from './use-polled';
+import './worker-map.css';
 import { WorkerMap } from './worker-map';
 import {
   countKinds,
