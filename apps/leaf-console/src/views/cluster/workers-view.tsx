@@ -25,7 +25,7 @@ import {
 
 const EVERY_MS = 3000;
 const ROW_HEIGHT = 38;
-const NARROW_ROW_HEIGHT = 66;
+const NARROW_ROW_HEIGHT = 96;
 
 /** Who holds which worker ID: as a map, and as a table. */
 export function WorkersView(): JSX.Element {
