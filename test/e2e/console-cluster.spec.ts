@@ -289,13 +289,14 @@ it.each(APPEARANCES)('keeps nobody out at $width px in $colorScheme colours', as
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height: 844 });
   for (const [name, part] of [
-    ['cluster', '.servers-table .row'],
-    ['cluster/workers', '.worker-map'],
+    ['cluster', '.servers-table .table-body .row'],
+    ['cluster/workers', '.workers-table .table-body .row'],
     ['cluster/databases', '.empty'],
   ] as const) {
     await view.show(name);
     await page.locator(part).first().waitFor();
-    expect([name, await view.findings(), await view.overflow()]).toEqual([name, [], 0]);
+    expect([name, await view.findings()]).toEqual([name, []]);
+    expect([name, await view.overflow(), await view.clippedRows()]).toEqual([name, 0, 0]);
   }
 });
 

@@ -73,6 +73,16 @@ export class ConsolePage {
     );
   }
 
+  /** Rows of tables that are too low for one of their cells. */
+  async clippedRows(): Promise<number> {
+    return this.page.evaluate(
+      `[...document.querySelectorAll('.table-body .row')].filter((row) =>
+        [...row.children].some((cell) => cell.offsetHeight > row.clientHeight ||
+          cell.offsetHeight > 0 && (cell.offsetTop < 0 || cell.offsetTop + cell.offsetHeight > row.clientHeight + 1)),
+      ).length`,
+    );
+  }
+
   /** All violations that axe reports: the rule and the count. */
   async findings(): Promise<string[]> {
     await this.page.evaluate(AXE);
