@@ -93,7 +93,7 @@ export class SnowflakeService {
       new PeriodicTask(name, run, clock, (error) => this.logger.warn(`${what} failed: ${reasonOf(error)}`));
     this.maintenance = task(
       'registry-maintenance',
-      () => this.registry.maintain(),
+      () => this.registry.maintain(options.maintainMs),
       'The maintenance of the worker registry',
     );
     this.windowKeeping = task('worker-windows', () => this.windows.keep(), 'The check of the worker windows');

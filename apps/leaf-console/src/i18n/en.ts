@@ -8,6 +8,7 @@ export const en = {
   snowflake: 'Snowflake',
   decoder: 'Decoder',
   tryIt: 'Try it',
+  learn: 'Learn',
   views: 'Views',
   skipToContent: 'Skip to content',
   ready: 'ready',

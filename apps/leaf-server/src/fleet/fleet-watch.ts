@@ -21,6 +21,8 @@ const REQUEST = { path: '/api/internal/server' };
 const LIMIT_MS = 1000;
 /** How long the result of a round is kept, in milliseconds. */
 const KEPT_MS = 1000;
+/** Older results are not shown, in milliseconds. */
+const STALE_MS = 10_000;
 /** How long a caller waits for the first round, and for a later one, in milliseconds; then it gets what is known. */
 const WAIT_MS = { first: 1500, later: 250 };
 
@@ -61,7 +63,9 @@ export class FleetWatch {
   async list(): Promise<ClusterAnswer> {
     const now = this.clock.monotonic();
     if (now - this.endedAt >= KEPT_MS) {
-      const waitMs = this.endedAt === -Infinity ? WAIT_MS.first : WAIT_MS.later;
+      const isStale = now - this.endedAt >= STALE_MS;
+      if (isStale && !this.round.snapshot().running) this.forget();
+      const waitMs = isStale ? WAIT_MS.first : WAIT_MS.later;
       await withinDeadline(this.round.run(), now + waitMs, this.clock);
     }
     const asked = this.client.isEnabled;
@@ -94,6 +98,14 @@ export class FleetWatch {
       if (server === instance || !found.has(server)) found.set(server, workerId);
     }
     return found;
+  }
+
+  /** Nobody has read the list for a while: only the times of the latest reports still hold. */
+  private forget(): void {
+    for (const [instance, { lastAnsweredAt }] of this.seen) {
+      const before = lastAnsweredAt === undefined ? {} : { lastAnsweredAt };
+      this.seen.set(instance, { ...notAsked(true), ...before });
+    }
   }
 
   private async askAll(): Promise<void> {
