@@ -1,6 +1,6 @@
 import type { Peer, WorkerStore } from '@leaf-ids/core';
 import { holdersOf } from '@leaf-ids/core/internal';
-import { type InMemoryWorkers, InMemoryWorkerStore } from './in-memory-worker-store';
+import { type InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import type { RegistryTraffic } from './registry-traffic';
 
 const CALLS = [

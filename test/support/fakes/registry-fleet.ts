@@ -4,7 +4,7 @@ import { FakeClock } from '@leaf-ids/core/testing';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
 import { countedStore } from './counted-worker-store';
-import { InMemoryWorkers } from './in-memory-worker-store';
+import { InMemoryWorkers } from '@leaf-ids/core/testing';
 import { InMemoryZookeeper } from './in-memory-zookeeper';
 import { LeaseRig, REPORT_MS } from './lease-rig';
 import { RegistryTraffic } from './registry-traffic';
