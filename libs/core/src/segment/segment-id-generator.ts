@@ -74,6 +74,11 @@ export class SegmentIdGenerator extends KnownTags {
     return this.buffers.get(tag)?.tryNext();
   }
 
+  /** As {@link tryNext}, as a number; undefined also when a number cannot represent the ID exactly. */
+  tryNextNumber(tag: string): number | undefined {
+    return this.buffers.get(tag)?.tryNextNumber();
+  }
+
   /** As {@link takeRanges}, for a tag that is known and has these IDs in its buffer; otherwise undefined. */
   tryRanges(tag: string, count: number, consecutive = false): IdRange[] | undefined {
     return this.buffers.get(tag)?.tryRanges(count, consecutive);

@@ -116,6 +116,11 @@ export class InMemoryIdService extends IdService {
     return this.failures.isNext('segment', tag) ? undefined : this.tags.tryTake(tag);
   }
 
+  tryNextNumber(tag: string): number | undefined {
+    const id = this.tryNext(tag);
+    return id !== undefined && id <= Number.MAX_SAFE_INTEGER ? Number(id) : undefined;
+  }
+
   snowflake(): bigint {
     this.failures.throwNext('snowflake');
     return this.compose();
