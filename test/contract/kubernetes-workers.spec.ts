@@ -223,16 +223,16 @@ describe('a store in Kubernetes', () => {
     api.shortLived = false;
   });
 
-  it('numbers no records, and compares a text that is no version with nothing', async () => {
+  it('assigns no worker ID by itself, and an empty version matches no record', async () => {
     expect(await store.create(registry, record, undefined)).toBeUndefined();
     await store.create(registry, record, 3);
     expect(await store.replace({ workerId: 3, record, version: '' }, record)).toBeUndefined();
   });
 
-  it('takes the wish only if it is free', async () => {
+  it('takes the preferred worker ID only if it is free', async () => {
     const clock = new FakeClock();
-    const rig = async (ip: string, wish: number): Promise<LeaseRig> => {
-      const { store: own, policy } = partsOf({ wish }, clock);
+    const rig = async (ip: string, preferredWorkerId: number): Promise<LeaseRig> => {
+      const { store: own, policy } = partsOf({ preferredWorkerId }, clock);
       const options: LeaseRigOptions = { policy, instance: { ip }, horizonMs: 60_000, maxClockOffsetMs: 0 };
       return new LeaseRig(clock, own, options).start();
     };

@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../support/build';
 
 /** What users of the Java service read, in English and in Chinese. */
 const PAIRS: [english: string, chinese: string][] = [
   ['README.md', 'README.zh.md'],
-  ...['quick-start', 'configuration', 'moving-from-java-leaf', 'faq', 'troubleshooting'].map(
+  ['docs/operations/backup.md', 'docs/zh/backup.md'],
+  ...['quick-start', 'configuration', 'moving-from-java-leaf', 'faq', 'troubleshooting', 'glossary'].map(
     (name): [string, string] => [`docs/${name}.md`, `docs/zh/${name}.md`],
   ),
 ];
@@ -28,6 +29,34 @@ function linesOf(page: string): unknown[] {
         .map((cell) => [...found(cell, CODE), ...found(cell.replace(CODE, ''), /\d+([.,]\d+)*/g)]),
     ]);
 }
+
+/** What the Chinese pages do not use, because the glossary has another term for it. */
+const OTHER_TERMS = /worker ID|工作节点|双缓存|号码段|租期|时钟回退|时钟倒退|业务标识/g;
+const GLOSSARY = 'docs/zh/glossary.md';
+
+it.each(PAIRS.map(([, chinese]) => chinese).filter((page) => page !== GLOSSARY))(
+  '%s uses the terms of the glossary',
+  (page) => {
+    expect(found(read(page).replace(CODE_BLOCK, ''), OTHER_TERMS)).toEqual([]);
+  },
+);
+
+it('both glossaries have the same pairs of terms', () => {
+  const pairs = (page: string): string[][] =>
+    [...read(page).matchAll(/^\| ([^|-][^|]*?) +\| ([^|]+?) +\|/gm)].map(([, first = '', second = '']) => [
+      first,
+      second,
+    ]);
+  expect(pairs(GLOSSARY).map(([term, english]) => [english, term])).toEqual(
+    pairs('docs/glossary.md').map(([term, chinese]) => (term === 'term' ? ['English', '术语'] : [term, chinese])),
+  );
+});
+
+it('every page in Chinese has an English sister', () => {
+  const pages = readdirSync(join(ROOT, 'docs/zh')).map((name) => `docs/zh/${name}`);
+  const paired = PAIRS.map(([, chinese]) => chinese);
+  expect(pages.filter((page) => !paired.includes(page))).toEqual(['docs/zh/README.md']);
+});
 
 describe.each(PAIRS)('%s and %s', (english, chinese) => {
   it('have the same headings, rows, settings and figures, line by line', () => {

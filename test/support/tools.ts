@@ -15,6 +15,7 @@ const library = (debianPackage: string, ...places: string[]): Tool => ({ debianP
 const TOOLS = {
   mariadbd: program('mariadb-server', '/usr/sbin', '/usr/local/sbin'),
   'mariadb-install-db': program('mariadb-server', '/usr/bin', '/usr/local/bin'),
+  mysqldump: program('mariadb-client', '/usr/bin', '/usr/local/bin'),
   initdb: program('postgresql', '/usr/lib/postgresql/*/bin', '/usr/local/pgsql/bin'),
   pgbouncer: program('pgbouncer', '/usr/sbin', '/usr/local/sbin'),
   etcd: program('etcd-server', '/usr/bin'),
@@ -32,12 +33,15 @@ const TOOLS = {
   'redis-benchmark': program('redis-tools', '/usr/bin'),
   'redis-cli': program('redis-tools', '/usr/bin'),
   'redis-server': program('redis-server', '/usr/bin'),
+  sqlite3: program('sqlite3', '/usr/bin'),
   flock: program('util-linux', '/usr/bin'),
   setpriv: program('util-linux', '/usr/bin'),
   unshare: program('util-linux', '/usr/bin'),
 } satisfies Record<string, Tool>;
 
-/** Additional tools for `npm run test:engines` and `npm run test:clients`. */
+const go = program('golang-go', '/usr/bin', '/usr/local/go/bin');
+
+/** Additional tools for `npm run test:engines`, `npm run test:clients` and `npm run test:deploy`. */
 const MORE_TOOLS = {
   engines: {
     patchelf: program('patchelf', '/usr/bin'),
@@ -45,15 +49,17 @@ const MORE_TOOLS = {
     'libgalera_smm.so': library('galera-4', '/usr/lib/galera'),
   },
   clients: {
-    go: program('golang-go', '/usr/bin', '/usr/local/go/bin'),
+    go,
     javac: program('default-jdk-headless', '/usr/lib/jvm/*/bin'),
     mvn: program('maven', '/usr/bin'),
   },
+  deploy: { go, 'systemd-analyze': program('systemd', '/usr/bin') },
 } satisfies Record<string, Record<string, Tool>>;
 
-export const TOOL_GROUPS = Object.keys(MORE_TOOLS) as (keyof typeof MORE_TOOLS)[];
+export type ToolGroup = keyof typeof MORE_TOOLS;
+export const TOOL_GROUPS = Object.keys(MORE_TOOLS) as ToolGroup[];
 
-const ALL = { ...TOOLS, ...MORE_TOOLS.engines, ...MORE_TOOLS.clients };
+const ALL = { ...TOOLS, ...MORE_TOOLS.engines, ...MORE_TOOLS.clients, ...MORE_TOOLS.deploy };
 export type ToolName = keyof typeof ALL;
 
 export interface MissingTool {
@@ -68,7 +74,7 @@ export async function requireTool(name: ToolName): Promise<string> {
   return path;
 }
 
-export async function missingTools(groups: readonly (keyof typeof MORE_TOOLS)[] = []): Promise<MissingTool[]> {
+export async function missingTools(groups: readonly ToolGroup[] = []): Promise<MissingTool[]> {
   const missing: MissingTool[] = [];
   const needed = Object.assign({}, TOOLS, ...groups.map((group) => MORE_TOOLS[group])) as Record<string, Tool>;
   for (const [name, tool] of Object.entries(needed)) {

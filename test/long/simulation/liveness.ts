@@ -48,11 +48,13 @@ export class Liveness {
     ledger.breach('waits beside a twin', `${name} has waited since ${Math.round(startedAt)} ms`);
   }
 
-  /** R9: the next reports lower a reservation that is too far ahead. */
-  private checkCeiling(place: SimPlace, { name, issuer, discarded }: SimProcess): void {
-    const { scheduler, conditions, ledger, server } = this.world;
-    if (issuer === undefined || conditions.strategy === 'local') return;
-    const quiet = scheduler.now - Math.max(place.touchedUntil, issuer.acquiredAt);
+  /** R9: the next reports of a holder lower a reservation that is too far ahead. */
+  private checkCeiling(place: SimPlace, { name, issuer, discarded, snapshot }: SimProcess): void {
+    const { scheduler, conditions, ledger, server, places } = this.world;
+    if (issuer === undefined || snapshot.workerId === undefined || conditions.strategy === 'local') return;
+    // After a loss of history, every server that wrote windows of clients raises ceilings, once it is back.
+    const writers = conditions.clients > 0 ? places : [place];
+    const quiet = scheduler.now - Math.max(...writers.map(({ touchedUntil }) => touchedUntil), issuer.acquiredAt);
     if (quiet < 5 * conditions.reportMs || place.machine.isWrong) return;
     const record = server.read(issuer.workerId)?.record;
     if (record?.leaseId !== name) return;

@@ -51,8 +51,8 @@ export interface Surroundings {
   readonly note: Note | undefined;
   storeOf(process: SimProcess): WorkerStore;
   timeSources(): TimeSource[];
-  /** History was lost and the grace has ended since this line was last answered. */
-  missedGrace(line: Line): boolean;
+  /** History was lost and the grace has ended, and something kept its place from registering again. */
+  missedGrace(process: SimProcess): boolean;
   /** The process has ended, by a stop or a crash. */
   ended(process: SimProcess): void;
   /** The process was asked for IDs, and issued or refused them. */
@@ -197,7 +197,7 @@ export class SimProcess implements Caller {
     this.issuer = {
       ...{ name: this.name, host: place.host, instance: formatInstance(place.instance), leaseId: this.name },
       ...{ workerId, floor, acquiredAt: around.scheduler.now, stoodIn },
-      missedGrace: stoodIn && around.missedGrace(place.line),
+      missedGrace: stoodIn && around.missedGrace(this),
       copied: () => place.copied,
     };
   }

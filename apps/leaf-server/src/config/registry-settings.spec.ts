@@ -29,9 +29,11 @@ describe('the settings of the registry', () => {
     const times = { LEAF_SNOWFLAKE_REPORT_MS: '1000', LEAF_SNOWFLAKE_LEASE_TTL_MS: '20000' };
     expect(snowflakeOf({ ...KUBERNETES, ...more, ...times, LEAF_KUBERNETES_POD_INDEX: '2' })).toMatchObject({
       ...{ reportMs: 1000, horizonMs: 20_000 },
-      registry: { kubernetes: { server: 'https://[fd00::1]:6443', directory: '/etc/k' }, wish: 2 },
+      registry: { kubernetes: { server: 'https://[fd00::1]:6443', directory: '/etc/k' }, preferredWorkerId: 2 },
     });
-    expect(snowflakeOf({ ...KUBERNETES, LEAF_KUBERNETES_POD_INDEX: '' })).not.toHaveProperty('registry.wish');
+    expect(snowflakeOf({ ...KUBERNETES, LEAF_KUBERNETES_POD_INDEX: '' })).not.toHaveProperty(
+      'registry.preferredWorkerId',
+    );
   });
 
   it.each([

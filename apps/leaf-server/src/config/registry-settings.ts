@@ -38,7 +38,7 @@ function etcdOf(values: Resolved): EtcdAccess {
 
 function kubernetesOf(values: Resolved): RegistrySettings['kubernetes'] {
   const { KUBERNETES_SERVICE_HOST: ip = '', KUBERNETES_SERVICE_PORT: port, LEAF_KUBERNETES_DIR: directory } = values;
-  const { LEAF_KUBERNETES_POD_INDEX: wish } = values;
+  const { LEAF_KUBERNETES_POD_INDEX: preferredWorkerId } = values;
   const server = `https://${formatInstance({ ip, port })}`;
-  return { server, ...(directory && { directory }), ...(wish === undefined ? {} : { wish }) };
+  return { server, ...(directory && { directory }), ...(preferredWorkerId === undefined ? {} : { preferredWorkerId }) };
 }

@@ -126,7 +126,7 @@ describe('WindowSnowflakes', () => {
     ['of another worker', { workerId: 18 }],
     ['with another beginning', { from: 1 }],
     ['without an end', { until: null }],
-    ['with an end that is no whole number', { until: 1.5 }],
+    ['with a fractional end', { until: 1.5 }],
     ['with a layout that does not exist', { layout: { ...DEFAULT_LAYOUT, workerBits: 40 } }],
   ])('refuses an extension %s', async (_, fields) => {
     const { until } = (await rig.open()).ids.view();

@@ -1,4 +1,4 @@
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
 import { inTime, LeaseRig, pass, POOL_GRACE_MS } from '../../../../test/support/fakes/lease-rig';
 import { failNextWrite } from '../../../../test/support/fakes/lost-answers';
 import { FakeClock } from '../clock/fake-clock';

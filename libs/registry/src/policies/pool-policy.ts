@@ -16,8 +16,8 @@ const REPORTS = 3;
 export class PoolPolicy extends WorkerPolicy {
   readonly exclusive = false;
 
-  /** @param wish the worker ID to take first if it is free */
-  constructor(private readonly wish?: number) {
+  /** @param preferredWorkerId the worker ID to take first if it is free */
+  constructor(private readonly preferredWorkerId?: number) {
     super();
   }
 
@@ -36,8 +36,8 @@ export class PoolPolicy extends WorkerPolicy {
     const taken = new Set(records.map(({ workerId }) => workerId));
     const unused = Array.from({ length: size }, (_, workerId) => workerId).filter((workerId) => !taken.has(workerId));
     if (free.length + unused.length > 0) {
-      yield* free.filter(({ workerId }) => workerId === this.wish).map((take) => ({ take }));
-      yield* unused.filter((workerId) => workerId === this.wish).map((create) => ({ create }));
+      yield* free.filter(({ workerId }) => workerId === this.preferredWorkerId).map((take) => ({ take }));
+      yield* unused.filter((workerId) => workerId === this.preferredWorkerId).map((create) => ({ create }));
       yield* longestUnused(free, random).map((take) => ({ take }));
       yield* shuffled(unused, random)
         .slice(0, TRIES_PER_LOOK)

@@ -18,7 +18,7 @@ export interface KubernetesOptions {
   /** Name of the service, part of the names of the Leases. */
   readonly name: string;
   /** The worker ID to take if it is free: the number of the pod in its StatefulSet. */
-  readonly wish?: number;
+  readonly preferredWorkerId?: number;
 }
 
 const MOUNTED = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -41,7 +41,7 @@ const RULES: Rules<KubernetesOptions> = {
   strategy: text,
   kubernetes: required(object(ACCESS)),
   name: required(rule('1 to 63 lower-case letters, digits or "-"', (name) => NAME.test(String(name)))),
-  wish: whole(0),
+  preferredWorkerId: whole(0),
 };
 
 export const kubernetes: Strategy<KubernetesOptions> = {
@@ -49,15 +49,19 @@ export const kubernetes: Strategy<KubernetesOptions> = {
   // A hundred pods write ten times a second to the API server, which serves a whole cluster.
   lease: { reportMs: 10_000, horizonMs: 60_000 },
   rule: object(RULES),
-  create: ({ kubernetes: { server, directory = MOUNTED }, name, wish }, { clock }) => {
+  create: ({ kubernetes: { server, directory = MOUNTED }, name, preferredWorkerId }, { clock }) => {
     const client = new KubernetesClient({ server: new URL(server), directory, callMs: CALL_MS }, clock);
     // A deleted namespace forgets confirmed writes.
-    return { policy: new PoolPolicy(wish), store: new KubernetesWorkerStore(client, name, clock), remembers: false };
+    return {
+      policy: new PoolPolicy(preferredWorkerId),
+      store: new KubernetesWorkerStore(client, name, clock),
+      remembers: false,
+    };
   },
-  fromSettings: ({ kubernetes: { wish, ...access }, name }) => ({
+  fromSettings: ({ kubernetes: { preferredWorkerId, ...access }, name }) => ({
     ...{ strategy: 'kubernetes', kubernetes: access, name },
-    ...(wish === undefined ? {} : { wish }),
+    ...(preferredWorkerId === undefined ? {} : { preferredWorkerId }),
   }),
-  // The wish is of one process.
-  ofProcess: ({ wish: _, ...options }) => options,
+  // A preferred worker ID belongs to one process.
+  ofProcess: ({ preferredWorkerId: _, ...options }) => options,
 };

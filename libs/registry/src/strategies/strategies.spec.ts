@@ -4,7 +4,7 @@ import { WorkerRegistry } from '@leaf-ids/core';
 import { defaultLayout } from '@leaf-ids/core/internal';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/servers/data-directory';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { createRegistry, registryProvider } from '../registry.providers';
 import { defaultLease, registryFromSettings, type RegistryOptions, STRATEGY_NAMES, strategyOf } from './strategies';
 import type { RegistrySettings } from './strategy';

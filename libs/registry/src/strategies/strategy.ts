@@ -39,7 +39,7 @@ export interface RegistrySettings {
   readonly localWorkers: Readonly<Record<string, number>>;
   readonly zookeeper: { readonly address: string; readonly auth?: string };
   readonly etcd: EtcdAccess;
-  readonly kubernetes: { readonly server: string; readonly directory?: string; readonly wish?: number };
+  readonly kubernetes: { readonly server: string; readonly directory?: string; readonly preferredWorkerId?: number };
   /** Worker file of the Java server that this server replaces. */
   readonly javaWorkerFile?: string;
   /** URL of this server for other servers: `http://10.0.0.7:8080`. */

@@ -14,6 +14,8 @@ export class Clients {
   private readonly issuers: Issuer[] = [];
   /** The write with the latest end of each lease; `at` in true milliseconds. */
   private readonly latest = new Map<string, { readonly name: string; readonly at: number; readonly end: number }>();
+  /** Leases whose windows nobody has registered again after the registry lost its history. */
+  private readonly missed = new Set<string>();
   private started = 0;
 
   constructor(private readonly world: WorldParts) {
@@ -61,25 +63,32 @@ export class Clients {
   }
 
   /**
-   * Only the server that wrote the end of a window registers all of it again. Notes the windows of which that server has ended or
-   * was kept from the registry until the grace ended.
+   * Only the server that wrote the end of a window registers all of it again. Notes the windows of which that server
+   * has ended or was kept from the registry until the grace ended, also those that no client has used yet.
    */
   floorWritten(): void {
     const { lossAt, places } = this.world;
     if (lossAt === undefined) return;
-    for (const issuer of this.issuers) {
-      const { name = '', at = 0 } = this.latest.get(issuer.leaseId) ?? {};
+    for (const [leaseId, { name, at }] of this.latest) {
       if (at >= lossAt) continue;
       const place = places.find(({ process }) => process?.name === name && process.alive);
       const isKept = place === undefined || place.line.failedAt >= lossAt || place.touchedUntil > lossAt;
-      if (isKept || place.line.cutUntil > lossAt) issuer.missedGrace = true;
+      if (isKept || place.line.cutUntil > lossAt) this.missed.add(leaseId);
     }
+    this.issuers.forEach((issuer) => this.excuse(issuer));
+  }
+
+  private excuse(issuer: Issuer): void {
+    if (this.missed.has(issuer.leaseId)) issuer.missedGrace = true;
   }
 
   private start(place: ClientPlace): void {
     if (place.process?.alive === true) return;
     const { world, hop } = this;
-    const onIssuer = (issuer: Issuer): void => void this.issuers.push(issuer);
+    const onIssuer = (issuer: Issuer): void => {
+      this.issuers.push(issuer);
+      this.excuse(issuer);
+    };
     place.process = new SimClient(
       `c${place.index}#${++this.started}`,
       world.random.bits(),

@@ -103,7 +103,7 @@ describe('the store in etcd', () => {
     expect(await new EtcdWorkerStore(client, 'leaf').create(registry, record, undefined)).toBeUndefined();
   });
 
-  it('takes a text that is no version for one that no key has', () => {
+  it('treats an invalid version as the version of no key', () => {
     expect(parseVersion('/a', 'x')).toEqual({ key: '/a', revision: -1, value: undefined });
     const missing = { key: '/a', revision: 0, value: undefined };
     expect(parseVersion('/a', formatVersion(missing))).toEqual(missing);

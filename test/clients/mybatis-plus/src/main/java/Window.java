@@ -1,0 +1,1 @@
+record Window(long workerId, long from, long until) {}
