@@ -16,7 +16,8 @@ for (let run = 1; run <= RUNS; run++) {
   // A guard that could not measure has caught nothing.
   const caught = guards.filter(({ failureMessages }) => failureMessages.some((text) => text.includes('toBeLessThan')));
   console.log(`run ${run} of ${RUNS}: ${caught.length} of ${guards.length} guards caught the regression`);
-  missed.push(...guards.filter((guard) => !caught.includes(guard)).map(({ title }) => title));
+  const others = guards.filter((guard) => !caught.includes(guard));
+  missed.push(...others.map(({ title, failureMessages: [reason = 'it passed'] }) => `${title}: ${reason}`));
   if (guards.length === 0) missed.push('all: no guard ran');
 }
 for (const title of missed) console.error(`MISSED: ${title}`);
