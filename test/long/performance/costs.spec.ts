@@ -80,8 +80,8 @@ describe('a request to the built server', () => {
   afterAll(() => servers.end());
 
   it.each([
-    ['one segment ID', 'segment', 'raw', 1.03],
-    ['one snowflake ID', 'snowflake', 'raw', 1.03],
+    ['one segment ID', 'segment', 'raw', 1.07],
+    ['one snowflake ID', 'snowflake', 'raw', 1.07],
     ['a range of a hundred', 'range', 'raw', 1.34],
     ['a batch of a hundred', 'batch', 'raw', 1.56],
     ['INCR of the Redis protocol', 'resp', 'rawResp', 1.36],
