@@ -8,6 +8,8 @@ import { ServersUnderTest } from './servers-under-test';
 const LIMIT_MS = 300_000;
 /** V8 compiles a path not equally well in every process. */
 const PROCESSES = 3;
+/** The versions of V8 differ by more than a regression; the bounds of later ones cover Node.js 22 to 26. */
+const IS_NODE_20 = process.versions.node.startsWith('20.');
 
 beforeAll(ensureBuilt);
 
@@ -18,8 +20,8 @@ interface CoreCosts {
 
 /**
  * Ratios within one run, never times: the speed of the machine, and its other work, is on both sides. Each bound is about
- * 14 % above the ratio that was measured, halfway to a regression of 30 %: `node test/long/performance/burden.mjs` shows
- * that every bound catches one.
+ * 14 % above the ratio that was measured on Node.js 20, halfway to a regression of 30 %:
+ * `node test/long/performance/burden.mjs` shows that every bound catches one.
  */
 describe('an ID of the built core', () => {
   let runs: CoreCosts[];
@@ -37,13 +39,14 @@ describe('an ID of the built core', () => {
   const best = (kind: keyof CoreCosts, name: string): number => Math.min(...runs.map((run) => run[kind][name] ?? NaN));
 
   it.each([
-    ['a bigint of a segment', 'segment', 'counter', 0.88],
-    ['a number of a segment', 'number', 'numberCounter', 0.97],
-    ['a range of ten', 'range', 'counter', 3.3],
-    ['a snowflake ID', 'snowflake', 'clockCounter', 1],
-    ['a snowflake ID in decimal', 'snowflakeText', 'text', 1.33],
-    ['an ID of a batch in decimal', 'batchText', 'text', 0.37],
-  ])('costs little: %s', (_, path, baseline, bound) => {
+    ['a bigint of a segment', 'segment', 'counter', 0.88, 1.05],
+    ['a number of a segment', 'number', 'numberCounter', 0.97, 1.42],
+    ['a range of ten', 'range', 'counter', 3.3, 3.4],
+    ['a snowflake ID', 'snowflake', 'clockCounter', 1, 1],
+    ['a snowflake ID in decimal', 'snowflakeText', 'text', 1.33, 1.55],
+    ['an ID of a batch in decimal', 'batchText', 'text', 0.37, 0.41],
+  ])('costs little: %s', (_, path, baseline, onNode20, later) => {
+    const bound = IS_NODE_20 ? onNode20 : later;
     const ratio = best('nanoseconds', path) / best('nanoseconds', baseline);
     report(path, ratio, bound);
     expect(ratio).toBeLessThan(bound);
