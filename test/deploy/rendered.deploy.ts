@@ -155,6 +155,17 @@ describe('the chart', () => {
     expect(words.filter((word) => !text.includes(word.replaceAll('"', '')))).toEqual([]);
   });
 
+  it('quotes the names that YAML reads as numbers', async () => {
+    const values = {
+      kind: 'StatefulSet',
+      existingSecret: '123',
+      secretSettings: { LEAF_DATABASE_URL: '1e3', LEAF_ADMIN_TOKEN: '0' },
+      priorityClassName: '7',
+      storage: { className: '8' },
+    };
+    expect(faultsOf(objectsOf(await helm(directory, ['template', '2026', CHART], values)))).toEqual([]);
+  });
+
   it('passes helm lint', async () => {
     await expect(helm(directory, ['lint', CHART, '--strict'])).resolves.toContain('0 chart(s) failed');
   });
