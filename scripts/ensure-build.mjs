@@ -24,7 +24,7 @@ const PARTS = [
     name: 'leaf-console',
     outputs: ['dist/apps/leaf-console'],
     settings: ['package-lock.json'],
-    sources: ['apps/leaf-console'],
+    sources: ['apps/leaf-console', 'libs/core', 'libs/registry/src/policies'],
     commands: [['node_modules/vite/bin/vite.js', 'build', 'apps/leaf-console', '--logLevel', 'warn']],
   },
 ];

@@ -32,6 +32,8 @@ for (const file of manifests) edit(file, (text) => described(JSON.parse(text), d
 const imageFiles = run('git', 'ls-files', 'deploy', 'docs/*.md').split('\n');
 for (const file of imageFiles)
   edit(file, (text) => text.replaceAll(`leaf-server:${manifest.version}`, `leaf-server:${version}`));
+for (const file of imageFiles.filter((name) => name.endsWith('/Chart.yaml')))
+  edit(file, (text) => text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`));
 
 process.stdout.write(`${notes}\n\nChanged:\n${[...edits.keys()].map((file) => `  ${file}\n`).join('')}`);
 if (values['dry-run'] !== true) release();

@@ -36,5 +36,6 @@ export const PARTS: readonly Part[] = [
   part('overload', 'the built server at ten times its peak load', [130, 70], { byDefault: false }),
   part('strict', 'IDs of strict tags, compared with Redis', [240, 60], { byDefault: false }),
   part('orm', 'keys of a bulk insert', [120, 40], { byDefault: false, ofServer: false }),
+  part('growth', 'cost of a growing fleet, in operations', [240, 15], { byDefault: false, ofServer: false }),
   part('metrics', 'cost of request metrics', [360, 70], { byDefault: false, comparable: false }),
 ];

@@ -164,14 +164,25 @@ describe('a store in Kubernetes', () => {
     await other.close();
   });
 
-  it('does not write twice when an answer is lost', async () => {
+  it('recognizes a write whose answer was lost, and does not write it again', async () => {
     api.lost = 1;
-    expect(await store.create(registry, record, 17)).toBeUndefined();
-    const made = await store.read(17, instance);
+    const made = await store.create(registry, record, 17);
+    expect(made).toEqual(await store.read(17, instance));
     expect(made?.record).toEqual(record);
     api.lost = 1;
-    expect(await store.replace(made!, { ...record, write: 2 })).toBeUndefined();
-    expect((await store.read(17, instance))?.record.write).toBe(2);
+    const written = await store.replace(made!, { ...record, write: 2 });
+    expect(written).toEqual(await store.read(17, instance));
+    expect(written?.record.write).toBe(2);
+  });
+
+  it('does not take the record of another server for a write whose answer was lost', async () => {
+    const made = await store.create(registry, record, 17);
+    Object.assign(api, { throttled: 1, retryAfter: 0 });
+    expect(await store.create(registry, { ...record, leaseId: 'beef' }, 17)).toBeUndefined();
+    await store.replace(made!, { ...record, write: 2 });
+    api.throttled = 1;
+    expect(await store.replace(made!, { ...record, write: 3 })).toBeUndefined();
+    expect(await store.list()).toHaveLength(1);
   });
 
   it.each([

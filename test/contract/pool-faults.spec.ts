@@ -1,6 +1,5 @@
 import { type Instance, LeafError, type StoredRegistry, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
-import { FakeClock } from '@leaf-ids/core/testing';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
+import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { LeaseRig, REPORT_MS } from '../support/fakes/lease-rig';
 
 const START = 1_700_000_000_000;

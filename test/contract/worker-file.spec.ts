@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
 import type { FileRecord } from '@leaf-ids/core/internal';
-import { FakeClock } from '@leaf-ids/core/testing';
+import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { PropertiesWorkerFile } from '../../libs/registry/src/file/properties-worker-file';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
 import { givenTwice, LeaseRig, pass, REPORT_MS } from '../support/fakes/lease-rig';
 
 const START = 1_700_000_000_000;

@@ -1,5 +1,5 @@
 import { failNextWrite } from '../support/fakes/lost-answers';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { workerRegistryContract } from './worker-registry.contract';
 import { workerStoreContract } from './worker-store.contract';
 

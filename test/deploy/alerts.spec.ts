@@ -52,7 +52,10 @@ describe('the alerts', () => {
 });
 
 describe('the pages of operations', () => {
-  const pages = [PAGE, ...['sizing', 'databases', 'containers'].map((name) => `docs/operations/${name}.md`)];
+  const pages = [
+    PAGE,
+    ...['sizing', 'databases', 'containers', 'helm', 'process-managers'].map((name) => `docs/operations/${name}.md`),
+  ];
 
   it.each(pages)('%s links to headings that there are', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)].map(([, file, anchor]) => [file!, anchor!]);

@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { VARIABLES } from '../../apps/leaf-server/src/config/variables';
 import { ROOT, SERVER_FILE } from '../support/build';
-
-interface Stage {
-  readonly name: string;
-  readonly image: string;
-  readonly instructions: readonly (readonly [instruction: string, rest: string])[];
-}
+import { all, readStages, type Stage } from '../support/deploy/dockerfile';
 
 interface Service {
   readonly image: string;
@@ -23,27 +18,8 @@ interface Service {
 }
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-const stages = readStages(read('deploy/docker/Dockerfile'));
+const stages = readStages();
 const last = stages.at(-1)!;
-
-function readStages(text: string): Stage[] {
-  const lines = text
-    .replaceAll(/^#.*\n/gm, '')
-    .replaceAll(/\\\n/g, ' ')
-    .split('\n');
-  const found: { name: string; image: string; instructions: [string, string][] }[] = [];
-  for (const line of lines) {
-    const [, instruction = '', rest = ''] = /^([A-Z]+) +(.*)$/.exec(line) ?? [];
-    const [image = '', , name = ''] = rest.split(' ');
-    if (instruction === 'FROM') found.push({ name, image, instructions: [] });
-    else if (instruction !== '') found.at(-1)?.instructions.push([instruction, rest.replaceAll(/ +/g, ' ')]);
-  }
-  return found;
-}
-
-function all(instruction: string, { instructions }: Stage): string[] {
-  return instructions.filter(([name]) => name === instruction).map(([, rest]) => rest);
-}
 
 /** The paths that a stage takes from the repository. */
 function copied(stage: Stage): string[] {
@@ -83,8 +59,8 @@ describe('deploy/docker/Dockerfile', () => {
   it('copies between stages that there are, and installs before it copies sources', () => {
     const names = stages.map(({ name }) => name);
     const sources = all('COPY', last).flatMap((rest) => /^--from=(\S+)/.exec(rest)?.[1] ?? []);
-    expect(sources).toEqual(['packages', 'build']);
-    expect(names).toEqual(['packages', 'build', '']);
+    expect([...new Set(sources)]).toEqual(['runtime', 'packages', 'build']);
+    expect(names).toEqual(['packages', 'build', 'runtime', '']);
     for (const { instructions } of stages.slice(0, 2)) {
       const order = instructions.map(([name, rest]) => `${name} ${rest}`);
       const install = order.findIndex((line) => line.includes('npm ci'));
@@ -94,12 +70,27 @@ describe('deploy/docker/Dockerfile', () => {
     }
   });
 
-  it('ships production packages only, on a slim image', () => {
+  it('ships production packages and their list', () => {
     const [install = ''] = all('RUN', stages[0]!);
     expect(install).toContain('npm ci --omit=dev');
     expect(install).toContain(`node -e "require('zookeeper')"`);
-    expect(last.image).toMatch(/-slim$/);
+    // Last: it lists what the steps before it have left.
+    expect(install).toMatch(/ npm sbom --omit=dev --sbom-format=cyclonedx --sbom-type=application > sbom\.cdx\.json$/);
+    expect(all('COPY', last)).toContain('--from=packages /app/sbom.cdx.json ./');
     expect(all('ENV', last).join(' ')).toContain('NODE_ENV=production');
+  });
+
+  it('ships of Debian only Node.js and libraries, on the same release as the native packages', () => {
+    expect(last.image).toBe('scratch');
+    expect(all('RUN', last)).toEqual([]);
+    const images = stages.slice(0, 3).map(({ image }) => image);
+    expect(images).toEqual(['node:${NODE}', 'node:${NODE}', 'node:${NODE}-slim']);
+    const [collect = '', ...more] = all('RUN', stages[2]!);
+    expect(more).toEqual([]);
+    // `cp` of single files into /runtime, which contains no shell then.
+    const copied = [...collect.matchAll(/ cp (\S+) \/runtime/g)].map(([, file]) => file);
+    expect(copied).toEqual(['/usr/local/bin/node', '/etc/nsswitch.conf']);
+    expect(all('COPY', last)[0]).toBe('--from=runtime /runtime /');
   });
 
   it('starts what the build makes, without a shell', () => {
@@ -117,10 +108,7 @@ describe('deploy/docker/Dockerfile', () => {
     expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     const [directory] = all('VOLUME', last);
     expect(all('ENV', last).join(' ')).toContain(`LEAF_DATA_DIR=${directory}`);
-    const [id] = user.split(':');
-    expect(all('RUN', last)).toEqual([`install -d -o ${id} -g ${id} ${directory}`]);
-    const order = last.instructions.map(([name]) => name);
-    expect(order.indexOf('USER')).toBeGreaterThan(order.lastIndexOf('RUN'));
+    expect(all('COPY', last)).toContain(`--from=runtime --chown=${user} /empty ${directory}`);
   });
 
   it('sets variables that there are, and none that is a secret', () => {

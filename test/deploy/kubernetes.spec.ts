@@ -57,7 +57,7 @@ interface Workload extends Manifest {
   };
 }
 
-/** A change by JSON Patch. */
+/** A change of what other files say. */
 interface Patch {
   readonly target: { readonly kind: string; readonly name: string };
   readonly patch: string;
@@ -101,9 +101,11 @@ describe('every manifest', () => {
   it('would be found wrong by a field that there is not, or a value of another type', () => {
     const workload = only('Deployment') as Workload;
     const wrong = (spec: object): Manifest => ({ ...workload, spec: { ...workload.spec, ...spec } }) as Manifest;
-    expect(schemaFaults(wrong({ replica: 3 }))).toEqual(['/spec/replica is no field']);
+    expect(schemaFaults(wrong({ replica: 3 }))).toEqual(['unknown field /spec/replica']);
     expect(schemaFaults(wrong({ replicas: 'three' }))).toEqual([expect.stringContaining('replicas')]);
-    expect(schemaFaults({ ...workload, apiVersion: 'apps/v1beta1' })).toEqual([expect.stringContaining('no Deploy')]);
+    expect(schemaFaults({ ...workload, apiVersion: 'apps/v1beta1' })).toEqual([
+      expect.stringContaining('unknown kind Deploy'),
+    ]);
   });
 
   it('belongs to a kustomization, but the template of the Secret', () => {
@@ -175,15 +177,17 @@ describe.each([
     const namespaces = (rule: { from: { namespaceSelector?: Selector }[] }): (Labels | undefined)[] =>
       rule.from.map(({ namespaceSelector }) => namespaceSelector?.matchLabels);
     const policy = only('NetworkPolicy', parts) as Manifest & {
-      spec: { ingress: { from: { namespaceSelector?: Selector }[]; ports: object[] }[] };
+      spec: { ingress: { from: { podSelector?: Selector; namespaceSelector?: Selector }[]; ports: object[] }[] };
     };
     expect(policy.spec.ingress.map((rule) => [namespaces(rule), rule.ports])).toEqual([
       [[undefined, { 'leaf-callers': 'true' }], [{ protocol: 'TCP', port: 'http' }]],
       [
-        [{ 'kubernetes.io/metadata.name': 'monitoring' }, { 'leaf-operators': 'true' }],
+        [undefined, { 'kubernetes.io/metadata.name': 'monitoring' }, { 'leaf-operators': 'true' }],
         [{ protocol: 'TCP', port: 'management' }],
       ],
     ]);
+    const [callers, operators] = policy.spec.ingress.map(({ from }) => from[0]?.podSelector);
+    expect([callers, operators?.matchLabels]).toEqual([{}, metadata.labels]);
   });
 
   it('is scraped once for each pod', () => {
@@ -292,16 +296,14 @@ describe('worker IDs', () => {
     expect(ids.snowflake?.registry.strategy).toBe('database');
   });
 
-  it('of the variant leases come from the API server, with the rights that this needs', async () => {
-    const [kustomization] = readManifests('leases/kustomization.yaml') as (Manifest & { patches: Patch[] })[];
-    const changes = kustomization!.patches.flatMap(({ target, patch }) => {
-      expect(only(target.kind, manifestsOf('leases')).metadata.name).toBe(target.name);
-      return parse(patch) as { path: string; value: unknown }[];
-    });
-    expect(changes).toContainEqual(expect.objectContaining({ path: expect.stringMatching(/Token$/), value: true }));
-    const value = { name: 'LEAF_SNOWFLAKE_REGISTRY', value: 'kubernetes' };
-    expect(changes).toContainEqual(expect.objectContaining({ value }));
-    expect(VARIABLES.LEAF_SNOWFLAKE_REGISTRY.parse(value.value)).toBe('kubernetes');
+  it('of the component leases come from the API server, with the rights that this needs', async () => {
+    const [component] = readManifests('components/leases/kustomization.yaml') as (Manifest & { patches: Patch[] })[];
+    const { patch, target } = component!.patches[0]!;
+    expect(target).toEqual({ kind: 'Deployment|StatefulSet', name: 'leaf' });
+    const env = [{ name: 'LEAF_SNOWFLAKE_REGISTRY', value: 'kubernetes' }];
+    const changed = { automountServiceAccountToken: true, containers: [{ name: 'leaf-server', env }] };
+    expect(parse(patch)).toMatchObject({ spec: { template: { spec: changed } } });
+    expect(VARIABLES.LEAF_SNOWFLAKE_REGISTRY.parse('kubernetes')).toBe('kubernetes');
 
     const { rules, metadata } = only('Role') as Manifest & { rules: { verbs: string[] }[] };
     expect(rules).toEqual([expect.objectContaining({ apiGroups: ['coordination.k8s.io'], resources: ['leases'] })]);

@@ -19,6 +19,7 @@ describe('npm run release', () => {
     await cp(join(ROOT, 'scripts/release.mjs'), join(directory, 'scripts/release.mjs'));
     await writeFile(join(directory, 'CHANGELOG.md'), CHANGELOG);
     await writeFile(join(directory, 'deploy/compose.yaml'), 'image: leaf-server:1.0.0\n');
+    await writeFile(join(directory, 'deploy/Chart.yaml'), 'apiVersion: v2\nversion: 1.0.0\nappVersion: 1.0.0\n');
     await writeJson(join(directory, 'package.json'), {
       name: 'all',
       version: '1.0.0',
@@ -77,6 +78,8 @@ describe('npm run release', () => {
       dependencies: { '@own/b': '~1.1.0', other: '^1.0.0' },
     });
     expect(await readFile(join(directory, 'deploy/compose.yaml'), 'utf8')).toBe('image: leaf-server:1.1.0\n');
+    const chart = await readFile(join(directory, 'deploy/Chart.yaml'), 'utf8');
+    expect(chart).toBe('apiVersion: v2\nversion: 1.1.0\nappVersion: 1.1.0\n');
     expect(await readFile(join(directory, 'package-lock.json'), 'utf8')).toContain('"@own/a": "~1.1.0"');
 
     expect(await git('status', '--porcelain')).toBe('');

@@ -10,7 +10,11 @@ import { startTestServer, type TestServer } from '../support/servers/server';
 
 const JSON_TYPE = 'application/json';
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
-const WORKER_TOKEN = 'worker-token-0123456789';
+/** The token of the routes below a path, where that is no admin token. */
+const TOKENS = {
+  '/api/workers': 'worker-token-0123456789',
+  '/api/internal/server': 'cluster-token-0123456789',
+};
 const FIRST = 'leaf-segment-test';
 const STREAM = '/api/monitor/stream';
 const ID_ROUTES = { get: 'takeSegmentId', batch: 'takeSegmentIds', range: 'takeSegmentRanges' };
@@ -26,7 +30,8 @@ const seen = new Map<string, Set<number>>();
 beforeAll(async () => {
   directory = await makeDataDirectory();
   server = await startTestServer({
-    ...{ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_WORKER_TOKENS: WORKER_TOKEN, LEAF_WORKER_WINDOWS: '1' },
+    ...{ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_WORKER_TOKENS: TOKENS['/api/workers'], LEAF_WORKER_WINDOWS: '1' },
+    LEAF_CLUSTER_TOKEN: TOKENS['/api/internal/server'],
     ...{ LEAF_DATA_DIR: directory, LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite` },
     LEAF_SNOWFLAKE_REGISTRY: 'database',
   });
@@ -55,9 +60,13 @@ async function ask(
   port = server.port,
 ): Promise<void> {
   const { method } = contract.route(operationId);
-  const isOfWorkers = path.startsWith('/api/workers') && options.headers !== undefined;
-  const headers = { ...options.headers, ...(isOfWorkers && { authorization: `Bearer ${WORKER_TOKEN}` }) };
+  const token = options.headers && tokenOf(path);
+  const headers = { ...options.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   check(operationId, await call(port, path, { method, ...options, headers }), status);
+}
+
+function tokenOf(path: string): string | undefined {
+  return Object.entries(TOKENS).find(([start]) => path.startsWith(start))?.[1];
 }
 
 function withToken(body?: unknown): Call {
@@ -162,6 +171,13 @@ describe('every answer is as the document says', () => {
     await ask('releaseWorker', '/api/workers/order', 404, withToken({}));
   });
 
+  it('another server of the cluster', () => ask('serverReport', '/api/internal/server', 200, withToken()));
+
+  it('an order to the cluster', async () => {
+    await ask('orderCluster', '/api/cluster/orders', 200, withToken({ order: 'resume-tag', tag: FIRST }));
+    await ask('orderCluster', '/api/cluster/orders', 400, withToken({ order: 'resume-tag' }));
+  });
+
   it('a drain', async () => {
     await ask('drain', '/api/server/drain', 200, withToken());
     await ask('ready', '/health/ready', 503);
@@ -244,8 +260,8 @@ describe('every answer is as the document says', () => {
 
   it('a token that is missing, until it is missing too often', async () => {
     const guarded = contract.routes.filter(({ operation }) => operation.security !== undefined);
-    const isOfWorkers = ({ path }: { path: string }): boolean => path.startsWith('/api/workers');
-    for (const routes of [guarded.filter(isOfWorkers), guarded.filter((route) => !isOfWorkers(route))]) {
+    for (const token of [...Object.values(TOKENS), undefined]) {
+      const routes = guarded.filter(({ path }) => tokenOf(path) === token);
       for (let time = 0; time < 10 + routes.length; time++) {
         const { path, operation } = routes[time % routes.length]!;
         await ask(operation.operationId, path.replace(/\{\w+\}/g, 'order'), time < 10 ? 401 : 429);

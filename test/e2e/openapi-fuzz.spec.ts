@@ -6,6 +6,7 @@ import { givenTwice, runsOf } from '../support/issued-ids';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { FuzzClient } from '../support/openapi/fuzz-client';
 import { fuzzedRequest } from '../support/openapi/requests';
+import { CLUSTER_TOKEN } from '../support/servers/cluster-rig';
 import { startTestServer, type TestServer } from '../support/servers/server';
 
 /** More of them search longer: LEAF_TEST_FUZZ_RUNS=50000. */
@@ -21,7 +22,7 @@ let server: TestServer;
 let contract: ApiContract;
 
 beforeAll(async () => {
-  server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN });
+  server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_CLUSTER_TOKEN: CLUSTER_TOKEN });
   contract = new ApiContract(await fetchApi(server.port));
 });
 

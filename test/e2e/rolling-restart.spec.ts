@@ -1,9 +1,8 @@
-import { Agent } from 'node:http';
 import { ensureBuilt } from '../support/build';
 import { freePort } from '../support/free-port';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { LoadBalancer } from '../support/servers/load-balancer';
-import { call } from '../support/http/http';
+import { Callers } from '../support/http/callers';
 import { RoundRobinProxy } from '../support/http/round-robin-proxy';
 
 /** Each round restarts every server once. `ROLLING_RESTARTS=10 npx jest test/e2e/rolling-restart` does ten. */
@@ -57,20 +56,8 @@ it.each(Object.keys(PROXIES))(
     for (let worker = 0; worker < SERVERS; worker++) fleet.push(await start(worker));
     proxy = await PROXIES[name]!(ports);
     for (const port of ports) await proxy.add?.(port);
-    const { port: target } = proxy;
 
-    const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
-    const ids: [string[], string[]] = [[], []];
-    const failures: string[] = [];
-    let stopped = false;
-    const caller = async (kind: 0 | 1): Promise<void> => {
-      while (!stopped) {
-        const { status, body } = await call(target, PATHS[kind]!, { agent });
-        if (status === 200) ids[kind].push(body);
-        else failures.push(`${status} ${body}`);
-      }
-    };
-    const callers = Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index % 2 === 0 ? 0 : 1)));
+    const callers = new Callers(proxy.port, PATHS, CALLERS);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [worker, server] of fleet.entries()) {
         server.signal('SIGTERM');
@@ -79,17 +66,14 @@ it.each(Object.keys(PROXIES))(
         fleet[worker] = await start(worker);
       }
     }
-    stopped = true;
-    await callers;
-    agent.destroy();
+    const { ids, failures } = await callers.stop();
 
     expect([...failures, ...(proxy.failures ?? [])]).toEqual([]);
-    for (const [index, some] of ids.entries()) {
+    for (const [path, some] of ids) {
       expect(new Set(some).size).toBe(some.length);
-      console.info(`${name}, ${PATHS[index]}: ${some.length} IDs, ${ROUNDS * SERVERS} restarts`);
+      console.info(`${name}, ${path}: ${some.length} IDs, ${ROUNDS * SERVERS} restarts`);
+      expect(some.length).toBeGreaterThan(100 * SERVERS);
     }
-    expect(ids[0].length).toBeGreaterThan(100 * SERVERS);
-    expect(ids[1].length).toBeGreaterThan(100 * SERVERS);
   },
   LIMIT_MS,
 );

@@ -10,8 +10,9 @@ import { requireZookeeperClient } from '../support/servers/zookeeper-client';
 const DATABASE_PASSWORD = 'db-P@ss-7f3a9c';
 const ZOOKEEPER_PASSWORD = 'zk-Pass-51b0de';
 const ADMIN_TOKEN = 'admin-token-c4d2a8e6';
+const CLUSTER_TOKEN = 'cluster-token-8e1d4b7a';
 const TRACE_KEY = 'trace-Key-90ab12';
-const SECRETS = [DATABASE_PASSWORD, ZOOKEEPER_PASSWORD, ADMIN_TOKEN, TRACE_KEY];
+const SECRETS = [DATABASE_PASSWORD, ZOOKEEPER_PASSWORD, ADMIN_TOKEN, CLUSTER_TOKEN, TRACE_KEY];
 const LIMIT_MS = 40_000;
 
 const servers = new BuiltServers();
@@ -46,6 +47,7 @@ async function spawn(env: NodeJS.ProcessEnv): Promise<BuiltServer> {
   return servers.spawn(await servers.makeDirectory(), {
     LEAF_LOG_LEVEL: 'debug',
     LEAF_ADMIN_TOKEN: `ops:${ADMIN_TOKEN}`,
+    LEAF_CLUSTER_TOKEN: CLUSTER_TOKEN,
     LEAF_ZOOKEEPER_AUTH: `digest:leaf:${ZOOKEEPER_PASSWORD}`,
     ...env,
   });
@@ -64,7 +66,7 @@ describe('a running server', () => {
       await text(port, '/api/segment/get/leaf-segment-test');
       const paths = ['/', '/metrics', '/health/ready', '/health/startup', '/api/tags', '/api/tags/x', '/docs'];
       const monitor = ['/api/monitor/segments', '/api/monitor/snowflake', '/api/monitor/server', '/cache', '/db'];
-      for (const path of [...paths, ...monitor, '/openapi.json']) {
+      for (const path of [...paths, ...monitor, '/api/cluster', '/api/cluster/workers', '/openapi.json']) {
         const { headers, body } = await call(port, path);
         expectNoSecret(JSON.stringify(headers) + body);
       }

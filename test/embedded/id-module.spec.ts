@@ -16,7 +16,7 @@ import {
   registerLeafMetrics,
 } from '@leaf-ids/id';
 import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { until } from '../support/until';
 
 type Imports = NonNullable<DynamicModule['imports']>;

@@ -20,7 +20,7 @@ import { Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { freePort } from '../support/free-port';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { until } from '../support/until';
 
 @Module({})

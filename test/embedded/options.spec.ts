@@ -6,7 +6,7 @@ import { LeafClient, LeafClientModule, type LeafClientOptions } from '@leaf-ids/
 import { IdModule, Leaf, type LeafOptions, SegmentModule, SnowflakeModule } from '@leaf-ids/id';
 import Libsql from 'libsql';
 import { DataSource } from 'typeorm';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 
 beforeAll(() => {
   Logger.overrideLogger(false);

@@ -1,12 +1,11 @@
 import { type BitLayout, LeafError } from '@leaf-ids/core';
 import { defaultLayout, type WorkerWindow, WorkerWindows } from '@leaf-ids/core/internal';
-import { FakeClock } from '@leaf-ids/core/testing';
+import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
 import { ServerFault } from '../../libs/client/src/servers/server-fault';
 import type { HttpRequest } from '../../libs/client/src/http/http-connection';
 import { CallerLimit } from '../../libs/client/src/prefetch/caller-limit';
 import { WindowSnowflakes } from '../../libs/client/src/window/window-snowflakes';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../support/fakes/in-memory-worker-store';
 import { inTime, LeaseRig } from '../support/fakes/lease-rig';
 
 const WINDOW_MS = 10_000;

@@ -1,8 +1,7 @@
 import { LeafError, type WorkerStore } from '@leaf-ids/core';
 import { type WorkerWindow, WorkerWindows } from '@leaf-ids/core/internal';
-import { FakeClock } from '@leaf-ids/core/testing';
+import { FakeClock, InMemoryWorkers, InMemoryWorkerStore, type Line } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
-import { InMemoryWorkers, InMemoryWorkerStore, type Line } from '../support/fakes/in-memory-worker-store';
 import { LeaseRig, POOL_GRACE_MS } from '../support/fakes/lease-rig';
 import { failNextWrite, type Moment } from '../support/fakes/lost-answers';
 

@@ -10,6 +10,8 @@ import { startTestServer, type TestServer } from '../support/servers/server';
 /** Everything that anybody may ask. A route that is not here is not public, whoever adds it. */
 const PUBLIC = [
   'GET /',
+  'GET /api/cluster',
+  'GET /api/cluster/workers',
   'GET /api/internal/time',
   'GET /api/monitor/overview',
   'GET /api/monitor/segments',
@@ -44,6 +46,7 @@ const ADMIN = [
   'DELETE /api/server/takers/:name/block',
   'DELETE /api/tags/:tag',
   'PATCH /api/tags/:tag',
+  'POST /api/cluster/orders',
   'POST /api/server/drain',
   'POST /api/server/takers/:name/block',
   'POST /api/tags',
@@ -52,6 +55,8 @@ const ADMIN = [
 ];
 /** For processes with a worker token. */
 const WORKERS = ['DELETE /api/workers/:lease', 'GET /api/workers', 'POST /api/workers', 'PUT /api/workers/:lease'];
+/** For other servers with the cluster token. */
+const PEERS = ['GET /api/internal/server'];
 /** QUERY is known to the parsers of newer releases of Node.js. */
 const QUERY = METHODS.filter((method) => method === 'QUERY');
 const VERBS = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK', ...QUERY];
@@ -73,7 +78,7 @@ function split(route: string): readonly [string, string] {
 
 describe('the routes of the server', () => {
   it('are public or need a token, each of them as this list says', () => {
-    expect(routes).toEqual([...PUBLIC, ...ADMIN, ...WORKERS].sort());
+    expect(routes).toEqual([...PUBLIC, ...ADMIN, ...WORKERS, ...PEERS].sort());
     // Who only looks changes nothing.
     expect(PUBLIC.filter((route) => !route.startsWith('GET '))).toEqual([]);
   });

@@ -14,6 +14,7 @@ it('a server on two databases has the tags of both and gives unused IDs back to 
       try {
         expect(await text(port, '/api/segment/get/leaf-segment-test')).toBe(expected);
         expect(await json(port, '/health/ready')).toMatchObject({ status: 'ok' });
+        expect(await json(port, '/api/tags')).toMatchObject([{ tag: 'leaf-segment-test', shard: 'b' }]);
         expect(await call(port, '/api/segment/get/none')).toMatchObject({ status: 404 });
       } finally {
         await stop();

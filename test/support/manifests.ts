@@ -50,27 +50,25 @@ export function readManifests(file: string): Manifest[] {
   });
 }
 
-/** What `kubectl kustomize` brings together for a folder: its resources and those of the folders it names. */
+/** What `kubectl kustomize` brings together for a folder, without the patches. */
 export function manifestsOf(folder: string): Manifest[] {
-  const [kustomization] = readManifests(join(folder, 'kustomization.yaml'));
-  const { resources } = kustomization as unknown as { resources: string[] };
-  return resources.flatMap((resource) => {
-    const path = join(folder, resource);
-    return existsSync(join(MANIFESTS, path, 'kustomization.yaml')) ? manifestsOf(path) : readManifests(path);
-  });
+  return resourcesOf(join(folder, 'kustomization.yaml')).flatMap((path) =>
+    existsSync(join(MANIFESTS, path, 'kustomization.yaml')) ? manifestsOf(path) : readManifests(path),
+  );
 }
 
-/** The resources that a kustomization names, as paths below deploy/kubernetes. */
+/** The resources and components that a kustomization names, as paths below deploy/kubernetes. */
 export function resourcesOf(file: string): string[] {
   const [kustomization] = readManifests(file);
-  return (kustomization as unknown as { resources: string[] }).resources.map((name) => join(dirname(file), name));
+  const { resources, components = [] } = kustomization as unknown as { resources: string[]; components?: string[] };
+  return [...resources, ...components].map((name) => join(dirname(file), name));
 }
 
-/** What is wrong with a manifest by the schema of its kind: wrong and missing values, and fields that there are not. */
+/** The violations of the schema of its kind: wrong and missing values, unknown fields. */
 export function schemaFaults(manifest: Manifest): string[] {
   const content = Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== 'file'));
   const make = MODELS[`${manifest.apiVersion} ${manifest.kind}`];
-  if (make === undefined) return [`there is no ${manifest.kind} of ${manifest.apiVersion}`];
+  if (make === undefined) return [`unknown kind ${manifest.kind} of ${manifest.apiVersion}`];
   const watched: Watched = new Map();
   const model = make(content as never);
   try {
@@ -102,6 +100,6 @@ function unread(value: unknown, path: string, watched: Watched): string[] {
   const read = watched.get(path);
   if (typeof value !== 'object' || value === null || read === undefined) return [];
   return Object.entries(value).flatMap(([key, field]) =>
-    read.has(key) ? unread(field, `${path}/${key}`, watched) : [`${path}/${key} is no field`],
+    read.has(key) ? unread(field, `${path}/${key}`, watched) : [`unknown field ${path}/${key}`],
   );
 }

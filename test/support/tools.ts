@@ -39,7 +39,9 @@ const TOOLS = {
   unshare: program('util-linux', '/usr/bin'),
 } satisfies Record<string, Tool>;
 
-/** Additional tools for `npm run test:engines` and `npm run test:clients`. */
+const go = program('golang-go', '/usr/bin', '/usr/local/go/bin');
+
+/** Additional tools for `npm run test:engines`, `npm run test:clients` and `npm run test:deploy`. */
 const MORE_TOOLS = {
   engines: {
     patchelf: program('patchelf', '/usr/bin'),
@@ -47,15 +49,17 @@ const MORE_TOOLS = {
     'libgalera_smm.so': library('galera-4', '/usr/lib/galera'),
   },
   clients: {
-    go: program('golang-go', '/usr/bin', '/usr/local/go/bin'),
+    go,
     javac: program('default-jdk-headless', '/usr/lib/jvm/*/bin'),
     mvn: program('maven', '/usr/bin'),
   },
+  deploy: { go, 'systemd-analyze': program('systemd', '/usr/bin') },
 } satisfies Record<string, Record<string, Tool>>;
 
-export const TOOL_GROUPS = Object.keys(MORE_TOOLS) as (keyof typeof MORE_TOOLS)[];
+export type ToolGroup = keyof typeof MORE_TOOLS;
+export const TOOL_GROUPS = Object.keys(MORE_TOOLS) as ToolGroup[];
 
-const ALL = { ...TOOLS, ...MORE_TOOLS.engines, ...MORE_TOOLS.clients };
+const ALL = { ...TOOLS, ...MORE_TOOLS.engines, ...MORE_TOOLS.clients, ...MORE_TOOLS.deploy };
 export type ToolName = keyof typeof ALL;
 
 export interface MissingTool {
@@ -70,7 +74,7 @@ export async function requireTool(name: ToolName): Promise<string> {
   return path;
 }
 
-export async function missingTools(groups: readonly (keyof typeof MORE_TOOLS)[] = []): Promise<MissingTool[]> {
+export async function missingTools(groups: readonly ToolGroup[] = []): Promise<MissingTool[]> {
   const missing: MissingTool[] = [];
   const needed = Object.assign({}, TOOLS, ...groups.map((group) => MORE_TOOLS[group])) as Record<string, Tool>;
   for (const [name, tool] of Object.entries(needed)) {

@@ -10,12 +10,15 @@ import { StaleBanner } from './shell/stale-banner';
 import { ConsoleContext, useConsole, useMonitor } from './state/context';
 import { preferences } from './state/preferences';
 import { type Route, useRoute } from './state/route';
+import { LazyView } from './ui/lazy-view';
 import { DecoderPage } from './views/decoder/decoder-page';
 import { OverviewPage } from './views/overview/overview-page';
 import { SegmentsPage } from './views/segments/segments-page';
 import { SnowflakePage } from './views/snowflake/snowflake-page';
 import { TagsPage } from './views/tags/tags-page';
 import { TryPage } from './views/try-it/try-page';
+
+const loadLearn = () => import('./views/learn/learn-page').then(({ LearnPage }) => LearnPage);
 
 export function App({ store }: { readonly store: MonitorStore }): JSX.Element {
   const [language, setLanguage] = useState(preferences.language);
@@ -49,7 +52,9 @@ function Page(): JSX.Element {
   const store = useMonitor();
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
-  const stale = store.staleSince !== undefined && store.overview !== undefined;
+  // It needs no data of the server.
+  const isIndependent = route.view === 'learn';
+  const stale = store.staleSince !== undefined && store.overview !== undefined && !isIndependent;
   useEffect(() => {
     document.title = `${titleOf(route, t)} · Leaf`;
   }, [route.view, t]);
@@ -58,8 +63,12 @@ function Page(): JSX.Element {
       <Header view={route.view} onSkip={() => main.current?.focus()} />
       <Rail view={route.view} />
       <main ref={main} tabIndex={-1} class={stale ? 'stale' : ''} aria-label={titleOf(route, t)}>
-        <StaleBanner />
-        {store.overview === undefined ? <p class="waiting">{t.connectingToServer}</p> : <View route={route} />}
+        {!isIndependent && <StaleBanner />}
+        {store.overview === undefined && !isIndependent ? (
+          <p class="waiting">{t.connectingToServer}</p>
+        ) : (
+          <View route={route} />
+        )}
       </main>
     </div>
   );
@@ -83,5 +92,7 @@ function View({ route: { view, rest } }: { readonly route: Route }): JSX.Element
       return <DecoderPage given={rest} />;
     case 'try':
       return <TryPage />;
+    case 'learn':
+      return <LazyView load={loadLearn} props={{ given: rest }} />;
   }
 }

@@ -9,6 +9,7 @@ import { ConfigModule } from './config/config.module';
 import type { LeafConfig } from './config/leaf-config';
 import type { LeafLogger } from './config/logging';
 import { ConsoleModule } from './console/console.module';
+import { FleetModule } from './fleet/fleet.module';
 import { HealthModule } from './health/health.module';
 import { HttpModule } from './http/http.module';
 import type { OverloadCounts } from './http/overload/overload-counts';
@@ -63,6 +64,7 @@ export class AppModule implements BeforeApplicationShutdown {
         IdsModule,
         HealthModule,
         MonitorModule,
+        FleetModule,
         MetricsModule,
         AdminModule,
         WorkersModule,

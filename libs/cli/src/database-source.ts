@@ -82,7 +82,7 @@ export class DatabaseSource implements Source {
   listTags(after: string | undefined, limit: number): Promise<TagList> {
     return this.withTags(async (store) => {
       const rows = await store.list({ after, limit: limit + 1 });
-      const tags = rows.slice(0, limit).map(viewOfTag);
+      const tags = rows.slice(0, limit).map((row) => viewOfTag(row));
       return { tags, next: rows.length > limit ? (tags.at(-1)?.tag ?? null) : null };
     });
   }

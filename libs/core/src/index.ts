@@ -42,8 +42,7 @@ export {
   type SnowflakeParts,
 } from './snowflake/bit-layout';
 export { formatInstance, type Instance } from './worker/instance';
-export { parseRegistryDocument, type RegistryDocument } from './worker/registry-document';
-export type { WorkerUsage } from './worker/worker-policy';
+export { parseRegistryDocument, type RegistryDocument, type WorkerUsage } from './worker/registry-document';
 export { WorkerRegistry } from './worker/worker-registry';
 export {
   WorkerStore,

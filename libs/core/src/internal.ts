@@ -20,6 +20,7 @@ export {
   type HttpRequest,
   type TlsCertificates,
 } from './http/http-endpoint';
+export { isServerUrl } from './http/server-url';
 export { onlyNumber } from './id-service';
 export { isCount, isTime, parseArray, parseObject } from './json';
 export { nearestName } from './nearest-name';
@@ -49,6 +50,7 @@ export {
   whole,
   withDefaults,
 } from './options';
+export { forEachParallel } from './parallel';
 export { PeriodicTask } from './periodic-task';
 export { systemRandom } from './random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
@@ -93,7 +95,14 @@ export {
   type SnowflakeOptions,
   type SnowflakeSnapshot,
 } from './snowflake/snowflake-options';
-export { firstAddress, type HostAddresses, INSTANCE_RULES, isLoopback, processInstance } from './worker/instance';
+export {
+  firstAddress,
+  type HostAddresses,
+  INSTANCE_RULES,
+  isLoopback,
+  processInstance,
+  serverInstance,
+} from './worker/instance';
 export { LeaseHolder } from './worker/lease-holder';
 export { ImportFile, type ImportedWorker } from './worker/import-file';
 export { WorkerFile, type FileRecord } from './worker/worker-file';

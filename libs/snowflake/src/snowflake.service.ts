@@ -7,6 +7,7 @@ import {
   LeafError,
   type Peer,
   type PeriodicTaskSnapshot,
+  type StoredWorker,
   type WorkerRegistry,
   type WorkerUsage,
 } from '@leaf-ids/core';
@@ -92,7 +93,7 @@ export class SnowflakeService {
       new PeriodicTask(name, run, clock, (error) => this.logger.warn(`${what} failed: ${reasonOf(error)}`));
     this.maintenance = task(
       'registry-maintenance',
-      () => this.registry.maintain(),
+      () => this.registry.maintain(options.maintainMs),
       'The maintenance of the worker registry',
     );
     this.windowKeeping = task('worker-windows', () => this.windows.keep(), 'The check of the worker windows');
@@ -143,6 +144,11 @@ export class SnowflakeService {
   /** The running servers that the registry knows. Queries the registry: do not call it per request. */
   peers(): Promise<Peer[]> {
     return this.registry.peers();
+  }
+
+  /** The records of all worker IDs. Queries the registry: do not call it per request. */
+  records(): Promise<StoredWorker[]> {
+    return this.registry.records();
   }
 
   /** Why the worker file replaces the registry; undefined while the registry is reachable. */

@@ -1,7 +1,9 @@
 import type { Instance } from '@leaf-ids/core';
 import type { RegistryOptions } from '@leaf-ids/registry';
 import { ensureBuilt } from '../../support/build';
+import { KubernetesApi } from '../../support/fakes/kubernetes-api';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
+import { startEtcd } from '../../support/servers/etcd';
 import { shiftedClock } from '../../support/servers/faketime';
 import { LeaseHolder } from '../../support/servers/lease-holder';
 import { startMariadb } from '../../support/servers/mariadb';
@@ -19,9 +21,16 @@ const RECYCLE_MARGIN_MS = 60_000;
 const MOMENTS = 100_000;
 const ZOOKEEPER = { name: 'leaf' };
 
+interface SuspendedService {
+  readonly port: number;
+  /** The URL of an empty registry. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+}
+
 interface SuspendedCase {
   readonly name: string;
-  readonly start: () => Promise<{ readonly port: number; createDatabase(): Promise<string>; stop(): Promise<void> }>;
+  readonly start: () => Promise<SuspendedService>;
   /** `fileDirectory` is that of one process: the twins are on two hosts. */
   readonly options: (database: string, fileDirectory: string) => RegistryOptions;
   readonly instance: (round: number) => Instance;
@@ -33,6 +42,14 @@ interface SuspendedCase {
 }
 
 const ANY = { instance: () => TWIN, aheadMs: () => 0, loss: 'LEAF_LEASE_LOST' };
+
+/** One worker, so that the next holder has to take this one. */
+const POOL = {
+  maxWorkerId: 0,
+  loss: 'GIVEN_AWAY',
+  instance: (round: number) => ({ ...TWIN, port: TWIN.port + round }),
+  aheadMs: () => 0,
+};
 
 const CASES: readonly SuspendedCase[] = [
   {
@@ -53,17 +70,49 @@ const CASES: readonly SuspendedCase[] = [
     ...ANY,
   },
   {
+    ...POOL,
     name: 'zk_recycle',
     start: startZookeeper,
-    // One worker, so that the next holder has to take this one.
     options: (address) => ({ strategy: 'zk_recycle', zookeeper: { address }, ...ZOOKEEPER }),
-    maxWorkerId: 0,
-    loss: 'GIVEN_AWAY',
-    instance: (round) => ({ ...TWIN, port: TWIN.port + round }),
     // Not to have to wait for the margin: the clocks may say what they like.
     aheadMs: (round) => round * RECYCLE_MARGIN_MS,
   },
+  {
+    ...POOL,
+    name: 'etcd',
+    start: startEtcdKeys,
+    options: (endpoints) => ({ strategy: 'etcd', etcd: { endpoints }, name: 'leaf' }),
+  },
+  {
+    ...POOL,
+    name: 'kubernetes',
+    start: startLeases,
+    options: (database) => {
+      const { origin: server, searchParams } = new URL(database);
+      const directory = searchParams.get('directory')!;
+      return { strategy: 'kubernetes', kubernetes: { server, directory }, name: 'leaf' };
+    },
+  },
 ];
+
+/** Its keys are removed before each test. */
+async function startEtcdKeys(): Promise<SuspendedService> {
+  const etcd = await startEtcd();
+  const createDatabase = async (): Promise<string> => {
+    await etcd.deleteKeys('/leaf/');
+    return `${etcd.endpoint}/`;
+  };
+  return { port: etcd.port, createDatabase, stop: () => etcd.stop() };
+}
+
+async function startLeases(): Promise<SuspendedService> {
+  const api = await KubernetesApi.start();
+  const createDatabase = (): Promise<string> => {
+    api.wipe();
+    return Promise.resolve(`${api.url}/?directory=${encodeURIComponent(api.directory)}`);
+  };
+  return { port: api.port, createDatabase, stop: () => api.stop() };
+}
 
 beforeAll(() => Promise.all([ensureBuilt(), requireZookeeperClient()]));
 

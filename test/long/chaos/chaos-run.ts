@@ -7,14 +7,16 @@ import { Judge } from './history/judge';
 import { Load } from './load/load';
 import { Books } from './load/recorder';
 import { kindsOf, type Round, rounds } from './schedule';
+import type { CoordinatorKind } from './world/coordinator';
 import type { DatabaseKind } from './world/database';
 import { ChaosWorld } from './world/world';
 
 export interface ChaosOptions {
   readonly database: DatabaseKind;
+  readonly coordinator: CoordinatorKind;
   readonly seed: number;
   readonly minutes: number;
-  /** The kinds of faults; all that there are with this database when left out. */
+  /** The kinds of faults; all that there are with this database and coordinator when left out. */
   readonly kinds?: readonly string[];
   /** Others use this machine at the same time: refusals for want of time are no surprise then. */
   readonly busy: boolean;
@@ -47,7 +49,7 @@ const PROGRESS_MS = 10_000;
 const RECOVERY_LIMIT_MS = 120_000;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
-  const world = await ChaosWorld.start(options.database, options.serverFile, options.folder);
+  const world = await ChaosWorld.start(options.database, options.coordinator, options.serverFile, options.folder);
   try {
     return await new ChaosRun(world, options).play();
   } finally {
@@ -71,8 +73,8 @@ class ChaosRun {
   }
 
   async play(): Promise<ChaosOutcome> {
-    const { database, seed, minutes } = this.options;
-    const wanted = this.options.kinds ?? kindsOf(database);
+    const { database, coordinator, seed, minutes } = this.options;
+    const wanted = this.options.kinds ?? kindsOf(database, coordinator);
     const possible = wanted.filter((kind) => this.world.disks.size > 0 || !kind.startsWith('disk-'));
     const end = minutes * 60_000;
     let played = 0;

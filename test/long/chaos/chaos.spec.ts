@@ -19,6 +19,7 @@ it(
     const say = (): void => undefined;
     const outcome = await runChaos({
       database: DATABASE,
+      coordinator: 'zookeeper',
       seed: SEED,
       minutes: MINUTES,
       busy: true,

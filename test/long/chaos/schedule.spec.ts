@@ -36,9 +36,17 @@ describe('the schedule of a seed', () => {
   });
 
   it('has faults of the pooler where there is one, and all others on each database', () => {
-    const only = KINDS.filter((kind) => !kindsOf('mariadb').includes(kind));
-    expect(kindsOf('postgres')).toEqual(KINDS);
+    const postgres = kindsOf('postgres', 'zookeeper');
+    const only = postgres.filter((kind) => !kindsOf('mariadb', 'zookeeper').includes(kind));
     expect(only).toEqual(['pooler-kill', 'pooler-suspend']);
+  });
+
+  it('has faults of the coordinator that there is, and all others with each', () => {
+    const [zookeeper, etcd] = [kindsOf('postgres', 'zookeeper'), kindsOf('postgres', 'etcd')];
+    expect(new Set([...zookeeper, ...etcd])).toEqual(new Set(KINDS));
+    const ofEtcd = etcd.filter((kind) => !zookeeper.includes(kind));
+    expect([...new Set(ofEtcd.map((kind) => kind.split('-')[0]))]).toEqual(['etcd', 'kubernetes']);
+    expect(zookeeper.filter((kind) => !etcd.includes(kind)).every((kind) => kind.startsWith('zookeeper-'))).toBe(true);
   });
 
   it('keeps to the kinds that are asked for', () => {

@@ -4,9 +4,11 @@ import { DATABASE_FAULTS, POOLER_FAULTS } from './faults/database-faults';
 import { DISK_FAULTS } from './faults/disk-faults';
 import { EDGE_FAULTS } from './faults/edge-faults';
 import type { Draw, Plan } from './faults/fault';
+import { ETCD_FAULTS } from './faults/etcd-faults';
 import { LOST_HISTORY, ZOOKEEPER_FAULTS } from './faults/fleet-faults';
 import { OPERATOR_FAULTS } from './faults/operator-faults';
 import { SERVER_FAULTS } from './faults/server-faults';
+import type { CoordinatorKind } from './world/coordinator';
 import type { DatabaseKind } from './world/database';
 
 /** Every kind of fault, by the parts that they break. */
@@ -20,15 +22,17 @@ const DRAWS: readonly Draw[] = [
   ...DISK_FAULTS,
   ...OPERATOR_FAULTS,
   ...POOLER_FAULTS,
+  ...ETCD_FAULTS,
 ];
 
 export const KINDS: readonly string[] = DRAWS.map(kindOf);
 
 const OF_POOLER = POOLER_FAULTS.map(kindOf);
 
-/** The kinds of faults that there are with this database. */
-export function kindsOf(database: DatabaseKind): readonly string[] {
-  return database === 'postgres' ? KINDS : KINDS.filter((kind) => !OF_POOLER.includes(kind));
+/** The kinds of faults that there are with this database and coordinator. */
+export function kindsOf(database: DatabaseKind, coordinator: CoordinatorKind): readonly string[] {
+  const missing = coordinator === 'etcd' ? /^zookeeper-/ : /^(etcd|kubernetes)-/;
+  return KINDS.filter((kind) => !missing.test(kind) && (database === 'postgres' || !OF_POOLER.includes(kind)));
 }
 
 /** Share of the rounds in which a second fault begins while the first one lasts. */

@@ -18,7 +18,11 @@ const SESSIONS_EVERY = 6;
 const LIMIT_MS = 5000;
 
 type Side = (edges: Edges) => readonly TcpProxy[];
-const SIDES: readonly Side[] = [({ database }) => [database], ({ zookeeper }) => zookeeper, ({ client }) => [client]];
+const SIDES: readonly Side[] = [
+  ({ database }) => [database],
+  ({ coordinator }) => coordinator,
+  ({ client }) => [client],
+];
 const [DATABASE, ZOOKEEPER] = SIDES as [Side, Side, Side];
 
 /** What makes all servers reconnect, switch, or begin and end something, `round` after `round`. */

@@ -125,8 +125,8 @@ export class EnduranceWorld {
       LEAF_DATA_DIR: data,
       LEAF_DATABASE_URL: `mysql://root@${HOST}:${edges.database.port}${database.pathname}`,
       LEAF_SNOWFLAKE_REGISTRY: registry,
-      ...(edges.zookeeper.length > 0 && {
-        LEAF_ZOOKEEPER: edges.zookeeper.map((proxy) => `${HOST}:${proxy.port}`).join(','),
+      ...(edges.coordinator.length > 0 && {
+        LEAF_ZOOKEEPER: edges.coordinator.map((proxy) => `${HOST}:${proxy.port}`).join(','),
       }),
     };
     const program = [join(this.root, 'dist/apps/leaf-server/src/main.js')];

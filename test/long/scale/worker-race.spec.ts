@@ -1,10 +1,14 @@
-import { SystemClock } from '@leaf-ids/core';
+import { SystemClock, type WorkerStore } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { POOL_WORKERS } from '@leaf-ids/persistence';
+import { EtcdClient } from '../../../libs/registry/src/stores/etcd/etcd-client';
+import { EtcdWorkerStore } from '../../../libs/registry/src/stores/etcd/etcd-store';
+import { KubernetesClient } from '../../../libs/registry/src/stores/kubernetes/kubernetes-client';
+import { KubernetesWorkerStore } from '../../../libs/registry/src/stores/kubernetes/kubernetes-store';
 import { PLAIN } from '../../../libs/registry/src/stores/zookeeper/node-layout';
-import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
 import { raceForAll } from '../../contract/worker-registry.contract';
 import { openSession, zkStore } from '../../services/contract/zk-stores';
+import { KubernetesApi } from '../../support/fakes/kubernetes-api';
 import { startEtcd } from '../../support/servers/etcd';
 import { SERVER_HOSTS, SQLITE_HOST, WorkerTables } from '../../support/servers/worker-databases';
 import { WorkerWorld } from '../../support/servers/worker-processes';
@@ -12,6 +16,8 @@ import { startZookeeper } from '../../support/servers/zookeeper';
 
 /** All workers of the default layout. */
 const WORKERS = 1024;
+/** For requests of all of them at once. */
+const CALL_MS = 60_000;
 const reset = (): Promise<void> => Promise.resolve();
 
 it.each([SQLITE_HOST, ...SERVER_HOSTS])(`a pool in %s gives each of ${WORKERS} servers a worker`, async (_, start) => {
@@ -33,13 +39,34 @@ it(`a pool in ZooKeeper gives each of ${WORKERS} servers a worker`, async () => 
   await server.stop();
 });
 
-it(`a pool in etcd gives each of ${WORKERS} servers a worker`, async () => {
-  const server = await startEtcd();
-  const options = { strategy: 'etcd', etcd: { endpoints: server.endpoint, timeoutMs: 60_000 }, name: 'leaf' } as const;
-  const context = { clock: new SystemClock(), random: systemRandom, onCloseProblem: () => undefined };
-  const store = () => Promise.resolve(strategyOf(options).create(context).store);
+it.each([
+  ['etcd', startEtcdPool],
+  ['Leases of Kubernetes', startLeases],
+])(`a pool in %s gives each of ${WORKERS} servers a worker`, async (_, start) => {
+  const { open, stop } = await start();
+  const store = () => Promise.resolve(open());
   const world = new WorkerWorld({ exclusive: false, reset, store });
   await raceForAll(world, WORKERS);
   await world.closeAll();
-  await server.stop();
+  await stop();
 });
+
+interface Pool {
+  readonly open: () => WorkerStore;
+  readonly stop: () => Promise<void>;
+}
+
+async function startEtcdPool(): Promise<Pool> {
+  const server = await startEtcd();
+  const options = { endpoints: [new URL(server.endpoint)], callMs: CALL_MS };
+  const open = () => new EtcdWorkerStore(new EtcdClient(options, new SystemClock(), systemRandom), 'leaf');
+  return { open, stop: () => server.stop() };
+}
+
+async function startLeases(): Promise<Pool> {
+  const api = await KubernetesApi.start();
+  const options = { server: new URL(api.url), directory: api.directory, callMs: CALL_MS };
+  const clock = new SystemClock();
+  const open = () => new KubernetesWorkerStore(new KubernetesClient(options, clock), 'leaf', clock);
+  return { open, stop: () => api.stop() };
+}

@@ -8,7 +8,7 @@ import { describeIssuer, type Issuer } from './issuer';
  * Kinds of breaches. Safety: an ID twice, the times of two holders overlapping, a ceiling lowered by a stranger, an ID
  * above its ceiling, at or below its floor, out of order, a record freed though it was extended. Liveness: a lease lost
  * for good, a server that does not issue, a ceiling that stays too high, a newcomer that waits instead of giving way to
- * a live twin.
+ * a live twin, a record that nobody frees.
  */
 export type Breach =
   | 'duplicate'
@@ -22,6 +22,7 @@ export type Breach =
   | 'outage'
   | 'high ceiling'
   | 'waits beside a twin'
+  | 'abandoned'
   | 'error';
 
 export interface Failure {

@@ -1,4 +1,5 @@
 import type { LeafError } from '@leaf-ids/core';
+import { windowOf } from '@leaf-ids/core/internal';
 import { sinceStart } from './conditions';
 import type { SimPlace, WorldParts } from './places';
 import type { SimProcess } from './sim-process';
@@ -37,6 +38,27 @@ export class Liveness {
       'outage',
       `${place.name} has issued nothing for ${Math.round(ms)} ms without a reason: ${refusal?.message}`,
     );
+  }
+
+  /**
+   * R10: at the end of a world, the servers have freed all that was abandoned, even if the one that had the turn has
+   * gone.
+   *
+   * @param writtenAt true milliseconds at which each worker was written last
+   */
+  checkAbandoned(writtenAt: ReadonlyMap<number, number>): void {
+    const { conditions, scheduler, server, places, ledger } = this.world;
+    const { strategy, history, horizonMs, reportMs, timeoutMs, faultyMs } = conditions;
+    const running = places.flatMap(({ process }) => (process?.alive === true ? [process.startedAt] : []));
+    if (strategy !== 'pool' || history || running.length === 0) return;
+    const calmSince = Math.max(faultyMs, Math.min(...running), ...places.map(({ touchedUntil }) => touchedUntil));
+    // Half a horizon until the turn is overdue, a quarter until a server looks, a horizon, and a quarter again.
+    const longestMs = 2.5 * horizonMs + 6 * reportMs + 2 * timeoutMs;
+    for (const { workerId, record } of server.list(undefined)) {
+      const ms = scheduler.now - Math.max(calmSince, writtenAt.get(workerId) ?? 0);
+      if (record.free || windowOf(record) !== undefined || ms <= longestMs) continue;
+      ledger.breach('abandoned', `worker ${workerId} of ${record.leaseId} is in use after ${Math.round(ms)} ms`);
+    }
   }
 
   /** R8: a newcomer beside a twin is refused, or serves. */

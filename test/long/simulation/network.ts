@@ -19,8 +19,6 @@ export class Line {
   cutUntil = 0;
   /** True milliseconds of the newest exchange that failed. */
   failedAt = -1;
-  /** True milliseconds of the newest answer. */
-  answeredAt = -1;
 }
 
 /** A process, as the network sees it. */
@@ -83,7 +81,6 @@ export class Network {
                 caller.crash();
                 return;
               }
-              caller.line.answeredAt = scheduler.now;
               resolve(result);
             },
             caller,

@@ -51,8 +51,8 @@ export interface Surroundings {
   readonly note: Note | undefined;
   storeOf(process: SimProcess): WorkerStore;
   timeSources(): TimeSource[];
-  /** History was lost and the grace has ended since this line was last answered. */
-  missedGrace(line: Line): boolean;
+  /** History was lost and the grace has ended, and something kept its place from registering again. */
+  missedGrace(process: SimProcess): boolean;
   /** The process has ended, by a stop or a crash. */
   ended(process: SimProcess): void;
   /** The process was asked for IDs, and issued or refused them. */
@@ -182,7 +182,9 @@ export class SimProcess implements Caller {
     if (this.around.conditions.clients > 0) {
       void this.windows.keep().catch((error: unknown) => this.failed('keep', error));
     }
-    void this.registry.maintain().catch((error: unknown) => this.failed('maintain', error));
+    void this.registry
+      .maintain(this.around.conditions.reportMs)
+      .catch((error: unknown) => this.failed('maintain', error));
     // Most servers that have lost their worker are restarted; the others are still asked for IDs.
     if (this.lost !== undefined && this.random.chance(0.3)) this.crash();
   }
@@ -197,7 +199,7 @@ export class SimProcess implements Caller {
     this.issuer = {
       ...{ name: this.name, host: place.host, instance: formatInstance(place.instance), leaseId: this.name },
       ...{ workerId, floor, acquiredAt: around.scheduler.now, stoodIn },
-      missedGrace: stoodIn && around.missedGrace(place.line),
+      missedGrace: stoodIn && around.missedGrace(this),
       copied: () => place.copied,
     };
   }

@@ -111,6 +111,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
       return ledger.failure !== undefined || scheduler.now >= end;
     });
     for (const place of this.places) this.liveness.check(place, undefined);
+    this.liveness.checkAbandoned(this.workerWrites);
     return {
       ...{ seed, conditions, schedule: this.schedule, steps: scheduler.steps, tally },
       ...{ faults: this.counts, excused: ledger.excused, failure: ledger.failure },
@@ -148,9 +149,11 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     place.processes.push(place.process);
   }
 
-  missedGrace({ answeredAt }: Line): boolean {
+  missedGrace(process: SimProcess): boolean {
     const { lossAt, server } = this;
-    return lossAt !== undefined && answeredAt < lossAt && server.registry().document?.floor !== undefined;
+    const place = this.places.find((each) => each.process === process);
+    if (lossAt === undefined || place === undefined || server.registry().document?.floor === undefined) return false;
+    return this.wasKept(place) && place.processes.every(({ name }) => !this.wroteSince(name, lossAt));
   }
 
   ended(process: SimProcess): void {
@@ -195,13 +198,22 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     if (Math.max(newest, floor) - Math.min(floor, ...walls) > conditions.maxClockOffsetMs) ledger.clocksApart = true;
     this.clients.floorWritten();
     if (lossAt === undefined) return;
-    for (const { processes, line, touchedUntil } of this.places) {
-      const kept = line.failedAt >= lossAt || line.cutUntil > lossAt || touchedUntil > lossAt;
-      for (const { name, alive, issuer } of processes) {
-        if (!alive || issuer === undefined || !kept) continue;
-        if ((this.leaseWrites.get(name) ?? 0) < lossAt) issuer.missedGrace = true;
+    for (const place of this.places) {
+      if (!this.wasKept(place)) continue;
+      for (const { name, alive, issuer } of place.processes) {
+        if (alive && issuer !== undefined && !this.wroteSince(name, lossAt)) issuer.missedGrace = true;
       }
     }
+  }
+
+  /** Whether something kept a server from the registry after history was lost. */
+  private wasKept({ line, touchedUntil }: SimPlace): boolean {
+    const { lossAt = Infinity } = this;
+    return line.failedAt >= lossAt || line.cutUntil > lossAt || touchedUntil > lossAt;
+  }
+
+  private wroteSince(leaseId: string, lossAt: number): boolean {
+    return (this.leaseWrites.get(leaseId) ?? 0) >= lossAt;
   }
 
   newDirectory(index: number): SimPlace['disk']['directory'] {

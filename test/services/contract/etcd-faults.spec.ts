@@ -5,7 +5,7 @@ import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
 import { inTime, LeaseRig, type LeaseRigOptions, pass, POOL_GRACE_MS, REPORT_MS } from '../../support/fakes/lease-rig';
 import { TcpProxy } from '../../support/http/tcp-proxy';
 import { recovered } from '../../support/recovered';
-import { type EtcdCluster, type EtcdServer, startCluster, startEtcd } from '../../support/servers/etcd';
+import { EtcdCluster, type EtcdServer, startCluster, startEtcd } from '../../support/servers/etcd';
 import { until } from '../../support/until';
 
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
@@ -116,6 +116,24 @@ describe('a member whose answers are lost', () => {
     expect(holder.lease.ceiling).toBe(clock.now() + HORIZON_MS);
   });
 
+  it('has executed the acquisition, which takes one worker ID', async () => {
+    // The registry is past its grace period.
+    await (await rig(server.endpoint, '10.0.0.2').start()).lease.release();
+    const store = open({ endpoints: `http://127.0.0.1:${proxy.port},${server.endpoint}` });
+    const [create, replace] = [store.create.bind(store), store.replace.bind(store)];
+    const lost =
+      <Call extends unknown[], Result>(write: (...call: Call) => Result) =>
+      (...call: Call): Result => {
+        proxy.blackhole('answers');
+        return write(...call);
+      };
+    Object.assign(store, { create: lost(create), replace: lost(replace) });
+    const holder = new LeaseRig(clock, store, { policy: 'pool', maxWorkerId: 2, maxClockOffsetMs: 0 });
+    await bounded(holder.start());
+    const held = (await open({ endpoints: server.endpoint }).list()).filter(({ record }) => !record.free);
+    expect(held.map(({ workerId }) => workerId)).toEqual([holder.workerId]);
+  });
+
   it('compares the clock with that of etcd, to within a second', async () => {
     const [source] = await open({ endpoints: server.endpoint }).timeSources();
     expect(source?.name).toBe(`127.0.0.1:${server.port}`);
@@ -131,7 +149,7 @@ describe('a cluster that lost its data', () => {
 
   it.each([
     ['emptied', (): Promise<() => Promise<void>> => Promise.resolve(() => server.empty())],
-    ['restored from a snapshot', () => server.backUp()],
+    ['restored from a snapshot', () => new EtcdCluster([server]).backUp()],
   ])('%s makes newcomers wait until the holders have registered again', async (_, save) => {
     const early = await rig(server.endpoint, '10.0.0.1').start();
     const loseData = await save();

@@ -207,7 +207,7 @@ describe('a store in ZooKeeper', () => {
     ['unknown-outcome', 'LEAF_REGISTRY_UNREACHABLE'],
   ] as const)('says what %s means, whatever is asked', async (kind, code) => {
     const made = await plain.create(registry, recordOf('10.0.0.7'), 3);
-    session.setData = session.getData = session.children = session.ensurePath = fails(kind);
+    session.setData = session.getData = session.children = session.childrenVersion = session.ensurePath = fails(kind);
     await expect(plain.replace(made!, recordOf('10.0.0.7', { write: 2 }))).rejects.toMatchObject({ code });
     await expect(plain.create(registry, recordOf('10.0.0.7'), 4)).rejects.toMatchObject({ code });
     for (const ask of [plain.list(), plain.read(3), plain.readRegistry(), plain.peers(), plain.timeSources()]) {

@@ -6,7 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { HealthCheck, type HealthCheckResult, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { IdModule, IdService, LeafHealthIndicator } from '@leaf-ids/id';
 import { type Answer, call } from '../../support/http/http';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { until } from '../../support/until';
 

@@ -6,6 +6,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 type Verb = 'list' | 'create' | 'update';
 
@@ -31,10 +32,10 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /**
  * A stand-in for the API server of Kubernetes, for Leases in one namespace. It follows the rules of the real one as they
- * are documented and as they were measured on version 1.36: optimistic locking with `resourceVersion` (409), an update
+ * are documented; `npm run test:kubernetes` compares its answers with those of version 1.36: optimistic locking with `resourceVersion` (409), an update
  * without it (422), a UID as a precondition (409), an update of a missing Lease, which creates it unless there is a
  * UID, invalid fields (400, 422), names in use (409), expired tokens (401), missing rights (403), throttling (429 with
- * `Retry-After`), and pages of a list that expire (410). It has no watches.
+ * `Retry-After`), and pages of a list that expire (410). It has no watches, and no namespaces that are being deleted.
  */
 export class KubernetesApi {
   /** What the service account may do. */
@@ -85,6 +86,10 @@ export class KubernetesApi {
     return `${this.server instanceof TlsServer ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
+  private get root(): string {
+    return `/apis/coordination.k8s.io/v1/namespaces/${this.namespace}/leases`;
+  }
+
   /** Deletes all Leases, as with their namespace, which is then created again. */
   wipe(): void {
     this.leases.clear();
@@ -118,6 +123,12 @@ export class KubernetesApi {
     await rm(this.directory, { recursive: true });
   }
 
+  /** A request for the Leases, without a connection. */
+  ask(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: object }> {
+    const headers = { authorization: `Bearer ${this.token}` };
+    return Promise.resolve(this.answer({ method, url: this.root + path, headers }, JSON.stringify(body)));
+  }
+
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
@@ -135,7 +146,10 @@ export class KubernetesApi {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   }
 
-  private answer({ method, url = '', headers }: IncomingMessage, text: string): Answer {
+  private answer(
+    { method, url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+    text: string,
+  ): Answer {
     if (this.throttled > 0) {
       this.throttled--;
       const retry = { 'retry-after': String(this.retryAfter) };
@@ -143,7 +157,7 @@ export class KubernetesApi {
     }
     if (headers.authorization !== `Bearer ${this.token}`) return refusal(401, 'Unauthorized', 'Unauthorized');
     const { pathname, searchParams } = new URL(url, this.url);
-    const root = `/apis/coordination.k8s.io/v1/namespaces/${this.namespace}/leases`;
+    const root = this.root;
     const name = pathname.startsWith(`${root}/`) ? pathname.slice(root.length + 1) : '';
     const verb = { GET: 'list', POST: 'create', PUT: 'update' }[method ?? ''] as Verb | undefined;
     if (verb === undefined || (pathname !== root && name === '')) {
@@ -162,6 +176,9 @@ export class KubernetesApi {
   private list(query: URLSearchParams): Answer {
     const next = query.get('continue');
     const begun = next === null ? { rest: this.select(query), revision: this.revision } : this.snapshots.get(next);
+    if (begun === undefined && !/^[\da-f-]{36}$/.test(next ?? '')) {
+      return refusal(400, 'BadRequest', 'invalid continue token');
+    }
     if (begun === undefined) {
       return refusal(410, 'Expired', 'The provided continue parameter is too old to display a consistent list result.');
     }
@@ -187,7 +204,7 @@ export class KubernetesApi {
   private create(lease: Lease): Answer {
     const { name, resourceVersion } = lease.metadata;
     if (resourceVersion !== undefined) {
-      return refusal(500, 'InternalError', 'resourceVersion should not be set on objects to be created');
+      return refusal(500, '', 'resourceVersion should not be set on objects to be created');
     }
     if (this.leases.has(name)) return refusal(409, 'AlreadyExists', `leases "${name}" already exists`);
     return this.store(201, { ...lease, metadata: { ...lease.metadata, uid: randomUUID() } });
@@ -197,7 +214,8 @@ export class KubernetesApi {
     const { uid, resourceVersion } = lease.metadata;
     if (lease.metadata.name !== name)
       return refusal(400, 'BadRequest', 'the name of the object does not match the URL');
-    const found = this.leases.get(name)?.metadata;
+    const stored = this.leases.get(name);
+    const found = stored?.metadata;
     if (uid !== undefined && uid !== found?.uid) {
       return refusal(
         409,
@@ -213,7 +231,10 @@ export class KubernetesApi {
     if (resourceVersion !== found.resourceVersion) {
       return refusal(409, 'Conflict', 'the object has been modified; please apply your changes to the latest version');
     }
-    return this.store(200, { ...lease, metadata: { ...lease.metadata, uid: found.uid! } });
+    const written = { ...lease, metadata: { ...lease.metadata, uid: found.uid! } };
+    // A write that changes nothing keeps the version.
+    if (isDeepStrictEqual(written, stored)) return { status: 200, body: written };
+    return this.store(200, written);
   }
 
   private store(status: number, lease: Lease): Answer {
@@ -235,7 +256,10 @@ function invalidity({ metadata, spec = {} }: Lease): Answer | undefined {
   if (renewTime !== undefined && !MICRO_TIME.test(renewTime)) {
     return refusal(400, 'BadRequest', `parsing time "${renewTime}" as "2006-01-02T15:04:05.000000Z07:00"`);
   }
-  if (seconds !== undefined && (!Number.isInteger(seconds) || seconds <= 0 || seconds > 2 ** 31 - 1)) {
+  if (seconds !== undefined && (!Number.isInteger(seconds) || seconds > 2 ** 31 - 1)) {
+    return refusal(400, 'BadRequest', `json: cannot unmarshal number ${seconds} into field of type int32`);
+  }
+  if (seconds !== undefined && seconds <= 0) {
     return refusal(422, 'Invalid', 'spec.leaseDurationSeconds: Invalid value: must be greater than 0');
   }
   const labels = Object.values(metadata.labels ?? {});
@@ -246,6 +270,7 @@ function invalidity({ metadata, spec = {} }: Lease): Answer | undefined {
 }
 
 function refusal(code: number, reason: string, message: string): Answer {
-  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
+  const cause = reason === '' ? {} : { reason };
+  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, ...cause, code };
   return { status: code, body };
 }

@@ -4,12 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { call } from './http';
 import { until } from '../until';
 
-const CHECK_MS = 50;
+/** How servers are checked. */
+export interface HealthChecks {
+  readonly periodMs: number;
+  /** Failed checks in a row after which a server gets no requests. */
+  readonly failures: number;
+}
+
+const CHECKS: HealthChecks = { periodMs: 50, failures: 1 };
 
 interface Upstream {
   readonly port: number;
+  readonly checkedPort: number;
   readonly agent: Agent;
   healthy: boolean;
+  failed: number;
   checking: boolean;
 }
 
@@ -24,13 +33,14 @@ export class RoundRobinProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly checks: NodeJS.Timeout,
+    private readonly timer: NodeJS.Timeout,
+    private readonly maxFailures: number,
   ) {}
 
-  static async start(): Promise<RoundRobinProxy> {
+  static async start({ periodMs, failures }: HealthChecks = CHECKS): Promise<RoundRobinProxy> {
     const server = createServer((incoming, outgoing) => proxy.forward(incoming, outgoing));
-    const checks = setInterval(() => proxy.checkAll(), CHECK_MS);
-    const proxy: RoundRobinProxy = new RoundRobinProxy(server, checks);
+    const timer = setInterval(() => proxy.checkAll(), periodMs);
+    const proxy: RoundRobinProxy = new RoundRobinProxy(server, timer, failures);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return proxy;
@@ -41,8 +51,9 @@ export class RoundRobinProxy {
   }
 
   /** Resolves when the server receives requests. */
-  async add(port: number): Promise<void> {
-    const upstream: Upstream = { port, agent: new Agent({ keepAlive: true }), healthy: false, checking: false };
+  async add(port: number, checkedPort = port): Promise<void> {
+    const agent = new Agent({ keepAlive: true });
+    const upstream: Upstream = { port, checkedPort, agent, healthy: false, failed: 0, checking: false };
     this.upstreams.set(port, upstream);
     await until('a healthy server', () => upstream.healthy);
   }
@@ -53,7 +64,7 @@ export class RoundRobinProxy {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.checks);
+    clearInterval(this.timer);
     for (const port of [...this.upstreams.keys()]) this.remove(port);
     this.server.closeAllConnections();
     this.server.close();
@@ -68,10 +79,13 @@ export class RoundRobinProxy {
 
   private async check(upstream: Upstream): Promise<void> {
     upstream.checking = true;
-    upstream.healthy = await call(upstream.port, '/health/ready').then(
+    const isReady = await call(upstream.checkedPort, '/health/ready').then(
       ({ status }) => status === 200,
       () => false,
     );
+    upstream.failed = isReady ? 0 : upstream.failed + 1;
+    if (isReady) upstream.healthy = true;
+    else if (upstream.failed >= this.maxFailures) upstream.healthy = false;
     upstream.checking = false;
   }
 

@@ -13,6 +13,9 @@ export interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly minProperties?: number;

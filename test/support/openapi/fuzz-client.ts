@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { ADMIN_TOKEN } from '../http/admin';
 import { type Answer, call } from '../http/http';
+import { CLUSTER_TOKEN } from '../servers/cluster-rig';
 import type { ApiContract } from './contract';
 import { BODY_LIMIT, FuzzJudge } from './fuzz-judge';
 import type { FuzzedRequest } from './requests';
@@ -42,10 +43,11 @@ export class FuzzClient {
   }
 
   private async answerTo(request: FuzzedRequest): Promise<Answer | undefined> {
-    const { method, body, token } = request;
+    const { operationId, method, body, token } = request;
+    const valid = operationId === 'serverReport' ? CLUSTER_TOKEN : ADMIN_TOKEN;
     const length = Buffer.byteLength(body?.text ?? '');
     const headers = {
-      ...(token === 'none' ? {} : { authorization: `Bearer ${token === 'valid' ? ADMIN_TOKEN : 'guess'}` }),
+      ...(token === 'none' ? {} : { authorization: `Bearer ${token === 'valid' ? valid : 'guess'}` }),
       ...(body === undefined ? {} : { 'content-type': body.type, 'content-length': length }),
     };
     const sent = call(this.port, this.urlOf(request), {

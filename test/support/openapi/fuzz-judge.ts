@@ -65,11 +65,11 @@ export class FuzzJudge {
   }
 }
 
-/** Settings of a tag that do not go together, with each other or with the row: no schema says so. */
+/** Properties that do not go together, with each other or with what exists: no schema says so. */
 function isContradiction({ operationId }: FuzzedRequest, { status, body }: Answer): boolean {
-  return (
-    ['createTag', 'changeTag'].includes(operationId) && status === 400 && body.includes('The tag cannot be stored')
-  );
+  if (status !== 400) return false;
+  if (operationId === 'orderCluster') return /needs a tag|takes no tag|to confirm it/.test(body);
+  return ['createTag', 'changeTag'].includes(operationId) && body.includes('The tag cannot be stored');
 }
 
 /** As a query says it: a whole number is written in one way only. */

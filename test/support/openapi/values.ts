@@ -3,6 +3,7 @@ import { MAX_ID } from '@leaf-ids/core';
 import type { Schema } from './document';
 
 const DAY_MS = 86_400_000;
+const MOST_ITEMS = 3;
 
 /** Names like the example of a schema: few enough that requests meet one another. */
 export function variantsOf({ example, pattern }: Schema): string[] {
@@ -32,6 +33,10 @@ export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
     const values = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, valueOf(each)]));
     const least = schema.minProperties ?? 0;
     return fc.record(values, { requiredKeys: [...required] }).filter((body) => Object.keys(body).length >= least);
+  }
+  if (type === 'array' && schema.items !== undefined) {
+    const { items, minItems = 0, maxItems = MOST_ITEMS } = schema;
+    return fc.uniqueArray(valueOf(items), { minLength: minItems, maxLength: Math.min(maxItems, MOST_ITEMS) });
   }
   throw new Error(`No values are made for ${JSON.stringify(schema)}.`);
 }

@@ -11,6 +11,7 @@ import { run } from './services';
 
 const START_ATTEMPTS = 3;
 const TOKEN = 'leaf';
+const ETCDCTL = { ...process.env, ETCDCTL_API: '3' };
 const LEADER_LIMIT_MS = 60_000;
 const ANSWER_LIMIT_MS = 2000;
 
@@ -59,22 +60,23 @@ export class EtcdServer extends PrivateServer {
     await this.restart();
   }
 
-  /** Saves a snapshot; the result stops the server, replaces its data with the snapshot and starts it again. */
-  async backUp(): Promise<() => Promise<void>> {
-    const etcdctl = await requireTool('etcdctl');
-    const { name, all } = this.membership;
+  /** Saves a snapshot in a file. */
+  async saveSnapshot(): Promise<string> {
     const file = join(this.directory, `snapshot-${randomBytes(4).toString('hex')}`);
-    const env = { ...process.env, ETCDCTL_API: '3' };
-    await run(etcdctl, ['--endpoints', this.endpoint, 'snapshot', 'save', file], { env });
-    return async () => {
-      await this.kill();
-      await rm(this.dataDirectory, { recursive: true });
-      // With the token of the lost cluster, so that the restored one has the same ID.
-      const urls = ['--initial-cluster', all, '--initial-cluster-token', TOKEN, ...this.peerFlags];
-      const words = ['snapshot', 'restore', file, '--data-dir', this.dataDirectory, '--name', name, ...urls];
-      await run(etcdctl, words, { env });
-      await this.restart();
-    };
+    await run(await requireTool('etcdctl'), ['--endpoints', this.endpoint, 'snapshot', 'save', file], { env: ETCDCTL });
+    return file;
+  }
+
+  /** Replaces the data with a snapshot and starts the server again. */
+  async restore(snapshot: string): Promise<void> {
+    const { name, all } = this.membership;
+    await this.kill();
+    await rm(this.dataDirectory, { recursive: true });
+    // With the token of the lost cluster, so that the restored one has the same ID.
+    const urls = ['--initial-cluster', all, '--initial-cluster-token', TOKEN, ...this.peerFlags];
+    const words = ['snapshot', 'restore', snapshot, '--data-dir', this.dataDirectory, '--name', name, ...urls];
+    await run(await requireTool('etcdctl'), words, { env: ETCDCTL });
+    await this.restart();
   }
 
   /** Stops the server; the result returns its data to what they are now, and starts it. */
@@ -151,6 +153,16 @@ export class EtcdCluster {
       return undefined;
     };
     return until('a leader', look, LEADER_LIMIT_MS);
+  }
+
+  /** Saves a snapshot; the result stops all members, replaces their data with the snapshot and starts them again. */
+  async backUp(): Promise<() => Promise<void>> {
+    const snapshot = await (await this.leader()).saveSnapshot();
+    return async () => {
+      await Promise.all(this.servers.map((server) => server.kill()));
+      await Promise.all(this.servers.map((server) => server.restore(snapshot)));
+      await this.leader();
+    };
   }
 
   async stop(): Promise<void> {

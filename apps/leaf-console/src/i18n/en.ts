@@ -7,6 +7,7 @@ export const en = {
   snowflake: 'Snowflake',
   decoder: 'Decoder',
   tryIt: 'Try it',
+  learn: 'Learn',
   views: 'Views',
   skipToContent: 'Skip to content',
   ready: 'ready',
@@ -28,6 +29,9 @@ export const en = {
   none: 'none',
   unknown: 'unknown',
   off: 'off',
+  loadingView: 'Loading the page …',
+  viewMissing: 'The page could not be loaded. The server may have been upgraded: reload the console.',
+  reloadConsole: 'Reload',
   modeOff: (mode: string) => `The ${mode} mode is off on this server.`,
   noAnswer: 'The server did not respond. The change may have been applied; check before you retry.',
 

@@ -7,6 +7,7 @@ export const zh: Messages = {
   snowflake: '雪花算法',
   decoder: '解码',
   tryIt: '试用',
+  learn: '原理',
   views: '页面',
   skipToContent: '跳到正文',
   ready: '就绪',
@@ -27,6 +28,9 @@ export const zh: Messages = {
   none: '无',
   unknown: '未知',
   off: '关闭',
+  loadingView: '正在加载页面……',
+  viewMissing: '页面无法加载。服务器可能已升级：请重新加载控制台。',
+  reloadConsole: '重新加载',
   modeOff: (mode) => `此服务器未启用${mode}模式。`,
   noAnswer: '服务器没有应答。更改可能已经生效，重试前请先查看。',
 

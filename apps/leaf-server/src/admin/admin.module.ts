@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AdminGuard } from './admin.guard';
 import { Audit } from './audit';
 import { FailureLimit } from '../tokens/failure-limit';
+import { ServerAdmin } from './server-admin';
 import { ServerAdminController } from './server-admin.controller';
 import { TagAdmin } from './tag-admin';
 import { TagAdminController } from './tag-admin.controller';
@@ -10,6 +11,7 @@ import { TakerAdminController } from './taker-admin.controller';
 
 @Module({
   controllers: [TagsController, TagAdminController, ServerAdminController, TakerAdminController],
-  providers: [FailureLimit, AdminGuard, Audit, TagAdmin],
+  providers: [FailureLimit, AdminGuard, Audit, TagAdmin, ServerAdmin],
+  exports: [FailureLimit, Audit, TagAdmin, ServerAdmin],
 })
 export class AdminModule {}

@@ -17,6 +17,7 @@ import { ANY_TAG } from '../openapi/schemas';
 import type { Actor } from './actor';
 import { CurrentActor } from './actor';
 import { AdminOnly } from './admin-only';
+import { ClusterOrder } from './cluster-order';
 import { TagAdmin } from './tag-admin';
 import type * as Bodies from './tag-bodies';
 import { TagResponse } from './tag-rows';
@@ -104,6 +105,7 @@ export class TagAdminController {
   }
 
   @Post(':tag/pause')
+  @ClusterOrder(true)
   @ApiOperation({
     operationId: 'pauseTag',
     summary: 'Pauses a tag on this server',
@@ -119,6 +121,7 @@ export class TagAdminController {
   }
 
   @Post(':tag/resume')
+  @ClusterOrder(true)
   @ApiOperation({ operationId: 'resumeTag', summary: 'Resumes a tag on this server' })
   @ApiParam({ name: 'tag', ...ANY_TAG })
   @ApiResponse({ status: 200, description: 'Done.', type: PauseResponse })

@@ -34,12 +34,17 @@ export class TagAdmin {
     return this.rows().list(page);
   }
 
+  /** With the name of its database, if there are several. */
+  viewOf(row: TagRow): TagView {
+    return viewOfTag(row, this.rows().shardOf(row.tag));
+  }
+
   /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND` */
   async find(tag: string): Promise<TagView> {
     assertTag(tag);
     const row = await this.rows().find(tag);
     if (row === undefined) throw unknownTag(tag);
-    return viewOfTag(row);
+    return this.viewOf(row);
   }
 
   /** @throws LeafError see {@link TagStore.create} */
@@ -48,7 +53,7 @@ export class TagAdmin {
     const { after } = await this.audit.record(by, 'create tag', tag, async () => {
       const row = await this.rows().create({ tag, step, maxId: toBigInt(maxId), max: toBigInt(max), ...settings });
       await this.notify(TAG_ADDED, tag, { tag, kind: kindOf(row) });
-      return { after: viewOfTag(row) };
+      return { after: this.viewOf(row) };
     });
     return after;
   }
@@ -64,9 +69,10 @@ export class TagAdmin {
       );
     }
     const change = { step, maxStep, max: max === null ? null : toBigInt(max), maxId: toBigInt(maxId), description };
-    const { after } = await this.audit.record(by, 'change tag', tag, async () =>
-      toChange(await this.rows().change(tag, change)),
-    );
+    const { after } = await this.audit.record(by, 'change tag', tag, async () => {
+      const rows = await this.rows().change(tag, change);
+      return { before: this.viewOf(rows.before), after: this.viewOf(rows.after) };
+    });
     return after;
   }
 
@@ -76,7 +82,7 @@ export class TagAdmin {
     await this.audit.record(by, 'delete tag', tag, async () => {
       const row = await this.rows().remove(tag);
       await this.notify(TAG_REMOVED, tag, tag);
-      return { before: viewOfTag(row) };
+      return { before: this.viewOf(row) };
     });
   }
 
@@ -115,10 +121,6 @@ export class TagAdmin {
 
 function kindOf({ order, reset, zone, interleave }: TagRow): TagKind {
   return { order, reset, zone, interleave };
-}
-
-function toChange({ before, after }: { before: TagRow; after: TagRow }): { before: TagView; after: TagView } {
-  return { before: viewOfTag(before), after: viewOfTag(after) };
 }
 
 function toBigInt(text: string | undefined): bigint | undefined {

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, IsString, Matches, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { type Interleave, MAX_ID, type TagOrder, type TagReset } from '@leaf-ids/core';
 import { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, MAX_STEP, ORDERS, RESETS } from '@leaf-ids/core/internal';
+import { Omittable } from '../http/responses/omittable';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG } from '../openapi/schemas';
 import { KIND, ZONE_PATTERN } from './tag-rows';
@@ -22,11 +23,6 @@ const LAST_ID = {
   description: `The last ID that the tag can issue, at most ${MAX_ID - 1n}.`,
   example: '999999',
 } as const;
-
-/** The property can be omitted but not null. */
-function Omittable(): PropertyDecorator {
-  return ValidateIf((_body, value) => value !== undefined);
-}
 
 /** The property can be omitted; null removes the setting. */
 function Removable(): PropertyDecorator {

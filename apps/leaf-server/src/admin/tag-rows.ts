@@ -80,6 +80,9 @@ export class TagResponse implements TagView {
   @ApiPropertyOptional(KIND.interleave)
   readonly interleave?: Interleave;
 
+  @ApiPropertyOptional({ description: 'Name of the database that owns the tag; left out if there is only one.' })
+  readonly shard?: string;
+
   @ApiProperty({ maxLength: MAX_DESCRIPTION, description: 'What the tag is for.', example: '' })
   readonly description!: string;
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type TagView, viewOfTag } from '@leaf-ids/core/internal';
+import type { TagView } from '@leaf-ids/core/internal';
 import { JSON_TYPE } from '../http/fast-path';
 import { jsonPages } from '../http/responses/json-stream';
 import { streamBody } from '../http/responses/stream-body';
@@ -26,7 +26,7 @@ export class TagsController {
     const { after, limit } = pageRequest(from, most);
     const { page, last } = cutPage(await this.tags.list({ after, limit: limit + 1 }), limit);
     linkNext(reply, last?.tag, limit);
-    const pieces = jsonPages('[', page, viewOfTag, ']');
+    const pieces = jsonPages('[', page, (row) => this.tags.viewOf(row), ']');
     streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 

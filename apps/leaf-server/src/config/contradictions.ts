@@ -186,7 +186,7 @@ function takerFaults(values: Partial<Resolved>): string[] {
 
 /** A token has one purpose. */
 function sharedTokens(values: Partial<Resolved>): string[] {
-  const names = ['LEAF_TAKER_TOKENS', 'LEAF_WORKER_TOKENS', 'LEAF_ADMIN_TOKEN'] as const;
+  const names = ['LEAF_TAKER_TOKENS', 'LEAF_WORKER_TOKENS', 'LEAF_CLUSTER_TOKEN', 'LEAF_ADMIN_TOKEN'] as const;
   const pairs = names.flatMap((name, index) => names.slice(index + 1).map((other) => [name, other] as const));
   const tokensOf = (name: (typeof names)[number]): string[] => (values[name] ?? []).map(({ token }) => token);
   return pairs

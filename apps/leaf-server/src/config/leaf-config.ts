@@ -23,17 +23,14 @@ import { VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
-export interface TakersConfig {
+export interface TokensConfig {
   readonly tokens: readonly NamedToken[];
   /** Read again when it changes. */
   readonly file: string | undefined;
-  readonly rules: TakerRules;
 }
 
-export interface WorkersConfig {
-  readonly tokens: readonly NamedToken[];
-  /** Read again when it changes. */
-  readonly file: string | undefined;
+export interface TakersConfig extends TokensConfig {
+  readonly rules: TakerRules;
 }
 
 export interface LogConfig {
@@ -80,7 +77,9 @@ export interface LeafConfig {
   /** Undefined: ID requests require no token. */
   readonly takers: TakersConfig | undefined;
   /** Undefined: worker windows are disabled. */
-  readonly workers: WorkersConfig | undefined;
+  readonly workers: TokensConfig | undefined;
+  /** Undefined: this server does not ask the other servers, and does not answer them. */
+  readonly cluster: TokensConfig | undefined;
   readonly log: LogConfig;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLogConfig | undefined;
@@ -218,7 +217,8 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
     takers: takersOf(values),
-    workers: workersOf(values),
+    workers: tokensOf(values.LEAF_WORKER_TOKENS, values.LEAF_WORKER_TOKENS_FILE),
+    cluster: tokensOf(values.LEAF_CLUSTER_TOKEN, values.LEAF_CLUSTER_TOKEN_FILE),
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
     accessLog: accessLogOf(values),
     tracing: tracingOf(values),
@@ -238,7 +238,7 @@ function takersOf({
   return tokens && { tokens, file, rules };
 }
 
-function workersOf({ LEAF_WORKER_TOKENS: tokens, LEAF_WORKER_TOKENS_FILE: file }: Resolved): WorkersConfig | undefined {
+function tokensOf(tokens: readonly NamedToken[] | undefined, file: string | undefined): TokensConfig | undefined {
   return tokens && { tokens, file };
 }
 

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { codeOf } from '@leaf-ids/core/internal';
 
 /** Variables whose value may be in a file instead, which `<name>_FILE` names: a secret that Kubernetes mounts. */
-const IN_FILE = ['LEAF_DATABASE_URL', 'LEAF_ADMIN_TOKEN', 'LEAF_TAKER_TOKENS', 'LEAF_WORKER_TOKENS'] as const;
+const IN_FILE = [
+  'LEAF_DATABASE_URL',
+  'LEAF_ADMIN_TOKEN',
+  'LEAF_TAKER_TOKENS',
+  'LEAF_WORKER_TOKENS',
+  'LEAF_CLUSTER_TOKEN',
+] as const;
 
 export interface SecretFiles {
   /** The environment, with the content of the files as the values of their variables. */

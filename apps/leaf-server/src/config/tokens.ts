@@ -11,7 +11,7 @@ export interface NamedToken {
 }
 
 /** Names of a single token without a name. */
-const DEFAULT_NAMES = { admin: 'admin', taker: 'taker', worker: 'worker' };
+const DEFAULT_NAMES = { admin: 'admin', taker: 'taker', worker: 'worker', cluster: 'cluster' };
 
 /** Size of a generated token. */
 const TOKEN_BYTES = 24;
@@ -48,6 +48,15 @@ export function takerTokens(value: string): NamedToken[] {
  */
 export function workerTokens(value: string): NamedToken[] {
   return parseTokens(value, DEFAULT_NAMES.worker);
+}
+
+/**
+ * Tokens with which the servers of a cluster ask each other, in the same form.
+ *
+ * @throws Error whose message says what is allowed
+ */
+export function clusterTokens(value: string): NamedToken[] {
+  return parseTokens(value, DEFAULT_NAMES.cluster);
 }
 
 function parseTokens(value: string, defaultName: string): NamedToken[] {

@@ -2,7 +2,7 @@ import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from '@leaf-ids/snowflake';
 import { ID_VARIABLES } from './id-variables';
 import { addresses, flag, integer, oneOf, processes, ratio, text } from './parsers';
 import { takerQuotas } from './taker-quotas';
-import { adminTokens, takerTokens, workerTokens } from './tokens';
+import { adminTokens, clusterTokens, takerTokens, workerTokens } from './tokens';
 import { TRACING_VARIABLES } from './tracing-variables';
 import { neverEmpty, variable } from './variable';
 
@@ -144,6 +144,17 @@ export const VARIABLES = {
     DEFAULT_SNOWFLAKE_MODULE_OPTIONS.mostWindows,
     integer(1, 1024),
     'maximum number of worker windows at the same time, and never more than three quarters of the worker IDs, since servers need some',
+  ),
+  LEAF_CLUSTER_TOKEN: variable(
+    undefined,
+    clusterTokens,
+    'token that all servers of a cluster share, in the format of LEAF_ADMIN_TOKEN; of several, a server sends the first and accepts all; default: a server shows only itself in detail',
+    true,
+  ),
+  LEAF_CLUSTER_TOKEN_FILE: variable(
+    undefined,
+    text(/^[^\0]+$/, 'a path'),
+    'file with the value of LEAF_CLUSTER_TOKEN; read again when it changes',
   ),
   LEAF_MAX_CONNECTIONS: variable(
     1000,

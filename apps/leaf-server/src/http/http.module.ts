@@ -1,7 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
 import { OverloadCounts } from './overload/overload-counts';
 import { RequestCounts } from './request-counts';
+import { LastFailure } from './responses/last-failure';
 import { ProblemFilter } from './responses/problem.filter';
 
 /** What HTTP counts ahead of the framework, for every module, and how faults are answered. */
@@ -14,9 +16,14 @@ export class HttpModule {
       providers: [
         { provide: RequestCounts, useValue: requests },
         { provide: OverloadCounts, useValue: overload },
+        {
+          provide: LastFailure,
+          useFactory: ({ httpAdapter }: HttpAdapterHost) => httpAdapter.getInstance<FastifyInstance>().lastFailure,
+          inject: [HttpAdapterHost],
+        },
         { provide: APP_FILTER, useClass: ProblemFilter },
       ],
-      exports: [RequestCounts, OverloadCounts],
+      exports: [RequestCounts, OverloadCounts, LastFailure],
     };
   }
 }

@@ -19,6 +19,6 @@ import { StreamHub } from './stream/stream-hub';
     ...[ServerIdentity, TagViews, TagChangeFeed],
     ...[AggregatedTags, AggregatedMonitor, StreamHub],
   ],
-  exports: [IssueRates, Exhaustion, AggregatedTags],
+  exports: [IssueRates, Exhaustion, PeerWatch, ServerIdentity, AggregatedTags, AggregatedMonitor],
 })
 export class MonitorModule {}

@@ -16,6 +16,7 @@ const GROUPS = {
     'Worker IDs for processes that issue snowflake IDs themselves; they require a token of `LEAF_WORKER_TOKENS`.',
   Tags: 'The rows of `leaf_alloc`. Changes require a token; reads do not.',
   'This server': 'Commands that affect only the server that receives them.',
+  'The cluster': 'All servers in the worker registry, as one of them sees them.',
   Watching: 'Health probes, metrics, monitoring data and the clock.',
   'Java service': 'Routes with the paths of the Java service.',
   Console: 'The web console, which uses the routes above.',

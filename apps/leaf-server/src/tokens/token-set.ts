@@ -17,9 +17,9 @@ export class TokenSet {
 
   constructor(
     tokens: readonly NamedToken[],
-    private readonly clock: Clock,
+    protected readonly clock: Clock,
   ) {
-    this.replace(tokens);
+    this.known = knownOf(tokens);
   }
 
   get names(): readonly string[] {
@@ -29,12 +29,7 @@ export class TokenSet {
   /** Makes these tokens valid, and revokes all others. */
   replace(tokens: readonly NamedToken[]): void {
     for (const token of this.known) token.revoked = true;
-    this.known = tokens.map(({ name, token, expiresAt = Infinity }) => ({
-      name,
-      digest: digestOf(token),
-      expiresAt,
-      revoked: false,
-    }));
+    this.known = knownOf(tokens);
   }
 
   /** Whether a token that {@link find} returned is still valid. */
@@ -67,6 +62,15 @@ export function passwordOf(authorization: string | undefined): string {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization ?? '')?.[1] ?? '';
   const credentials = Buffer.from(encoded, 'base64').toString('latin1');
   return credentials.slice(credentials.indexOf(':') + 1);
+}
+
+function knownOf(tokens: readonly NamedToken[]): KnownToken[] {
+  return tokens.map(({ name, token, expiresAt = Infinity }) => ({
+    name,
+    digest: digestOf(token),
+    expiresAt,
+    revoked: false,
+  }));
 }
 
 function digestOf(text: string): Buffer {

@@ -2,11 +2,16 @@ import { Global, Module } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import { adminTokens, makeToken } from '../config/tokens';
+import { adminTokens, clusterTokens, makeToken } from '../config/tokens';
+import { ClusterTokens } from './cluster-tokens';
 import { TokenFile } from './token-file';
 import { AdminTokens } from './token-set';
 
-/** The admin tokens: the admin API requires one, and the ID routes accept one. */
+const CLUSTER_TOKEN_FILE = Symbol('cluster token file');
+
+/**
+ * The admin tokens: the admin API requires one, and the ID routes accept one. The cluster tokens: other servers send one.
+ */
 @Global()
 @Module({
   providers: [
@@ -21,7 +26,20 @@ import { AdminTokens } from './token-set';
         new TokenFile({ variable: 'LEAF_ADMIN_TOKEN_FILE', kind: 'admin', file, parse: adminTokens }, tokens, clock),
       inject: [LEAF_CONFIG, AdminTokens, Clock],
     },
+    {
+      provide: ClusterTokens,
+      useFactory: ({ cluster }: LeafConfig, clock: Clock) => new ClusterTokens(cluster?.tokens ?? [], clock),
+      inject: [LEAF_CONFIG, Clock],
+    },
+    {
+      provide: CLUSTER_TOKEN_FILE,
+      useFactory: ({ cluster }: LeafConfig, tokens: ClusterTokens, clock: Clock) => {
+        const source = { variable: 'LEAF_CLUSTER_TOKEN_FILE', kind: 'cluster', parse: clusterTokens } as const;
+        return new TokenFile({ ...source, file: cluster?.file }, tokens, clock);
+      },
+      inject: [LEAF_CONFIG, ClusterTokens, Clock],
+    },
   ],
-  exports: [AdminTokens],
+  exports: [AdminTokens, ClusterTokens],
 })
 export class TokensModule {}

@@ -1,13 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsInt, Matches, Max, Min, ValidateIf } from 'class-validator';
+import { IsInt, Matches, Max, Min } from 'class-validator';
 import { HOLDER_PATTERN, WINDOW_MS } from '@leaf-ids/core/internal';
+import { Omittable } from '../http/responses/omittable';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { HOLDER, LAST_TIMESTAMP, LEASE, LEASE_PATTERN, WORKER_ID } from './window-answers';
-
-/** The property can be omitted but not null. */
-function Omittable(): PropertyDecorator {
-  return ValidateIf((_body, value) => value !== undefined);
-}
 
 function IsWindow(): PropertyDecorator {
   const { least, most } = WINDOW_MS;

@@ -91,6 +91,11 @@ export abstract class TagStore {
    * @throws LeafError `LEAF_TAG_NOT_FOUND`
    */
   abstract remove(tag: string): Promise<TagRow>;
+
+  /** The name of the database that owns the tag; undefined (the default) if there is only one. */
+  shardOf(_tag: string): string | undefined {
+    return undefined;
+  }
 }
 
 /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_BODY_INVALID` */

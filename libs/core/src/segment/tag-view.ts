@@ -14,12 +14,14 @@ export interface TagView {
   readonly reset?: TagReset;
   readonly zone?: string;
   readonly interleave?: Interleave;
+  /** Name of the database that owns the tag, if there are several. */
+  readonly shard?: string;
   readonly description: string;
   /** Time of the last change of the row, in ISO 8601. */
   readonly updatedAt: string;
 }
 
-export function viewOfTag(row: TagRow): TagView {
+export function viewOfTag(row: TagRow, shard?: string): TagView {
   const { tag, maxId, step, maxStep, max, order, reset, zone, interleave, description = '', updatedAt } = row;
   return {
     tag,
@@ -31,6 +33,7 @@ export function viewOfTag(row: TagRow): TagView {
     ...(reset === undefined ? {} : { reset }),
     ...(zone === undefined ? {} : { zone }),
     ...(interleave === undefined ? {} : { interleave }),
+    ...(shard === undefined ? {} : { shard }),
     description,
     updatedAt: new Date(updatedAt).toISOString(),
   };

@@ -19,6 +19,11 @@ export function processInstance({ ip, port }: Instance, process: number): Instan
   return { ip: `${ip}#${process}`, port };
 }
 
+/** The server of an instance in the form of {@link formatInstance}: an additional process belongs to that of its address. */
+export function serverInstance(instance: string): string {
+  return instance.replace(/#\d+(?=\]?:\d+$)/, '');
+}
+
 /** The addresses of a host by network interface, as `networkInterfaces()` of Node lists them. */
 export type HostAddresses = ReturnType<typeof networkInterfaces>;
 

@@ -1,4 +1,20 @@
-import { parseObject } from '../json';
+import { isCount, isTime, parseObject } from '../json';
+
+/** How many worker IDs of a registry are used. */
+export interface WorkerUsage {
+  /** Worker IDs that a new server cannot acquire now. */
+  readonly used: number;
+  /** Total number of worker IDs. */
+  readonly most: number;
+}
+
+/** The latest maintenance of a registry. It decides only which server does the next one. */
+export interface MaintenanceTurn {
+  /** Its start by the clock of its server, in Unix milliseconds. */
+  readonly at: number;
+  /** Undefined before the first count. */
+  readonly usage: WorkerUsage | undefined;
+}
 
 /** What a registry records about itself. */
 export interface RegistryDocument {
@@ -23,14 +39,24 @@ export interface RegistryDocument {
    * register again.
    */
   readonly floor: number | undefined;
+  /** Undefined before the first maintenance, and after a write by a version of Leaf that does not know it. */
+  readonly maintained?: MaintenanceTurn | undefined;
 }
 
 /** Parses the document of a registry; undefined for any other text. */
 export function parseRegistryDocument(text: string): RegistryDocument | undefined {
   const found: Partial<Record<keyof RegistryDocument, unknown>> = parseObject(text);
-  const { id, madeAt, strategy, layout, highest, generation, origin, began, floor } = found;
+  const { id, madeAt, strategy, layout, highest, generation, origin, began, floor, maintained } = found;
   const texts = [id, strategy, layout, origin];
   const numbers = [madeAt, highest, generation, began, floor ?? 0];
   if (!texts.every((value) => typeof value === 'string') || !numbers.every(Number.isSafeInteger)) return undefined;
-  return { id, madeAt, strategy, layout, highest, generation, origin, began, floor } as RegistryDocument;
+  const document = { id, madeAt, strategy, layout, highest, generation, origin, began, floor } as RegistryDocument;
+  return { ...document, maintained: parseTurn(maintained) };
+}
+
+function parseTurn(value: unknown): MaintenanceTurn | undefined {
+  const { at, usage } = (value ?? {}) as Partial<Record<keyof MaintenanceTurn, unknown>>;
+  if (!isTime(at)) return undefined;
+  const { used, most } = (usage ?? {}) as Partial<Record<keyof WorkerUsage, unknown>>;
+  return { at, usage: isCount(used) && isCount(most) ? { used, most } : undefined };
 }

@@ -1,4 +1,4 @@
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
 import { LeaseRig, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import type { StoredRegistry } from './worker-store';

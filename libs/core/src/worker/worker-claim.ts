@@ -175,7 +175,8 @@ export class WorkerClaim {
       if (relation === 'ours') return this.adopted(current);
       // A pool assigns a worker to another server when its ceiling has passed.
       if (relation === 'another' && !this.context.exclusive) return undefined;
-      throw this.lost(relation);
+      // In the grace period nobody has acquired the worker ID: a record that is gone was deleted with the registry.
+      if (relation !== 'gone' || open.document.floor !== undefined) throw this.lost(relation);
     }
     if (relation === 'another' || (relation === 'gone' && this.isImported) || !this.mayRegister()) return undefined;
     // The record may lack our latest writes: never lower its ceiling.

@@ -1,6 +1,6 @@
 import type { Instance } from './instance';
 import { InMemoryWorkerFile } from '../../../../test/support/fakes/in-memory-worker-file';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
 import { FIXED_GRACE_MS, givenTwice, LeaseRig, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import type { StoredWorker } from './worker-store';

@@ -1,4 +1,4 @@
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
 import { LeaseRig, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import { isSameHistory, RegistryMemory } from './registry-memory';
@@ -71,6 +71,28 @@ it('A failover between two reads of the registry does not lose the lease', async
   expect(one.losses).toEqual([]);
   expect(one.registeredAgain).toEqual([0]);
 });
+
+it.each(['fixed', 'pool'] as const)(
+  'A record in a %s registry that is deleted in the grace period is registered again, and after it the lease is lost',
+  async (policy) => {
+    const clock = new FakeClock(START);
+    const workers = new InMemoryWorkers();
+    const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { policy, horizonMs: 3_600_000 }).start();
+    const { workerId } = one;
+    workers.wipe();
+    for (let deletion = 0; deletion < 2; deletion++) {
+      await one.report();
+      workers.records.clear();
+    }
+    await one.report();
+    expect([one.registeredAgain, one.losses]).toEqual([[workerId, workerId, workerId], []]);
+    expect(workers.records.get(workerId!)?.record.ceiling).toBe(one.lease.ceiling);
+    while (workers.document?.floor === undefined) await pass([one], clock, REPORT_MS);
+    workers.records.clear();
+    await one.report();
+    expect(one.losses).toMatchObject([{ code: 'LEAF_LEASE_LOST' }]);
+  },
+);
 
 describe('A registry that loses its history twice', () => {
   it('distinguishes two failovers to copies of the same age', async () => {

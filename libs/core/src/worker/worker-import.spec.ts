@@ -1,5 +1,5 @@
 import { InMemoryWorkerFile } from '../../../../test/support/fakes/in-memory-worker-file';
-import { InMemoryWorkers, InMemoryWorkerStore } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
 import { givenTwice, LeaseRig, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import { defaultLayout } from '../snowflake/bit-layout';

@@ -1,4 +1,4 @@
-import { InMemoryWorkers, InMemoryWorkerStore, type Line } from '../../../../test/support/fakes/in-memory-worker-store';
+import { InMemoryWorkers, InMemoryWorkerStore, type Line } from '../testing/in-memory-worker-store';
 import {
   FIXED_GRACE_MS,
   givenTwice,

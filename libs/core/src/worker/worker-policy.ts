@@ -1,5 +1,6 @@
 import type { RandomSource } from '../random';
 import type { Instance } from './instance';
+import type { WorkerUsage } from './registry-document';
 import type { StoredWorker, WorkerStore } from './worker-store';
 
 /** The next candidate: a record to replace, or a worker ID to create (`undefined`: the next number of the store). */
@@ -18,14 +19,6 @@ export interface ChoiceContext {
   /** Whether this server's clock was compared with others and is correct. */
   readonly clockCompared: boolean;
   readonly random: RandomSource;
-}
-
-/** How many worker IDs of a registry are used. */
-export interface WorkerUsage {
-  /** Worker IDs that a new server cannot acquire now. */
-  readonly used: number;
-  /** Total number of worker IDs. */
-  readonly most: number;
 }
 
 export interface GraceOptions {

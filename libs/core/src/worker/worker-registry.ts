@@ -6,14 +6,14 @@ import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
-import { type RegistryHistory, RegistryMemory } from './registry-memory';
+import type { RegistryDocument, WorkerUsage } from './registry-document';
+import { RegistryMaintenance } from './registry-maintenance';
+import { RegistryMemory } from './registry-memory';
 import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRule } from './registry-options';
 import { type AcquisitionContext, WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
 import { importWorker } from './worker-import';
-import type { WorkerUsage } from './worker-policy';
 import type { Peer, StoredWorker } from './worker-store';
-import { windowOf } from './window-holder';
 
 /** Assumed maximum offset between clocks that are not compared, in milliseconds. */
 const DEFAULT_CLOCK_OFFSET_MS = 5000;
@@ -45,10 +45,7 @@ export class WorkerRegistry {
   clockCheck: ClockCheck | undefined;
 
   private readonly claims: ClaimContext;
-  /** The version of each record in use, and when it was first read, in monotonic milliseconds. */
-  private readonly unchanged = new Map<number, { readonly version: string; readonly at: number }>();
-  private lookedAt = -Infinity;
-  private lastUsage: WorkerUsage | undefined;
+  private readonly maintenance: RegistryMaintenance;
   private compared: ComparedClock | undefined;
 
   constructor(
@@ -62,6 +59,7 @@ export class WorkerRegistry {
     this.description = `${name} (${store.description})`;
     const graceMs = remembers ? 0 : policy.graceMs({ ...options, maxClockOffsetMs });
     const memory = new RegistryMemory(store, clock, { strategy: name, layout, graceMs, maxClockOffsetMs, newId });
+    this.maintenance = new RegistryMaintenance(parts, options);
     const { description } = this;
     const { exclusive } = policy;
     const compareClock = (holder: LeaseHolder): Promise<unknown> => this.compareClock(holder);
@@ -106,7 +104,7 @@ export class WorkerRegistry {
   }
 
   /** The current history, which starts now if there is none. @throws LeafError as {@link RegistryMemory.open} */
-  async history(): Promise<RegistryHistory> {
+  async history(): Promise<RegistryDocument> {
     return (await this.claims.memory.open()).document;
   }
 
@@ -189,27 +187,14 @@ export class WorkerRegistry {
     await this.parts.store.replace(stored, { ...record, write: record.write + 1, ceiling, free: true });
   }
 
-  /**
-   * Frees records that have not changed for a horizon, by our monotonic clock, and counts the worker IDs in use. Safe
-   * if several servers run it concurrently, or one is suspended. Reads all records at most four times per horizon.
-   *
-   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
-   */
-  async maintain(): Promise<void> {
-    const { store, policy, clock } = this.parts;
-    const now = clock.monotonic();
-    if (now < this.lookedAt + this.options.horizonMs / 4) return;
-    const records = await store.list();
-    this.lookedAt = now;
-    this.lastUsage = policy.usage(records, this.options.maxWorkerId, clock.now());
-    if (policy.exclusive) return;
-    const abandoned = records.filter((stored) => this.isAbandoned(stored, now));
-    await Promise.all(abandoned.map((stored) => store.replace(stored, { ...stored.record, free: true })));
+  /** See {@link RegistryMaintenance.run}. */
+  maintain(everyMs?: number): Promise<void> {
+    return this.maintenance.run(everyMs);
   }
 
-  /** The worker IDs in use, as last counted. */
+  /** The worker IDs in use, as last counted by this or another server. */
   get usage(): WorkerUsage | undefined {
-    return this.lastUsage;
+    return this.maintenance.usage;
   }
 
   peers(): Promise<Peer[]> {
@@ -257,16 +242,5 @@ export class WorkerRegistry {
     const sources = (await store.timeSources()).filter(({ name }) => name !== own);
     this.clockCheck = await checkClock(sources, clock, { maxOffsetMs, limitMs: PEER_LIMIT_MS });
     return this.clockCheck.answered > 0 || sources.length === 0;
-  }
-
-  /** R10: uses our monotonic clock, never a wall clock. A window is valid without a report for its whole length. */
-  private isAbandoned({ workerId, version, record }: StoredWorker, now: number): boolean {
-    if (windowOf(record) !== undefined && record.ceiling >= this.parts.clock.now()) return false;
-    const seen = this.unchanged.get(workerId);
-    if (seen?.version !== version) {
-      this.unchanged.set(workerId, { version, at: now });
-      return false;
-    }
-    return !record.free && now - seen.at >= this.options.horizonMs;
   }
 }

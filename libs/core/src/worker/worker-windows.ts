@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/clock';
 import { forEachParallel } from '../parallel';
 import type { Instance } from './instance';
+import type { RegistryDocument } from './registry-document';
 import {
   asConflict,
   leaseBusy,
@@ -149,8 +150,8 @@ export class WorkerWindows {
   }
 
   /**
-   * R5: if the registry has lost its history, registers the windows again that this server has written. Run it every
-   * report interval.
+   * R5: if the registry has lost its history, registers the windows again that this server has written, also those whose
+   * records are deleted in the grace period. Run it every report interval.
    *
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
@@ -159,7 +160,10 @@ export class WorkerWindows {
     for (const [lease, { endsAt }] of this.held) if (endsAt < now) this.held.delete(lease);
     if (this.held.size === 0) return;
     const history = await this.registry.history();
-    const lost = [...this.held].filter(([, { claim }]) => !claim.isOf(history));
+    const present = isYoung(history) ? (await this.registry.records()).map(({ workerId }) => workerId) : undefined;
+    const lost = [...this.held].filter(
+      ([, { claim }]) => !claim.isOf(history) || present?.includes(claim.workerId) === false,
+    );
     // Those that last longest first: if the grace period is too short for all, the others end soon.
     lost.sort(([, a], [, b]) => b.endsAt - a.endsAt);
     await forEachParallel(lost, REGISTRATIONS, ([lease, held]) => this.inTurn(lease, () => this.register(lease, held)));
@@ -173,8 +177,9 @@ export class WorkerWindows {
   /** @returns whether the window was recorded; if not, the caller may still use it to its end */
   private async record({ holder, claim }: Holding, until: number): Promise<boolean> {
     if ((await claim.extend(until).catch(unlessLost)) === true) return true;
+    const history = await this.registry.history();
     // The history was lost, and another holder was faster or the window is about to end.
-    if (!claim.isOf(await this.registry.history())) await this.registry.reserve(claim.workerId, claim.ceiling, holder);
+    if (!claim.isOf(history) || isYoung(history)) await this.registry.reserve(claim.workerId, claim.ceiling, holder);
     this.held.delete(holder.lease);
     return false;
   }
@@ -208,14 +213,15 @@ export class WorkerWindows {
 
   /**
    * The window of a request whose answer was lost. If it was acquired before the registry lost its history, another
-   * holder may have the worker ID: it stays reserved, and nobody uses it.
+   * holder may have the worker ID: it stays reserved, and nobody uses it. So do all but the window that ends last: they
+   * are of earlier requests whose writes were applied late.
    */
   private async findUnanswered(lease: string): Promise<Holding | undefined> {
-    const [first, second] = await this.windowsOf(lease);
-    if (second !== undefined) throw leaseBusy(lease);
-    if (first === undefined) return undefined;
-    if (await this.registry.isOfThisHistory(first.from - 1)) return this.resume(first);
-    await this.registry.withdraw(first.stored, first.until);
+    const [last, ...others] = (await this.windowsOf(lease)).sort((a, b) => b.until - a.until);
+    if (last === undefined) return undefined;
+    for (const { stored, until } of others) await this.registry.withdraw(stored, until);
+    if (await this.registry.isOfThisHistory(last.from - 1)) return this.resume(last);
+    await this.registry.withdraw(last.stored, last.until);
     return undefined;
   }
 
@@ -266,6 +272,11 @@ export class WorkerWindows {
       if (this.turns.get(lease) === turn) this.turns.delete(lease);
     }
   }
+}
+
+/** Whether holders may still register again (R5). */
+function isYoung({ floor }: RegistryDocument): boolean {
+  return floor === undefined;
 }
 
 /** The windows that are not released. */

@@ -74,6 +74,10 @@ export class ShardedTagStore extends TagStore {
     return owner.stores.tags.createAbove(tag, deleted);
   }
 
+  override shardOf(tag: string): string {
+    return this.shards.of(tag).name;
+  }
+
   /** Changes an interleaved tag in every database that has a share of it. */
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
     const owner = this.shards.of(tag);

@@ -61,6 +61,30 @@ export const MUTATIONS = [
     sign: /● .*is not carried out in a ZooKeeper that was emptied since/,
   },
   {
+    rule: 'etcd, kubernetes: a write that was sent twice is not read back',
+    edits: [
+      {
+        file: 'libs/registry/src/stores/shared/pool-store.ts',
+        find: 'const current = repeated ? await this.read(workerId) : undefined;',
+        replace: 'const current = undefined as StoredWorker | undefined;',
+      },
+    ],
+    prove: ['jest', 'test/contract/kubernetes-workers.spec.ts', '-t', 'whose answer was lost'],
+    sign: /● .*recognizes a write whose answer was lost, and does not write it again/,
+  },
+  {
+    rule: 'kubernetes: a replacement does not name the UID',
+    edits: [
+      {
+        file: 'libs/registry/src/stores/kubernetes/lease-object.ts',
+        find: "return { uid: uid ?? '-', resourceVersion: resourceVersion ?? '1' };",
+        replace: "return { ...(uid === '' && { uid }), resourceVersion: resourceVersion ?? '1' };",
+      },
+    ],
+    prove: ['jest', 'test/contract/kubernetes-workers.spec.ts', '-t', 'that was deleted'],
+    sign: /● .*does not create a Lease again that was deleted/,
+  },
+  {
     rule: 'snowflake: a start does not look at what was reserved before',
     edits: [
       {

@@ -36,10 +36,21 @@ const EDGES: readonly Edge[] = [
   {
     name: 'zookeeper',
     servers: ['a', 'b', 'c', 'd'],
-    proxies: ({ edges }) => edges.zookeeper,
+    proxies: ({ edges }) => edges.coordinator,
     codes: { segment: [], snowflake: [] },
   },
 ];
+
+/** Of the servers on etcd and on Kubernetes. */
+const ETCD_EDGES: readonly Edge[] = (
+  [
+    ['etcd', ['a', 'b']],
+    ['kubernetes', ['c']],
+  ] as const
+).map(([name, servers]) => ({
+  ...{ name, servers, proxies: ({ edges }: LeafProcess) => edges.coordinator },
+  codes: { segment: [], snowflake: [] },
+}));
 
 const DELAY_MS = 300;
 
@@ -77,4 +88,7 @@ function broken(edge: Edge, { name, holdMs: [least, most], apply }: Break): Draw
   };
 }
 
-export const EDGE_FAULTS: readonly Draw[] = EDGES.flatMap((edge) => BREAKS.map((how) => broken(edge, how)));
+const breaksOf = (edge: Edge): Draw[] => BREAKS.map((how) => broken(edge, how));
+
+export const EDGE_FAULTS: readonly Draw[] = EDGES.flatMap(breaksOf);
+export const ETCD_EDGE_FAULTS: readonly Draw[] = ETCD_EDGES.flatMap(breaksOf);

@@ -10,7 +10,8 @@ function zookeeperFault(kind: string, holdMs: readonly [number, number], many: n
     holdMs: duration(random, ...holdMs),
     outlastsBuffers: false,
     detail: '',
-    arm: ({ ensemble }) => {
+    arm: ({ coordinator }) => {
+      const { ensemble } = coordinator;
       let down: typeof ensemble.servers = [];
       return {
         async begin() {
@@ -40,7 +41,7 @@ const EMPTIED_MS = [GRACE_MS + 2 * REPORT_MS, GRACE_MS + 4 * REPORT_MS] as const
  * A registry forgets everything while its servers run. They register again at their next report; one that cannot,
  * because something else has befallen it, acquires another worker.
  */
-function emptied(kind: string, parts: readonly string[], empty: (world: ChaosWorld) => Promise<void>): Draw {
+export function emptied(kind: string, parts: readonly string[], empty: (world: ChaosWorld) => Promise<void>): Draw {
   return (random): Plan => ({
     kind,
     parts,
@@ -60,7 +61,7 @@ function emptied(kind: string, parts: readonly string[], empty: (world: ChaosWor
  * Servers of one registry whose clocks differ by hours may not lose its history: docs/operations.md, "What remains".
  * Those behind are set to the clock of the one ahead, and have reported by it.
  */
-async function alignClocks(world: ChaosWorld): Promise<void> {
+export async function alignClocks(world: ChaosWorld): Promise<void> {
   const clocks = SHARING.map((name) => serverOf(world, name).clock);
   const aheadMs = Math.max(...clocks.map((clock) => clock.aheadMs));
   await Promise.all(clocks.map((clock) => clock.advanceTo(aheadMs)));

@@ -9,7 +9,6 @@ import { TagChanger } from './tag-changer';
 const CLIENT_PACE_MS = 20;
 const CALLER_PACE_MS = 40;
 const SEGMENT_CLIENTS = 2;
-const CLIENT_REGISTRY = 'zk_normal';
 
 /** All callers of a run. */
 export class Load {
@@ -24,9 +23,10 @@ export class Load {
       const recorder = new Recorder(books, `client ${i + 1}`, 'segment', undefined);
       this.clients.push(new FleetClient(servers, recorder, segmentCalls(tags), CLIENT_PACE_MS));
     }
-    const fleet = servers.filter(({ registry }) => registry === CLIENT_REGISTRY);
+    const { registry } = servers[0]!;
+    const fleet = servers.filter((server) => server.registry === registry);
     const recorder = new Recorder(books, `client ${SEGMENT_CLIENTS + 1}`, 'snowflake', undefined);
-    this.clients.push(new FleetClient(fleet, recorder, snowflakeCalls(CLIENT_REGISTRY), CLIENT_PACE_MS));
+    this.clients.push(new FleetClient(fleet, recorder, snowflakeCalls(registry), CLIENT_PACE_MS));
     for (const server of servers) {
       for (const mode of ['segment', 'snowflake'] as const) {
         const own = new Recorder(books, `caller of ${server.name}`, mode, server);

@@ -1,4 +1,3 @@
-import type { DatabaseKind } from '../world/database';
 import type { Summary } from './summary';
 import { changesOf, percent, rowsOf } from './tables';
 
@@ -19,9 +18,9 @@ export function markdownOf(summary: Summary): string {
   ].join('\n');
 }
 
-/** `document` with the table between the two marks of the database replaced. */
-export function withTable(document: string, database: DatabaseKind, table: string): string {
-  const [opening, closing] = [`<!-- chaos run on ${database}: begin -->`, `<!-- chaos run on ${database}: end -->`];
+/** `document` with the table between the two marks of the place replaced. */
+export function withTable(document: string, place: string, table: string): string {
+  const [opening, closing] = [`<!-- chaos run on ${place}: begin -->`, `<!-- chaos run on ${place}: end -->`];
   const [begin, end] = [document.indexOf(opening), document.indexOf(closing)];
   if (begin < 0 || end < begin) throw new Error(`The document has no ${opening} … ${closing}`);
   return `${document.slice(0, begin + opening.length)}\n\n${table}\n\n${document.slice(end)}`;

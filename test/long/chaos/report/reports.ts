@@ -5,16 +5,15 @@ import type { ChaosOutcome } from '../chaos-run';
 import { markdownOf, withTable } from './markdown';
 import type { Summary } from './summary';
 import { changesOf, percent, rowsOf } from './tables';
-import type { DatabaseKind } from '../world/database';
 import { targetsOf } from './targets';
 import { drawTimeline } from './timeline-svg';
 
 const REPORT = 'report.json';
 const DOCUMENT = 'docs/reliability.md';
 
-/** Where the reports and logs of a database and seed are, in the directory of this repository. */
-export function folderOf(database: DatabaseKind, seed: number): string {
-  const folder = join(process.cwd(), 'node_modules/.cache/leaf-chaos', database, String(seed));
+/** Where the reports and logs of a place and seed are, in the directory of this repository. */
+export function folderOf(place: string, seed: number): string {
+  const folder = join(process.cwd(), 'node_modules/.cache/leaf-chaos', place, String(seed));
   mkdirSync(folder, { recursive: true });
   return folder;
 }
@@ -27,7 +26,7 @@ export function writeReports(folder: string, summary: Summary, outcome: ChaosOut
     return { kind, detail, holdMs, paired, beganAt, endedAt, recoveredAt, recoveryMs, lastTrouble };
   });
   writeFileSync(join(folder, REPORT), `${JSON.stringify({ ...summary, records }, undefined, 2)}\n`);
-  writeFileSync(join(folder, 'timeline.svg'), drawTimeline(outcome, `${summary.database}, seed ${summary.seed}`));
+  writeFileSync(join(folder, 'timeline.svg'), drawTimeline(outcome, `${summary.place}, seed ${summary.seed}`));
   writeFileSync(join(folder, 'summary.md'), `${markdownOf(summary)}\n`);
 }
 
@@ -36,14 +35,14 @@ export function writeReports(folder: string, summary: Summary, outcome: ChaosOut
  *
  * @throws Error when no run of this seed has been kept
  */
-export function writeDocument(database: DatabaseKind, seed: number): string {
-  const file = join(folderOf(database, seed), REPORT);
-  const command = `npm run chaos -- --database ${database} --seed ${seed}`;
-  if (!existsSync(file)) throw new Error(`No run of seed ${seed} on ${database} is kept. First: ${command}`);
+export function writeDocument(place: string, seed: number): string {
+  const file = join(folderOf(place, seed), REPORT);
+  if (!existsSync(file))
+    throw new Error(`There is no report of seed ${seed} on ${place}. Run the same command without --write-docs first.`);
   const summary = JSON.parse(readFileSync(file, 'utf8')) as Summary;
-  writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), database, markdownOf(summary)));
+  writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), place, markdownOf(summary)));
   const { date, seconds, faults } = summary;
-  return `${DOCUMENT} has the table of the run of ${date} on ${database} now: ${Math.round(seconds)} s, ${faults} faults.`;
+  return `${DOCUMENT} has the table of the run of ${date} on ${place} now: ${Math.round(seconds)} s, ${faults} faults.`;
 }
 
 /** The summary of a run for a terminal. */

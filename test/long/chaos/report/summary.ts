@@ -2,7 +2,6 @@ import type { ChaosOutcome } from '../chaos-run';
 import type { FaultRecord } from '../history/fault-record';
 import type { Duplicate } from '../history/history';
 import { PLUS, type Tally } from '../history/judge';
-import type { DatabaseKind } from '../world/database';
 import { availability, type Share, type Slots } from '../history/slots';
 
 /** Shares are from 0 to 1. */
@@ -21,7 +20,8 @@ export interface KindSummary {
 }
 
 export interface Summary {
-  readonly database: DatabaseKind;
+  /** The database and the coordinator. */
+  readonly place: string;
   readonly seed: number;
   readonly date: string;
   readonly seconds: number;
@@ -53,7 +53,7 @@ interface Window {
   readonly to: number;
 }
 
-export function summarize(database: DatabaseKind, seed: number, outcome: ChaosOutcome): Summary {
+export function summarize(place: string, seed: number, outcome: ChaosOutcome): Summary {
   const { books, durationMs, rounds, tagChanges, failedStarts, impossible, stuck } = outcome;
   const { history, judge, clients } = books;
   const duplicates = history.duplicates();
@@ -65,7 +65,7 @@ export function summarize(database: DatabaseKind, seed: number, outcome: ChaosOu
   const long = judge.records.filter(({ plan }) => plan.outlastsBuffers).map((record) => windowOf(record, durationMs));
   const calls = Object.values({ ...clients }).concat(Object.values(books.callers));
   return {
-    database,
+    place,
     seed,
     date: new Date().toISOString(),
     seconds: Math.round(durationMs / 1000),

@@ -5,23 +5,23 @@ export interface Edges {
   /** From its callers, and from the other servers that ask for its time. */
   readonly client: TcpProxy;
   readonly database: TcpProxy;
-  /** One for each server of the ensemble; none when it does not use ZooKeeper. */
-  readonly zookeeper: readonly TcpProxy[];
+  /** One for each member; none when it does not use a coordinator. */
+  readonly coordinator: readonly TcpProxy[];
 }
 
 export async function openEdges(
   host: string,
   port: number,
   databasePort: number,
-  zookeeperPorts: readonly number[],
+  coordinatorPorts: readonly number[],
 ): Promise<Edges> {
   return {
     client: await TcpProxy.start(port, host),
     database: await TcpProxy.start(databasePort),
-    zookeeper: await Promise.all(zookeeperPorts.map((zookeeperPort) => TcpProxy.start(zookeeperPort))),
+    coordinator: await Promise.all(coordinatorPorts.map((memberPort) => TcpProxy.start(memberPort))),
   };
 }
 
-export async function closeEdges({ client, database, zookeeper }: Edges): Promise<void> {
-  await Promise.all([client, database, ...zookeeper].map((proxy) => proxy.stop()));
+export async function closeEdges({ client, database, coordinator }: Edges): Promise<void> {
+  await Promise.all([client, database, ...coordinator].map((proxy) => proxy.stop()));
 }

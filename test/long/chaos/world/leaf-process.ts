@@ -6,7 +6,7 @@ import type { DataDirectory } from './data-directory';
 import type { Edges } from './edges';
 import type { ServerClock } from './server-clock';
 
-export type RegistryKind = 'zk_normal' | 'zk_recycle' | 'mysql' | 'database';
+export type RegistryKind = 'zk_normal' | 'zk_recycle' | 'etcd' | 'kubernetes' | 'mysql' | 'database';
 
 export interface LeafProcessOptions {
   /** One letter. */

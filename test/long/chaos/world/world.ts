@@ -5,8 +5,7 @@ import { ADMIN_TOKEN } from '../../../support/http/admin';
 import { freePort } from '../../../support/free-port';
 import { guarded } from '../../../support/servers/private-server';
 import { until } from '../../../support/until';
-import { startEnsemble, type ZookeeperEnsemble } from '../../../support/servers/zookeeper';
-import { requireZookeeperClient } from '../../../support/servers/zookeeper-client';
+import { Coordinator, type CoordinatorKind } from './coordinator';
 import { DataDirectory } from './data-directory';
 import { Database, type DatabaseKind, PASSING_TAGS, TAGS } from './database';
 import { Disk, unmountLeftBehind } from './disk';
@@ -30,9 +29,8 @@ export const LEASE_TTL_MS = 30_000;
 /** How long newcomers wait in a young registry at most, with what is assumed of clocks that nobody compares. */
 export const GRACE_MS = HORIZON_MS + 5000;
 export const REPORT_MS = 1000;
-/** By the names of the servers. */
-const REGISTRIES: readonly RegistryKind[] = ['zk_normal', 'zk_normal', 'zk_recycle', 'mysql', 'database'];
-const ENSEMBLE = 3;
+/** Of the servers after those that use the coordinator. */
+const DATABASE_REGISTRIES: readonly RegistryKind[] = ['mysql', 'database'];
 const START_LIMIT_MS = 120_000;
 const PREFIX = 'leaf-chaos-';
 
@@ -62,7 +60,7 @@ const COMMON = {
   LEAF_LOG_FORMAT: 'json',
 };
 
-/** All that a run consists of but its callers: servers, database, ensemble, and a proxy on every edge between them. */
+/** All that a run consists of but its callers: servers, database, coordinator, and a proxy on every edge between them. */
 export class ChaosWorld {
   readonly servers: LeafProcess[] = [];
   /** By the name of the server; none where they are not possible. */
@@ -75,19 +73,24 @@ export class ChaosWorld {
   private constructor(
     private readonly directory: string,
     readonly database: Database,
-    readonly ensemble: ZookeeperEnsemble,
+    readonly coordinator: Coordinator,
   ) {}
 
-  static async start(kind: DatabaseKind, serverFile: string, logs: string): Promise<ChaosWorld> {
+  static async start(
+    kind: DatabaseKind,
+    coordinatorKind: CoordinatorKind,
+    serverFile: string,
+    logs: string,
+  ): Promise<ChaosWorld> {
     await removeLeftBehind();
     const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
     await mkdir(logs, { recursive: true });
-    await requireZookeeperClient();
-    const [database, ensemble] = await Promise.all([Database.start(kind), startEnsemble(ENSEMBLE)]);
-    const world = new ChaosWorld(directory, database, ensemble);
+    const [database, coordinator] = await Promise.all([Database.start(kind), Coordinator.start(coordinatorKind)]);
+    const world = new ChaosWorld(directory, database, coordinator);
     try {
       const disks = await Disk.isPossible(directory);
-      for (const registry of REGISTRIES) await world.add(registry, serverFile, logs, disks);
+      for (const registry of [...coordinator.registries, ...DATABASE_REGISTRIES])
+        await world.add(registry, serverFile, logs, disks);
       await world.begin();
       return world;
     } catch (error) {
@@ -104,22 +107,22 @@ export class ChaosWorld {
 
   /** Removes what all registries in ZooKeeper remember. */
   emptyZookeeper(): Promise<void> {
-    return emptyRegistries(this.ensemble.hosts);
+    return emptyRegistries(this.coordinator.ensemble.hosts);
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill()));
     await Promise.all(this.servers.map(({ edges }) => closeEdges(edges)));
     for (const disk of this.disks.values()) await disk.unmount();
-    await Promise.all([this.database.stop(), this.ensemble.stop()]);
+    await Promise.all([this.database.stop(), this.coordinator.stop()]);
     await rm(this.directory, { recursive: true, force: true });
   }
 
   private async add(registry: RegistryKind, serverFile: string, logs: string, disks: boolean): Promise<void> {
     const name = 'abcde'.charAt(this.servers.length);
     const port = await freePort();
-    const zookeeperPorts = registry.startsWith('zk_') ? this.ensemble.servers.map((server) => server.port) : [];
-    const edges = await openEdges(HOST, port, this.database.portFor(registry), zookeeperPorts);
+    const { coordinator, database } = this;
+    const edges = await openEdges(HOST, port, database.portFor(registry), coordinator.portsOf(registry));
     const home = join(this.directory, name);
     const directory = join(home, 'data');
     await mkdir(directory, { recursive: true });
@@ -133,11 +136,12 @@ export class ChaosWorld {
       LEAF_PORT: String(port),
       LEAF_ADVERTISE_PORT: String(edges.client.port),
       LEAF_DATA_DIR: directory,
-      ...this.database.join(edges.database, registry),
+      ...database.join(edges.database, registry),
       LEAF_SNOWFLAKE_REGISTRY: registry,
-      ...(edges.zookeeper.length > 0 && {
-        LEAF_ZOOKEEPER: edges.zookeeper.map((proxy) => `127.0.0.1:${proxy.port}`).join(','),
-      }),
+      ...coordinator.settingsOf(
+        registry,
+        edges.coordinator.map((proxy) => proxy.port),
+      ),
     };
     const logFile = join(logs, `server-${name}.log`);
     const command = await guarded([process.execPath, serverFile]);

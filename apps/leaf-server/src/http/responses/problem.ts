@@ -4,7 +4,14 @@ import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
 import { codeOf, internalError, messageOf, sendProblem } from '@leaf-ids/core/internal';
 import { withVariables } from '../../config/option-variables';
 import { DATA_CSP } from './content-security';
+import type { LastFailure } from './last-failure';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    lastFailure: LastFailure;
+  }
+}
 
 /** Headers of every response: no cache can repeat an ID, and no browser sniffs another content type. */
 export const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
@@ -21,6 +28,7 @@ export const API_HEADERS = {
 /** Responds as the filter of applications does, with the headers of this server. */
 export function respondWithProblem(error: LeafError, reply: FastifyReply): void {
   const requestId = requestIdOf(reply.request.raw);
+  reply.server.lastFailure.note(error);
   void reply.headers(API_HEADERS).header(REQUEST_ID_HEADER, requestId);
   sendProblem(error, reply, requestId);
 }

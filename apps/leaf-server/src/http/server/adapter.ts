@@ -16,6 +16,7 @@ import { PendingResponses } from '../overload/pending-responses';
 import { Pipelines } from '../overload/pipelines';
 import { routeKind } from '../overload/route-kind';
 import { ChunkQueue } from '../responses/chunk-queue';
+import { LastFailure } from '../responses/last-failure';
 import {
   API_HEADERS,
   COMMON_HEADERS,
@@ -94,6 +95,7 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
   });
   const fastify = adapter.getInstance();
   fastify.decorate('chunks', new ChunkQueue(clock));
+  fastify.decorate('lastFailure', new LastFailure(clock));
   takeJsonBodies(fastify);
   admitRequests(fastify, admission, fastPath, management);
   fastify.addHook('onRequest', ({ routeOptions: { url } }, reply, done) => {

@@ -124,4 +124,16 @@ describe('IssueRates', () => {
     await sample();
     expect(rates.rateOf('order')).toBe(10);
   });
+
+  it('finds the busiest tags, without idle ones', async () => {
+    for (let tag = 0; tag < 50; tag++) issued.set(`tag-${tag}`, 1);
+    await sample();
+    await clock.advance(STEP_MS);
+    for (let tag = 0; tag < 40; tag++) issued.set(`tag-${tag}`, 1 + 10 * ((tag * 7) % 40));
+    await sample();
+    const found = await rates.busiest(3);
+    expect(found.map(({ rate }) => rate)).toEqual([78, 76, 74]);
+    expect(found.every(({ tag, rate }) => rate === rates.rateOf(tag))).toBe(true);
+    expect(await rates.busiest(100)).toHaveLength(39);
+  });
 });

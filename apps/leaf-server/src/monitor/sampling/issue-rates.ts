@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
+import { forEachInPages } from '@leaf-ids/core/internal';
+import { hundredths } from './round-off';
 
 /** Twelve intervals of five seconds: one minute. */
 const SAMPLES = 13;
@@ -8,6 +10,15 @@ const SLOTS = SAMPLES + 1;
 
 /** Calls `visit` with each tag and the number of IDs issued since this server loaded the tag. */
 type Survey = (visit: (tag: string, issued: number) => void) => Promise<void>;
+
+/** Tags between two yields to the event loop. */
+const PAGE = 1000;
+
+export interface TagRate {
+  readonly tag: string;
+  /** IDs per second. */
+  readonly rate: number;
+}
 
 /** Issued IDs of a tag at each sample, by slot; a single number if all samples are equal. */
 type Samples = number[] | number;
@@ -63,6 +74,20 @@ export class IssueRates {
     const ms = (this.times[newest] ?? 0) - (this.times[oldest] ?? 0);
     const ids = (samples[newest] ?? 0) - (samples[oldest] ?? 0);
     return ms > 0 ? (ids * 1000) / ms : 0;
+  }
+
+  /** The `most` tags that issue the most IDs, the busiest first; without idle tags. */
+  async busiest(most: number): Promise<readonly TagRate[]> {
+    const found: TagRate[] = [];
+    const see = (tag: string): void => {
+      const rate = hundredths(this.rateOf(tag));
+      if (rate <= ((found.length < most ? undefined : found.at(-1)?.rate) ?? 0)) return;
+      const place = found.findIndex((one) => one.rate < rate);
+      found.splice(place < 0 ? found.length : place, 0, { tag, rate });
+      found.length = Math.min(found.length, most);
+    };
+    await forEachInPages(this.tags.keys(), PAGE, see, this.clock);
+    return found;
   }
 }
 

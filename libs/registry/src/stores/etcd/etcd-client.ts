@@ -23,6 +23,8 @@ export interface EtcdHeader {
 
 export interface EtcdReply {
   readonly header: EtcdHeader;
+  /** Whether an earlier attempt without a response may have executed the request. */
+  readonly repeated: boolean;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -71,7 +73,7 @@ export class EtcdClient {
       const index = this.current;
       const endpoint = this.endpoints[index] as HttpEndpoint;
       try {
-        return toReply(await this.send(endpoint, path, body));
+        return { ...toReply(await this.send(endpoint, path, body)), repeated: problems.length > 0 };
       } catch (error) {
         if (error instanceof EtcdDenial) throw this.denied(error);
         problems.push(`${endpoint.url.host}: ${messageOf(error)}`);
@@ -159,7 +161,7 @@ function refuseFault(reply: HttpReply): HttpReply {
   throw isDenied ? new EtcdDenial(message) : new Error(message);
 }
 
-function toReply({ text }: HttpReply): EtcdReply {
+function toReply({ text }: HttpReply): Omit<EtcdReply, 'repeated'> {
   const body = parseObject(text);
   const { cluster_id: source, member_id: member, revision } = (body.header ?? {}) as Record<string, unknown>;
   if (typeof source !== 'string' || typeof member !== 'string' || typeof revision !== 'string') {

@@ -1,5 +1,11 @@
 import { isCount, parseArray } from '@leaf-ids/core/internal';
-import type { EtcdClient, EtcdHeader } from './etcd-client';
+import type { EtcdClient, EtcdHeader, EtcdReply } from './etcd-client';
+
+/** The result of a write. */
+export interface EtcdWrite extends Pick<EtcdReply, 'header' | 'repeated'> {
+  /** Undefined if an entry had changed. */
+  readonly written: EtcdEntry | undefined;
+}
 
 /** A key as read or written; without a value if it does not exist. */
 export interface EtcdEntry {
@@ -40,19 +46,19 @@ export async function readKeys(client: EtcdClient, key: string, end?: string): P
  * Writes a value if all entries are unchanged.
  *
  * @param unchanged the first one is the entry to write
- * @returns undefined if one has changed
  */
 export async function writeKey(
   client: EtcdClient,
   value: string,
   ...unchanged: [EtcdEntry, ...EtcdEntry[]]
-): Promise<(EtcdHeader & EtcdEntry) | undefined> {
+): Promise<EtcdWrite> {
   const [{ key }] = unchanged;
-  const { header, body } = await client.call('/v3/kv/txn', {
+  const { header, body, repeated } = await client.call('/v3/kv/txn', {
     compare: unchanged.flatMap(compare),
     success: [{ request_put: { key: encode(key), value: encode(value) } }],
   });
-  return body.succeeded === true ? { ...header, key, value } : undefined;
+  const written = body.succeeded === true ? { key, value, revision: header.revision } : undefined;
+  return { header, written, repeated };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, LeafError, TimeSource } from '@leaf-ids/core';
@@ -18,6 +19,8 @@ export interface KubernetesClientOptions {
 export interface KubernetesReply {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Whether an earlier attempt without a result may have executed the request. */
+  readonly repeated: boolean;
 }
 
 /** The largest response, a page of records, has less than 1 MB. */
@@ -47,6 +50,8 @@ export class KubernetesClient {
   ) {
     const { server, directory } = options;
     const certificates = (): Promise<object> => readCertificates({ caFile: join(directory, 'ca.crt') });
+    // One for each request that waits for a throttling server.
+    setMaxListeners(0, this.closing.signal);
     this.description = server.origin;
     this.endpoint = new HttpEndpoint(server, { ...CONNECTION, certificates }, clock);
   }
@@ -61,7 +66,7 @@ export class KubernetesClient {
     for (let attempt = 1; ; attempt++) {
       const reply = await this.send(method, path, body).catch((error: unknown) => messageOf(error));
       if (typeof reply !== 'string' && isResult(method, reply)) {
-        return { status: reply.status, body: parseObject(reply.text) };
+        return { status: reply.status, body: parseObject(reply.text), repeated: attempt > 1 };
       }
       const retryAfterMs = typeof reply === 'string' ? 0 : retryAfterOf(reply);
       if (retryAfterMs === undefined) throw this.denied(reply as HttpReply);

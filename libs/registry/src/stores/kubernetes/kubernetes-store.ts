@@ -1,20 +1,14 @@
 import {
   type Clock,
-  formatInstance,
-  type Instance,
-  parseRegistryDocument,
-  type Peer,
   type RegistryDocument,
   type StoredRegistry,
-  type StoredWorker,
   type TimeSource,
   type WorkerRecord,
-  WorkerStore,
 } from '@leaf-ids/core';
-import { holdersOf } from '@leaf-ids/core/internal';
-import { decodePoolRecord, encodePoolRecord } from '../shared/pool-record';
+import { encodePoolRecord } from '../shared/pool-record';
+import { type PoolEntry, PoolStore, type PoolWrite } from '../shared/pool-store';
+import { unavailable } from '../shared/store-errors';
 import { StoreHistory, type StoreRevision } from '../shared/store-history';
-import { unavailable, unreadable } from '../shared/store-errors';
 import type { KubernetesClient } from './kubernetes-client';
 import {
   formatVersion,
@@ -47,7 +41,7 @@ interface LeaseList {
  * deleted, and also after the Leases were restored from a backup of their texts. The creation of a record cannot compare
  * the document: the caller reads the document again.
  */
-export class KubernetesWorkerStore extends WorkerStore {
+export class KubernetesWorkerStore extends PoolStore {
   readonly description: string;
   private readonly history = new StoreHistory();
   /** UID of the document's Lease as last read. */
@@ -81,43 +75,7 @@ export class KubernetesWorkerStore extends WorkerStore {
 
   async writeRegistry({ version }: StoredRegistry, document: RegistryDocument): Promise<boolean> {
     const metadata = { ...this.metadataOf('registry'), ...parseVersion(version) };
-    return (await this.write('PUT', leaseOf(metadata, JSON.stringify(document)))) !== undefined;
-  }
-
-  async list(instance?: Instance): Promise<StoredWorker[]> {
-    const asked = instance && formatInstance(instance);
-    const labels = Object.entries(this.metadataOf('worker').labels).map(([label, value]) => `${label}=${value}`);
-    const { items } = await this.pages({ labelSelector: labels.join(',') });
-    const found = items.map((lease) => this.workerOf(lease)).filter((stored) => stored !== undefined);
-    return found.filter(({ record }) => asked === undefined || formatInstance(record.instance) === asked);
-  }
-
-  async read(workerId: number): Promise<StoredWorker | undefined> {
-    const { name } = this.metadataOf('worker', workerId);
-    const { items } = await this.listOne(name);
-    const [lease] = items;
-    if (lease === undefined) return undefined;
-    const stored = this.workerOf(lease);
-    if (stored === undefined) throw unreadable(this.description, `Lease ${name}`);
-    return stored;
-  }
-
-  /** Fails for `workerId` undefined: a pool has no numbering. */
-  async create(
-    _registry: StoredRegistry,
-    record: WorkerRecord,
-    workerId: number | undefined,
-  ): Promise<StoredWorker | undefined> {
-    if (workerId === undefined) return undefined;
-    return this.writeRecord('POST', workerId, record);
-  }
-
-  replace({ workerId, version }: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined> {
-    return this.writeRecord('PUT', workerId, record, parseVersion(version));
-  }
-
-  override async peers(now: number): Promise<Peer[]> {
-    return holdersOf(await this.list(), now);
+    return (await this.write('PUT', leaseOf(metadata, JSON.stringify(document)))).version !== undefined;
   }
 
   override timeSources(): Promise<TimeSource[]> {
@@ -129,8 +87,40 @@ export class KubernetesWorkerStore extends WorkerStore {
     return Promise.resolve();
   }
 
-  override close(): Promise<void> {
-    return this.abort();
+  protected override async entries(workerId?: number): Promise<readonly PoolEntry[]> {
+    const { name, labels } = this.metadataOf('worker', workerId);
+    const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+    const { items } = await (workerId === undefined
+      ? this.pages({ labelSelector: pairs.join(',') })
+      : this.listOne(name));
+    const prefix = `${this.metadataOf('worker').name}-`;
+    return items.map((lease) => ({
+      number: lease.metadata.name.slice(prefix.length),
+      text: textOf(lease),
+      version: formatVersion(lease),
+    }));
+  }
+
+  protected override placeOf(workerId?: number): string {
+    const { name } = workerId === undefined ? this.metadataOf('registry') : this.metadataOf('worker', workerId);
+    return `Lease ${name}`;
+  }
+
+  protected override createRecord(
+    _registry: StoredRegistry,
+    workerId: number,
+    record: WorkerRecord,
+  ): Promise<PoolWrite> {
+    return this.write('POST', this.leaseOf(this.metadataOf('worker', workerId), record));
+  }
+
+  protected override replaceRecord(workerId: number, version: string, record: WorkerRecord): Promise<PoolWrite> {
+    const metadata = { ...this.metadataOf('worker', workerId), ...parseVersion(version) };
+    return this.write('PUT', this.leaseOf(metadata, record));
+  }
+
+  private leaseOf(metadata: LeaseMetadata, record: WorkerRecord): ReturnType<typeof leaseOf> {
+    return leaseOf(metadata, encodePoolRecord(record), specOf(record, this.clock.now()));
   }
 
   private metadataOf(kind: 'registry' | 'worker', workerId?: number): LeaseMetadata {
@@ -143,43 +133,23 @@ export class KubernetesWorkerStore extends WorkerStore {
   }
 
   private registryOf(lease: LeaseObject, revision: number, mark: StoreRevision | undefined): StoredRegistry {
-    const { uid, name } = lease.metadata;
+    const { uid } = lease.metadata;
     const text = textOf(lease) ?? '';
-    const document = text === '' ? undefined : parseRegistryDocument(text);
-    if (text !== '' && document === undefined) throw unreadable(this.description, `Lease ${name}`);
+    const document = text === '' ? undefined : this.parseDocument(text);
     this.source = uid;
     const read = { source: uid, index: revision, revision };
     const origin = this.history.originOf(document?.origin, { mark, index: revision }, read);
     return { document, origin, version: formatVersion(lease) };
   }
 
-  private workerOf(lease: LeaseObject): StoredWorker | undefined {
-    const prefix = `${this.metadataOf('worker').name}-`;
-    const number = lease.metadata.name.slice(prefix.length);
-    const record = decodePoolRecord(textOf(lease) ?? '');
-    if (record === undefined || !/^(0|[1-9]\d{0,8})$/.test(number)) return undefined;
-    return { workerId: Number(number), record, version: formatVersion(lease) };
-  }
-
-  private async writeRecord(
-    method: 'POST' | 'PUT',
-    workerId: number,
-    record: WorkerRecord,
-    version: Partial<LeaseMetadata> = {},
-  ): Promise<StoredWorker | undefined> {
-    const metadata = { ...this.metadataOf('worker', workerId), ...version };
-    const lease = leaseOf(metadata, encodePoolRecord(record), specOf(record, this.clock.now()));
-    const written = await this.write(method, lease);
-    return written && { workerId, record, version: formatVersion(written) };
-  }
-
-  /** @returns undefined if the Lease has changed or is gone, or exists already */
-  private async write(method: 'POST' | 'PUT', lease: ReturnType<typeof leaseOf>): Promise<LeaseObject | undefined> {
-    const { status, body } = await this.client.call(method, method === 'POST' ? '' : `/${lease.metadata.name}`, lease);
-    if (status >= 300) return undefined;
+  private async write(method: 'POST' | 'PUT', lease: ReturnType<typeof leaseOf>): Promise<PoolWrite> {
+    const path = method === 'POST' ? '' : `/${lease.metadata.name}`;
+    const { status, body, repeated } = await this.client.call(method, path, lease);
+    // The Lease has changed, is gone, or exists already.
+    if (status >= 300) return { version: undefined, repeated };
     const written = body as unknown as LeaseObject;
     this.history.saw({ source: this.source, revision: revisionOf(written.metadata.resourceVersion) });
-    return written;
+    return { version: formatVersion(written), repeated };
   }
 
   private listOne(name: string): Promise<LeaseList> {

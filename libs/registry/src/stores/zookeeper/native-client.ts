@@ -10,6 +10,8 @@ export interface NativeStat {
   /** Transaction ID that created the node: a new node at the same path has a different one. */
   readonly czxid: number;
   readonly version: number;
+  /** Increases each time a child is created or removed. */
+  readonly cversion: number;
   readonly mtime: Date;
   /** Hexadecimal; 0 when the node is not ephemeral. */
   readonly ephemeralOwner: string;

@@ -3,7 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { SystemClock } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { askTime, isServerUrl } from './zookeeper-peers-time';
+import { isServerUrl } from '@leaf-ids/core/internal';
+import { askTime } from './zookeeper-peers-time';
 
 const NOW = 1_732_000_000_000;
 

@@ -5,24 +5,6 @@ const PATH = '/api/internal/time';
 const LIMIT_MS = 1000;
 /** The response has about 20 bytes. */
 const MAX_BYTES = 1024;
-/** The form in which servers announce themselves: a name or an address, and a port. */
-const SERVER_URL = /^http:\/\/(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}\/?$/i;
-/**
- * Link-local addresses, where clouds serve their metadata. The second is 169.254.0.0/16 as IPv6, the last is that of
- * AWS.
- */
-const LINK_LOCAL = /^(?:169\.254\.|\[::ffff:a9fe:|\[fe[89ab][\da-f]:|\[fd00:ec2::)/;
-
-/**
- * Whether the time may be requested from this URL. Any client that can write the list could add URLs, so only URLs of
- * the form that Leaf servers use are accepted.
- */
-export function isServerUrl(url: unknown): url is string {
-  if (typeof url !== 'string' || !SERVER_URL.test(url) || !URL.canParse(url)) return false;
-  // The URL parser normalizes every spelling of an address.
-  return !LINK_LOCAL.test(new URL(url).hostname);
-}
-
 /**
  * Requests the time of the server at `url`, in Unix milliseconds. Rejects after one second, and if the response is not
  * a time.

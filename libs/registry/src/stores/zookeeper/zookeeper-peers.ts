@@ -1,14 +1,17 @@
 import { type Clock, formatInstance, type Instance, type Peer, type TimeSource } from '@leaf-ids/core';
-import { parseObject } from '@leaf-ids/core/internal';
+import { isServerUrl, parseObject } from '@leaf-ids/core/internal';
 import { ZookeeperFault } from './zookeeper-fault';
-import { askTime, isServerUrl } from './zookeeper-peers-time';
-import type { ZookeeperSession } from './zookeeper-session';
+import { askTime } from './zookeeper-peers-time';
+import type { ZookeeperCalls } from './zookeeper-session';
 
 /**
  * Maximum number of servers to compare clocks with. Without it, 1000 servers that start at once would send a million
  * requests.
  */
 const MOST_ASKED = 32;
+
+/** How long our node is not looked at again after it was seen, in milliseconds: a report follows every 3 s. */
+const CHECKED_MS = 15_000;
 
 interface ListedServer {
   readonly instance: string;
@@ -23,24 +26,32 @@ interface ListedServer {
  * server by the session timeout, and a server that is disconnected from ZooKeeper is not listed.
  */
 export class ZookeeperPeers {
+  /** The servers as last listed, with the version of the list of nodes before it was read. */
+  private listed: { readonly version: string; readonly servers: readonly ListedServer[] } | undefined;
   private announcing: Promise<void> | undefined;
+  /** The session in which our node was seen last, and when, in monotonic milliseconds. */
+  private announced: { readonly session: number; readonly at: number } | undefined;
 
   /**
    * @param directory the parent node
    * @param url where other servers reach this server; if omitted, they do not request its time
    */
   constructor(
-    private readonly session: ZookeeperSession,
+    private readonly session: ZookeeperCalls,
     private readonly directory: string,
     private readonly url: string | undefined,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Adds this server to the list in the background. The next call retries a failure. An existing node of another
-   * session is left in place: it usually belongs to an earlier session of this server, which ends soon.
+   * Adds this server to the list in the background, and checks every 15 s that it is still there. The next call retries
+   * a failure. An existing node of another session is left in place: it usually belongs to an earlier session of this
+   * server, which ends soon.
    */
   announce(instance: Instance, workerId: number): void {
+    const { session, at = -Infinity } = this.announced ?? {};
+    const isRecent = this.clock.monotonic() - at < CHECKED_MS;
+    if (isRecent && session === this.session.snapshot().generation) return;
     this.announcing ??= this.appear(instance, workerId)
       .catch(() => undefined)
       .finally(() => (this.announcing = undefined));
@@ -51,42 +62,50 @@ export class ZookeeperPeers {
     await this.announcing;
   }
 
-  /** @throws ZookeeperFault */
+  /**
+   * Reads the nodes only after one of them was created or removed: their data never changes.
+   *
+   * @throws ZookeeperFault
+   */
   async list(): Promise<Peer[]> {
-    const servers = await this.servers();
-    return servers.map(({ instance, workerId }) => ({ instance, workerId }));
+    const version = await this.session.childrenVersion(this.directory);
+    if (version === undefined) return [];
+    if (this.listed?.version !== version) this.listed = { version, servers: await this.read(await this.names()) };
+    return this.listed.servers.map(({ instance, workerId }) => ({ instance, workerId }));
   }
 
   /**
-   * The other servers, each once, regardless of the number of its processes. If there are many, returns those that
-   * follow our URL in sort order, so that all servers get the same number of requests.
+   * The other servers, each once, regardless of the number of its processes. If there are many, reads and returns only
+   * those that follow our address in sort order, so that all servers get the same number of requests.
    *
    * @throws ZookeeperFault
    */
   async timeSources(): Promise<TimeSource[]> {
+    const own = isServerUrl(this.url) ? new URL(this.url).host : '';
+    const names = await this.names();
+    const ring = [...names.filter((name) => name > own), ...names.filter((name) => name <= own)];
     const others = new Map<string, string>();
-    for (const { url, instance } of await this.servers()) {
-      if (url !== undefined && url !== this.url) others.set(url, instance);
+    for (let from = 0; from < ring.length && others.size < MOST_ASKED; from += MOST_ASKED) {
+      for (const { url, instance } of await this.read(ring.slice(from, from + MOST_ASKED))) {
+        if (url !== undefined && url !== this.url && !others.has(url)) others.set(url, instance);
+      }
     }
-    const ring = [...others].sort(([a], [b]) => (a < b ? -1 : 1));
-    const isAfter = ([url]: [string, string]): boolean => url > (this.url ?? '');
-    return [...ring.filter(isAfter), ...ring.filter((other) => !isAfter(other))]
-      .slice(0, MOST_ASKED)
-      .map(([url, name]) => ({ name, ask: () => askTime(url, this.clock) }));
+    return [...others].slice(0, MOST_ASKED).map(([url, name]) => ({ name, ask: () => askTime(url, this.clock) }));
   }
 
   private async appear(instance: Instance, workerId: number): Promise<void> {
     const path = `${this.directory}/${formatInstance(instance)}`;
-    if ((await this.session.getData(path)) !== undefined) return;
+    const found = await this.session.getData(path);
+    if (found?.ephemeral === 'ours') this.announced = { session: found.session, at: this.clock.monotonic() };
+    if (found !== undefined) return;
     const { ip, port } = instance;
     await this.session.ensurePath(this.directory);
     await this.session.create(path, JSON.stringify({ ip, port: String(port), url: this.url, workerId }), 'ephemeral');
   }
 
-  private async servers(): Promise<ListedServer[]> {
-    const names = await this.names();
+  private async read(names: readonly string[]): Promise<ListedServer[]> {
     const servers = await Promise.all(
-      names.sort().map(async (instance) => {
+      names.map(async (instance) => {
         const node = await this.session.getData(`${this.directory}/${instance}`);
         return node === undefined ? [] : [{ instance, ...parse(node.data) }];
       }),
@@ -94,9 +113,10 @@ export class ZookeeperPeers {
     return servers.flat();
   }
 
+  /** In ascending order. */
   private async names(): Promise<string[]> {
     try {
-      return await this.session.children(this.directory);
+      return (await this.session.children(this.directory)).sort();
     } catch (error) {
       if (error instanceof ZookeeperFault && error.kind === 'no-node') return [];
       throw error;

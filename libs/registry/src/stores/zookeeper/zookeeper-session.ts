@@ -101,6 +101,14 @@ export class ZookeeperSession {
     });
   }
 
+  /** Changes when a child is created or removed, or the session; undefined if the node does not exist. */
+  childrenVersion(path: string): Promise<string | undefined> {
+    return this.call('read', path, async (connection, node, session) => {
+      const [stat] = (await unless(NO_NODE, connection.exists(node))) ?? [];
+      return stat && `${session}/${stat.czxid}/${stat.cversion}`;
+    });
+  }
+
   remove(path: string, version: number): Promise<void> {
     return this.call('remove', path, async (connection, node) => {
       await connection.remove(node, requireVersion(version));
@@ -197,6 +205,9 @@ export class ZookeeperSession {
     return `ZooKeeper ${this.options.address.description} did not ${action} ${path}: ${problem}.`;
   }
 }
+
+/** The calls of a session, for a stand-in. */
+export type ZookeeperCalls = Pick<ZookeeperSession, keyof ZookeeperSession>;
 
 /** Resolves with undefined if `answer` fails with `code`. */
 async function unless<T>(code: number, answer: Promise<T>): Promise<T | undefined> {

@@ -17,7 +17,7 @@ import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
 import { isFault, ZookeeperFault, type ZookeeperFaultKind } from './zookeeper-fault';
 import type { ZookeeperNode } from './zookeeper-node';
 import { ZookeeperPeers } from './zookeeper-peers';
-import type { ZookeeperSession } from './zookeeper-session';
+import type { ZookeeperCalls } from './zookeeper-session';
 
 /** Maximum number of concurrent reads. */
 const PIPELINE = 256;
@@ -58,7 +58,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
 
   /** @param session the store closes it */
   constructor(
-    private readonly session: ZookeeperSession,
+    private readonly session: ZookeeperCalls,
     private readonly layout: NodeLayout,
     { name, zookeeper, url }: ZookeeperStoreOptions,
     clock: Clock,

@@ -84,8 +84,8 @@ export const RULES = [
   {
     rule: 'R10',
     what: 'reclaims by the wall clock',
-    file: `${CORE}/worker/worker-registry.ts`,
-    find: 'return !record.free && now - seen.at >= this.options.horizonMs;',
+    file: `${CORE}/worker/registry-maintenance.ts`,
+    find: 'return !record.free && before - seen.at >= this.options.horizonMs;',
     replace: 'return !record.free && record.ceiling < this.parts.clock.now();',
     until: ['reclaim'],
   },

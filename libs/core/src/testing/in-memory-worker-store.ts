@@ -1,14 +1,13 @@
+import { LeafError } from '../errors/leaf-error';
+import { formatInstance, type Instance } from '../worker/instance';
+import type { RegistryDocument } from '../worker/registry-document';
 import {
-  formatInstance,
-  type Instance,
-  LeafError,
-  type RegistryDocument,
   type StoredRegistry,
   type StoredWorker,
   type TimeSource,
   type WorkerRecord,
   WorkerStore,
-} from '@leaf-ids/core';
+} from '../worker/worker-store';
 
 /** The server of a registry, which outlives the processes. Operations are atomic. */
 export class InMemoryWorkers {

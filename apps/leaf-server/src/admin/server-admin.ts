@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { broadcast } from '../cluster/broadcast';
+import { BusRequest, WorkerBus } from '../cluster/worker-bus';
+import { Drain } from '../lifecycle/drain';
+import type { Actor } from './actor';
+import { Audit } from './audit';
+
+/** True begins a drain, false ends it. */
+const DRAIN_ORDER = new BusRequest<boolean, void>('drain');
+
+/** Drains this server, all of its processes. */
+@Injectable()
+export class ServerAdmin {
+  constructor(
+    private readonly drain: Drain,
+    private readonly audit: Audit,
+    private readonly bus: WorkerBus,
+  ) {
+    bus.serve(DRAIN_ORDER, (begin) => (begin ? drain.begin() : drain.undo()));
+  }
+
+  /** @throws LeafError `LEAF_NOT_READY` when the server is stopping, and the drain is to end */
+  async setDraining(by: Actor, draining: boolean): Promise<{ readonly draining: boolean }> {
+    const what = draining ? 'drain server' : 'undo drain of server';
+    const { after } = await this.audit.record(by, what, undefined, async () => {
+      const before = this.state();
+      await broadcast(this.bus, DRAIN_ORDER, draining);
+      return { before, after: this.state() };
+    });
+    return after;
+  }
+
+  private state(): { readonly draining: boolean } {
+    return { draining: this.drain.active };
+  }
+}

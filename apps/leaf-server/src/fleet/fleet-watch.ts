@@ -1,0 +1,160 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Clock, LeafError } from '@leaf-ids/core';
+import {
+  forEachParallel,
+  messageOf,
+  PeriodicTask,
+  reasonOf,
+  serverInstance,
+  withinDeadline,
+} from '@leaf-ids/core/internal';
+import { ServerIdentity } from '../monitor/process/server-identity';
+import { hundredths } from '../monitor/sampling/round-off';
+import { PeerWatch } from '../monitor/sampling/peer-watch';
+import { OwnReport } from './own-report';
+import { NO_TOKEN, PARALLEL, PeerClient } from './peer-client';
+import { viewOfReply } from './peer-reply';
+import { type ClusterAnswer, type ClusterServer, MOST_SERVERS } from './views';
+
+const REQUEST = { path: '/api/internal/server' };
+/** Time limit of one response, in milliseconds. */
+const LIMIT_MS = 1000;
+/** How long the result of a round is kept, in milliseconds. */
+const KEPT_MS = 1000;
+/** Older results are not shown, in milliseconds. */
+const STALE_MS = 10_000;
+/** How long a caller waits for the first round, and for a later one, in milliseconds; then it gets what is known. */
+const WAIT_MS = { first: 1500, later: 250 };
+
+const BY_NAME = new Intl.Collator('en', { numeric: true });
+
+/** What the latest request to a server has shown. */
+export type Sighting = Omit<ClusterServer, 'instance' | 'self'>;
+
+/**
+ * The servers in the registry, each as it reports itself. They are asked in rounds, only while somebody reads the list:
+ * one round at a time and at most one a second, however many read it.
+ */
+@Injectable()
+export class FleetWatch {
+  private readonly logger = new Logger(FleetWatch.name);
+  /** This server, as `ip:port`. */
+  readonly own: string;
+  private readonly round: PeriodicTask;
+  private readonly seen = new Map<string, Sighting>();
+  private endedAt = -Infinity;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly client: PeerClient,
+    private readonly peers: PeerWatch,
+    private readonly report: OwnReport,
+    { instance }: ServerIdentity,
+  ) {
+    this.own = serverInstance(instance);
+    this.round = new PeriodicTask(
+      'cluster',
+      () => this.askAll(),
+      clock,
+      (error) => this.logger.warn(`Cannot ask the servers of the cluster: ${reasonOf(error)}`),
+    );
+  }
+
+  async list(): Promise<ClusterAnswer> {
+    const now = this.clock.monotonic();
+    if (now - this.endedAt >= KEPT_MS) {
+      const isStale = now - this.endedAt >= STALE_MS;
+      if (isStale && !this.round.snapshot().running) this.forget();
+      const waitMs = isStale ? WAIT_MS.first : WAIT_MS.later;
+      await withinDeadline(this.round.run(), now + waitMs, this.clock);
+    }
+    const asked = this.client.isEnabled;
+    const workerIds = this.workerIds();
+    const servers = this.instances().map((instance) => {
+      const self = instance === this.own;
+      const workerId = workerIds.get(instance);
+      const sighting = this.seen.get(instance) ?? notAsked(asked || self);
+      return { instance, self, ...(workerId === undefined ? {} : { workerId }), ...sighting };
+    });
+    return { asked, now: this.clock.now(), servers };
+  }
+
+  /** This server, then all others of the registry, as of the last few seconds. */
+  async refreshed(): Promise<readonly string[]> {
+    await this.peers.refresh();
+    return this.instances();
+  }
+
+  private instances(): readonly string[] {
+    const others = [...this.workerIds().keys()].filter((instance) => instance !== this.own);
+    return [this.own, ...others.sort(BY_NAME.compare)].slice(0, MOST_SERVERS);
+  }
+
+  /** By server; of several processes, that of the first. */
+  private workerIds(): ReadonlyMap<string, number | undefined> {
+    const found = new Map<string, number | undefined>();
+    for (const { instance, workerId } of this.peers.list) {
+      const server = serverInstance(instance);
+      if (server === instance || !found.has(server)) found.set(server, workerId);
+    }
+    return found;
+  }
+
+  /** Nobody has read the list for a while: only the times of the latest reports still hold. */
+  private forget(): void {
+    for (const [instance, { lastAnsweredAt }] of this.seen) {
+      const before = lastAnsweredAt === undefined ? {} : { lastAnsweredAt };
+      this.seen.set(instance, { ...notAsked(true), ...before });
+    }
+  }
+
+  private async askAll(): Promise<void> {
+    try {
+      const instances = await this.refreshed();
+      const known = new Set(instances);
+      for (const instance of this.seen.keys()) if (!known.has(instance)) this.seen.delete(instance);
+      this.client.retain(known);
+      // Servers that did not report last time take longest.
+      const isReporting = (instance: string): boolean => this.seen.get(instance)?.version !== undefined;
+      const order = [...instances.filter(isReporting), ...instances.filter((each) => !isReporting(each))];
+      await forEachParallel(order, PARALLEL, (instance) => this.ask(instance));
+    } finally {
+      this.endedAt = this.clock.monotonic();
+    }
+  }
+
+  private async ask(instance: string): Promise<void> {
+    if (instance !== this.own && !this.client.isEnabled) {
+      this.seen.delete(instance);
+      return;
+    }
+    const sentAt = this.clock.monotonic();
+    const { lastAnsweredAt } = this.seen.get(instance) ?? {};
+    const before = lastAnsweredAt === undefined ? {} : { lastAnsweredAt };
+    try {
+      const sighting = await this.sightingOf(instance);
+      const answeredInMs = hundredths(this.clock.monotonic() - sentAt);
+      const answered = sighting.version === undefined ? before : { lastAnsweredAt: this.clock.now() };
+      this.seen.set(instance, { ...sighting, ...workerIdOf(sighting), ...answered, answeredInMs });
+    } catch (error) {
+      const reason =
+        error instanceof LeafError
+          ? error.message
+          : `${this.client.urlOf(instance)} did not respond: ${messageOf(error)}. Check that the server runs, and that this server reaches its management port.`;
+      this.seen.set(instance, { state: 'silent', reason, ...before });
+    }
+  }
+
+  private async sightingOf(instance: string): Promise<Sighting> {
+    if (instance !== this.own) return viewOfReply(await this.client.request(instance, REQUEST, LIMIT_MS), instance);
+    return this.report.get();
+  }
+}
+
+function workerIdOf({ snowflake }: Pick<ClusterServer, 'snowflake'>): Pick<ClusterServer, 'workerId'> {
+  return snowflake === undefined ? {} : { workerId: snowflake.workerId };
+}
+
+function notAsked(enabled: boolean): Sighting {
+  return { state: 'unasked', reason: enabled ? 'This server has not been asked yet.' : NO_TOKEN };
+}

@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, LeafError } from '@leaf-ids/core';
+import { forEachParallel, type HttpRequest, messageOf } from '@leaf-ids/core/internal';
+import type { Actor } from '../admin/actor';
+import { Audit } from '../admin/audit';
+import { ORDERED_BY } from '../admin/cluster-order';
+import { ServerAdmin } from '../admin/server-admin';
+import { TagAdmin } from '../admin/tag-admin';
+import { FleetWatch } from './fleet-watch';
+import type { OrderBody } from './order-body';
+import { PARALLEL, PeerClient } from './peer-client';
+import { refusalOf } from './peer-reply';
+import type { OrderAnswer, OrderResult } from './views';
+
+/** Longer than a server waits for its processes, in milliseconds. */
+const LIMIT_MS = 2500;
+/** No further server is asked after this time, in milliseconds. */
+const TOTAL_MS = 10_000;
+
+type Result = Omit<OrderResult, 'instance'>;
+
+/** Passes an order to servers of the registry, through the admin route of each with the cluster token. */
+@Injectable()
+export class FleetOrders {
+  constructor(
+    private readonly clock: Clock,
+    private readonly fleet: FleetWatch,
+    private readonly client: PeerClient,
+    private readonly audit: Audit,
+    private readonly server: ServerAdmin,
+    private readonly tags: TagAdmin,
+  ) {}
+
+  /** @throws LeafError `LEAF_BODY_INVALID` if the tag or the confirmation is missing; no server has the order then */
+  async give(by: Actor, body: OrderBody): Promise<OrderAnswer> {
+    const { order, tag } = body;
+    assertTagFits(body);
+    const known = await this.fleet.refreshed();
+    const targets = body.servers ?? known;
+    assertConfirmed(body, targets.length);
+    const { results } = await this.audit.record(by, `cluster order ${order}`, tag, async () => {
+      const found = await this.giveAll(by, body, targets, new Set(known));
+      const failed = found.filter(({ done }) => !done).map(({ instance }) => instance);
+      return { results: found, after: { done: found.length - failed.length, failed } };
+    });
+    return { results };
+  }
+
+  private async giveAll(
+    by: Actor,
+    body: OrderBody,
+    targets: readonly string[],
+    known: ReadonlySet<string>,
+  ): Promise<OrderResult[]> {
+    const deadline = this.clock.monotonic() + TOTAL_MS;
+    const results = new Map<string, Result>();
+    await forEachParallel(targets, PARALLEL, async (instance) => {
+      const result = !known.has(instance)
+        ? failed('The worker registry does not list this server.')
+        : this.clock.monotonic() < deadline
+          ? await this.giveOne(by, body, instance)
+          : failed('This server was not asked, because others took too long. Repeat the order for it.');
+      results.set(instance, result);
+    });
+    return targets.map((instance) => ({
+      instance,
+      ...(results.get(instance) ?? failed('This server was not asked.')),
+    }));
+  }
+
+  private async giveOne(by: Actor, body: OrderBody, instance: string): Promise<Result> {
+    try {
+      if (instance === this.fleet.own) {
+        await this.obey(by, body);
+        return { done: true };
+      }
+      const headers = { [ORDERED_BY]: by.name };
+      const reply = await this.client.request(instance, { ...routeOf(body), headers }, LIMIT_MS);
+      return reply.status === 200 ? { done: true } : failed(refusalOf(reply));
+    } catch (error) {
+      if (error instanceof LeafError) return failed(error.message);
+      return failed(
+        `No response: ${messageOf(error)}. The server may have carried out the order. It is safe to repeat it.`,
+      );
+    }
+  }
+
+  private async obey(by: Actor, { order, tag = '' }: OrderBody): Promise<void> {
+    switch (order) {
+      case 'drain':
+      case 'undrain':
+        await this.server.setDraining(by, order === 'drain');
+        break;
+      case 'pause-tag':
+      case 'resume-tag':
+        await this.tags.setPaused(by, tag, order === 'pause-tag');
+    }
+  }
+}
+
+function routeOf({ order, tag = '' }: OrderBody): Pick<HttpRequest, 'method' | 'path'> {
+  switch (order) {
+    case 'drain':
+      return { method: 'POST', path: '/api/server/drain' };
+    case 'undrain':
+      return { method: 'DELETE', path: '/api/server/drain' };
+    case 'pause-tag':
+      return { method: 'POST', path: `/api/tags/${tag}/pause` };
+    case 'resume-tag':
+      return { method: 'POST', path: `/api/tags/${tag}/resume` };
+  }
+}
+
+function assertTagFits({ order, tag }: OrderBody): void {
+  const needsTag = order === 'pause-tag' || order === 'resume-tag';
+  if (needsTag === (tag !== undefined)) return;
+  throw new LeafError('LEAF_BODY_INVALID', `Invalid body: ${order} ${needsTag ? 'needs a tag' : 'takes no tag'}.`);
+}
+
+/** A drained server gets no requests: to drain all by accident stops the service. */
+function assertConfirmed({ order, confirm }: OrderBody, count: number): void {
+  if (confirm === undefined ? order !== 'drain' || count === 1 : confirm === String(count)) return;
+  throw new LeafError(
+    'LEAF_BODY_INVALID',
+    `Invalid body: the order is for ${count} servers. Send "confirm": "${count}" to confirm it, or name one server in servers.`,
+  );
+}
+
+function failed(reason: string): Result {
+  return { done: false, reason };
+}

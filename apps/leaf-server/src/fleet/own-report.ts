@@ -1,0 +1,115 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { Clock, TagStore } from '@leaf-ids/core';
+import { serverInstance } from '@leaf-ids/core/internal';
+import { Leaf } from '@leaf-ids/id';
+import { BusRequest, type Gathered, WorkerBus } from '../cluster/worker-bus';
+import { LastFailure, type ServerFailure } from '../http/responses/last-failure';
+import { hundredths } from '../monitor/sampling/round-off';
+import { IssueRates, type TagRate } from '../monitor/sampling/issue-rates';
+import { AggregatedMonitor } from '../monitor/server/aggregated-monitor';
+import type { OverviewView, SnowflakeView } from '../monitor/views/views';
+import { CachedRead } from './cached-read';
+import { MOST_TAGS, MOST_TEXT } from './report-shape';
+import type { ServerReport } from './views';
+
+/** What the monitor does not have. */
+interface ProcessDetails {
+  /** Undefined if segment mode is off. */
+  readonly tags: number | undefined;
+  /** More than the report has, because each process issues a share of the IDs of a tag. */
+  readonly busiest: readonly TagRate[];
+  readonly lastFailure: ServerFailure | undefined;
+}
+
+const DETAILS = new BusRequest<undefined, ProcessDetails>('cluster report');
+
+/** The report of this server about itself: the views of the monitor, all processes together. It asks no other server. */
+@Injectable()
+export class OwnReport {
+  private readonly report: CachedRead<ServerReport>;
+
+  constructor(
+    clock: Clock,
+    private readonly bus: WorkerBus,
+    private readonly monitor: AggregatedMonitor,
+    rates: IssueRates,
+    failures: LastFailure,
+    leaf: Leaf,
+    @Optional() private readonly tags?: TagStore,
+  ) {
+    this.report = new CachedRead(() => this.make(), clock);
+    bus.serve(DETAILS, async () => ({
+      tags: leaf.segments?.tagCount,
+      busiest: await rates.busiest(2 * MOST_TAGS),
+      lastFailure: failures.latest,
+    }));
+  }
+
+  /** As of now, or of less than a second ago. */
+  get(): Promise<ServerReport> {
+    return this.report.get();
+  }
+
+  private async make(): Promise<ServerReport> {
+    const [overview, snowflake, details] = await Promise.all([
+      this.monitor.overview(),
+      this.monitor.snowflake(),
+      this.bus.ask(DETAILS, undefined),
+    ]);
+    const { instance, version, startedAt, rate, errorRate } = overview;
+    const reason = reasonOf(overview);
+    return {
+      instance: serverInstance(instance),
+      state: stateOf(overview, snowflake),
+      ...(reason === undefined ? {} : { reason }),
+      version,
+      startedAt,
+      idsPerSecond: { segment: rate.segment, snowflake: rate.snowflake },
+      errorsPerSecond: errorRate,
+      ...leaseOf(snowflake),
+      ...this.tagsOf(details),
+      ...lastErrorOf(details),
+    };
+  }
+
+  private tagsOf({ answers }: Gathered<ProcessDetails>): Pick<ServerReport, 'tags'> {
+    const counts = answers.flatMap(({ value }) => value.tags ?? []);
+    if (counts.length === 0) return {};
+    const rates = new Map<string, number>();
+    for (const { tag, rate } of answers.flatMap(({ value }) => value.busiest)) {
+      rates.set(tag, (rates.get(tag) ?? 0) + rate);
+    }
+    const busiest = [...rates].sort(([, a], [, b]) => b - a).slice(0, MOST_TAGS);
+    const used = busiest.map(([tag, rate]) => {
+      const shard = this.tags?.shardOf(tag);
+      return { tag, idsPerSecond: hundredths(rate), ...(shard === undefined ? {} : { shard }) };
+    });
+    return { tags: { count: Math.max(...counts), used } };
+  }
+}
+
+function stateOf({ ready, parts }: OverviewView, { refusal }: SnowflakeView): ServerReport['state'] {
+  const isDown = (part: string): boolean => parts.some(({ name, status }) => name === part && status === 'down');
+  if (isDown('drain')) return 'draining';
+  if (ready) return parts.some(({ status }) => status === 'degraded' || status === 'down') ? 'degraded' : 'ready';
+  // Segment mode is down only before it has read the tags once.
+  return isDown('segment') || refusal?.code === 'LEAF_NOT_READY' ? 'starting' : 'down';
+}
+
+/** Of the part that is worst. */
+function reasonOf({ parts }: OverviewView): string | undefined {
+  const worst = parts.find(({ status }) => status === 'down') ?? parts.find(({ status }) => status === 'degraded');
+  return worst?.reason?.slice(0, MOST_TEXT);
+}
+
+function leaseOf({ worker }: SnowflakeView): Pick<ServerReport, 'snowflake'> {
+  if (worker === null || worker.workerId === null) return {};
+  const { registry, workerId, ceiling, report, clock } = worker;
+  return { snowflake: { registry, workerId, ceiling, lastReportAt: report.at, clockOffsetMs: clock.offsetMs } };
+}
+
+function lastErrorOf({ answers }: Gathered<ProcessDetails>): Pick<ServerReport, 'lastError'> {
+  const failures = answers.flatMap(({ value }) => value.lastFailure ?? []);
+  const latest = failures.sort((a, b) => b.at - a.at)[0];
+  return latest === undefined ? {} : { lastError: { ...latest, message: latest.message.slice(0, MOST_TEXT) } };
+}

@@ -1,0 +1,121 @@
+{{- define "leaf.pod" -}}
+metadata:
+  labels:
+    {{- include "leaf.selector" . | nindent 4 }}
+    {{- with .Values.podLabels }}{{ toYaml . | nindent 4 }}{{ end }}
+  {{- with .Values.podAnnotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ include "leaf.fullname" . }}
+  automountServiceAccountToken: {{ eq .Values.registry "kubernetes" }}
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ add 30 (div (int .Values.settings.LEAF_SHUTDOWN_DRAIN_MS) 1000) }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 1000
+    runAsGroup: 1000
+    fsGroup: 1000
+    fsGroupChangePolicy: OnRootMismatch
+    seccompProfile: { type: RuntimeDefault }
+  topologySpreadConstraints:
+    - topologyKey: topology.kubernetes.io/zone
+      {{- include "leaf.spread" . | nindent 6 }}
+    - topologyKey: kubernetes.io/hostname
+      {{- include "leaf.spread" . | nindent 6 }}
+  {{- with .Values.image.pullSecrets }}
+  imagePullSecrets: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.nodeSelector }}
+  nodeSelector: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.tolerations }}
+  tolerations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.affinity }}
+  affinity: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  containers:
+    - name: leaf-server
+      image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
+      {{- with .Values.image.pullPolicy }}
+      imagePullPolicy: {{ . }}
+      {{- end }}
+      ports:
+        - { name: http, containerPort: 8080 }
+        - { name: management, containerPort: 8081 }
+      env:
+        {{- include "leaf.env" . | nindent 8 }}
+      startupProbe:
+        httpGet: { path: /health/startup, port: management }
+        periodSeconds: 2
+        timeoutSeconds: 2
+        failureThreshold: 60
+      livenessProbe:
+        httpGet: { path: /health/live, port: management }
+        periodSeconds: 10
+        timeoutSeconds: 5
+        failureThreshold: 3
+      readinessProbe:
+        httpGet: { path: /health/ready, port: management }
+        periodSeconds: 2
+        timeoutSeconds: 2
+        failureThreshold: 2
+      resources: {{- toYaml .Values.resources | nindent 8 }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities: { drop: [ALL] }
+      volumeMounts:
+        - { name: data, mountPath: /data }
+        {{- with .Values.volumeMounts }}{{ toYaml . | nindent 8 }}{{ end }}
+  {{- if or .Values.volumes (not (eq .Values.kind "StatefulSet")) }}
+  volumes:
+    {{- if not (eq .Values.kind "StatefulSet") }}
+    - name: data
+      emptyDir: { sizeLimit: 64Mi }
+    {{- end }}
+    {{- with .Values.volumes }}{{ toYaml . | nindent 4 }}{{ end }}
+  {{- end }}
+{{- end -}}
+
+{{- define "leaf.env" -}}
+{{- if eq .Values.kind "StatefulSet" -}}
+- name: POD_NAME
+  valueFrom:
+    fieldRef: { fieldPath: metadata.name }
+- name: POD_NAMESPACE
+  valueFrom:
+    fieldRef: { fieldPath: metadata.namespace }
+- name: LEAF_ADVERTISE_HOST
+  value: $(POD_NAME).{{ include "leaf.fullname" . }}-headless.$(POD_NAMESPACE).svc
+{{- else -}}
+- name: LEAF_ADVERTISE_HOST
+  valueFrom:
+    fieldRef: { fieldPath: status.podIP }
+{{- end }}
+- name: LEAF_SNOWFLAKE_REGISTRY
+  value: {{ .Values.registry }}
+{{- if and (eq .Values.kind "StatefulSet") (eq .Values.registry "kubernetes") }}
+- name: LEAF_KUBERNETES_POD_INDEX
+  valueFrom:
+    fieldRef: { fieldPath: "metadata.labels['apps.kubernetes.io/pod-index']" }
+{{- end }}
+- name: LEAF_MANAGEMENT_PORT
+  value: '8081'
+- name: LEAF_DATA_DIR
+  value: /data
+{{- range $name, $key := .Values.secretSettings }}
+{{- if hasKey $.Values.settings $name }}{{ fail (printf "%s is in settings and in secretSettings" $name) }}{{ end }}
+- name: {{ $name }}
+  valueFrom:
+    secretKeyRef: { name: {{ $.Values.existingSecret }}, key: {{ $key }} }
+{{- end }}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,106 @@
+import type { MaintenanceTurn, WorkerUsage } from './registry-document';
+import type { WorkerRegistryOptions, WorkerRegistryParts } from './registry-options';
+import { windowOf } from './window-holder';
+import type { StoredWorker } from './worker-store';
+
+/**
+ * Frees the records of a pool that were abandoned, and counts the worker IDs in use.
+ *
+ * Reading all records on every server would cost the registry a number of reads that grows with the square of the
+ * servers. So one server has the turn: the document of the registry has the time at which it began its latest
+ * maintenance. The others read only the document. When that time is too old, because the server has stopped, another one
+ * takes the turn by compare-and-set, and watches the records from then on.
+ *
+ * Nothing but the number of reads depends on the turn. A record is freed because the server that frees it has watched
+ * it, unchanged, for a horizon; several servers, or one that is suspended, may do so at the same time.
+ */
+export class RegistryMaintenance {
+  /** As last counted by the server that has the turn; undefined before the first count. */
+  usage: WorkerUsage | undefined;
+
+  /** The version of each record in use, and when it was first known, in monotonic milliseconds. */
+  private readonly unchanged = new Map<number, { readonly version: string; readonly at: number }>();
+  /** The start of the latest maintenance by this server, in Unix milliseconds: identifies it in the document. */
+  private beganAt: number | undefined;
+  /** Monotonic milliseconds. */
+  private lookedAt = -Infinity;
+
+  constructor(
+    private readonly parts: Pick<WorkerRegistryParts, 'store' | 'policy' | 'clock'>,
+    private readonly options: Pick<WorkerRegistryOptions, 'horizonMs' | 'maxWorkerId'>,
+  ) {}
+
+  /**
+   * Maintains the registry if this server has the turn, and otherwise reads what the server with the turn has counted.
+   * Does nothing before a quarter of a horizon has passed since the last time.
+   *
+   * @param everyMs time between two calls on each server, in milliseconds
+   * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
+   */
+  async run(everyMs = 0): Promise<void> {
+    const { store, clock } = this.parts;
+    const periodMs = this.options.horizonMs / 4;
+    const now = clock.monotonic();
+    if (now < this.lookedAt + periodMs) return;
+    const stored = await store.readRegistry();
+    const { document, origin } = stored;
+    // A generation that has not begun has no document to record the turn in.
+    if (document === undefined || document.origin !== origin) return;
+    const { maintained } = document;
+    this.usage = maintained?.usage ?? this.usage;
+    const isOurs = maintained !== undefined && maintained.at === this.beganAt;
+    // Two periods: a run starts up to one call after it is due.
+    if (!isOurs && !isOverdue(maintained, clock.now(), 2 * (periodMs + everyMs))) {
+      if (maintained?.usage !== undefined) this.lookedAt = now;
+      return;
+    }
+    const turn = { at: clock.now(), usage: maintained?.usage };
+    if (!(await store.writeRegistry(stored, { ...document, maintained: turn }))) return;
+    this.beganAt = turn.at;
+    this.usage = await this.maintain();
+    this.lookedAt = now;
+    await this.publish(turn.at);
+  }
+
+  private async maintain(): Promise<WorkerUsage | undefined> {
+    const { store, policy, clock } = this.parts;
+    const before = clock.monotonic();
+    const records = await store.list();
+    if (!policy.exclusive) {
+      const after = clock.monotonic();
+      const abandoned = records.filter((stored) => this.isAbandoned(stored, before, after));
+      await Promise.all(abandoned.map((stored) => store.replace(stored, { ...stored.record, free: true })));
+    }
+    return policy.usage(records, this.options.maxWorkerId, clock.now());
+  }
+
+  /**
+   * R10: uses our monotonic clock, never a wall clock. A window is valid without a report for its whole length.
+   *
+   * @param before when the records were requested; no later than they were read
+   * @param after when they arrived
+   */
+  private isAbandoned({ workerId, version, record }: StoredWorker, before: number, after: number): boolean {
+    if (windowOf(record) !== undefined && record.ceiling >= this.parts.clock.now()) return false;
+    const seen = this.unchanged.get(workerId);
+    if (seen?.version !== version) {
+      this.unchanged.set(workerId, { version, at: after });
+      return false;
+    }
+    return !record.free && before - seen.at >= this.options.horizonMs;
+  }
+
+  /** Writes the count for the other servers. If the document changes meanwhile, they get the next one. */
+  private async publish(at: number): Promise<void> {
+    const { store } = this.parts;
+    const stored = await store.readRegistry();
+    const { document } = stored;
+    if (document?.maintained?.at !== at) return;
+    await store.writeRegistry(stored, { ...document, maintained: { at, usage: this.usage } });
+  }
+}
+
+/** A time far in the future is that of a clock that was ahead. Servers with such clocks take the turn from each other. */
+function isOverdue(turn: MaintenanceTurn | undefined, now: number, limitMs: number): boolean {
+  return turn === undefined || Math.abs(now - turn.at) > limitMs;
+}

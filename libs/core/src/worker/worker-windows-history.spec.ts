@@ -1,0 +1,206 @@
+import { InMemoryWorkers } from '../testing/in-memory-worker-store';
+import { inTime, pass, POOL_GRACE_MS } from '../../../../test/support/fakes/lease-rig';
+import { type WindowServer, windowServer } from '../../../../test/support/fakes/window-server';
+import { FakeClock } from '../clock/fake-clock';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const LEASE = '0123456789abcdef0123456789abcdef';
+const lease = (number: number): string => number.toString(16).padStart(32, '0');
+
+describe('WorkerWindows after the registry has lost its history', () => {
+  let clock: FakeClock;
+  let workers: InMemoryWorkers;
+  let first: WindowServer;
+
+  const server = (number: number): WindowServer => windowServer(workers, clock, number);
+
+  beforeEach(async () => {
+    clock = new FakeClock();
+    workers = new InMemoryWorkers();
+    first = server(1);
+    await first.rig.start();
+    await clock.advance(1000);
+  });
+
+  const recordOf = (workerId: number) => workers.records.get(workerId)!.record;
+
+  it('registers its windows again, and newcomers get other worker IDs', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', 60 * MINUTE);
+    workers.wipe();
+    await first.rig.report();
+    await first.windows.keep();
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: false });
+    await expect(first.windows.issue(lease(1), 'other', MINUTE)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+    await expect(server(2).windows.extend(lease(2), MINUTE)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+    const second = server(2);
+    await inTime(clock, second.rig.lease.acquire());
+    expect(second.rig.workerId).not.toBe(window.workerId);
+    expect(await second.windows.extend(LEASE, MINUTE)).toMatchObject({
+      workerId: window.workerId,
+      from: window.from,
+    });
+  });
+
+  it('registers a window again that a promoted replica has in an earlier state', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const copy = workers.copy();
+    const longer = await first.windows.extend(LEASE, 30 * MINUTE);
+    workers.promote(copy, 'replica');
+    expect(recordOf(window.workerId).ceiling).toBe(window.until);
+    await first.windows.keep();
+    expect(recordOf(window.workerId).ceiling).toBe(longer.until);
+  });
+
+  it('reserves a window to its end even if another holder has registered the worker ID first', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', 60 * MINUTE);
+    workers.wipe();
+    await first.rig.report();
+    const thief = server(9);
+    const registry = await thief.store.readRegistry();
+    const record = { instance: { ip: '10.0.0.9', port: 9 }, leaseId: 'thief', write: 1, ceiling: 1, free: false };
+    await thief.store.create(registry, record, window.workerId);
+    await first.windows.keep();
+    expect(recordOf(window.workerId)).toMatchObject({ leaseId: 'thief', ceiling: window.until });
+    await pass([first.rig], clock, POOL_GRACE_MS + 3000);
+    await expect(first.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_NOT_FOUND' });
+  });
+
+  it('does not extend a window whose worker ID another holder had when the history was lost', async () => {
+    const { window: old } = await first.windows.issue(LEASE, 'paused', MINUTE);
+    const copy = workers.copy();
+    await clock.advance(3 * MINUTE);
+    workers.records.set(old.workerId, { ...workers.records.get(old.workerId)!, version: 'taken' });
+    const taken = { ...recordOf(old.workerId), leaseId: `${lease(1)}-${clock.now()}`, ceiling: clock.now() + HOUR };
+    workers.records.set(old.workerId, { workerId: old.workerId, record: taken, version: 'taken' });
+    const second = server(2);
+    const newer = await second.windows.extend(lease(1), HOUR + MINUTE);
+    workers.promote(copy, 'replica');
+    const paused = server(3);
+    await expect(paused.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+    await second.windows.keep();
+    expect(recordOf(old.workerId)).toMatchObject({ ceiling: newer.until, free: true });
+    await pass([first.rig, second.rig], clock, POOL_GRACE_MS + 3000);
+    await expect(paused.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_NOT_FOUND' });
+  });
+
+  it('a server that knows an earlier end does not lower a later one', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const second = server(2);
+    const longer = await second.windows.extend(LEASE, HOUR);
+    workers.promote(workers.copy(), 'replica');
+    await second.windows.keep();
+    await first.windows.keep();
+    expect(recordOf(window.workerId).ceiling).toBe(longer.until);
+  });
+
+  it('registers the end that it has answered, even if another server had recorded it', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const longer = await server(2).windows.extend(LEASE, HOUR);
+    expect(await first.windows.extend(LEASE, MINUTE)).toEqual(longer);
+    await clock.advance(2 * MINUTE);
+    workers.wipe();
+    await first.windows.keep();
+    expect(recordOf(window.workerId).ceiling).toBe(longer.until);
+  });
+
+  it.each([1, 2, 3, 4])('goes on with a window that another server has registered, after %i writes', async (writes) => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const second = server(2);
+    for (let write = 1; write < writes; write++) await second.windows.extend(LEASE, HOUR);
+    const longer = await second.windows.extend(LEASE, HOUR);
+    workers.wipe();
+    await first.windows.keep();
+    expect(recordOf(window.workerId).ceiling).toBe(window.until);
+    await second.windows.keep();
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: longer.until, free: false });
+    expect(await second.windows.extend(LEASE, MINUTE)).toEqual(longer);
+  });
+
+  it('reserves a window that is about to end, although nobody may extend it', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    await clock.advance(MINUTE - 1000);
+    workers.wipe();
+    await first.windows.keep();
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: true });
+  });
+
+  it('reserves a window to its end when its extension finds another holder', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', HOUR);
+    workers.wipe();
+    await first.rig.report();
+    await first.store.create(
+      await first.store.readRegistry(),
+      { instance: { ip: '10.0.0.9', port: 9 }, leaseId: 'other', write: 1, ceiling: 1, free: false },
+      window.workerId,
+    );
+    await expect(first.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: true });
+  });
+
+  it('releases a window that the registry has forgotten', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', HOUR);
+    workers.wipe();
+    await first.windows.release(LEASE, window.until - 1);
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until - 1, free: true });
+  });
+
+  it('does not answer a repeated request with a worker ID from before, which another caller may have', async () => {
+    await first.windows.issue(lease(8), 'billing', MINUTE);
+    await first.windows.release(lease(8), clock.now());
+    await clock.advance(1);
+    const copy = workers.copy();
+    const { window } = await first.windows.issue(lease(9), 'holder', 60 * MINUTE);
+    // It reads the document of the old primary, and the records of the new one.
+    const second = server(2);
+    const list = second.store.list.bind(second.store);
+    let reads = 0;
+    second.store.list = (...given) => {
+      if (++reads === 3) workers.promote(copy, 'replica');
+      return list(...given);
+    };
+    await expect(second.windows.issue(LEASE, 'straddles', 60 * MINUTE)).rejects.toMatchObject({
+      code: 'LEAF_NOT_READY',
+    });
+    expect(workers.origin).toBe('replica');
+    expect(recordOf(window.workerId).leaseId).toContain(LEASE);
+    await expect(second.windows.issue(LEASE, 'straddles', MINUTE)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+    await first.windows.keep();
+    await inTime(clock, second.rig.lease.acquire());
+    const again = await second.windows.issue(LEASE, 'straddles', MINUTE);
+    expect(again.window.workerId).not.toBe(window.workerId);
+    expect(recordOf(window.workerId).ceiling).toBeGreaterThanOrEqual(window.until);
+  });
+
+  it('does not try for ever to reserve a worker ID whose record cannot be read', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', 60 * MINUTE);
+    workers.wipe();
+    await first.rig.report();
+    first.store.create = () => Promise.resolve(undefined);
+    await expect(first.windows.keep()).rejects.toMatchObject({
+      ...{ code: 'LEAF_REGISTRY_UNREACHABLE' },
+      message: expect.stringMatching(`worker ${window.workerId} .* could not be reserved`),
+    });
+  });
+
+  it('registers a window again whose record is deleted in the grace period', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', HOUR);
+    workers.wipe();
+    for (let deletion = 0; deletion < 2; deletion++) {
+      await first.windows.keep();
+      expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: false });
+      workers.records.clear();
+    }
+    await clock.advance(HOUR - 1000);
+    await first.windows.keep();
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: true });
+  });
+
+  it('forgets the windows that have ended', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    await clock.advance(MINUTE + 1);
+    workers.wipe();
+    await first.windows.keep();
+    expect(workers.records.has(window.workerId)).toBe(false);
+  });
+});
