@@ -32,7 +32,9 @@ function packageOf(path: string): string | undefined {
 
 /** The packages whose code a chunk of the bundle contains; its comments name the files. */
 function packagesIn(file: string): (string | undefined)[] {
-  return [...readFileSync(file, 'utf8').matchAll(/^\/\/ (node_modules\/.*)$/gm)].map(([, path = '']) => packageOf(path));
+  return [...readFileSync(file, 'utf8').matchAll(/^\/\/ (node_modules\/.*)$/gm)].map(([, path = '']) =>
+    packageOf(path),
+  );
 }
 
 it('a start on SQLite loads few files, and no package of other settings', async () => {
