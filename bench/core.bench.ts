@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { leafContenders } from './core/leaf-contenders';
-import { counter, PEER_PACKAGES, peerContenders } from './core/peer-contenders';
+import { counter, namedCounter, PEER_PACKAGES, peerContenders } from './core/peer-contenders';
 import { measureRounds } from './core/rounds';
 import { coreFigures, type CoreResult, coreTargets, FORMAT_LIMIT } from './core/core-targets';
 import { sampleOf, verdict } from './core/sample';
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   console.log(describeEnvironment(environment));
 
   const baseline = counter();
-  const contenders = [baseline, ...leafContenders(), ...peerContenders()];
+  const contenders = [baseline, namedCounter(), ...leafContenders(), ...peerContenders()];
   const onRound = (round: number): void => console.error(`round ${round + 1} of ${rounds} …`);
   const measured = await measureRounds(contenders, { rounds, roundMs, onRound });
   const baselineRates = measured.get(baseline) ?? [];

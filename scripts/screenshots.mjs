@@ -10,7 +10,11 @@ import { chromium } from 'playwright-core';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUT = join(ROOT, 'screenshots');
-const VIEWS = ['overview', 'segments', 'tags', 'snowflake', 'decoder/1169786042799259000', 'try'];
+/** Route and file name of each view. */
+const VIEWS = {
+  ...{ overview: 'overview', segments: 'segments', tags: 'tags', snowflake: 'snowflake' },
+  ...{ cluster: 'cluster', 'cluster/workers': 'workers', 'decoder/1169786042799259000': 'decoder', try: 'try' },
+};
 const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const TOKEN = 'screenshots-0123456789';
 /** Name, step and description of each tag, and IDs to request per second. */
@@ -104,7 +108,7 @@ async function drawIds(origin) {
 async function picture(origin, size, options) {
   const context = await browser.newContext({ ...options, locale: 'en-GB' });
   const page = await context.newPage();
-  for (const view of VIEWS) {
+  for (const [view, name] of Object.entries(VIEWS)) {
     await page.goto(`${origin}/#/${view}`);
     await page.getByRole('main').locator('section, dl').first().waitFor();
     if (view === 'try') {
@@ -114,7 +118,7 @@ async function picture(origin, size, options) {
     }
     // The rate charts need several seconds of data.
     if (view === 'segments') await sleep(size === 'desk' ? 20_000 : 3000);
-    await page.screenshot({ path: join(OUT, `${view.split('/')[0]}-${size}-${options.colorScheme}.png`) });
+    await page.screenshot({ path: join(OUT, `${name}-${size}-${options.colorScheme}.png`) });
   }
   await context.close();
 }

@@ -25,6 +25,21 @@ function fillByTryNext(client: LeafClient): Fill {
   };
 }
 
+function fillByNumbers(client: LeafClient): Fill {
+  const wait = async (ids: unknown[], index: number): Promise<number> => {
+    ids[index] = await client.nextNumber(TAG);
+    return index + 1;
+  };
+  return (ids, from, to) => {
+    for (let i = from; i < to; i++) {
+      const id = client.tryNextNumber(TAG);
+      if (id === undefined) return wait(ids, i);
+      ids[i] = id;
+    }
+    return to;
+  };
+}
+
 function fillByNextId(client: LeafClient): Fill {
   return async (ids, from, to) => {
     for (let i = from; i < to; i++) ids[i] = await client.nextId(TAG);
@@ -82,6 +97,10 @@ export async function clientContenders(
   };
   const contenders = [
     contender(`client tryNext('${TAG}')`, 'leaf-segment', 'bigint', CHUNK, fillByTryNext),
+    // An older revision does not have it.
+    ...('tryNextNumber' in LeafClient.prototype
+      ? [contender(`client tryNextNumber('${TAG}')`, 'leaf-segment', 'number', CHUNK, fillByNumbers)]
+      : []),
     contender(`client await nextId('${TAG}')`, 'leaf-segment', 'bigint', CHUNK, fillByNextId),
     contender(`client nextIds('${TAG}', ${BATCH})`, 'leaf-segment', 'bigint', BATCH, fillByBatches),
     contender('client trySnowflakeString()', 'leaf-snowflake', 'string', CHUNK, fillBySnowflakes),

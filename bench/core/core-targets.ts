@@ -19,17 +19,22 @@ const BIGINT_SHARE = 0.99;
 const STRING_SHARE = 0.97;
 const SEGMENT_RATE = 30_000_000;
 const SEGMENT_SHARE = 0.5;
+const NUMBER_RATE = 150_000_000;
 
 /** Sorts the results: the counter, then Leaf, then the peers. */
 export function coreTargets(results: readonly CoreResult[]): Target[] {
-  const find = (name: string): CoreResult => results.find(({ contender }) => contender.name.includes(name))!;
+  const seek = (name: string): CoreResult | undefined => results.find(({ contender }) => contender.name.includes(name));
+  const find = (name: string): CoreResult => seek(name)!;
+  const numbers = seek('segment tryNextNumber');
   const bigints = find('snowflake next()');
   const strings = find('snowflake nextString()');
-  const segment = find('segment tryNext');
+  const segment = find('segment tryNext(');
   const segmentText = find('segment String');
   const ofFormat = ({ rate }: CoreResult): number => rate.median / FORMAT_LIMIT;
   const peers = results.filter(({ contender }) => contender.group === 'peer');
+  const numberRate = Math.min(NUMBER_RATE, find('counter.tryNext').rate.median);
   return [
+    ...(numbers === undefined ? [] : [atLeast(numbers.contender.name, numbers.rate.median, numberRate, 'IDs/s')]),
     atLeast(`${bigints.contender.name}, of the format's limit`, ofFormat(bigints), BIGINT_SHARE, 'ratio'),
     atLeast(`${strings.contender.name}, of the format's limit`, ofFormat(strings), STRING_SHARE, 'ratio'),
     atLeast(segment.contender.name, segment.rate.median, SEGMENT_RATE, 'IDs/s'),

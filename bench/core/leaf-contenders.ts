@@ -1,4 +1,4 @@
-import { LeafError, SystemClock } from '@leaf-ids/core';
+import { type IdRange, idsOf, LeafError, SystemClock } from '@leaf-ids/core';
 import {
   defaultLayout,
   SegmentIdGenerator,
@@ -107,6 +107,58 @@ function segmentSync(): Contender {
   };
 }
 
+function segmentNumber(): Contender {
+  const generator = segmentGenerator();
+  return {
+    name: `Leaf segment tryNextNumber('${TAG}')`,
+    group: 'leaf-segment',
+    product: 'number',
+    chunk: CHUNK,
+    key: (id) => BigInt(id as number),
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) {
+        const id = generator.tryNextNumber(TAG);
+        if (id === undefined) return waitForNumber(generator, ids, i);
+        ids[i] = id;
+      }
+      return to;
+    },
+  };
+}
+
+function segmentRanges(): Contender {
+  const generator = segmentGenerator();
+  const size = 10;
+  return {
+    name: `Leaf segment tryRanges('${TAG}', ${size})`,
+    group: 'leaf-segment',
+    product: `range of ${size}`,
+    chunk: CHUNK,
+    key: (ranges) => (ranges as readonly IdRange[])[0]!.from,
+    async fill(ids, from, to) {
+      for (let i = from; i < to; i++)
+        ids[i] = generator.tryRanges(TAG, size) ?? (await generator.takeRanges(TAG, size));
+      return to;
+    },
+  };
+}
+
+function segmentBatches(): Contender {
+  const generator = segmentGenerator();
+  const size = 1000;
+  return {
+    name: `Leaf segment takeRanges('${TAG}', ${size}), each ID`,
+    group: 'leaf-segment',
+    product: 'bigint',
+    chunk: size,
+    async fill(ids, from, to) {
+      const batch = idsOf(await generator.takeRanges(TAG, to - from));
+      for (let i = 0; i < batch.length; i++) ids[from + i] = batch[i];
+      return from + batch.length;
+    },
+  };
+}
+
 function segmentString(): Contender {
   const generator = segmentGenerator();
   let seen = 0;
@@ -132,6 +184,11 @@ async function waitForOne(generator: SegmentIdGenerator, ids: unknown[], index: 
   return index + 1;
 }
 
+async function waitForNumber(generator: SegmentIdGenerator, ids: unknown[], index: number): Promise<number> {
+  ids[index] = Number(await generator.next(TAG));
+  return index + 1;
+}
+
 function segmentAsync(): Contender {
   const generator = segmentGenerator();
   return {
@@ -147,5 +204,11 @@ function segmentAsync(): Contender {
 }
 
 export function leafContenders(): Contender[] {
-  return [snowflakeBigint(), snowflakeString(), snowflakeBatches(), segmentSync(), segmentString(), segmentAsync()];
+  // An older revision does not have it.
+  const hasNumbers = 'tryNextNumber' in SegmentIdGenerator.prototype;
+  return [
+    ...[snowflakeBigint(), snowflakeString(), snowflakeBatches()],
+    ...(hasNumbers ? [segmentNumber()] : []),
+    ...[segmentSync(), segmentString(), segmentAsync(), segmentRanges(), segmentBatches()],
+  ];
 }

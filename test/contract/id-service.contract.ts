@@ -81,6 +81,24 @@ export function idServiceContract(name: string, start: () => Promise<IdServiceRi
       expect(ids.tryNext('no tag at all')).toBeUndefined();
     });
 
+    it('gives numbers of the same sequence', async () => {
+      const before = await ids.nextId(CONTRACT_TAG);
+      const first = await ids.nextNumber(CONTRACT_TAG);
+      const batch = await ids.nextNumbers(CONTRACT_TAG, 2500);
+      expect(batch).toHaveLength(2500);
+      const number = await until('number at hand', () => ids.tryNextNumber(CONTRACT_TAG));
+      const after = await ids.nextId(CONTRACT_TAG);
+      expectAscending([before, ...[first, ...batch, number].map(BigInt), after]);
+    });
+
+    it('refuses numbers of tags and sizes that it refuses IDs of', async () => {
+      await expect(ids.nextNumber('a b')).rejects.toEqual(refusedWith('LEAF_TAG_INVALID'));
+      await expect(ids.nextNumber('unknown')).rejects.toEqual(refusedWith('LEAF_TAG_NOT_FOUND'));
+      await expect(ids.nextNumbers('unknown', 5)).rejects.toEqual(refusedWith('LEAF_TAG_NOT_FOUND'));
+      await expect(ids.nextNumbers(CONTRACT_TAG, 10_001)).rejects.toEqual(refusedWith('LEAF_SIZE_INVALID'));
+      expect(ids.tryNextNumber('never-seen')).toBeUndefined();
+    });
+
     it('writes IDs in decimal', async () => {
       const text = await ids.nextIdString(CONTRACT_TAG);
       expect(String(BigInt(text))).toBe(text);

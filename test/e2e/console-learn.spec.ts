@@ -193,9 +193,9 @@ it.each(['light', 'dark'] as const)('is accessible in %s, on a desktop and on a 
     await view.show('learn');
     await press(/^R2 /);
     await film().and(page.locator('[data-rule=R2][data-ended=false]')).waitFor();
-    expect([width, 'before', await view.seriousFindings()]).toEqual([width, 'before', []]);
+    expect([width, 'before', await view.findings()]).toEqual([width, 'before', []]);
     await playToEnd();
-    expect([width, 'after', await view.seriousFindings()]).toEqual([width, 'after', []]);
+    expect([width, 'after', await view.findings()]).toEqual([width, 'after', []]);
     const beyond =
       'Math.max(...[...document.querySelectorAll("html, main, .learn-timeline")].map((e) => e.scrollWidth - e.clientWidth))';
     expect([width, await page.evaluate(beyond)]).toEqual([width, 0]);

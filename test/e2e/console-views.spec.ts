@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
-import { ConsolePage, launchBrowser } from '../support/browser';
+import { APPEARANCES, ConsolePage, launchBrowser } from '../support/browser';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/servers/built-server';
 import { insertTag } from '../support/servers/data-directory';
@@ -197,15 +197,23 @@ it('speaks Chinese, and remembers it', async () => {
   await page.getByRole('heading', { name: 'Parts' }).waitFor();
 });
 
-it('drains the server, and undoes it', async () => {
+it('drains the server after a confirmation, and undoes it', async () => {
   await view.show('overview');
-  await page.getByRole('region', { name: 'Server' }).locator('summary').click();
-  await page.getByRole('textbox', { name: 'Admin token' }).fill(ADMIN_TOKEN);
-  await page.getByRole('button', { name: 'Use', exact: true }).click();
-  await page.getByRole('button', { name: 'Drain', exact: true }).click();
+  const { instance } = await json<{ instance: string }>(port, '/api/monitor/overview');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Drain …' }).click();
+  await dialog.getByRole('textbox', { name: 'Admin token' }).fill(ADMIN_TOKEN);
+  await dialog.getByRole('button', { name: 'Use', exact: true }).click();
+  const drain = dialog.getByRole('button', { name: 'Drain', exact: true });
+  await dialog.getByLabel('Type').fill(`${instance}0`);
+  expect(await drain.isDisabled()).toBe(true);
+  await dialog.getByLabel('Type').fill(instance);
+  await drain.click();
+  await page.getByRole('status').filter({ hasText: 'This server is draining.' }).waitFor();
   await page.getByRole('status').filter({ hasText: 'not ready' }).waitFor();
   await page.locator('[data-part=drain][data-status=down]').waitFor();
-  await page.getByRole('button', { name: 'Undo drain' }).click();
+  await page.getByRole('button', { name: 'Undo drain …' }).click();
+  await dialog.getByRole('button', { name: 'Undo drain' }).click();
   await page.locator('[data-part=drain][data-status=up]').waitFor();
   expect((await admin(port, 'DELETE', '/api/server/drain')).status).toBe(200);
 });
@@ -220,14 +228,15 @@ it('shows the HTTP API with Swagger UI, within the content security policy', asy
   await page.getByText('Available authorizations').waitFor();
 });
 
-it.each(['light', 'dark'] as const)('keeps nobody out, in %s colours', async (colorScheme) => {
+it.each(APPEARANCES)('keeps nobody out at $width px in $colorScheme colours', async ({ width, colorScheme }) => {
   await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 844 });
   await view.show('overview');
   await page.getByRole('img', { name: /Chart of the last 15 minutes/ }).waitFor();
   for (const name of VIEWS) {
     await view.show(name);
     await page.getByRole('main').locator('section, dl').first().waitFor();
-    expect([name, await view.seriousFindings()]).toEqual([name, []]);
+    expect([name, await view.findings()]).toEqual([name, []]);
   }
 });
 
@@ -236,10 +245,16 @@ it('fits a phone', async () => {
   for (const name of VIEWS) {
     await view.show(name);
     await page.getByRole('main').locator('section, dl').first().waitFor();
-    const beyond =
-      'Math.max(...[...document.querySelectorAll("html, main, [role=table]")].map((e) => e.scrollWidth - e.clientWidth))';
-    expect([name, await page.evaluate(beyond)]).toEqual([name, 0]);
+    expect([name, await view.overflow()]).toEqual([name, 0]);
     const rail = await page.getByRole('navigation').boundingBox();
     expect([rail!.x, rail!.width, rail!.y + rail!.height]).toEqual([0, 390, 844]);
   }
+});
+
+it.each(['cache', 'db'])('shows the rows of /%s in a table that fits a phone', async (name) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`http://127.0.0.1:${port}/${name}`);
+  await page.getByRole('table').getByRole('cell', { name: 'order', exact: true }).waitFor();
+  expect(await view.overflow('html')).toBe(0);
+  expect(await view.findings()).toEqual([]);
 });

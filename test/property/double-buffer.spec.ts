@@ -31,8 +31,12 @@ const few = fc.integer({ min: 1, max: 9 });
 
 const calls = [
   move(6, 'take', fc.tuple(who, tag), (model, [slot, name]) => model.take(slot, name)),
-  move(3, 'tryNext', fc.tuple(who, tag), (model, [slot, name]) => model.tryNext(slot, name)),
-  move(2, 'tryBuffered', fc.tuple(who, tag), (model, [slot, name]) => model.tryBuffered(slot, name)),
+  move(4, 'tryNext', fc.tuple(who, tag, fc.boolean()), (model, [slot, name, asNumber]) =>
+    model.tryNext(slot, name, asNumber),
+  ),
+  move(3, 'tryBuffered', fc.tuple(who, tag, fc.boolean()), (model, [slot, name, asNumber]) =>
+    model.tryBuffered(slot, name, asNumber),
+  ),
   move(5, 'takeRanges', fc.tuple(who, tag, fc.integer({ min: 1, max: 40 })), (model, [slot, name, count]) =>
     model.takeRanges(slot, name, count),
   ),
@@ -63,7 +67,10 @@ const backwards = move(1, 'goBackwards', fc.tuple(tag, fc.integer({ min: 1, max:
   model.goBackwards(name, by),
 );
 
+/** Numbers are exact up to 2^53 - 1. */
+const EDGE = BigInt(Number.MAX_SAFE_INTEGER) - 20n;
 const settings = fc.record({
+  first: fc.constantFrom(1n, 1n, EDGE),
   step: fc.integer({ min: 1, max: 12 }),
   durationMs: fc.constant(500),
   maxStep: fc.constantFrom(1, 8, 25),
@@ -80,8 +87,11 @@ interface Stage {
 
 /** Plays any moves on a stage, lets all calls end, and checks what must hold then, always and on this stage. */
 async function always({ servers, tags, start, moves }: Stage, check: (model: SegmentModel) => void): Promise<void> {
-  const play = async ({ step, ...options }: SegmentOptions & { step: number }, script: Move[]): Promise<void> => {
-    const model = new SegmentModel(servers, tags, step, options, start);
+  const play = async (
+    { first, step, ...options }: SegmentOptions & { first: bigint; step: number },
+    script: Move[],
+  ): Promise<void> => {
+    const model = new SegmentModel(servers, tags, step, options, start, first);
     for (const next of script) await next(model);
     await model.finish();
     expectUnique(model);
@@ -174,6 +184,15 @@ describe('segment IDs, whatever happens', () => {
       expectOneAllocationAtATime(model);
       expectRowsAhead(model);
       for (const { issuer } of model.servers) expect(idsOf(...issuer.left).length).toBeLessThanOrEqual(3 * 4);
+    });
+  });
+
+  it('a double buffer of separate blocks issues each ID once, ascending, as bigints and as numbers', async () => {
+    const moves = [...calls, ...surroundings, restart];
+    await always({ servers: 1, tags: ['order'], start: blocksOf('order'), moves }, (model) => {
+      expectAscending(model);
+      expectAllSettled(model, REFUSALS);
+      expectRowsAhead(model);
     });
   });
 

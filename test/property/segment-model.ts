@@ -16,6 +16,7 @@ import { watch, type Watched } from '../support/watch';
 /** The part of a server that hands IDs out and can be stopped. */
 export interface Issuer {
   tryNext(tag: string): bigint | undefined;
+  tryNextNumber(tag: string): number | undefined;
   take(tag: string): Promise<bigint>;
   takeRanges(tag: string, count: number): Promise<IdRange[]>;
   /** As `takeRanges`, of consecutive IDs. */
@@ -60,8 +61,9 @@ export class SegmentModel {
     step: number,
     private readonly options: SegmentOptions,
     private readonly start: Start,
+    first: bigint,
   ) {
-    for (const tag of tags) this.storage.put(tag, 1n, step);
+    for (const tag of tags) this.storage.put(tag, first, step);
     this.slots = Array.from({ length: slots }, () => this.launch());
   }
 
@@ -70,20 +72,20 @@ export class SegmentModel {
     this.follow(this.server(slot), name, 1, (issuer) => issuer.take(name).then(single));
   }
 
-  tryNext(slot: number, tag: number): void {
+  tryNext(slot: number, tag: number, asNumber: boolean): void {
     const name = this.tag(tag);
-    const id = this.server(slot).issuer.tryNext(name);
+    const id = tryNext(this.server(slot).issuer, name, asNumber);
     if (id !== undefined) this.follow(this.server(slot), name, 1, () => Promise.resolve(single(id)));
   }
 
   /** A single call, made when nothing but answers of the storage is under way. */
-  async tryBuffered(slot: number, tag: number): Promise<void> {
+  async tryBuffered(slot: number, tag: number, asNumber: boolean): Promise<void> {
     const server = this.server(slot);
     const name = this.tag(tag);
     await this.clock.advance(0);
     const answered = idsOf(...server.store.answered.filter((range) => range.tag === name)).length;
     const buffered = answered - issuedBy(server, name).length;
-    const id = server.issuer.tryNext(name);
+    const id = tryNext(server.issuer, name, asNumber);
     if (id !== undefined) this.follow(server, name, 1, () => Promise.resolve(single(id)));
     else if (buffered > 0) this.withheld.push({ tag: name, buffered });
   }
@@ -247,6 +249,7 @@ export function bufferOf(tag: string): Start {
     });
     return {
       tryNext: () => buffer.tryNext(),
+      tryNextNumber: () => buffer.tryNextNumber(),
       take: () => buffer.take(),
       takeRanges: (_, count) => buffer.takeRanges(count),
       takeRun: (_, count) => buffer.takeRanges(count, true),
@@ -282,6 +285,7 @@ export const generator: Start = (store, clock, options) => {
   const ids = new SegmentIdGenerator(store, clock, () => 0, options, events);
   return {
     tryNext: (tag) => ids.tryNext(tag),
+    tryNextNumber: (tag) => ids.tryNextNumber(tag),
     take: (tag) => ids.next(tag),
     takeRanges: async (tag, count) => ids.tryRanges(tag, count) ?? ids.takeRanges(tag, count),
     takeRun: async (tag, count) => ids.tryRanges(tag, count, true) ?? ids.takeRanges(tag, count, true),
@@ -300,6 +304,14 @@ function restOf(view: SegmentSnapshot | undefined): IdRange[] {
 
 function issuedBy(server: Server, tag: string): bigint[] {
   return server.issued.flatMap((answer) => (answer.tag === tag ? idsOf(...answer.ranges) : []));
+}
+
+/** As a number only if a number can represent the ID exactly. */
+function tryNext(issuer: Issuer, tag: string, asNumber: boolean): bigint | undefined {
+  const number = asNumber ? issuer.tryNextNumber(tag) : undefined;
+  if (number === undefined) return issuer.tryNext(tag);
+  if (!Number.isSafeInteger(number)) throw new Error(`The number ${number} is not exact.`);
+  return BigInt(number);
 }
 
 function single(id: bigint): IdRange[] {

@@ -5,6 +5,11 @@ import { requireTool } from './tools';
 /** Time limit of each step; more than slow machines need. */
 const STEP_LIMIT_MS = 60_000;
 
+/** A desk and a phone, each in both themes. */
+export const APPEARANCES = [1280, 390].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+
 /** Source of the accessibility checker, because the content security policy of the page blocks loading it. */
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -14,7 +19,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly impact: string | null; readonly nodes: unknown[] }[];
+  readonly violations: readonly { readonly id: string; readonly nodes: unknown[] }[];
 }
 
 /** A browser tab with the console, and its errors. */
@@ -61,12 +66,28 @@ export class ConsolePage {
     await this.page.locator(`nav a[aria-current=page][href="#/${view.split('/')[0] ?? ''}"]`).waitFor();
   }
 
-  /** Violations that axe reports as serious or critical: the rule and the count. */
-  async seriousFindings(): Promise<string[]> {
+  /** How far the page, its content or a table scrolls sideways, in pixels. */
+  async overflow(parts = 'html, main, [role=table]'): Promise<number> {
+    return this.page.evaluate(
+      `Math.max(...[...document.querySelectorAll("${parts}")].map((e) => e.scrollWidth - e.clientWidth))`,
+    );
+  }
+
+  /** Rows of tables that are too low for one of their cells. */
+  async clippedRows(): Promise<number> {
+    return this.page.evaluate(
+      `[...document.querySelectorAll('.table-body .row')].filter((row) =>
+        [...row.children].some((cell) => cell.offsetHeight > row.clientHeight ||
+          cell.offsetHeight > 0 && (cell.offsetTop < 0 || cell.offsetTop + cell.offsetHeight > row.clientHeight + 1)),
+      ).length`,
+    );
+  }
+
+  /** All violations that axe reports: the rule and the count. */
+  async findings(): Promise<string[]> {
     await this.page.evaluate(AXE);
     const { violations } = await this.page.evaluate<AxeResult>("axe.run({ resultTypes: ['violations'] })");
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    return serious.map(({ id, nodes }) => `${id} × ${nodes.length}: ${JSON.stringify(nodes[0]).slice(0, 400)}`);
+    return violations.map(({ id, nodes }) => `${id} × ${nodes.length}: ${JSON.stringify(nodes[0]).slice(0, 400)}`);
   }
 
   async close(): Promise<void> {

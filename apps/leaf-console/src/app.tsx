@@ -74,6 +74,8 @@ function Page(): JSX.Element {
   );
 }
 
+const loadCluster = () => import('./views/cluster/cluster-page').then(({ ClusterPage }) => ClusterPage);
+
 function titleOf({ view }: Route, t: (typeof MESSAGES)['en']): string {
   return view === 'try' ? t.tryIt : t[view];
 }
@@ -88,6 +90,8 @@ function View({ route: { view, rest } }: { readonly route: Route }): JSX.Element
       return <TagsPage />;
     case 'snowflake':
       return <SnowflakePage />;
+    case 'cluster':
+      return <LazyView load={loadCluster} props={{ tab: rest }} />;
     case 'decoder':
       return <DecoderPage given={rest} />;
     case 'try':

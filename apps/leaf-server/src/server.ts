@@ -68,7 +68,7 @@ export async function startServer(
   const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
-  const route = new FastPath(requests, drain, config.jsonIds);
+  const route = new FastPath(requests, drain, config.jsonIds, clock);
   const management = new ManagementPort(config.management);
   const { host, http: limits, accessLog } = config;
   const parts = { limits, accessLog, clock, fastPath: route, counts: requests, overload, drain, management };

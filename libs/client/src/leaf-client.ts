@@ -156,6 +156,10 @@ export class LeafClient extends IdService {
     return this.tags.get(tag)?.tryNext();
   }
 
+  override tryNextNumber(tag: string): number | undefined {
+    return this.tags.get(tag)?.tryNextNumber();
+  }
+
   /**
    * Sends no request: if no ID is buffered or no worker ID is held, it throws, and starts a request for them. Await
    * {@link snowflakes} in this case.

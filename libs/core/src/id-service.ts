@@ -1,4 +1,5 @@
-import type { IdRange } from './segment/id-range';
+import { assertCount } from './options';
+import { type IdRange, numberOf, numbersOf } from './segment/id-range';
 import type { PeriodRanges } from './segment/periods';
 import type { SnowflakeParts } from './snowflake/bit-layout';
 
@@ -35,6 +36,26 @@ export abstract class IdService {
 
   /** As {@link nextId}, in decimal. */
   abstract nextIdString(tag: string): Promise<string>;
+
+  /**
+   * The next segment ID of `tag` as a number, which costs less than a bigint. No snowflake ID of the default layout fits
+   * into a number.
+   *
+   * @throws LeafError as {@link nextId}, and `LEAF_ID_TOO_LARGE` if the ID exceeds 2^53 - 1; it becomes a gap
+   */
+  async nextNumber(tag: string): Promise<number> {
+    return this.tryNextNumber(tag) ?? numberOf(await this.nextId(tag));
+  }
+
+  /**
+   * As {@link nextIds}, as numbers.
+   *
+   * @throws LeafError as {@link nextIds} and {@link nextNumber}
+   */
+  async nextNumbers(tag: string, count: number): Promise<number[]> {
+    assertCount(count, MAX_BATCH_SIZE);
+    return numbersOf(await this.nextRanges(tag, count));
+  }
 
   /**
    * The next `count` IDs of `tag`, ascending.
@@ -75,6 +96,9 @@ export abstract class IdService {
    * a strict tag.
    */
   abstract tryNext(tag: string): bigint | undefined;
+
+  /** As {@link tryNext}, as a number. Undefined if {@link nextNumber} would wait or throw. */
+  abstract tryNextNumber(tag: string): number | undefined;
 
   /**
    * The next snowflake ID. Blocks the thread for at most one millisecond, if the IDs of the current one are used up.

@@ -88,6 +88,10 @@ export class EmbeddedIdService extends IdService {
     return this.segmentService?.tryNext(tag);
   }
 
+  tryNextNumber(tag: string): number | undefined {
+    return this.segmentService?.tryNextNumber(tag);
+  }
+
   /** Whether the IDs of a tag ascend over all servers; false for an unknown tag. */
   isStrict(tag: string): boolean {
     return this.segmentService?.isStrict(tag) ?? false;

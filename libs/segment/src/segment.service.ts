@@ -86,6 +86,10 @@ export class SegmentService {
     return this.generator.tryNext(tag);
   }
 
+  tryNextNumber(tag: string): number | undefined {
+    return this.generator.tryNextNumber(tag);
+  }
+
   /** @throws LeafError see {@link SegmentIdGenerator.next} */
   next(tag: string): Promise<bigint> {
     return this.generator.next(tag);

@@ -1,5 +1,6 @@
 // Prints the time and memory per ID of the built core as JSON. Runs without a test runner, which would transform the
-// code. Needs --expose-gc, and a young generation that holds ALLOCATED IDs.
+// code. Needs --expose-gc, and a young generation that holds ALLOCATED IDs. LEAF_COST_BURDEN=1.3 makes every path
+// that is not a baseline do 1.3 times its work: see burden.mjs.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -15,12 +16,15 @@ const entry = { tag: TAG, kind: PLAIN_TAG };
 const ROUND = 20_000;
 const ROUNDS = 150;
 const BATCH = 100;
+const BURDEN = Number(process.env.LEAF_COST_BURDEN ?? 1);
+const BASELINES = ['counter', 'clockCounter', 'numberCounter', 'sum', 'text'];
 const ALLOCATED = 500_000;
 /** One segment has more IDs than all rounds take. */
 const STEP = 1_000_000_000;
 
 const clock = new SystemClock();
 const ids = new Array(1024).fill(0n);
+const numbers = new Array(1024).fill(0);
 
 function segments() {
   let maxId = 1n;
@@ -54,6 +58,21 @@ let bigCount = 0n;
 let textCount = 10n ** 18n;
 let seen = 0;
 
+/** As much of a segment as every counter by name needs. */
+class NamedCounter {
+  name = TAG;
+  position = 1;
+  left = Number.MAX_SAFE_INTEGER;
+
+  tryNext(name) {
+    if (name !== this.name || this.left === 0) return undefined;
+    this.left--;
+    return this.position++;
+  }
+}
+
+const namedCounter = new NamedCounter();
+
 /** Each function has its own loop, as the code of an application has. */
 const loops = {
   counter(n) {
@@ -62,6 +81,21 @@ const loops = {
   /** V8 allocates a third more for the sum of two bigints than the bigint needs. */
   sum(n) {
     for (let i = 0; i < n; i++) ids[i & 1023] = bigCount = bigCount + 1n;
+  },
+  clockCounter(n) {
+    for (let i = 0; i < n; i++) {
+      seen += Date.now() & 1;
+      ids[i & 1023] = BigInt(count++);
+    }
+  },
+  numberCounter(n) {
+    for (let i = 0; i < n; i++) numbers[i & 1023] = namedCounter.tryNext(TAG);
+  },
+  number(n) {
+    for (let i = 0; i < n; i++) numbers[i & 1023] = segment.tryNextNumber(TAG);
+  },
+  range(n) {
+    for (let i = 0; i < n; i++) ids[i & 1023] = segment.tryRanges(TAG, 10);
   },
   segment(n) {
     for (let i = 0; i < n; i++) ids[i & 1023] = segment.tryNext(TAG);
@@ -99,7 +133,7 @@ function times() {
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, loop] of Object.entries(loops)) {
       const start = performance.now();
-      loop(ROUND);
+      loop(BASELINES.includes(name) ? ROUND : ROUND * BURDEN);
       const ns = ((performance.now() - start) / ROUND) * 1e6;
       best[name] = Math.min(best[name] ?? Infinity, ns);
     }
@@ -114,7 +148,7 @@ function bytes() {
     const runs = Array.from({ length: 20 }, () => {
       globalThis.gc();
       const before = process.memoryUsage().heapUsed;
-      loops[name](ALLOCATED);
+      loops[name](BASELINES.includes(name) ? ALLOCATED : ALLOCATED * BURDEN);
       return (process.memoryUsage().heapUsed - before) / ALLOCATED;
     });
     taken[name] = runs.sort((a, b) => a - b)[10];

@@ -4,72 +4,105 @@ import { promisify } from 'node:util';
 import { ensureBuilt } from '../../support/build';
 import { ServersUnderTest } from './servers-under-test';
 
-const LIMIT_MS = 120_000;
+/** Of one measurement, on a machine with other work. */
+const LIMIT_MS = 300_000;
+/** V8 compiles a path not equally well in every process. */
+const PROCESSES = 3;
+/** The versions of V8 differ by more than a regression; the bounds of later ones cover Node.js 22 to 26. */
+const IS_NODE_20 = process.versions.node.startsWith('20.');
 
 beforeAll(ensureBuilt);
 
 interface CoreCosts {
-  readonly nanoseconds: Readonly<
-    Record<'counter' | 'segment' | 'snowflake' | 'text' | 'snowflakeText' | 'batchText', number>
-  >;
-  readonly bytes: Readonly<Record<'sum' | 'segment' | 'snowflake', number>>;
+  readonly nanoseconds: Readonly<Record<string, number>>;
+  readonly bytes: Readonly<Record<string, number>>;
 }
 
-/** Ratios within one run, never times: how fast the machine is, and what else it does, is on both sides. */
+/**
+ * Ratios within one run, never times: the speed of the machine, and its other work, is on both sides. Each bound is about
+ * 14 % above the ratio that was measured on Node.js 20, halfway to a regression of 30 %:
+ * `node test/long/performance/burden.mjs` shows that every bound catches one.
+ */
 describe('an ID of the built core', () => {
-  let costs: CoreCosts;
+  let runs: CoreCosts[];
 
   beforeAll(async () => {
+    runs = [];
     const args = ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'];
     const script = join(__dirname, 'core-costs.mjs');
-    const { stdout } = await promisify(execFile)(process.execPath, [...args, script], { timeout: LIMIT_MS });
-    costs = JSON.parse(stdout) as CoreCosts;
+    for (let run = 0; run < PROCESSES; run++) {
+      const { stdout } = await promisify(execFile)(process.execPath, [...args, script], { timeout: LIMIT_MS });
+      runs.push(JSON.parse(stdout) as CoreCosts);
+    }
+  }, PROCESSES * LIMIT_MS);
+
+  const best = (kind: keyof CoreCosts, name: string): number => Math.min(...runs.map((run) => run[kind][name] ?? NaN));
+
+  it.each([
+    ['a bigint of a segment', 'segment', 'counter', 0.88, 1.05],
+    ['a number of a segment', 'number', 'numberCounter', 0.97, 1.42],
+    ['a range of ten', 'range', 'counter', 3.3, 3.4],
+    ['a snowflake ID', 'snowflake', 'clockCounter', 1, 1],
+    ['a snowflake ID in decimal', 'snowflakeText', 'text', 1.33, 1.55],
+    ['an ID of a batch in decimal', 'batchText', 'text', 0.37, 0.41],
+  ])('costs little: %s', (_, path, baseline, onNode20, later) => {
+    const bound = IS_NODE_20 ? onNode20 : later;
+    const ratio = best('nanoseconds', path) / best('nanoseconds', baseline);
+    report(path, ratio, bound);
+    expect(ratio).toBeLessThan(bound);
   });
 
-  it('of a segment costs hardly more than counting', () => {
-    expect(costs.nanoseconds.segment / costs.nanoseconds.counter).toBeLessThan(2);
-  });
-
-  it('of snowflake costs hardly more than a look at the clock and counting', () => {
-    expect(costs.nanoseconds.snowflake / costs.nanoseconds.counter).toBeLessThan(5.5);
-  });
-
-  it('of snowflake in decimal costs hardly more than a bigint in decimal', () => {
-    expect(costs.nanoseconds.snowflakeText / costs.nanoseconds.text).toBeLessThan(2);
-  });
-
-  it('of a batch in decimal costs less than half of a bigint in decimal', () => {
-    expect(costs.nanoseconds.batchText / costs.nanoseconds.text).toBeLessThan(0.6);
-  });
-
-  it('takes no memory but its own, and snowflake that of the clock reading', () => {
-    expect(costs.bytes.segment / costs.bytes.sum).toBeLessThan(1.1);
-    expect(costs.bytes.snowflake / costs.bytes.sum).toBeLessThan(1.5);
+  it.each([
+    ['a bigint of a segment', 'segment', 1.1],
+    ['a snowflake ID, with that of the clock reading', 'snowflake', 1.5],
+  ])('takes no memory but its own: %s', (_, path, bound) => {
+    const ratio = best('bytes', path) / best('bytes', 'sum');
+    report(`${path}, bytes`, ratio, bound);
+    expect(ratio).toBeLessThan(bound);
   });
 });
 
 describe('a request to the built server', () => {
+  const TARGETS = {
+    raw: ['raw', httpGet('/')],
+    segment: ['leaf', httpGet('/api/segment/get/leaf-segment-test')],
+    snowflake: ['leaf', httpGet('/api/snowflake/get/order')],
+    batch: ['leaf', httpGet('/api/segment/batch/leaf-segment-test?size=100')],
+    range: ['leaf', httpGet('/api/segment/range/leaf-segment-test?size=100')],
+    rawResp: ['rawResp', 'INCR leaf-segment-test\r\n'],
+    resp: ['leafResp', 'INCR leaf-segment-test\r\n'],
+  } as const;
   let servers: ServersUnderTest;
+  let costs: Record<keyof typeof TARGETS, number>;
 
   beforeAll(async () => {
     servers = await ServersUnderTest.start();
-  });
+    costs = await servers.measure(TARGETS);
+  }, LIMIT_MS);
 
   afterAll(() => servers.end());
 
-  it('costs little more than raw node:http, for one ID as for a hundred', async () => {
-    const { raw, segment, snowflake, batch, range } = await servers.measure({
-      raw: ['raw', '/'],
-      segment: ['leaf', '/api/segment/get/leaf-segment-test'],
-      snowflake: ['leaf', '/api/snowflake/get/order'],
-      batch: ['leaf', '/api/segment/batch/leaf-segment-test?size=100'],
-      range: ['leaf', '/api/segment/range/leaf-segment-test?size=100'],
-    });
-    // Through the framework it is twice as much for one ID or a range, and three times for a hundred.
-    expect(segment / raw).toBeLessThan(1.4);
-    expect(snowflake / raw).toBeLessThan(1.4);
-    expect(range / raw).toBeLessThan(1.6);
-    expect(batch / raw).toBeLessThan(2.2);
-    expect((100 * segment) / batch).toBeGreaterThan(40);
+  it.each([
+    ['one segment ID', 'segment', 'raw', 1.07],
+    ['one snowflake ID', 'snowflake', 'raw', 1.07],
+    ['a range of a hundred', 'range', 'raw', 1.34],
+    ['a batch of a hundred', 'batch', 'raw', 1.56],
+    ['INCR of the Redis protocol', 'resp', 'rawResp', 1.36],
+  ] as const)('costs little more than a constant response: %s', (_, path, baseline, bound) => {
+    const ratio = costs[path] / costs[baseline];
+    report(path, ratio, bound);
+    expect(ratio).toBeLessThan(bound);
+  });
+
+  it('costs little more for a batch of a hundred than for one', () => {
+    expect((100 * costs.segment) / costs.batch).toBeGreaterThan(40);
   });
 });
+
+function httpGet(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nhost: leaf\r\n\r\n`;
+}
+
+function report(path: string, ratio: number, bound: number): void {
+  process.stdout.write(`${path}: ${ratio.toFixed(3)} of its baseline, limit ${bound}\n`);
+}

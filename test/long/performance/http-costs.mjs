@@ -1,6 +1,8 @@
-// Serves, in one process, the built server and beside it the same answer from raw node:http; tells the ports, and
-// whenever it is asked how much processor time it has used, in microseconds.
+// Serves, in one process, the built server, and the same responses from raw node:http and node:net. Sends the ports, and
+// for each message the CPU time that it has used, in microseconds.
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -17,10 +19,20 @@ const raw = createServer((_request, response) => {
   response.writeHead(200, HEADERS);
   response.end(ID);
 }).listen(0, '127.0.0.1');
+const rawResp = createTcpServer({ noDelay: true }, (socket) => {
+  socket.on('data', () => socket.write(`:${ID}\r\n`, 'latin1'));
+  socket.on('error', () => socket.destroy());
+}).listen(0, '127.0.0.1');
 const leaf = await startServer(loadConfig(process.env));
+await Promise.all([raw, rawResp].map((server) => server.listening || once(server, 'listening')));
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send(user + system);
 });
 process.on('disconnect', () => process.exit());
-process.send({ raw: raw.address().port, leaf: leaf.port });
+process.send({
+  raw: raw.address().port,
+  rawResp: rawResp.address().port,
+  leaf: leaf.port,
+  leafResp: leaf.respPort,
+});

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../support/free-port';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
 import { serverEnv } from '../../support/servers/launch';
 
@@ -10,7 +11,13 @@ const CONNECTIONS = 32;
 const DEPTH = 10;
 const ROUNDS = 30;
 
-export type Target = readonly [server: 'raw' | 'leaf', path: string];
+type ServerName = 'raw' | 'leaf' | 'rawResp' | 'leafResp';
+
+/** Baselines have `raw` servers. */
+export type Target = readonly [server: ServerName, request: string];
+
+/** With LEAF_COST_BURDEN=1.3, a request to Leaf is 1.3 requests: see burden.mjs. */
+const BURDEN = Number(process.env.LEAF_COST_BURDEN ?? 1);
 
 /** The built server and a raw one in one process of their own, and what their requests cost it. */
 export class ServersUnderTest {
@@ -22,7 +29,8 @@ export class ServersUnderTest {
 
   static async start(): Promise<ServersUnderTest> {
     const directory = await makeDataDirectory();
-    const env = { PATH: process.env.PATH, ...serverEnv(directory), LEAF_LOG_LEVEL: 'error' };
+    const resp = { LEAF_RESP_PORT: String(await freePort()) };
+    const env = { PATH: process.env.PATH, ...serverEnv(directory), ...resp, LEAF_LOG_LEVEL: 'error' };
     const child = fork(join(__dirname, 'http-costs.mjs'), { env, execArgv: [] });
     const [ports] = (await once(child, 'message')) as [ServersUnderTest['ports']];
     return new ServersUnderTest(child, ports, directory);
@@ -42,13 +50,14 @@ export class ServersUnderTest {
   }
 
   /** On new connections: a busy machine may leave others idle for longer than a server keeps them. */
-  private async costOf([server, path]: Target): Promise<number> {
-    const open = Array.from({ length: CONNECTIONS }, () => Client.open(this.ports[server], path));
+  private async costOf([server, request]: Target): Promise<number> {
+    const open = Array.from({ length: CONNECTIONS }, () => Client.open(this.ports[server], request));
     const clients = await Promise.all(open);
     const askAll = (): Promise<unknown> => Promise.all(clients.map((client) => client.ask()));
     await askAll();
     const before = await this.processorTime();
-    for (let i = 0; i < DEPTH; i++) await askAll();
+    const depth = server.startsWith('raw') ? DEPTH : DEPTH * BURDEN;
+    for (let i = 0; i < depth; i++) await askAll();
     const spent = (await this.processorTime()) - before;
     for (const client of clients) client.end();
     return spent / (CONNECTIONS * DEPTH);
@@ -84,10 +93,10 @@ class Client {
     socket.on('error', (error) => this.fail(error));
   }
 
-  static async open(port: number, path: string): Promise<Client> {
+  static async open(port: number, request: string): Promise<Client> {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
-    return new Client(socket, `GET ${path} HTTP/1.1\r\nhost: leaf\r\n\r\n`);
+    return new Client(socket, request);
   }
 
   async ask(): Promise<void> {
@@ -100,8 +109,12 @@ class Client {
     this.socket.destroy();
   }
 
-  /** The head of an answer comes in one part. */
+  /** The head of a response comes in one part, and so does an integer of RESP. */
   private receive(part: string): void {
+    if (part.startsWith(':')) {
+      this.done();
+      return;
+    }
     if (this.missing === 0) {
       const head = part.indexOf('\r\n\r\n') + 4;
       const length = /\r\ncontent-length: (\d+)\r\n/i.exec(part.slice(0, head))?.[1];

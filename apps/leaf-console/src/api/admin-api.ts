@@ -1,3 +1,4 @@
+import type { OrderAnswer, OrderBody } from '../monitor/views';
 import { type Outcome, request } from './problem';
 
 export interface Interleave {
@@ -17,6 +18,8 @@ export interface TagKind {
 /** A row of `leaf_alloc`. */
 export interface TagRow extends TagKind {
   readonly tag: string;
+  /** Database that owns the tag, if the server has several. */
+  readonly shard?: string;
   readonly maxId: string;
   readonly step: number;
   readonly maxStep?: number;
@@ -80,6 +83,11 @@ export class AdminApi {
 
   setDraining(draining: boolean): Promise<Outcome<unknown>> {
     return this.send(draining ? 'POST' : 'DELETE', 'api/server/drain');
+  }
+
+  /** Runs an order on several servers. Succeeds even if some of them fail. */
+  order(order: OrderBody): Promise<Outcome<OrderAnswer>> {
+    return this.send('POST', 'api/cluster/orders', order);
   }
 
   private send<T>(method: string, path: string, body?: unknown): Promise<Outcome<T>> {

@@ -89,6 +89,11 @@ export class Format {
     return `${day} ${time}.${String(date.getMilliseconds()).padStart(3, '0')} ${zone?.value ?? ''}`.trim();
   }
 
+  /** Without milliseconds, in the time zone of the browser. */
+  seconds(moment: number): string {
+    return this.local(moment).slice(0, 19);
+  }
+
   /** Time of day in the time zone of the browser. */
   clock(moment: number): string {
     return this.local(moment).slice(11, 19);

@@ -1,8 +1,11 @@
 import type { en } from './en';
 
-/** The messages of the page. The English messages define the keys and parameters. */
-export type Messages = {
-  readonly [Name in keyof typeof en]: (typeof en)[Name] extends (...parameters: infer Parameters) => string
+/** A translation of `English`, which defines the keys and parameters. */
+export type Translation<English> = {
+  readonly [Name in keyof English]: English[Name] extends (...parameters: infer Parameters) => string
     ? (...parameters: Parameters) => string
     : string;
 };
+
+/** The messages of the page. */
+export type Messages = Translation<typeof en>;

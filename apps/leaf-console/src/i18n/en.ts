@@ -4,6 +4,7 @@ export const en = {
   overview: 'Overview',
   segments: 'Segments',
   tags: 'Tags',
+  cluster: 'Cluster',
   snowflake: 'Snowflake',
   decoder: 'Decoder',
   tryIt: 'Try it',
@@ -45,6 +46,7 @@ export const en = {
   version: 'version',
   chartTitle: 'IDs per second, last 15 minutes',
   chartEmpty: 'The first values appear within seconds.',
+  chartIdle: 'No IDs were requested in the last 15 minutes.',
   chartSummary: (segment: string, snowflake: string) =>
     `Chart of the last 15 minutes. Now: segment ${segment}, snowflake ${snowflake} IDs per second.`,
   parts: 'Parts',
@@ -61,9 +63,11 @@ export const en = {
   instance: 'instance',
   started: 'started',
   drain: 'Drain',
+  drainServer: (instance: string) => `Drain ${instance}`,
   undoDrain: 'Undo drain',
   drainHint:
     'Makes the readiness probe fail, so that load balancers stop sending requests. The server still issues IDs.',
+  undoDrainHint: 'Makes the readiness probe succeed again, so that load balancers send requests.',
   draining: 'This server is draining.',
   drainUndone: 'This server is no longer draining.',
 
@@ -137,6 +141,7 @@ export const en = {
   lastId: 'Last ID',
   lastIdHint: 'later IDs are refused; empty: 2^63 - 2',
   maxBadge: (max: string) => `up to ${max}`,
+  databaseBadge: (name: string) => `in ${name}`,
   moreSettings: 'More settings',
   kindHint: 'These cannot change later.',
   order: 'Order',

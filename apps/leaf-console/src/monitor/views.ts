@@ -14,3 +14,12 @@ export type {
   TagView,
   WorkerView,
 } from '../../../leaf-server/src/monitor/views/views';
+export type {
+  ClusterAnswer,
+  ClusterServer,
+  ClusterWorker,
+  ClusterWorkers,
+  OrderAnswer,
+  OrderResult,
+} from '../../../leaf-server/src/fleet/views';
+export type { OrderBody } from '../../../leaf-server/src/fleet/order-body';

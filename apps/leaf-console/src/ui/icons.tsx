@@ -1,8 +1,11 @@
 import type { JSX } from 'preact';
 import type { ViewName } from '../state/route';
 
-const PATHS: Readonly<Record<ViewName | 'sun' | 'moon' | 'system' | 'copy' | 'check', string>> = {
+export type IconName = ViewName | 'sun' | 'moon' | 'system' | 'copy' | 'check';
+
+const PATHS: Readonly<Record<IconName, string>> = {
   overview: 'M3 13h4l2.5-7 4 12 2.5-8 1.5 3H21',
+  cluster: 'M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01M12 7h4M12 17h4',
   segments: 'M3 6h11v4H3zM17 6h4v4h-4zM3 14h6v4H3zM12 14h9v4h-9z',
   tags: 'M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01',
   snowflake: 'M12 3v18M4.2 7.5l15.6 9M19.8 7.5l-15.6 9M9.5 4.5 12 7l2.5-2.5M9.5 19.5 12 17l2.5 2.5',
@@ -17,7 +20,7 @@ const PATHS: Readonly<Record<ViewName | 'sun' | 'moon' | 'system' | 'copy' | 'ch
 };
 
 /** A decorative icon next to a text label, hidden from screen readers. */
-export function Icon({ name }: { readonly name: keyof typeof PATHS }): JSX.Element {
+export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d={PATHS[name]} />

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 
 const WIDTH = 76;
 const HEIGHT = 20;
+const BASE = HEIGHT - 1.5;
 
 interface SparkLineProps {
   readonly values: readonly number[];
@@ -15,11 +16,12 @@ export function SparkLine({ values, capacity }: SparkLineProps): JSX.Element {
   const step = WIDTH / Math.max(1, capacity - 1);
   const left = WIDTH - step * (values.length - 1);
   const points = values.map((value, index) => {
-    const y = HEIGHT - 1.5 - (highest === 0 ? 0 : (value / highest) * (HEIGHT - 3));
+    const y = BASE - (highest === 0 ? 0 : (value / highest) * (HEIGHT - 3));
     return `${(left + index * step).toFixed(1)} ${y.toFixed(1)}`;
   });
   return (
-    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" focusable="false">
+    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <path class="spark-base" d={`M0 ${BASE}H${WIDTH}`} />
       {highest > 0 && (
         <path class="spark-area" d={`M${left.toFixed(1)} ${HEIGHT}L${points.join('L')}L${WIDTH} ${HEIGHT}Z`} />
       )}

@@ -99,7 +99,7 @@ function optionsFor(
     },
     hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? undefined)] },
     axes: [
-      { ...axis, space: 70, values: (_plot, seconds) => seconds.map(timeOfDay) },
+      { ...axis, size: 26, space: 70, incrs: [60, 120, 300], values: (_plot, seconds) => seconds.map(timeOfDay) },
       { ...axis, size: 52, values: (_plot, values) => values.map(short) },
     ],
     series: [

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import { call } from '../../../../test/support/http/http';
@@ -25,7 +26,7 @@ describe('FastPath', () => {
 
   beforeEach(async () => {
     drain = new Drain(clock, 0);
-    const fastPath = new FastPath(new RequestCounts(clock), drain, 'number');
+    const fastPath = new FastPath(new RequestCounts(clock), drain, 'number', clock);
     fastPath.serve(IDS as EmbeddedIdService);
     server = createServer((request, response) => {
       if (!fastPath.answer(request, response)) response.writeHead(501).end();
@@ -57,6 +58,16 @@ describe('FastPath', () => {
     });
     drain.undo();
     expect((await call(port, path, { headers })).headers.connection).toBe('keep-alive');
+  });
+
+  it('each response while the server drains ends its connection', async () => {
+    drain.begin();
+    for (let time = 0; time < 3; time++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('GET /api/segment/get/order HTTP/1.1\r\nHost: leaf\r\n\r\n');
+      // The client does not end the connection, so the server has to.
+      expect(await text(socket)).toMatch(/\r\nconnection: close\r\n/i);
+    }
   });
 
   it.each(['?Size=2', '?size[]=2', '?size=2&Size=3', '?size=2&size=2', '?size=02', '?size=2&nonce=a&size=3', ''])(

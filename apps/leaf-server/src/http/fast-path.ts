@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { type Clock, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { isTag, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf-ids/core/internal';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import type { Drain } from '../lifecycle/drain';
@@ -8,6 +8,7 @@ import type { TakerAccess } from '../takers/taker-access';
 import { BatchText, rangesText } from './responses/batch-text';
 import type { RequestCount, RequestCounts } from './request-counts';
 import { API_HEADERS, COMMON_HEADERS } from './responses/problem';
+import { ResponseHead } from './responses/response-head';
 import { jsonId, type JsonIds, prefersJson } from './java-requests';
 
 export const SEGMENT_ROUTE = '/api/segment/get/:tag';
@@ -26,11 +27,10 @@ const NO_QUOTA: Pick<IdQuota, 'giveBack'> = { giveBack: () => undefined };
 
 type Answer = (ids: EmbeddedIdService, name: string, size: number) => string | undefined;
 
-/** The headers that a response has in any case, name and value in turn, built once. */
+/** The headers that a response has in any case, built once. Those of one ID are by the length of the body. */
 interface Headers {
-  /** For one ID, by the length of the body. */
-  readonly text: readonly string[][];
-  readonly jsonId: readonly string[][];
+  readonly text: readonly ResponseHead[];
+  readonly jsonId: readonly ResponseHead[];
   readonly json: readonly string[];
 }
 
@@ -55,13 +55,17 @@ export class FastPath {
   private readonly snowflakeCount: RequestCount;
   private readonly manyRoutes: readonly ManyRoute[];
   private readonly batchText = new BatchText();
-  private readonly keepAlive = headersWith([]);
-  private readonly close = headersWith(['connection', 'close']);
+  private readonly headers: Headers = {
+    text: headsOf(TEXT_TYPE),
+    jsonId: headsOf(JSON_TYPE),
+    json: [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE],
+  };
 
   constructor(
     private readonly counts: RequestCounts,
     private readonly drain: Drain,
     private readonly jsonIds: JsonIds,
+    private readonly clock: Clock,
   ) {
     this.segmentCount = counts.of(SEGMENT_ROUTE, 200);
     this.snowflakeCount = counts.of(SNOWFLAKE_ROUTE, 200);
@@ -147,10 +151,6 @@ export class FastPath {
     return this.takers === undefined ? NO_QUOTA : this.takers.tryCharge(request, tag, count);
   }
 
-  private get headers(): Headers {
-    return this.drain.active ? this.close : this.keepAlive;
-  }
-
   private send(
     id: string | undefined,
     response: ServerResponse,
@@ -170,9 +170,9 @@ export class FastPath {
   private write(id: string, response: ServerResponse): void {
     const isJson = prefersJson(response.req);
     const body = isJson ? jsonId(id, this.jsonIds) : id;
-    const { headers } = this;
-    response.writeHead(200, (isJson ? headers.jsonId : headers.text)[body.length]);
-    response.end(body);
+    const head = (isJson ? this.headers.jsonId : this.headers.text)[body.length] as ResponseHead;
+    if (this.drain.active) response.shouldKeepAlive = false;
+    head.send(response, body, this.clock.now());
   }
 
   private answerMany(
@@ -198,26 +198,17 @@ export class FastPath {
       return false;
     }
     const headers = [...this.headers.json, NONCE_HEADER, nonce, 'content-length', String(text.length)];
+    if (this.drain.active) response.shouldKeepAlive = false;
     response.writeHead(200, headers);
-    response.end(text);
+    response.end(text, 'latin1');
     this.counts.end(route.count, begunAt);
     return true;
   }
 }
 
-function headersWith(connection: readonly string[]): Headers {
-  const byLength = (type: string): string[][] =>
-    Array.from({ length: MAX_ID_LENGTH + 1 }, (_, length) => [
-      ...Object.entries(COMMON_HEADERS).flat(),
-      ...['content-type', type],
-      ...['content-length', String(length)],
-      ...connection,
-    ]);
-  return {
-    text: byLength(TEXT_TYPE),
-    jsonId: byLength(JSON_TYPE),
-    json: [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE, ...connection],
-  };
+function headsOf(type: string): ResponseHead[] {
+  const common = [...Object.entries(COMMON_HEADERS).flat(), 'content-type', type, 'content-length'];
+  return Array.from({ length: MAX_ID_LENGTH + 1 }, (_, length) => new ResponseHead([...common, String(length)]));
 }
 
 function prefixOf(route: string): string {

@@ -3,14 +3,13 @@ import type { FastifyReply } from 'fastify';
 import { LeafError, type TagRow, TagStore } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import { PLAIN_PAGE_CSP } from '../http/responses/content-security';
 import { html } from '../http/responses/html';
 import { streamBody } from '../http/responses/stream-body';
 import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiPage, cutPage, linkNext, NEXT_PAGE, nextQuery, type PageRequest, pageRequest } from '../openapi/paging';
 import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { HTML } from '../openapi/schemas';
-import { type Cell, type Table, tablePage } from './table-page';
+import { type Cell, type Table, TABLE_PAGE_CSP, tablePage } from './table-page';
 import { AggregatedTags } from '../monitor/server/aggregated-tags';
 import type { TagView } from '../monitor/views/views';
 
@@ -67,7 +66,7 @@ export class JavaPagesController {
 
   /** @param end the last tag of this page; undefined on the last page */
   private send<Row>(reply: FastifyReply, table: Table<Row>, { limit }: PageRequest, end: string | undefined): void {
-    void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PLAIN_PAGE_CSP });
+    void reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': TABLE_PAGE_CSP });
     linkNext(reply, end, limit);
     const next = end === undefined ? '' : html`<a rel="next" href="${nextQuery(end, limit)}">Next page</a>`;
     streamBody(reply, tablePage(table, next, `${this.config.publicPath}/`), 'utf8');

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { PAGE } from '../http/responses/text-pages';
-import { type Cell, type Table, tablePage } from './table-page';
+import { type Cell, type Table, TABLE_PAGE_CSP, tablePage } from './table-page';
 
 function table(title: string, columns: string[], rows: Cell[][]): Table<Cell[]> {
   return { title, columns, rows, cells: (row) => row };
@@ -10,8 +11,20 @@ describe('tablePage', () => {
     const evil = `<script>alert("1")</script>&'`;
     const page = [...tablePage(table(evil, [evil], [[evil, 7]]), evil)].join('');
     expect(page).not.toContain('<script');
-    expect(page.split('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(5);
+    expect(page.split('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(7);
     expect(page).toContain('<td>7</td>');
+  });
+
+  it('has the rows in its table', () => {
+    const page = [...tablePage(table('db', ['row'], [[1], [2]]))].join('').replace(/\s+/g, '');
+    expect(page).toContain('<tbody><tr><td>1</td></tr><tr><td>2</td></tr></tbody></table>');
+    expect(page.match(/<\/html>/g)).toHaveLength(1);
+  });
+
+  it('has a style that its content security policy allows', () => {
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec([...tablePage(table('db', [], []))].join('')) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(TABLE_PAGE_CSP).toContain(`style-src 'sha256-${hash}'`);
   });
 
   it('links to the console', () => {

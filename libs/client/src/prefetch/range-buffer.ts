@@ -33,6 +33,12 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
     return current.left > this.checkpoint ? current.take() : this.stocked()?.take();
   }
 
+  /** As {@link tryNext}, as a number; undefined also when a number cannot represent the ID exactly. */
+  tryNextNumber(): number | undefined {
+    const { current } = this;
+    return current.left > this.checkpoint ? current.takeNumber() : this.stocked()?.takeNumber();
+  }
+
   /** The next ID; waits for a load if none is buffered. */
   take(): Promise<bigint> {
     return this.orSuccessor(

@@ -44,6 +44,10 @@ export class StrictBuffer {
     return undefined;
   }
 
+  tryNextNumber(): undefined {
+    return undefined;
+  }
+
   /**
    * The next ID.
    *

@@ -33,6 +33,7 @@ export const ERROR_CATALOGUE = {
   LEAF_QUOTA_EXCEEDED: { status: 429, title: 'Quota used up' },
   LEAF_HEADERS_TOO_LARGE: { status: 431, title: 'Headers too large' },
   LEAF_INTERNAL: { status: 500, title: 'Internal error' },
+  LEAF_ID_TOO_LARGE: { status: 500, title: 'ID not exact as a number' },
   LEAF_SEGMENT_DISABLED: { status: 501, title: 'Segment mode is off' },
   LEAF_SNOWFLAKE_DISABLED: { status: 501, title: 'Snowflake mode is off' },
   LEAF_NOT_READY: { status: 503, title: 'Not ready' },

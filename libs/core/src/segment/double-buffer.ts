@@ -50,9 +50,11 @@ export class DoubleBuffer implements TagSource {
 
   /** The next ID, or undefined when none is buffered. In that case an allocation is in progress or was refused. */
   tryNext(): bigint | undefined {
-    const { current } = this.queue;
-    if (current.left > this.checkpoint) return current.take();
-    return this.tryNextSlowly();
+    return this.queue.current.left > this.checkpoint || this.prepare() ? this.queue.current.take() : undefined;
+  }
+
+  tryNextNumber(): number | undefined {
+    return this.queue.current.left > this.checkpoint || this.prepare() ? this.queue.current.takeNumber() : undefined;
   }
 
   /**
@@ -109,27 +111,22 @@ export class DoubleBuffer implements TagSource {
     return [...this.clear(), ...rest];
   }
 
-  /** Number of IDs issued. */
   get issued(): number {
     return this.queue.issued;
   }
 
-  /** The highest ID of the tag known to be taken; 0 if none is. */
   get highest(): bigint {
     return this.source.highest;
   }
 
-  /** Number of buffered IDs. */
   get buffered(): number {
     return this.queue.buffered;
   }
 
-  /** Version: changes whenever {@link snapshot} would; never repeats a value. */
   get revision(): number {
     return 2 * (this.queue.moves + this.source.tries) + (this.allocating ? 1 : 0);
   }
 
-  /** Size of the newest load; 0 before the first. */
   get step(): number {
     return this.source.size;
   }
@@ -139,14 +136,15 @@ export class DoubleBuffer implements TagSource {
     return { tag, order, loading, ...this.queue.snapshot(), ...this.source.snapshot() };
   }
 
-  private tryNextSlowly(): bigint | undefined {
-    if (this.retired !== undefined) return undefined;
+  /** Switches segments and starts the load that is due; returns false if no ID may be issued. */
+  private prepare(): boolean {
+    if (this.retired !== undefined) return false;
     if (this.queue.current.left === 0 && !this.advance()) {
       this.prefetch();
-      return undefined;
+      return false;
     }
     if (this.queue.current.left <= this.checkpoint) this.prefetch();
-    return this.queue.current.take();
+    return true;
   }
 
   private advance(): boolean {

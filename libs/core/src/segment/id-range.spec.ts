@@ -1,4 +1,4 @@
-import { MAX_ID, sizeOf } from './id-range';
+import { MAX_ID, numberOf, numbersOf, sizeOf } from './id-range';
 
 describe('sizeOf', () => {
   it.each([
@@ -15,4 +15,31 @@ describe('sizeOf', () => {
 it('MAX_ID is the largest signed 64-bit integer', () => {
   expect(BigInt.asIntN(64, MAX_ID)).toBe(MAX_ID);
   expect(BigInt.asIntN(64, MAX_ID + 1n)).toBeLessThan(0n);
+});
+
+describe('numbers', () => {
+  const largest = BigInt(Number.MAX_SAFE_INTEGER);
+
+  it('are the IDs of the ranges, up to 2^53 - 1', () => {
+    expect(numbersOf([])).toEqual([]);
+    expect(
+      numbersOf([
+        { from: 1n, to: 3n },
+        { from: 7n, to: 7n },
+      ]),
+    ).toEqual([1, 2, 3, 7]);
+    expect(numbersOf([{ from: largest - 1n, to: largest }])).toEqual([
+      Number.MAX_SAFE_INTEGER - 1,
+      Number.MAX_SAFE_INTEGER,
+    ]);
+  });
+
+  it('are refused above, never rounded', () => {
+    expect(numberOf(largest)).toBe(Number.MAX_SAFE_INTEGER);
+    for (const id of [largest + 1n, largest + 2n, MAX_ID]) {
+      const refusal = expect.objectContaining({ code: 'LEAF_ID_TOO_LARGE' }) as Error;
+      expect(() => numberOf(id)).toThrow(refusal);
+      expect(() => numbersOf([{ from: largest, to: id }])).toThrow(refusal);
+    }
+  });
 });

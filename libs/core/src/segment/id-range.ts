@@ -1,3 +1,5 @@
+import { LeafError } from '../errors/leaf-error';
+
 /** IDs from `from` to `to`, both inclusive. */
 export interface IdRange {
   readonly from: bigint;
@@ -14,6 +16,25 @@ export function idsOf(ranges: readonly IdRange[]): bigint[] {
     for (let id = from; id <= to; id++) ids.push(id);
   }
   return ids;
+}
+
+/** As {@link idsOf}, as numbers. @throws LeafError as {@link numberOf} */
+export function numbersOf(ranges: readonly IdRange[]): number[] {
+  const numbers: number[] = [];
+  for (const { from, to } of ranges) {
+    const last = numberOf(to);
+    for (let id = numberOf(from); id <= last; id++) numbers.push(id);
+  }
+  return numbers;
+}
+
+/** @throws LeafError `LEAF_ID_TOO_LARGE` if a number cannot represent `id` exactly */
+export function numberOf(id: bigint): number {
+  if (id <= Number.MAX_SAFE_INTEGER) return Number(id);
+  throw new LeafError(
+    'LEAF_ID_TOO_LARGE',
+    `The ID ${id} exceeds 2^53 - 1, so a number cannot represent it exactly. Request it as a bigint with nextId, or in decimal with nextIdString.`,
+  );
 }
 
 export function sizeOf({ from, to }: IdRange): number {

@@ -3,6 +3,7 @@ import { forEachInPages } from '../pages';
 import type { PeriodicTags } from './periodic-tags';
 import { RetiringTags } from './retiring-tags';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-snapshot';
+import { ServedTags } from './served-tags';
 import type { TagSource } from './tag-source';
 
 /** Tags visited before yielding to the event loop. */
@@ -10,7 +11,7 @@ const PAGE = 1000;
 
 /** The tags of a generator, and read access to their state. */
 export abstract class KnownTags {
-  protected readonly buffers = new Map<string, TagSource>();
+  protected readonly buffers = new ServedTags();
   /** Paused tags, kept out of `buffers` so that the fast path needs no check. */
   protected readonly paused = new Map<string, TagSource>();
   /** Periodic tags, kept out of `buffers` because a number without its period is not an ID. */

@@ -71,7 +71,12 @@ export class SegmentIdGenerator extends KnownTags {
 
   /** The next ID of a tag that is known and has buffered IDs; otherwise undefined: use {@link next}. */
   tryNext(tag: string): bigint | undefined {
-    return this.buffers.get(tag)?.tryNext();
+    return this.buffers.find(tag)?.tryNext();
+  }
+
+  /** As {@link tryNext}, as a number; undefined also when a number cannot represent the ID exactly. */
+  tryNextNumber(tag: string): number | undefined {
+    return this.buffers.find(tag)?.tryNextNumber();
   }
 
   /** As {@link takeRanges}, for a tag that is known and has these IDs in its buffer; otherwise undefined. */

@@ -61,6 +61,10 @@ export class StrictTag implements TagSource, LinedTag {
     return undefined;
   }
 
+  tryNextNumber(): undefined {
+    return undefined;
+  }
+
   /**
    * @throws LeafError `LEAF_SEGMENT_UNAVAILABLE` past the wait limit, `LEAF_OVERLOADED` when too many calls wait, or
    *   the error of the store

@@ -21,6 +21,9 @@ export interface TagSource {
   /** The next ID, or undefined when none is buffered. */
   tryNext(): bigint | undefined;
 
+  /** As {@link tryNext}, as a number; undefined also when a number cannot represent the ID exactly. */
+  tryNextNumber(): number | undefined;
+
   /** The next ID; waits for the store if necessary. @throws LeafError */
   take(): Promise<bigint>;
 

@@ -17,6 +17,19 @@ describe('InMemoryIdService', () => {
     }
   });
 
+  it('issues numbers up to 2^53 - 1, and refuses to issue larger ones', async () => {
+    const ids = new InMemoryIdService({ tags: ['order', { tag: 'invoice', maxId: BigInt(Number.MAX_SAFE_INTEGER) }] });
+    expect(await ids.nextNumbers('order', 2)).toEqual([1, 2]);
+    expect([ids.tryNextNumber('order'), await ids.nextNumber('order')]).toEqual([3, 4]);
+    expect(await ids.nextNumber('invoice')).toBe(Number.MAX_SAFE_INTEGER);
+    expect(ids.tryNextNumber('invoice')).toBeUndefined();
+    await expect(ids.nextNumber('invoice')).rejects.toEqual(refusedWith('LEAF_ID_TOO_LARGE'));
+    await expect(ids.nextNumbers('invoice', 2)).rejects.toEqual(refusedWith('LEAF_ID_TOO_LARGE'));
+    ids.fail('LEAF_SEGMENT_UNAVAILABLE');
+    expect(ids.tryNextNumber('order')).toBeUndefined();
+    await expect(ids.nextNumber('order')).rejects.toEqual(refusedWith('LEAF_SEGMENT_UNAVAILABLE'));
+  });
+
   it('has the declared tags only, if there are any', async () => {
     const ids = new InMemoryIdService({ tags: ['order', { tag: 'invoice', maxId: 1001n, max: 1002n }] });
     expect(await ids.nextId('invoice')).toBe(1001n);

@@ -60,7 +60,7 @@ export class InMemoryIdService extends IdService {
 
   /**
    * Makes later calls fail with `error`, or with an error of that code. Calls that return undefined when they would fail
-   * (`tryNext`, `trySnowflakeString`) do so, and do not count as one of `times`.
+   * (`tryNext`, `tryNextNumber`, `trySnowflakeString`) do so, and do not count as one of `times`.
    */
   fail(error: LeafError | LeafErrorCode, scope: FailureScope = {}): void {
     this.failures.add(error, scope);
@@ -114,6 +114,11 @@ export class InMemoryIdService extends IdService {
 
   tryNext(tag: string): bigint | undefined {
     return this.failures.isNext('segment', tag) ? undefined : this.tags.tryTake(tag);
+  }
+
+  tryNextNumber(tag: string): number | undefined {
+    const id = this.tryNext(tag);
+    return id !== undefined && id <= Number.MAX_SAFE_INTEGER ? Number(id) : undefined;
   }
 
   snowflake(): bigint {

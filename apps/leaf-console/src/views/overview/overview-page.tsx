@@ -1,13 +1,14 @@
 import type { JSX } from 'preact';
 import type { OverviewView } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
-import { Ago, Exact } from '../../ui/exact';
+import { Exact } from '../../ui/exact';
 import { SparkLine } from '../../ui/spark-line';
-import { StackedChart } from '../../ui/stacked-chart';
-import { DrainControl } from './drain-control';
 import { PartsList } from './parts-list';
+import { RateChart } from './rate-chart';
+import { ServerCard } from './server-card';
 
-const HISTORY_SECONDS = 15 * 60;
+/** Fewer values would stretch a second of history over the whole line. */
+const FEWEST_VALUES = 30;
 
 export function OverviewPage(): JSX.Element {
   const { t } = useConsole();
@@ -35,18 +36,21 @@ function Tiles({ overview }: { readonly overview: OverviewView }): JSX.Element {
   const { t, format } = useConsole();
   const { rate, latencyMs, errorRate, issued, history } = overview;
   const total = issued.segment + issued.snowflake;
+  const rates = history.segment.map((value, index) => value + (history.snowflake[index] ?? 0));
+  const capacity = Math.max(FEWEST_VALUES, rates.length);
   const latency = (value: number | undefined): string => (value === undefined ? '–' : format.milliseconds(value));
   return (
-    <dl class="tiles">
+    <dl class="tiles overview-tiles">
       <div class="tile tile-main">
         <dt>{t.idsPerSecond}</dt>
-        <dd>{format.rate(rate.segment + rate.snowflake)}</dd>
+        <dd>
+          {format.rate(rate.segment + rate.snowflake)} <SparkLine values={rates} capacity={capacity} />
+        </dd>
       </div>
       <div class="tile" title={t.errorsHint}>
         <dt>{t.errorsPerSecond}</dt>
         <dd class={errorRate > 0 ? 'is-down' : ''}>
-          {format.rate(errorRate)}{' '}
-          <SparkLine values={history.errors} capacity={(HISTORY_SECONDS * 1000) / history.stepMs} />
+          {format.rate(errorRate)} <SparkLine values={history.errors} capacity={capacity} />
         </dd>
       </div>
       {(['p50', 'p99', 'p999'] as const).map((name) => (
@@ -62,54 +66,5 @@ function Tiles({ overview }: { readonly overview: OverviewView }): JSX.Element {
         </dd>
       </div>
     </dl>
-  );
-}
-
-function RateChart({ overview }: { readonly overview: OverviewView }): JSX.Element {
-  const { t, format } = useConsole();
-  const { rate, history } = overview;
-  const { segment, snowflake, endsAt, stepMs } = history;
-  if (segment.length === 0) return <p class="waiting">{t.chartEmpty}</p>;
-  const times = segment.map((_value, index) => (endsAt - (segment.length - 1 - index) * stepMs) / 1000);
-  return (
-    <StackedChart
-      summary={t.chartSummary(format.rate(rate.segment), format.rate(rate.snowflake))}
-      times={times}
-      spanSeconds={HISTORY_SECONDS}
-      layers={[
-        { label: t.segmentMode, colour: 'segment', values: segment },
-        { label: t.snowflakeMode, colour: 'snowflake', values: snowflake },
-      ]}
-    />
-  );
-}
-
-function ServerCard({ overview }: { readonly overview: OverviewView }): JSX.Element {
-  const { t, format } = useConsole();
-  const store = useMonitor();
-  const { name, version, instance, startedAt, issued } = overview;
-  const facts: readonly (readonly [string, JSX.Element | string])[] = [
-    [t.instance, `${name} · ${instance}`],
-    [t.version, version],
-    [t.uptime, format.span(store.now() - startedAt)],
-    [t.started, <Ago at={startedAt} />],
-    [`${t.issuedSinceStart}, ${t.segmentMode}`, format.count(issued.segment)],
-    [`${t.issuedSinceStart}, ${t.snowflakeMode}`, format.count(issued.snowflake)],
-  ];
-  return (
-    <section class="card" aria-label={t.server}>
-      <h2>{t.server}</h2>
-      <dl class="facts">
-        {facts.map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      <DrainControl
-        draining={overview.parts.some(({ name, status }) => name === 'drain' && status !== 'off' && status !== 'up')}
-      />
-    </section>
   );
 }

@@ -1,69 +1,13 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { TagRow } from '../../api/admin-api';
-import type { Outcome, Problem } from '../../api/problem';
+import type { Outcome } from '../../api/problem';
 import { useConsole } from '../../state/context';
-import { Dialog } from '../../ui/dialog';
+import { ActForm } from '../../ui/act-form';
 import { Field } from '../../ui/field';
-import { ProblemNote } from '../../ui/note';
-import { TokenControl } from '../../ui/token-control';
 import { kindOf, KindFields, NO_SETTINGS } from './tag-settings';
 
 const MAX_DESCRIPTION = 256;
-
-interface ActFormProps<T> {
-  readonly title: string;
-  readonly verb: string;
-  readonly danger?: boolean;
-  /** Whether the form is complete. */
-  readonly complete: boolean;
-  readonly act: () => Promise<Outcome<T>>;
-  readonly onDone: (value: T) => void;
-  readonly onClose: () => void;
-  readonly children: ComponentChildren;
-}
-
-/** A dialog with one action. It closes if the action succeeds, and otherwise shows the problem. */
-function ActForm<T>(props: ActFormProps<T>): JSX.Element {
-  const { t, token } = useConsole();
-  const [problem, setProblem] = useState<Problem | undefined>(undefined);
-  const [busy, setBusy] = useState(false);
-  const submit = async (): Promise<void> => {
-    setBusy(true);
-    setProblem(undefined);
-    const outcome = await props.act();
-    setBusy(false);
-    if (outcome.ok) props.onDone(outcome.value);
-    else setProblem(outcome.problem);
-  };
-  return (
-    <Dialog title={props.title} onClose={props.onClose}>
-      {(token === '' || problem?.status === 401) && <TokenControl />}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        {props.children}
-        <ProblemNote problem={problem} />
-        <div class="dialog-acts">
-          <button type="button" onClick={props.onClose}>
-            {t.cancel}
-          </button>
-          <button
-            type="submit"
-            class={props.danger === true ? 'main danger' : 'main'}
-            disabled={busy || !props.complete || token === ''}
-            title={token === '' ? t.tokenNeeded : undefined}
-          >
-            {props.verb}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
 
 interface CreateDialogProps {
   readonly onDone: (row: TagRow) => void;

@@ -83,8 +83,9 @@ export function KindFields({ value, onValue }: KindFieldsProps): JSX.Element {
 /** A short label for each setting of a tag. */
 export function SettingBadges({ row }: { readonly row: TagRow }): JSX.Element {
   const { t, format } = useConsole();
-  const { order, reset, zone, interleave, maxStep, max } = row;
+  const { shard, order, reset, zone, interleave, maxStep, max } = row;
   const texts = [
+    ...(shard === undefined ? [] : [t.databaseBadge(shard)]),
     ...(order === 'strict' ? [t.strict] : []),
     ...(reset === undefined ? [] : [`${t[reset]} ${zone ?? ''}`.trim()]),
     ...(interleave === undefined ? [] : [t.share(interleave.remainder, interleave.of, interleave.block)]),

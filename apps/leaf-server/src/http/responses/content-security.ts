@@ -1,10 +1,6 @@
 /** For data responses: in a browser they load nothing, run nothing and cannot be framed. */
 export const DATA_CSP = "default-src 'none'; frame-ancestors 'none'";
 
-/** Replaces {@link DATA_CSP} for pages without scripts: they load resources from this server only. */
-export const PLAIN_PAGE_CSP =
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /** Replaces {@link DATA_CSP} for pages with scripts: same origin only, and no inline scripts or styles. */
 export const PAGE_CSP = [
   "default-src 'none'",

@@ -42,7 +42,7 @@ describe('HttpServer, with a client that does not take its answer', () => {
       pipelines: new Pipelines(counts),
       accessLog: undefined,
       faults: new FaultResponder(requests),
-      fastPath: new FastPath(requests, new Drain(clock, 0), 'number'),
+      fastPath: new FastPath(requests, new Drain(clock, 0), 'number', clock),
       handler: (request, response) => admission.pass('id', response, () => handler(request, response)),
     });
     server.listen(0, '127.0.0.1');

@@ -14,6 +14,8 @@ const OPTIONS = {
   requireHostHeader: false,
   /** Bytes of request line and headers. */
   maxHeaderSize: 16_384,
+  /** Requests without a body have no stream to end. Only Node.js 24 and later have this option. */
+  optimizeEmptyRequests: true,
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   /** How often Node.js checks the two timeouts above. */

@@ -112,7 +112,7 @@ export class FilmProcess implements Owner {
   private report(): void {
     void this.lease.report.run();
     // Every server has the turn each time: no scene waits until it is overdue.
-    void this.registry.maintain(-LEASE.horizonMs / 4).catch(() => undefined);
+    void this.registry.maintain(-LEASE.horizonMs).catch(() => undefined);
   }
 
   private askNext(): void {

@@ -1,0 +1,74 @@
+import type { OrderResult } from '../../monitor/views';
+import type { Sorting } from '../../ui/virtual-table';
+import type { ShownServer } from './expired-servers';
+import { totalRate } from './server-rates';
+
+export type ServerColumn = 'server' | 'state' | 'rate' | 'worker' | 'clock' | 'tags' | 'details' | 'order';
+export type ShownServers = 'all' | 'trouble' | 'ready';
+
+/** The result of the newest order on one server. */
+export interface ShownResult {
+  readonly result: OrderResult;
+  /** The order in words. */
+  readonly order: string;
+}
+
+export interface ServerRow {
+  readonly server: ShownServer;
+  /** IDs per second of each answer since the page was opened, oldest first. */
+  readonly rates: readonly number[];
+  readonly shown: ShownResult | undefined;
+}
+
+/** States that need attention come first. */
+const STATES: readonly ShownServer['state'][] = [
+  'silent',
+  'refused',
+  'expired',
+  'down',
+  'degraded',
+  'starting',
+  'draining',
+  'ready',
+  'unasked',
+];
+
+const MEASURES: Readonly<Record<Exclude<ServerColumn, 'server' | 'details' | 'order'>, (row: ServerRow) => number>> = {
+  state: ({ server }) => STATES.indexOf(server.state),
+  rate: ({ server }) => totalRate(server),
+  worker: ({ server }) => server.workerId ?? Infinity,
+  clock: ({ server }) => Math.abs(server.snowflake?.clockOffsetMs ?? 0),
+  tags: ({ server }) => server.tags?.count ?? -1,
+};
+
+const FILTERS: Readonly<Record<ShownServers, (row: ServerRow) => boolean>> = {
+  all: () => true,
+  trouble: ({ server, shown }) =>
+    !['ready', 'unasked'].includes(server.state) || (server.errorsPerSecond ?? 0) > 0 || shown?.result.done === false,
+  ready: ({ server }) => server.state === 'ready',
+};
+
+function wordsOf({ server }: ServerRow): string {
+  const { instance, version = '', tags } = server;
+  return [instance, version, ...(tags?.used.map(({ tag }) => tag) ?? [])].join('\n').toLowerCase();
+}
+
+/** The servers that match `search`, sorted; ties are sorted by instance. */
+export function selectServers(
+  rows: readonly ServerRow[],
+  search: string,
+  shown: ShownServers,
+  { by, descending }: Sorting<ServerColumn>,
+): ServerRow[] {
+  const wanted = search.trim().toLowerCase();
+  const found = rows.filter((row) => FILTERS[shown](row) && wordsOf(row).includes(wanted));
+  const sign = descending ? -1 : 1;
+  const byName = (a: ServerRow, b: ServerRow): number =>
+    a.server.instance.localeCompare(b.server.instance, 'en', { numeric: true });
+  if (by === 'server' || by === 'details' || by === 'order') return found.sort((a, b) => sign * byName(a, b));
+  const measure = MEASURES[by];
+  return found.sort((a, b) => {
+    const [left, right] = [measure(a), measure(b)];
+    return left === right ? byName(a, b) : sign * (left < right ? -1 : 1);
+  });
+}

@@ -1,0 +1,147 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { useClusterMessages } from '../../i18n/cluster/messages';
+import type { ClusterAnswer } from '../../monitor/views';
+import { useConsole } from '../../state/context';
+import { Choice, Field } from '../../ui/field';
+import { type Sorting, VirtualTable } from '../../ui/virtual-table';
+import type { ShownServer } from './expired-servers';
+import { OrderDialog } from './order-dialog';
+import { useServerColumns } from './server-columns';
+import type { ServerRates } from './server-rates';
+import { selectServers, type ServerColumn, type ServerRow, type ShownResult, type ShownServers } from './server-order';
+import { SummaryTiles } from './summary-tiles';
+
+const ROW_HEIGHT = 60;
+const NARROW_ROW_HEIGHT = 264;
+
+interface ServersViewProps {
+  readonly answer: ClusterAnswer;
+  readonly expired: readonly ShownServer[];
+  readonly rates: ServerRates;
+}
+
+/** The servers that the registry knows, and orders to them. */
+export function ServersView({ answer, expired, rates }: ServersViewProps): JSX.Element {
+  const { format } = useConsole();
+  const c = useClusterMessages();
+  const [search, setSearch] = useState('');
+  const [shown, setShown] = useState<ShownServers>('all');
+  const [sorting, setSorting] = useState<Sorting<ServerColumn>>({ by: 'server', descending: false });
+  /** The instance to order, or `''` for all; undefined while the dialog is closed. */
+  const [target, setTarget] = useState<string | undefined>(undefined);
+  const [results, setResults] = useState<readonly ShownResult[]>([]);
+  const columns = useServerColumns(answer.now, setTarget);
+  const rows = [...answer.servers, ...expired].map((server): ServerRow => {
+    const given = results.find(({ result }) => result.instance === server.instance);
+    return { server, rates: rates.of(server.instance), shown: given };
+  });
+  const items = selectServers(rows, search, shown, sorting);
+  const sortable = columns.filter((column) => column.sortable !== false);
+  return (
+    <>
+      <SummaryTiles rows={rows} />
+      <Notes answer={answer} results={results} onDismiss={() => setResults([])} />
+      <div class="toolbar">
+        <Field class="search" label={c.search} type="search" value={search} onValue={setSearch} />
+        <Choice
+          label={c.show}
+          value={shown}
+          onValue={setShown}
+          options={[
+            ['all', c.showAll],
+            ['trouble', c.showTrouble],
+            ['ready', c.showReady],
+          ]}
+        />
+        <Choice
+          class="narrow-only"
+          label={c.sort}
+          value={sorting.by}
+          onValue={(by) => setSorting({ by, descending: by === 'rate' || by === 'tags' })}
+          options={sortable.map(({ name, label }) => [name, label] as const)}
+        />
+        <button type="button" onClick={() => setTarget('')}>
+          {c.orderAll} …
+        </button>
+        <p class="count" role="status">
+          {c.countOf(format.count(items.length), format.count(rows.length))}
+        </p>
+      </div>
+      {items.length === 0 ? (
+        <p class="waiting">{c.noMatch}</p>
+      ) : (
+        <ServerTable {...{ items, columns, sorting, setSorting }} />
+      )}
+      {target !== undefined && (
+        <OrderDialog
+          servers={answer.servers}
+          target={target}
+          onDone={(given) => {
+            setResults(given);
+            setTarget(undefined);
+          }}
+          onClose={() => setTarget(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+interface ServerTableProps {
+  readonly items: readonly ServerRow[];
+  readonly columns: ReturnType<typeof useServerColumns>;
+  readonly sorting: Sorting<ServerColumn>;
+  readonly setSorting: (sorting: Sorting<ServerColumn>) => void;
+}
+
+function ServerTable({ items, columns, sorting, setSorting }: ServerTableProps): JSX.Element {
+  const { t } = useConsole();
+  const c = useClusterMessages();
+  return (
+    <VirtualTable<ServerRow, ServerColumn>
+      label={c.servers}
+      class="servers-table"
+      items={items}
+      keyOf={({ server }) => server.instance}
+      columns={columns}
+      rowHeight={ROW_HEIGHT}
+      narrowRowHeight={NARROW_ROW_HEIGHT}
+      sorting={sorting}
+      onSort={setSorting}
+      sortLabel={t.sortBy}
+    />
+  );
+}
+
+interface NotesProps {
+  readonly answer: ClusterAnswer;
+  readonly results: readonly ShownResult[];
+  readonly onDismiss: () => void;
+}
+
+function Notes({ answer: { asked, servers }, results, onDismiss }: NotesProps): JSX.Element {
+  const { format } = useConsole();
+  const c = useClusterMessages();
+  const done = results.filter(({ result }) => result.done).length;
+  const order = results[0]?.order ?? '';
+  return (
+    <>
+      {!asked && <p class="note note-degraded">{c.tokenMissing}</p>}
+      {asked && servers.length === 1 && <p class="hint">{c.onlyOne}</p>}
+      <div
+        role="status"
+        class={results.length === 0 ? 'unseen' : `note note-acts note-${done === results.length ? 'up' : 'degraded'}`}
+      >
+        {results.length > 0 && (
+          <>
+            <span>{c.doneOn(order, format.count(done), format.count(results.length))}</span>
+            <button type="button" class="quiet" onClick={onDismiss}>
+              {c.dismiss}
+            </button>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
