@@ -111,17 +111,17 @@ it('has a switch for each rule, and is used by keyboard alone', async () => {
     await page.keyboard.press('Enter');
     await page.waitForTimeout(50);
   }
-  expect(await page.getByRole('button', { name: 'Play film' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Play', exact: true }).count()).toBe(0);
 });
 
 it('plays by itself, where motion is wanted, also without the server', async () => {
   const moving = await ConsolePage.open(browser, port);
   try {
     await moving.show('learn/R1');
-    await moving.page.getByRole('button', { name: 'Pause film' }).waitFor();
+    await moving.page.getByRole('button', { name: 'Pause playback' }).waitFor();
     await moving.page.context().setOffline(true);
     await until('IDs', async () => Number((await shown(moving.page)).ids) > 3);
-    await press('Pause film', moving.page);
+    await press('Pause playback', moving.page);
     await press('Restart', moving.page);
     await playToEnd(moving.page);
     expect(Number((await shown(moving.page)).duplicates)).toBeGreaterThan(0);

@@ -18,6 +18,7 @@ import { SnowflakePage } from './views/snowflake/snowflake-page';
 import { TagsPage } from './views/tags/tags-page';
 import { TryPage } from './views/try-it/try-page';
 
+const loadCluster = () => import('./views/cluster/cluster-page').then(({ ClusterPage }) => ClusterPage);
 const loadLearn = () => import('./views/learn/learn-page').then(({ LearnPage }) => LearnPage);
 
 export function App({ store }: { readonly store: MonitorStore }): JSX.Element {
@@ -73,8 +74,6 @@ function Page(): JSX.Element {
     </div>
   );
 }
-
-const loadCluster = () => import('./views/cluster/cluster-page').then(({ ClusterPage }) => ClusterPage);
 
 function titleOf({ view }: Route, t: (typeof MESSAGES)['en']): string {
   return view === 'try' ? t.tryIt : t[view];

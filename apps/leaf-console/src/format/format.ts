@@ -41,9 +41,10 @@ export class Format {
     return value < 0.05 ? '<0.1' : value.toFixed(1);
   }
 
-  /** Milliseconds, to about two digits. */
+  /** Milliseconds, to about two digits; from 100 s on as a duration. */
   milliseconds(value: number): string {
-    if (value >= 1000) return `${value < 99_950 ? (value / 1000).toFixed(1) : this.count(value / 1000)} s`;
+    if (value >= 99_950) return this.span(value);
+    if (value >= 1000) return `${(value / 1000).toFixed(1)} s`;
     if (value >= 10) return `${this.count(value)} ms`;
     return `${value.toFixed(value < 0.1 ? 2 : 1)} ms`;
   }

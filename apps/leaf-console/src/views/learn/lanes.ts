@@ -4,7 +4,7 @@ import type { FilmWorld } from './world/film-world';
 import type { Issued, Window } from './world/issued';
 
 /** Heights in pixels. */
-const LABEL = 22;
+const LABEL = 27;
 const ROW = 24;
 const GAP = 10;
 const RECORD = 18;

@@ -148,7 +148,7 @@ function LaneView({ t, lane, world, x, isShown, width }: LaneProps): JSX.Element
           )}
         </g>
       ))}
-      {isUp && isShown(clock) && <path class="learn-clock" d={`M${x(clock)} ${bottom}V${top + 20}m-4 -5h8l-4 5z`} />}
+      {isUp && isShown(clock) && <path class="learn-clock" d={`M${x(clock)} ${bottom}V${top + 25}m-4 -5h8l-4 5z`} />}
     </g>
   );
 }

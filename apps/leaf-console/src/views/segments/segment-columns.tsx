@@ -30,12 +30,14 @@ export function useSegmentColumns(prefetchRatio: number): Column<WatchedTag, Seg
       name: 'step',
       label: t.step,
       hint: t.stepHint,
-      cell: ({ view }) => (
-        <span class="num">
-          {view.step === 0 ? '–' : format.count(view.step)}{' '}
-          <span class="soft">({view.databaseStep === 0 ? '–' : format.count(view.databaseStep)})</span>
-        </span>
-      ),
+      cell: ({ view: { step, databaseStep } }) =>
+        step === 0 ? (
+          '–'
+        ) : (
+          <span class="num">
+            {format.count(step)} <span class="soft">({databaseStep === 0 ? '–' : format.count(databaseStep)})</span>
+          </span>
+        ),
     },
     {
       name: 'lasts',

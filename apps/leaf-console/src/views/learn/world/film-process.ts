@@ -32,11 +32,11 @@ const ASK_MS = 500;
 export class FilmProcess implements Owner {
   alive = true;
   readonly lease: WorkerLease;
-  /** Why it issues nothing now; undefined while it issues. */
-  refusal: LeafError | undefined;
   private readonly registry: WorkerRegistry;
   private readonly ids: SnowflakeGenerator;
   private readonly store: InMemoryWorkerStore;
+  /** Code of the latest refusal; undefined if the latest request got an ID. */
+  private refused: string | undefined;
 
   /** @param start number of this start of the server, from 1 */
   constructor(
@@ -78,6 +78,11 @@ export class FilmProcess implements Owner {
   /** `A`, or `A2` for the second start of server A. */
   get name(): string {
     return this.start === 1 ? this.server.name : `${this.server.name}${this.start}`;
+  }
+
+  /** Why it cannot issue an ID now; undefined if it can. */
+  get refusal(): LeafError | undefined {
+    return this.ids.refusal();
   }
 
   get paused(): boolean {
@@ -128,9 +133,9 @@ export class FilmProcess implements Owner {
 
   private ask(): void {
     const id = this.ids.tryNext();
-    const refusal = id === undefined ? this.ids.refusal() : undefined;
-    if (refusal?.code !== this.refusal?.code) this.around.listener(this, refusal ? 'refuses' : 'issues', refusal);
-    this.refusal = refusal;
+    const refusal = id === undefined ? this.refusal : undefined;
+    if (refusal?.code !== this.refused) this.around.listener(this, refusal ? 'refuses' : 'issues', refusal);
+    this.refused = refusal?.code;
     if (id !== undefined) this.around.listener(this, 'id', id);
   }
 
