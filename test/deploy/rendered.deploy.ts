@@ -71,6 +71,8 @@ const OTHER: Readonly<Record<string, Values>> = {
   },
 };
 
+type Policy = KubernetesObject & { readonly spec: { readonly ingress: object[]; readonly podSelector: object } };
+
 let directory: string;
 let versions: readonly (readonly [version: string, schemas: KubernetesSchemas])[];
 
@@ -164,6 +166,14 @@ describe('the chart', () => {
       storage: { className: '8' },
     };
     expect(faultsOf(objectsOf(await helm(directory, ['template', '2026', CHART], values)))).toEqual([]);
+  });
+
+  it.each(['zk_recycle', 'zk_normal'])('lets the servers of %s ask each other for the time', async (registry) => {
+    const settings = { LEAF_ZOOKEEPER: 'zookeeper:2181' };
+    const values = { kind: 'StatefulSet', registry, settings, networkPolicy: { callers: [] } };
+    const policy = (await helmTemplate(directory, values)).find(({ kind }) => kind === 'NetworkPolicy') as Policy;
+    const { ingress, podSelector } = policy.spec;
+    expect(ingress).toContainEqual({ from: [{ podSelector }], ports: [{ protocol: 'TCP', port: 'http' }] });
   });
 
   it('passes helm lint', async () => {
