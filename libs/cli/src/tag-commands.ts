@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { TagOrder } from '@leaf-ids/core';
-import { DEFAULT_STEP, MAX_STEP, ORDERS } from '@leaf-ids/core/internal';
+import { DEFAULT_STEP, MAX_STEP, MAX_TAGS_PER_PAGE, ORDERS } from '@leaf-ids/core/internal';
 import { id, whole } from './options';
 import { tagDetails, tagTable } from './results';
 import type { Perform } from './source';
-
-const MAX_PAGE = 1000;
 
 interface NewTagOptions {
   readonly step: number;
@@ -26,7 +24,7 @@ export function addTagCommands(program: Command, perform: Perform): void {
     .command('list', { isDefault: true })
     .description('list tags by name, page by page')
     .option('--after <tag>', 'start after this tag')
-    .option('--limit <n>', `tags per page, 1 to ${MAX_PAGE}`, whole(1, MAX_PAGE), MAX_PAGE)
+    .option('--limit <n>', `tags per page, 1 to ${MAX_TAGS_PER_PAGE}`, whole(1, MAX_TAGS_PER_PAGE), MAX_TAGS_PER_PAGE)
     .action(({ after, limit }: { after?: string; limit: number }) =>
       perform(async (source) => tagTable(await source.listTags(after, limit))),
     );

@@ -76,7 +76,7 @@ export { orRefusal } from './segment/segment-store';
 export { nextStep } from './segment/step-policy';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
 export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
-export { type TagView, viewOfTag } from './segment/tag-view';
+export { MAX_TAGS_PER_PAGE, type TagView, viewOfTag } from './segment/tag-view';
 export {
   type DeclaredTag,
   DEFAULT_STEP,

@@ -2,14 +2,13 @@ import { applyDecorators } from '@nestjs/common';
 import type { HeadersObject } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
+import { MAX_TAGS_PER_PAGE } from '@leaf-ids/core/internal';
 import { ApiQuery } from './decorators';
 
-/** The most entries of one answer, and as many as a request without `limit` gets. */
-export const MAX_LIMIT = 1000;
-/** Characters of a name that a database can hold; as there, one beyond 16 bits is one. */
+/** Maximum length of a name in a database, in code points. */
 const MAX_NAME = 128;
 
-/** What a request for a part of a list asks for. */
+/** The page of a list that a request asks for. */
 export interface PageRequest {
   readonly after: string | undefined;
   readonly limit: number;
@@ -27,8 +26,8 @@ export function ApiPage(): MethodDecorator {
     ApiQuery({
       name: 'limit',
       required: false,
-      description: 'The most tags of the answer.',
-      schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT, example: 100 },
+      description: 'Maximum number of tags in the response.',
+      schema: { type: 'integer', minimum: 1, maximum: MAX_TAGS_PER_PAGE, default: MAX_TAGS_PER_PAGE, example: 100 },
     }),
   );
 }
@@ -46,10 +45,10 @@ export function pageRequest(after: unknown, limit: unknown): PageRequest {
   const isName =
     typeof after === 'string' && Array.from(after).length <= MAX_NAME && !after.includes('\0') && isWellFormed(after);
   if (after !== undefined && !isName) throw invalid(`after must be one name of at most ${MAX_NAME} characters`);
-  if (limit === undefined) return { after, limit: MAX_LIMIT };
+  if (limit === undefined) return { after, limit: MAX_TAGS_PER_PAGE };
   const count = typeof limit === 'string' && /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : Infinity;
-  if (count <= MAX_LIMIT) return { after, limit: count };
-  throw invalid(`limit must be one whole number from 1 to ${MAX_LIMIT}`);
+  if (count <= MAX_TAGS_PER_PAGE) return { after, limit: count };
+  throw invalid(`limit must be one whole number from 1 to ${MAX_TAGS_PER_PAGE}`);
 }
 
 /** The query of the page after `last`. */

@@ -1,6 +1,7 @@
-import { type IdRange, idsOf, LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { type IdRange, idsOf, type LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import type { OverloadCounts, RefusalReason } from '../http/overload/overload-counts';
+import { overloaded } from '../http/overload/overload-responder';
 import { parseId } from '../ids/id-text';
 import { parseSize } from '../ids/size';
 import type { IdQuota } from '../takers/id-quota';
@@ -35,7 +36,7 @@ interface Take<Ids> {
 /** Commands that issue or decode IDs. */
 export function idCommands({ ids, takers, overload, maxInFlight }: IdParts): Commands {
   const charge = (session: Session, tag: string, count: number): Pick<IdQuota, 'giveBack'> => {
-    if (session.surplus) throw overloaded(overload, 'connections');
+    if (session.surplus) throw refused(overload, 'connections');
     return takers.enabled ? takers.charge(session.access, tag, count) : NO_QUOTA;
   };
 
@@ -118,7 +119,7 @@ export function idCommands({ ids, takers, overload, maxInFlight }: IdParts): Com
 }
 
 async function wait<Ids>(later: () => Promise<Ids>, overload: OverloadCounts, maxInFlight: number): Promise<Ids> {
-  if (overload.inFlight >= maxInFlight) throw overloaded(overload, 'in_flight');
+  if (overload.inFlight >= maxInFlight) throw refused(overload, 'in_flight');
   overload.inFlight++;
   try {
     return await later();
@@ -127,11 +128,9 @@ async function wait<Ids>(later: () => Promise<Ids>, overload: OverloadCounts, ma
   }
 }
 
-function overloaded(overload: OverloadCounts, reason: RefusalReason): LeafError {
+function refused(overload: OverloadCounts, reason: RefusalReason): LeafError {
   overload.add(reason);
-  return new LeafError('LEAF_OVERLOADED', 'This server is overloaded. Use another server, or retry later.', {
-    retryAfterMs: 1000,
-  });
+  return overloaded();
 }
 
 function bulkOf(id: bigint): string {

@@ -1,6 +1,9 @@
 import type { Interleave, TagOrder, TagReset } from './tag-settings';
 import type { TagRow } from './tag-store';
 
+/** Maximum number of tags in one response or one page. */
+export const MAX_TAGS_PER_PAGE = 1000;
+
 /** A tag in JSON, without the settings that it does not have. */
 export interface TagView {
   readonly tag: string;

@@ -9,7 +9,7 @@ interface Row {
 }
 
 const run = join(__dirname, '../run.mjs');
-/** The rarest failure shows within two thousand worlds. */
+/** The rarest failure, that of W3, was found in world 5207. */
 const WORLDS = 6000;
 
 it('Every rule of the lease and of the windows that is taken out shows', async () => {

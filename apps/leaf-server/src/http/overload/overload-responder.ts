@@ -4,15 +4,11 @@ import { type Clock, LeafError } from '@leaf-ids/core';
 import { PROBLEM_TYPE, problemOf, RETRY_AFTER_S } from '@leaf-ids/core/internal';
 import { COMMON_HEADERS } from '../responses/problem';
 
-/** How late a late refusal is at least. */
+/** Minimum delay of a late refusal. */
 const HOLD_MS = 500;
-/** Time between two late refusals: clients that ask again at once would otherwise come back all in one moment. */
+/** Time between two late refusals, so that clients that retry at once do not all return at the same moment. */
 const SPACING_MS = 0.5;
-const BODY = JSON.stringify(
-  problemOf(
-    new LeafError('LEAF_OVERLOADED', `This server is overloaded. Use another server, or retry in ${RETRY_AFTER_S} s.`),
-  ),
-);
+const BODY = JSON.stringify(problemOf(overloaded()));
 /** Built once: a refusal must cost much less than the request that it refuses. */
 const HEADERS = [
   ...Object.entries(COMMON_HEADERS).flat(),
@@ -20,6 +16,11 @@ const HEADERS = [
   ...['content-length', String(Buffer.byteLength(BODY))],
   ...['retry-after', String(RETRY_AFTER_S)],
 ];
+
+/** The refusal of a request beyond a limit of the overload protection. */
+export function overloaded(): LeafError {
+  return new LeafError('LEAF_OVERLOADED', 'This server is overloaded. Use another server, or retry later.');
+}
 
 /**
  * Answers `LEAF_OVERLOADED`: at once, or late to a client that ignores `Retry-After`. Ten thousand refusals a second
