@@ -182,6 +182,6 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     // Programs of test/applications run where their packages are installed.
-    exclude: { path: ['(^|/)dist/', '^apps/leaf-console/[^/]+\\.mjs$', '^test/applications/[^/]+/programs/'] },
+    exclude: { path: ['(^|/)dist/', '^apps/[^/]+/[^/]+\\.mjs$', '^test/applications/[^/]+/programs/'] },
   },
 };

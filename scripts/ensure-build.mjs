@@ -12,10 +12,12 @@ const PARTS = [
     outputs: ['dist/apps/leaf-server', 'dist/libs', 'dist/migrations'],
     settings: ['package-lock.json', 'tsconfig.json', SERVER_PROJECT],
     sources: ['apps/leaf-server', 'libs', 'migrations'],
-    // Node does not resolve the paths of tsconfig.json; the second command makes them relative.
+    // Node does not resolve the paths of tsconfig.json; the second command makes them relative. The third replaces
+    // main.js by one whose imports are bundled.
     commands: [
       ['node_modules/typescript/bin/tsc', '-p', SERVER_PROJECT],
       ['node_modules/tsc-alias/dist/bin/index.js', '-p', SERVER_PROJECT],
+      ['node_modules/vite/bin/vite.js', 'build', '-c', 'apps/leaf-server/vite.config.mjs', '--logLevel', 'warn'],
     ],
   },
   {

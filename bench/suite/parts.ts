@@ -30,6 +30,7 @@ export const PARTS: readonly Part[] = [
   part('client', 'the client with built servers', [110, 30]),
   part('store', 'allocations on real databases', [180, 30], { ofServer: false }),
   part('memory', 'memory of the built server', [600, 60]),
+  part('start', 'time from the start of the built server to its first ID', [90, 30]),
   part('ticks', 'event loop delays of the built server with many tags', [130, 30]),
   part('segment', 'segments from a slow database, many tags', [120, 60], { byDefault: false }),
   part('overload', 'the built server at ten times its peak load', [130, 70], { byDefault: false }),

@@ -26,7 +26,16 @@ describe('the parts', () => {
 
 describe('the words after npm run bench', () => {
   it('choose the parts, in the order in which they run', () => {
-    expect(namesOf(parseSuiteArguments([]))).toEqual(['core', 'http', 'resp', 'client', 'store', 'memory', 'ticks']);
+    expect(namesOf(parseSuiteArguments([]))).toEqual([
+      'core',
+      'http',
+      'resp',
+      'client',
+      'store',
+      'memory',
+      'start',
+      'ticks',
+    ]);
     expect(namesOf(parseSuiteArguments(['--all']))).toEqual(PARTS.map(({ name }) => name));
     expect(namesOf(parseSuiteArguments(['store', 'core', '--quick']))).toEqual(['core', 'store']);
     expect(parseSuiteArguments(['--quick'])).toMatchObject({ quick: true, compare: undefined });

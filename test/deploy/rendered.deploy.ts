@@ -71,6 +71,8 @@ const OTHER: Readonly<Record<string, Values>> = {
   },
 };
 
+type Policy = KubernetesObject & { readonly spec: { readonly ingress: object[]; readonly podSelector: object } };
+
 let directory: string;
 let versions: readonly (readonly [version: string, schemas: KubernetesSchemas])[];
 
@@ -153,6 +155,25 @@ describe('the chart', () => {
     const words = JSON.stringify(OTHER['every value']).match(/"[^"]+"(?=[,}\]])|\d{2,}/g) ?? [];
     expect(words.length).toBeGreaterThan(30);
     expect(words.filter((word) => !text.includes(word.replaceAll('"', '')))).toEqual([]);
+  });
+
+  it('quotes the names that YAML reads as numbers', async () => {
+    const values = {
+      kind: 'StatefulSet',
+      existingSecret: '123',
+      secretSettings: { LEAF_DATABASE_URL: '1e3', LEAF_ADMIN_TOKEN: '0' },
+      priorityClassName: '7',
+      storage: { className: '8' },
+    };
+    expect(faultsOf(objectsOf(await helm(directory, ['template', '2026', CHART], values)))).toEqual([]);
+  });
+
+  it.each(['zk_recycle', 'zk_normal'])('lets the servers of %s ask each other for the time', async (registry) => {
+    const settings = { LEAF_ZOOKEEPER: 'zookeeper:2181' };
+    const values = { kind: 'StatefulSet', registry, settings, networkPolicy: { callers: [] } };
+    const policy = (await helmTemplate(directory, values)).find(({ kind }) => kind === 'NetworkPolicy') as Policy;
+    const { ingress, podSelector } = policy.spec;
+    expect(ingress).toContainEqual({ from: [{ podSelector }], ports: [{ protocol: 'TCP', port: 'http' }] });
   });
 
   it('passes helm lint', async () => {

@@ -1,26 +1,7 @@
 #!/usr/bin/env node
-import './compile-cache';
-import cluster from 'node:cluster';
-import { runProgram } from '@leaf-ids/cli';
-import { PROCESS_FLAG } from './cluster/process-flag';
-import { serverProgram } from './commands/command-line';
+import * as nodeModule from 'node:module';
 
-/** Loads the server only for a command that needs it: the usage and the version are printed at once. */
-async function main(args: readonly string[]): Promise<void> {
-  if (cluster.isWorker && args[0]?.startsWith(`${PROCESS_FLAG}=`) === true) {
-    const [{ runProcess }, { startServer }] = await Promise.all([
-      import('./cluster/run-process.js'),
-      import('./server.js'),
-    ]);
-    runProcess(startServer);
-    return;
-  }
-  const program = serverProgram(async (line) => {
-    const { run } = await import('./run.js');
-    await run(line);
-  });
-  const code = await runProgram(program, args);
-  if (code !== 0) process.exitCode = code;
-}
-
-void main(process.argv.slice(2));
+// Before anything else is loaded, so that the cache includes it. Node.js has this cache since 22.1.
+const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: () => unknown };
+enableCompileCache?.();
+void import('./program.js').then(({ main }) => main(process.argv.slice(2)));

@@ -3,7 +3,7 @@ import type { ZookeeperSession } from '../../../libs/registry/src/stores/zookeep
 import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { workerRegistryContract } from '../../contract/worker-registry.contract';
-import { openSession, removeTree, zkStore } from './zk-stores';
+import { openSession, removeTree, zkStore } from '../../contract/zk-stores';
 
 let server: ZookeeperServer;
 let database: string;

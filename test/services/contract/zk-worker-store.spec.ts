@@ -6,7 +6,7 @@ import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zoo
 import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { workerStoreContract } from '../../contract/worker-store.contract';
-import { type LossySession, NAME, openSession, zkStore } from './zk-stores';
+import { type LossySession, NAME, openSession, zkStore } from '../../contract/zk-stores';
 
 const NOW = 1_700_000_000_000;
 const FOREVER = `/snowflake/${NAME}/forever`;

@@ -14,7 +14,7 @@ beforeAll(async () => ([mariadb, postgres] = await Promise.all([startMariadb(), 
 afterAll(() => Promise.all([mariadb.stop(), postgres.stop()]));
 
 /** A registry in a new database refuses newcomers for a while: a short one. */
-const snowflake = { reportMs: 100, horizonMs: 1000, maxClockOffsetMs: 100 };
+const snowflake = { reportMs: 100, horizonMs: 1000, maxClockOffsetMs: 500 };
 const segment = { waitMs: 30_000 };
 const tags = ['order', 'invoice'];
 

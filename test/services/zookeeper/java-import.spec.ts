@@ -7,7 +7,7 @@ import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { call, json, text } from '../../support/http/http';
 import { metric } from '../../support/http/metrics';
 import { until } from '../../support/until';
-import { openSession } from '../contract/zk-stores';
+import { openSession } from '../../contract/zk-stores';
 
 const NAME = 'orders';
 const WORKER_ID = 7;

@@ -6,7 +6,7 @@ import { defaultLayout, systemRandom } from '@leaf-ids/core/internal';
 import type { RegistryOptions } from '@leaf-ids/registry';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect as connectDatabase } from '../../contract/sql-stores';
-import { openSession } from '../../services/contract/zk-stores';
+import { openSession } from '../../contract/zk-stores';
 import { RegistryMemory } from '../../../libs/core/src/worker/registry-memory';
 import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
 import { startEtcd } from './etcd';

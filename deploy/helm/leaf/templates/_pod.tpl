@@ -36,7 +36,7 @@ spec:
   affinity: {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with .Values.priorityClassName }}
-  priorityClassName: {{ . }}
+  priorityClassName: {{ . | quote }}
   {{- end }}
   containers:
     - name: leaf-server
@@ -112,7 +112,7 @@ spec:
 {{- if hasKey $.Values.settings $name }}{{ fail (printf "%s is in settings and in secretSettings" $name) }}{{ end }}
 - name: {{ $name }}
   valueFrom:
-    secretKeyRef: { name: {{ $.Values.existingSecret }}, key: {{ $key }} }
+    secretKeyRef: { name: {{ $.Values.existingSecret | quote }}, key: {{ $key | quote }} }
 {{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}

@@ -33,6 +33,16 @@ export interface RangeSourceSnapshot {
   readonly lastError: string | undefined;
 }
 
+/** The failed allocations of one tag. */
+class LoadFaults {
+  failures = 0;
+  retries = 0;
+  backwards = 0;
+  failuresInRow = 0;
+  lastError: unknown;
+}
+
+const NO_FAULTS: Readonly<LoadFaults> = new LoadFaults();
 const REPORT_EVERY = 100;
 /** Number of loads that use the step of the row before the dynamic step applies. */
 const STATIC_LOADS = 2;
@@ -44,16 +54,13 @@ const STATIC_LOADS = 2;
 export class RangeSource {
   private step = 0;
   private databaseStep = 0;
-  private databaseMaxStep = Infinity;
+  private databaseMaxStep: number | undefined;
   private loads = 0;
-  private failures = 0;
-  private retries = 0;
-  private backwards = 0;
-  private failuresInRow = 0;
   private loadStartedAt = 0;
   private lastLoadMs: number | undefined;
   private lastLoadAt: number | undefined;
-  private lastError: unknown;
+  /** Undefined until the first failure, because most tags never have one, and there may be 100,000 tags. */
+  private faults: LoadFaults | undefined;
 
   constructor(
     private readonly tag: string,
@@ -68,7 +75,7 @@ export class RangeSource {
     const startedAt = clock.monotonic();
     const elapsed = startedAt - this.loadStartedAt;
     const dynamic = this.loads >= STATIC_LOADS;
-    const policy = { ...options, maxStep: Math.min(options.maxStep, this.databaseMaxStep) };
+    const policy = { ...options, maxStep: Math.min(options.maxStep, this.databaseMaxStep ?? Infinity) };
     const size = dynamic ? nextStep(this.step, this.databaseStep, elapsed, policy) : undefined;
     return this.counted(startedAt, this.allocate(size));
   }
@@ -107,8 +114,8 @@ export class RangeSource {
    */
   async accept(startedAt: number, answer: Promise<Allocation>): Promise<IdRange> {
     const { clock, totals } = this.context;
-    if (this.failuresInRow > 0) {
-      this.retries++;
+    if (this.faults !== undefined && this.faults.failuresInRow > 0) {
+      this.faults.retries++;
       totals.retries++;
     }
     try {
@@ -117,15 +124,18 @@ export class RangeSource {
       await this.assertUsable(range);
       this.highest = range.to;
       this.databaseStep = range.step;
-      this.databaseMaxStep = range.maxStep ?? Infinity;
-      this.lastError = undefined;
-      this.failuresInRow = 0;
+      this.databaseMaxStep = range.maxStep;
+      if (this.faults !== undefined) {
+        this.faults.lastError = undefined;
+        this.faults.failuresInRow = 0;
+      }
       return { from: range.from, to: range.to };
     } catch (error) {
-      this.lastError = error;
-      this.failures++;
+      const faults = (this.faults ??= new LoadFaults());
+      faults.lastError = error;
+      faults.failures++;
       totals.failures++;
-      if (this.failuresInRow++ % REPORT_EVERY === 0) this.context.onLoadFailed(this.tag, error);
+      if (faults.failuresInRow++ % REPORT_EVERY === 0) this.context.onLoadFailed(this.tag, error);
       throw error;
     }
   }
@@ -137,16 +147,17 @@ export class RangeSource {
 
   /** The latest failure; undefined after a success. */
   get failure(): unknown {
-    return this.lastError;
+    return this.faults?.lastError;
   }
 
   /** Increases with every load and every failure. */
   get tries(): number {
-    return this.loads + this.failures;
+    return this.loads + (this.faults?.failures ?? 0);
   }
 
   snapshot(): RangeSourceSnapshot {
-    const { step, databaseStep, loads, failures, retries, backwards, lastLoadMs, lastLoadAt, lastError } = this;
+    const { step, databaseStep, loads, lastLoadMs, lastLoadAt } = this;
+    const { failures, retries, backwards, lastError } = this.faults ?? NO_FAULTS;
     const message = lastError === undefined ? undefined : reasonOf(lastError);
     return { step, databaseStep, loads, failures, retries, backwards, lastLoadMs, lastLoadAt, lastError: message };
   }
@@ -160,7 +171,7 @@ export class RangeSource {
       );
     }
     if (from > this.highest) return;
-    this.backwards++;
+    (this.faults ??= new LoadFaults()).backwards++;
     totals.backwards++;
     await store.raise(this.tag, this.highest + 1n);
     throw new LeafError(

@@ -97,6 +97,22 @@ describe('the maintenance of a registry', () => {
     await rig.registry.maintain(CALL_MS);
     expect(rig.registry.usage).toEqual({ used: 1, most: 1024 });
   });
+
+  it('passes on from a server that cannot read the records, however often it tries', async () => {
+    const [first, second] = (await start(2)) as [LeaseRig, LeaseRig];
+    for (let n = 0; n < 2; n++) await first.registry.maintain(CALL_MS).then(() => pass([], clock, HOUR / 4));
+    lists.mockClear();
+    lists.mockRejectedValue(new Error('Not now.'));
+    for (let ms = 0; ms <= HOUR / 2 + 2 * CALL_MS; ms += CALL_MS) {
+      await expect(first.registry.maintain(CALL_MS)).rejects.toThrow('Not now.');
+      await clock.advance(CALL_MS);
+    }
+    lists.mockReset().mockResolvedValue([]);
+    await second.registry.maintain(CALL_MS);
+    expect(lists).toHaveBeenCalledTimes(1);
+    await first.registry.maintain(CALL_MS);
+    expect(lists).toHaveBeenCalledTimes(1);
+  });
 });
 
 it.each([

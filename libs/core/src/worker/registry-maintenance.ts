@@ -8,8 +8,8 @@ import type { StoredWorker } from './worker-store';
  *
  * Reading all records on every server would cost the registry a number of reads that grows with the square of the
  * servers. So one server has the turn: the document of the registry has the time at which it began its latest
- * maintenance. The others read only the document. When that time is too old, because the server has stopped, another one
- * takes the turn by compare-and-set, and watches the records from then on.
+ * maintenance. The others read only the document. When that time is too old, because the server has stopped or keeps
+ * failing, another one takes the turn by compare-and-set, and watches the records from then on.
  *
  * Nothing but the number of reads depends on the turn. A record is freed because the server that frees it has watched
  * it, unchanged, for a horizon; several servers, or one that is suspended, may do so at the same time.
@@ -22,6 +22,8 @@ export class RegistryMaintenance {
   private readonly unchanged = new Map<number, { readonly version: string; readonly at: number }>();
   /** The start of the latest maintenance by this server, in Unix milliseconds: identifies it in the document. */
   private beganAt: number | undefined;
+  /** Whether that maintenance has ended without a failure. */
+  private isDone = false;
   /** Monotonic milliseconds. */
   private lookedAt = -Infinity;
 
@@ -54,10 +56,14 @@ export class RegistryMaintenance {
       if (maintained?.usage !== undefined) this.lookedAt = now;
       return;
     }
-    const turn = { at: clock.now(), usage: maintained?.usage };
-    if (!(await store.writeRegistry(stored, { ...document, maintained: turn }))) return;
+    const isRepeated = isOurs && !this.isDone;
+    const turn = isRepeated ? maintained : { at: clock.now(), usage: maintained?.usage };
+    // After a failure the time stays the same, so that the turn passes on from a server that keeps failing.
+    if (!isRepeated && !(await store.writeRegistry(stored, { ...document, maintained: turn }))) return;
     this.beganAt = turn.at;
+    this.isDone = false;
     this.usage = await this.maintain();
+    this.isDone = true;
     this.lookedAt = now;
     await this.publish(turn.at);
   }

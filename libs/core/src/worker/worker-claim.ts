@@ -236,12 +236,14 @@ export class WorkerClaim {
     return relationOf(record, holder, { confirmed, confirmedCeiling, before, importedAt });
   }
 
-  /** After registering again, also ends the grace period, so that later newcomers do not wait for it. */
+  /** After registering again, also ends the grace period for later newcomers. The next read shows whether it has ended. */
   private async settle(): Promise<void> {
     if (!this.unsettled) return;
     const { memory, compareClock } = this.context;
     try {
-      this.unsettled = (await memory.settle(await this.openRegistry(), () => compareClock(this.holder))) > 0;
+      const open = await this.openRegistry();
+      this.unsettled = open.document.floor === undefined;
+      await memory.settle(open, () => compareClock(this.holder));
     } catch {
       // The record is already written; the next report retries.
     }

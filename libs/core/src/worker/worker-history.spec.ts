@@ -1,5 +1,5 @@
 import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
-import { LeaseRig, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
+import { LeaseRig, pass, POOL_GRACE_MS, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import { isSameHistory, RegistryMemory } from './registry-memory';
 import type { StoredRegistry, StoredWorker } from './worker-store';
@@ -153,6 +153,24 @@ describe('The floor of a generation', () => {
     expect(workers.document?.floor).toBe(clock.now());
     expect(compare).toHaveBeenCalledTimes(1);
   });
+});
+
+it('A holder that has registered again writes the floor even if its first write of it loses a race', async () => {
+  const clock = new FakeClock(START);
+  const workers = new InMemoryWorkers();
+  const store = new InMemoryWorkerStore(workers);
+  const one = await new LeaseRig(clock, store, { policy: 'pool' }).start();
+  workers.wipe();
+  const write = store.writeRegistry.bind(store);
+  let lost = 0;
+  store.writeRegistry = (read, document) => {
+    // The maintenance of another server changes the document first.
+    if (document.floor !== undefined && ++lost === 1) workers.document = { ...workers.document!, highest: 1 };
+    return write(read, document);
+  };
+  await pass([one], clock, 10 * POOL_GRACE_MS);
+  expect(lost).toBe(2);
+  expect(workers.document?.floor).toEqual(expect.any(Number));
 });
 
 it('A replaced holder in a pool acquires another worker instead of ending permanently', async () => {

@@ -196,6 +196,15 @@ describe('WorkerWindows after the registry has lost its history', () => {
     expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: true });
   });
 
+  it('reserves a window to its end that is released while its record is deleted in the grace period', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', HOUR);
+    workers.wipe();
+    await first.windows.keep();
+    workers.records.clear();
+    await first.windows.release(LEASE);
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: true });
+  });
+
   it('forgets the windows that have ended', async () => {
     const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
     await clock.advance(MINUTE + 1);

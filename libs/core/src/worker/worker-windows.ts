@@ -124,7 +124,7 @@ export class WorkerWindows {
   release(lease: string, lastTimestamp?: number): Promise<void> {
     return this.inTurn(lease, async () => {
       const held = this.held.get(lease);
-      if (held !== undefined && !held.claim.isOf(await this.registry.history())) await this.register(lease, held);
+      if (held !== undefined && (await this.lossCheck())(held.claim)) await this.register(lease, held);
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         // All of them: an answer that never arrived may have left a second one.
         const found = await this.windowsOf(lease);
@@ -159,14 +159,18 @@ export class WorkerWindows {
     const now = this.clock.monotonic();
     for (const [lease, { endsAt }] of this.held) if (endsAt < now) this.held.delete(lease);
     if (this.held.size === 0) return;
-    const history = await this.registry.history();
-    const present = isYoung(history) ? (await this.registry.records()).map(({ workerId }) => workerId) : undefined;
-    const lost = [...this.held].filter(
-      ([, { claim }]) => !claim.isOf(history) || present?.includes(claim.workerId) === false,
-    );
+    const isLost = await this.lossCheck();
+    const lost = [...this.held].filter(([, { claim }]) => isLost(claim));
     // Those that last longest first: if the grace period is too short for all, the others end soon.
     lost.sort(([, a], [, b]) => b.endsAt - a.endsAt);
     await forEachParallel(lost, REGISTRATIONS, ([lease, held]) => this.inTurn(lease, () => this.register(lease, held)));
+  }
+
+  /** Whether the registry has lost the record of a claim. */
+  private async lossCheck(): Promise<(claim: WorkerClaim) => boolean> {
+    const history = await this.registry.history();
+    const present = isYoung(history) ? (await this.registry.records()).map(({ workerId }) => workerId) : undefined;
+    return (claim) => !claim.isOf(history) || present?.includes(claim.workerId) === false;
   }
 
   private async register(lease: string, held: Holding): Promise<void> {

@@ -81,6 +81,26 @@ describe('IssueRates', () => {
     expect(rates.rateOf('order')).toBeCloseTo(1);
   });
 
+  it('visits the tags once per sample, and a second time after tags were removed', async () => {
+    let surveys = 0;
+    const count = async (): Promise<number> => {
+      surveys = 0;
+      await rates.sample((visit) => {
+        surveys++;
+        for (const [tag, ids] of issued) visit(tag, ids);
+        return Promise.resolve();
+      });
+      return surveys;
+    };
+    issued.set('order', 5).set('removed', 7);
+    expect(await count()).toBe(1);
+    issued.set('order', 6);
+    expect(await count()).toBe(1);
+    issued.delete('removed');
+    expect(await count()).toBe(2);
+    expect(await count()).toBe(1);
+  });
+
   it('uses the previous samples while one is in progress', async () => {
     issued.set('order', 0).set('resting', 5);
     await sample();

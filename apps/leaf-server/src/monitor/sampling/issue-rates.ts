@@ -8,6 +8,9 @@ const SAMPLES = 13;
 /** One more slot, because rates are read while a sample is in progress. */
 const SLOTS = SAMPLES + 1;
 
+/** Calls `visit` with each tag and the number of IDs issued since this server loaded the tag. */
+type Survey = (visit: (tag: string, issued: number) => void) => Promise<void>;
+
 /** Tags between two yields to the event loop. */
 const PAGE = 1000;
 
@@ -34,17 +37,32 @@ export class IssueRates {
   /**
    * Call every five seconds; calls must not overlap.
    *
-   * @param survey calls its argument with each tag and the number of IDs issued since this server loaded the tag
+   * @param survey called a second time after tags were removed
    */
-  async sample(survey: (visit: (tag: string, issued: number) => void) => Promise<void>): Promise<void> {
+  async sample(survey: Survey): Promise<void> {
     const slot = this.count % SLOTS;
-    const tags = new Map<string, Samples>();
     this.times[slot] = this.clock.monotonic();
+    let used = 0;
+    // In place: filling a new map of 100,000 tags would block the event loop whenever it grows.
     await survey((tag, issued) => {
-      if (issued > 0) tags.set(tag, added(this.tags.get(tag), issued, slot));
+      if (issued === 0) return;
+      used++;
+      const before = this.tags.get(tag);
+      const samples = added(before, issued, slot);
+      if (samples !== before) this.tags.set(tag, samples);
     });
-    this.tags = tags;
+    if (used < this.tags.size) await this.forgetUnused(survey);
     this.count++;
+  }
+
+  /** Removes tags that are gone, or that were created again and have not issued an ID since. */
+  private async forgetUnused(survey: Survey): Promise<void> {
+    const used = new Map<string, Samples>();
+    await survey((tag, issued) => {
+      const samples = this.tags.get(tag);
+      if (issued > 0 && samples !== undefined) used.set(tag, samples);
+    });
+    this.tags = used;
   }
 
   /** IDs per second. */

@@ -1,16 +1,16 @@
 import { type Clock, SystemClock } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
-import type { NodeLayout } from '../../../libs/registry/src/stores/zookeeper/node-layout';
-import { parseZookeeperAddress } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
-import { isFault, ZookeeperFault } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
+import type { NodeLayout } from '../../libs/registry/src/stores/zookeeper/node-layout';
+import { parseZookeeperAddress } from '../../libs/registry/src/stores/zookeeper/zookeeper-address';
+import { isFault, ZookeeperFault } from '../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import {
   ZookeeperSession,
   type ZookeeperSessionOptions,
-} from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
+} from '../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import {
   type ZookeeperStoreOptions,
   ZookeeperWorkerStore,
-} from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
+} from '../../libs/registry/src/stores/zookeeper/zookeeper-store';
 
 /** A name with dashes and digits, which must not confuse the parser of node names. */
 export const NAME = 'order-service-0000000007';
