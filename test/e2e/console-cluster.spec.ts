@@ -86,7 +86,7 @@ describe('the servers', () => {
     for (const index of [3, 4]) {
       await servingRow(index).getByText('no answer').waitFor();
       await servingRow(index).getByText('did not respond').waitFor();
-      await servingRow(index).getByText('no answer yet').waitFor();
+      await servingRow(index).getByText('not reached yet').waitFor();
     }
     await row('10.0.0.40:8080').getByText('lease expired').waitFor();
     await row('10.0.0.40:8080').getByText('1m ago').waitFor();

@@ -7,7 +7,10 @@ import './styles/base.css';
 import './styles/frame.css';
 import './styles/controls.css';
 import './styles/table.css';
+import './styles/buffer-bar.css';
 import './styles/views.css';
+import './styles/decoder.css';
+import './styles/snowflake.css';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('The page lacks #app');

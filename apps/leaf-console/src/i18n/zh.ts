@@ -196,7 +196,7 @@ export const zh: Messages = {
   epochEnd: '位布局耗尽',
   inDays: (days) => `${days} 天后`,
   layout: '位布局',
-  bits: (time, worker, sequence) => `时间 ${time} · worker ${worker} · 序列 ${sequence} 位`,
+  bits: (time, worker, sequence) => `时间 ${time} · workerId ${worker} · 序列 ${sequence} 位`,
   epoch: '纪元',
   issued: '已发放',
   peers: '其他服务器',

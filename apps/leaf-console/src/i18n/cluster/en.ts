@@ -43,7 +43,7 @@ export const en = {
   up: (span: string) => `up ${span}`,
   answeredIn: (ms: string) => `answered in ${ms}`,
   lastAnswer: (ago: string) => `last answer ${ago}`,
-  neverAnswered: 'no answer yet',
+  notReachedYet: 'not reached yet',
   errors: (rate: string) => `${rate} errors/s`,
   leaseLeft: (span: string) => `${span} left`,
   leaseExpired: 'lease expired',

@@ -41,7 +41,7 @@ export const zh: ClusterMessages = {
   up: (span) => `已运行 ${span}`,
   answeredIn: (ms) => `应答用时 ${ms}`,
   lastAnswer: (ago) => `最近应答：${ago}`,
-  neverAnswered: '尚无应答',
+  notReachedYet: '尚未联系上',
   errors: (rate) => `${rate} 错误/秒`,
   leaseLeft: (span) => `剩余 ${span}`,
   leaseExpired: '租约已过期',

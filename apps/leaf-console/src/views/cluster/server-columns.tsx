@@ -102,7 +102,7 @@ function State({ server, now }: ServerProps): JSX.Element {
           {lastAnsweredAt !== undefined && (
             <Exact exact={format.local(lastAnsweredAt)}>{c.lastAnswer(format.ago(lastAnsweredAt, now))}</Exact>
           )}
-          {expiredAt === undefined && lastAnsweredAt === undefined && c.neverAnswered}
+          {expiredAt === undefined && lastAnsweredAt === undefined && c.notReachedYet}
         </small>
       ) : (
         answeredInMs !== undefined && <small>{c.answeredIn(format.milliseconds(answeredInMs))}</small>

@@ -7,6 +7,7 @@ import type { LearnTexts } from './texts/en';
 import { START } from './world/film-time';
 import type { FilmWorld } from './world/film-world';
 import type { Issued, Window } from './world/issued';
+import './timeline.css';
 
 interface TimelineProps {
   readonly t: LearnTexts;
