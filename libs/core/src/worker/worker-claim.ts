@@ -20,10 +20,11 @@ const ATTEMPTS = 10;
 /**
  * An acquired worker ID, which can be extended and released. After a write without a reply, it reads the outcome back,
  * as a {@link Relation}: *ours*, *behind*, *gone* or *another's*. If the registry has its full history, the last three
- * are final: a second server with this address has written, or records were changed by hand (R7). If the registry has a new ID or generation, it has lost its history: a holder whose ceiling has not passed
- * registers again, by a create, or by a replace that only raises the ceiling (R5); any other holder must acquire again.
- * A holder in a pool that finds another's lease must also acquire again: it was disconnected until its ceiling had
- * passed.
+ * are final: a second server with this address has written, or records were changed by hand (R7). If the registry has a
+ * new ID or generation, it has lost its history: a holder whose ceiling has not passed registers again, by a create, or
+ * by a replace that only raises the ceiling (R5); any other holder must acquire again. In the grace period of a
+ * generation nobody acquires worker IDs, so *gone* is not final then. A holder in a pool that finds another's lease must
+ * also acquire again: it was disconnected until its ceiling had passed.
  *
  * An imported worker ID is extended only in the registry, never in the worker file. If its record is not *ours*, this
  * server must acquire again.
