@@ -1,4 +1,4 @@
-import { SeededRandom } from '../simulation/seeded-random';
+import { SeededRandom } from '../../support/seeded-random';
 import { CLOCK_FAULTS } from './faults/clock-faults';
 import { DATABASE_FAULTS, POOLER_FAULTS } from './faults/database-faults';
 import { DISK_FAULTS } from './faults/disk-faults';

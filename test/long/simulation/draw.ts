@@ -1,6 +1,6 @@
 import { type Conditions, STRATEGIES, type Strategy, type Themes } from './conditions';
 import { drawFaults, type Fault } from './faults';
-import type { SeededRandom } from './seeded-random';
+import type { SeededRandom } from '../../support/seeded-random';
 
 export interface Drawn {
   readonly conditions: Conditions;

@@ -1,5 +1,5 @@
 import type { Conditions } from './conditions';
-import type { SeededRandom } from './seeded-random';
+import type { SeededRandom } from '../../support/seeded-random';
 
 /** Faults of client processes; `process` is the number of the client. */
 export const CLIENT_FAULTS = [

@@ -1,6 +1,6 @@
 import { LeafError } from '@leaf-ids/core';
 import type { Note, Scheduler } from './scheduler';
-import type { SeededRandom } from './seeded-random';
+import type { SeededRandom } from '../../support/seeded-random';
 import type { SimClock } from './sim-clock';
 import type { Actor } from './scheduler';
 

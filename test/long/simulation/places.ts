@@ -3,7 +3,7 @@ import type { ClientFaultKind, Fault } from './faults';
 import type { Network } from './network';
 import type { Ledger } from './ledger';
 import type { Note, Scheduler } from './scheduler';
-import type { SeededRandom } from './seeded-random';
+import type { SeededRandom } from '../../support/seeded-random';
 import type { Directory } from './sim-disk';
 import type { Place, SimProcess } from './sim-process';
 import type { SimServer } from './sim-server';

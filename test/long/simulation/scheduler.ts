@@ -1,4 +1,4 @@
-import type { SeededRandom } from './seeded-random';
+import type { SeededRandom } from '../../support/seeded-random';
 
 /** Whom an event happens to. */
 export interface Actor {

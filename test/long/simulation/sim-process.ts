@@ -24,7 +24,7 @@ import type { Issuer } from './issuer';
 import type { Ledger } from './ledger';
 import type { Caller, Line } from './network';
 import type { Note, Scheduler } from './scheduler';
-import { SeededRandom } from './seeded-random';
+import { SeededRandom } from '../../support/seeded-random';
 import type { SimClock } from './sim-clock';
 import { type Disk, SimFile } from './sim-disk';
 import type { Tally } from './tally';

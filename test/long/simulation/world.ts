@@ -17,7 +17,7 @@ import { type Breach, type Failure, Ledger } from './ledger';
 import { Liveness } from './liveness';
 import { Line, Network } from './network';
 import { type Note, Scheduler, type StepListener } from './scheduler';
-import { SeededRandom } from './seeded-random';
+import { SeededRandom } from '../../support/seeded-random';
 import { SimClock } from './sim-clock';
 import { notInPlace } from './sim-disk';
 import { SimProcess, type Surroundings } from './sim-process';

@@ -10,7 +10,7 @@ import { type BuiltServer, BuiltServers } from '../../support/servers/built-serv
 import { SteppedClock } from '../../support/servers/faketime';
 import { startMariadbPair } from '../../support/servers/mariadb-pair';
 import { guarded } from '../../support/servers/private-server';
-import { SeededRandom } from '../simulation/seeded-random';
+import { SeededRandom } from '../../support/seeded-random';
 import { faultsOf, type Run } from './overlaps';
 
 export interface WindowsOptions {

@@ -13,6 +13,7 @@ import {
 import { FakeClock } from '@leaf-ids/core/testing';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
+import { SeededRandom } from '../seeded-random';
 
 export const REPORT_MS = 3000;
 export const FIXED_GRACE_MS = 15_000;
@@ -49,11 +50,12 @@ export class LeaseRig {
     { policy = 'fixed', instance, file, importFile, ...options }: LeaseRigOptions = {},
   ) {
     const number = ++servers;
+    const random = new SeededRandom(number);
     const name = typeof policy === 'string' ? policy : policy.exclusive ? 'fixed' : 'pool';
     const known = { fixed: new FixedPolicy(), pool: new PoolPolicy() };
     this.registry = new WorkerRegistry(
       {
-        ...{ store, clock, random: (bound) => Math.floor(Math.random() * bound), newId: () => `registry-${++servers}` },
+        ...{ store, clock, random: (bound) => random.below(bound), newId: () => `registry-${++servers}` },
         policy: typeof policy === 'string' ? known[policy] : policy,
         ...(file && { file }),
         ...(importFile && { importFile }),

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../simulation/seeded-random';
+import type { SeededRandom } from '../../../support/seeded-random';
 import type { Mode } from '../history/history';
 import type { LeafProcess } from '../world/leaf-process';
 import type { ChaosWorld } from '../world/world';

@@ -1,4 +1,4 @@
-import { SeededRandom } from '../../simulation/seeded-random';
+import { SeededRandom } from '../../../support/seeded-random';
 import type { ChaosWorld } from '../world/world';
 import { FleetClient, segmentCalls, snowflakeCalls } from './fleet-client';
 import { type Books, Recorder } from './recorder';

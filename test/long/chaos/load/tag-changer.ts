@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_TOKEN } from '../../../support/http/admin';
-import type { SeededRandom } from '../../simulation/seeded-random';
+import type { SeededRandom } from '../../../support/seeded-random';
 import { PASSING_TAGS } from '../world/database';
 import type { LeafProcess } from '../world/leaf-process';
 import type { ChaosWorld } from '../world/world';

@@ -3,7 +3,7 @@ import { reasonOf, type WorkerWindow, type WorkerWindows } from '@leaf-ids/core/
 import type { Ledger } from '../ledger';
 import type { SimPlace } from '../places';
 import type { Actor, Scheduler } from '../scheduler';
-import type { SeededRandom } from '../seeded-random';
+import type { SeededRandom } from '../../../support/seeded-random';
 
 /** A client process, as the network sees it. */
 export interface ClientCaller extends Actor {

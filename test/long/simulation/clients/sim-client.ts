@@ -3,7 +3,7 @@ import type { WorkerWindow } from '@leaf-ids/core/internal';
 import { sinceStart } from '../conditions';
 import type { Issuer } from '../issuer';
 import type { WorldParts } from '../places';
-import { SeededRandom } from '../seeded-random';
+import { SeededRandom } from '../../../support/seeded-random';
 import type { SimClock } from '../sim-clock';
 import type { ClientAnswer, ClientCaller, ClientHop, ClientRequest } from './client-hop';
 

@@ -2,7 +2,7 @@ import type { IdRange } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { type HeldCall, InMemorySegmentStore, type SegmentRow } from '../../../support/fakes/in-memory-segment-store';
-import { SeededRandom } from '../seeded-random';
+import { SeededRandom } from '../../../support/seeded-random';
 
 export interface SegmentResult {
   ids: number;
