@@ -53,6 +53,9 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
         const tags = Array.from({ length: 2003 }, (_, n) => `tag.${n}`);
         for (const tag of tags) await fixture.putRow(tag, 1n, 10);
         expect((await listed(store)).sort()).toEqual([...tags].sort());
+        const paged: string[] = [];
+        for await (const page of store.tagPages()) paged.push(...page.map(({ tag }) => tag));
+        expect(paged.sort()).toEqual([...tags].sort());
       });
 
       it('knows a tag from an unknown one', async () => {

@@ -5,6 +5,7 @@ import {
   LoadTotals,
   messageOf,
   SegmentIdGenerator,
+  UsedSources,
   type SegmentOptions,
   type SegmentSnapshot,
 } from '@leaf-ids/core/internal';
@@ -243,6 +244,7 @@ export function bufferOf(tag: string): Start {
       random: () => 0,
       options,
       idleRetries: new IdleRetries(clock),
+      used: new UsedSources(),
       closing: closing.signal,
       totals: new LoadTotals(),
       onLoadFailed: () => undefined,

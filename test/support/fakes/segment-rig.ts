@@ -5,6 +5,7 @@ import {
   IdleRetries,
   LoadTotals,
   SegmentIdGenerator,
+  UsedSources,
   type BufferContext,
   type SegmentOptions,
 } from '@leaf-ids/core/internal';
@@ -34,6 +35,7 @@ export class SegmentRig {
       random: () => 0,
       options: this.options,
       idleRetries: new IdleRetries(this.clock),
+      used: new UsedSources(),
       closing: this.closing.signal,
       totals: this.totals,
       onLoadFailed: (tag) => void this.reports.push(tag),

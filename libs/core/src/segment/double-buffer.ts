@@ -28,24 +28,29 @@ const REFUSAL_MS = 1000;
  */
 export class DoubleBuffer implements TagSource {
   readonly order = 'relaxed';
+  listed = 0;
   private readonly queue = new SegmentQueue();
   /** While `current.left` is above this, the fast path issues IDs without further checks. */
   private checkpoint = 0;
   private allocating = false;
   /** Calls that wait for the allocation in progress. */
-  private waiting: WaitQueue | undefined;
-  private refusal: LeafError | undefined;
+  private waiting: WaitQueue | undefined = undefined;
+  private refusal: LeafError | undefined = undefined;
   private refusedUntil = 0;
-  private retired: (() => LeafError) | undefined;
+  private retired: (() => LeafError) | undefined = undefined;
   private readonly source: RangeSource;
 
   /** @param highest the highest ID of the tag known to be taken; all issued IDs are above it */
   constructor(
-    readonly tag: string,
+    tag: string,
     private readonly context: BufferContext,
     highest?: bigint,
   ) {
     this.source = new RangeSource(tag, context, highest);
+  }
+
+  get tag(): string {
+    return this.source.tag;
   }
 
   /** The next ID, or undefined when none is buffered. In that case an allocation is in progress or was refused. */
@@ -139,18 +144,11 @@ export class DoubleBuffer implements TagSource {
   /** Switches segments and starts the load that is due; returns false if no ID may be issued. */
   private prepare(): boolean {
     if (this.retired !== undefined) return false;
-    if (this.queue.current.left === 0 && !this.advance()) {
-      this.prefetch();
-      return false;
-    }
-    if (this.queue.current.left <= this.checkpoint) this.prefetch();
-    return true;
-  }
-
-  private advance(): boolean {
-    if (!this.queue.advance()) return false;
-    this.setCheckpoint();
-    return true;
+    const isEmpty = this.queue.current.left === 0;
+    const canIssue = !isEmpty || this.queue.advance();
+    if (isEmpty && canIssue) this.setCheckpoint();
+    if (!canIssue || this.queue.current.left <= this.checkpoint) this.prefetch();
+    return canIssue;
   }
 
   private setCheckpoint(): void {
@@ -177,6 +175,7 @@ export class DoubleBuffer implements TagSource {
       this.wake();
     };
     this.allocating = true;
+    this.context.used.add(this);
     work.then(done, done);
   }
 

@@ -73,6 +73,24 @@ describe('HotTags', () => {
     ]);
   });
 
+  it('counts a tag that was removed and created again as used, even with the same number of IDs', async () => {
+    const clock = new FakeClock();
+    const hot = new HotTags(clock, options);
+    const observe = (issued: Readonly<Record<string, number>>): Promise<void> =>
+      hot.observe((see) => {
+        for (const [tag, count] of Object.entries(issued)) see(tag, count);
+        return Promise.resolve();
+      });
+    await observe({ kept: 1, again: 1 });
+    await observe({ kept: 1, again: 0 });
+    clock.step(1);
+    await observe({ kept: 1, again: 1 });
+    expect(hot.list()).toEqual([
+      ['again', clock.now()],
+      ['kept', clock.now() - 1],
+    ]);
+  });
+
   it('keeps the most recently used tags, including restored ones', () => {
     const clock = new FakeClock();
     const hot = new HotTags(clock, options);

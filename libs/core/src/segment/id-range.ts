@@ -33,7 +33,7 @@ export function numberOf(id: bigint): number {
   if (id <= Number.MAX_SAFE_INTEGER) return Number(id);
   throw new LeafError(
     'LEAF_ID_TOO_LARGE',
-    `The ID ${id} exceeds 2^53 - 1, so a number cannot represent it exactly. Request it as a bigint with nextId, or in decimal with nextIdString.`,
+    `The ID ${id} exceeds 2^53 - 1, so a number cannot represent it exactly. The ID becomes a gap. Use nextId for bigints or nextIdString for decimal text.`,
   );
 }
 

@@ -1,10 +1,11 @@
 import type { Clock } from '../clock/clock';
 import { forEachInPages } from '../pages';
+import type { PeriodicTag } from './periodic-tag';
 import type { PeriodicTags } from './periodic-tags';
-import { RetiringTags } from './retiring-tags';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from './segment-snapshot';
 import { ServedTags } from './served-tags';
 import type { TagSource } from './tag-source';
+import { UsedSources } from './used-sources';
 
 /** Tags visited before yielding to the event loop. */
 const PAGE = 1000;
@@ -16,8 +17,8 @@ export abstract class KnownTags {
   protected readonly paused = new Map<string, TagSource>();
   /** Periodic tags, kept out of `buffers` because a number without its period is not an ID. */
   protected abstract readonly periodic: PeriodicTags;
-  /** Removed tags whose last allocation may still be in progress. */
-  protected readonly retiring = new RetiringTags();
+  /** The sources in use, those of removed tags included. */
+  protected readonly used = new UsedSources();
   protected readonly closing = new AbortController();
 
   private membership = 0;
@@ -84,20 +85,12 @@ export abstract class KnownTags {
   /**
    * As {@link issued}. Calls `onUsed` at the same moment with each tag that has issued IDs.
    *
-   * Runs every second over all tags, so it allocates no arrays.
+   * Runs every second without a yield, so it visits only the tags in use.
    */
   countIssued(onUsed?: (tag: string) => void): number {
-    let sum = this.retiring.issued + this.periodic.issued;
-    for (const buffers of [this.buffers, this.paused]) {
-      for (const buffer of buffers.values()) {
-        const { issued } = buffer;
-        if (issued === 0) continue;
-        sum += issued;
-        onUsed?.(buffer.tag);
-      }
-    }
-    if (onUsed !== undefined) this.periodic.visit((tag, issued) => issued > 0 && onUsed(tag));
-    return sum;
+    if (onUsed === undefined) return this.used.countIssued();
+    this.periodic.visit((tag, issued) => issued > 0 && onUsed(tag));
+    return this.used.countIssued((source) => this.sourceOf(source.tag) === source && onUsed(source.tag));
   }
 
   /** Whether the IDs of a tag ascend over all servers; false for an unknown tag. */
@@ -115,6 +108,14 @@ export abstract class KnownTags {
 
   protected sourceOf(tag: string): TagSource | undefined {
     return this.buffers.get(tag) ?? this.paused.get(tag);
+  }
+
+  protected knownAs(tag: string): TagSource | PeriodicTag | undefined {
+    return this.sourceOf(tag) ?? this.periodic.get(tag);
+  }
+
+  protected isKnown(tag: string): boolean {
+    return this.knownAs(tag) !== undefined;
   }
 
   protected allBuffers(): TagSource[] {

@@ -4,7 +4,6 @@ import type { BufferContext } from './buffer-context';
 import { giveBackAll, type TagRest } from './give-back';
 import type { IdRange } from './id-range';
 import { assertNear, PeriodCalendar, periodOf, type PeriodRanges, periodRow } from './periods';
-import type { RetiringTags } from './retiring-tags';
 import type { TagSnapshot, TagVisit } from './segment-snapshot';
 import { pausedTag, unknownTag } from './tag-refusals';
 import type { TagKind, TagReset } from './tag-settings';
@@ -40,6 +39,8 @@ export function isPeriodic(kind: TagKind | undefined): kind is PeriodicKind {
  */
 export class PeriodicTag {
   paused = false;
+  /** See {@link TagSource.listed}. */
+  listed = 0;
   private readonly calendar: PeriodCalendar;
   private readonly periods = new Map<string, OpenPeriod>();
   private readonly opening = new Map<string, Promise<OpenPeriod>>();
@@ -55,7 +56,6 @@ export class PeriodicTag {
     readonly kind: PeriodicKind,
     private readonly context: BufferContext,
     private readonly sources: TagSources,
-    private readonly retiring: RetiringTags,
   ) {
     this.calendar = new PeriodCalendar(kind.reset, kind.zone ?? 'UTC');
   }
@@ -71,14 +71,16 @@ export class PeriodicTag {
     const now = clock.now();
     if (at !== undefined) assertNear(at, now, this.kind.reset);
     const period = this.calendar.nameAt(at ?? now);
-    for (let attempt = 1; ; attempt++) {
+    let isRetry = false;
+    for (;;) {
       if (this.paused) throw pausedTag(this.tag);
       const open = this.periods.get(period) ?? (await this.open(period));
       open.usedAt = clock.monotonic();
       try {
         return { period, ranges: await takeFrom(open.buffer, count) };
       } catch (error) {
-        if (attempt > 1 || !isGone(error)) throw error;
+        if (isRetry || !isGone(error)) throw error;
+        isRetry = true;
         // The row is gone, for example after a failover. Create it again, above all known numbers.
         this.forget(open);
       }
@@ -107,12 +109,7 @@ export class PeriodicTag {
 
   /** Count of numbers issued, over all periods. */
   get issued(): number {
-    return this.issuedNow + this.issuedBefore;
-  }
-
-  /** Count of numbers issued by the current buffers. */
-  get issuedNow(): number {
-    return this.sum(({ issued }) => issued);
+    return this.sum(({ issued }) => issued) + this.issuedBefore;
   }
 
   /** See `SegmentIdGenerator.revisionOf`. */
@@ -170,7 +167,7 @@ export class PeriodicTag {
   private retire(open: OpenPeriod, reason: () => LeafError): TagRest {
     const { name, buffer } = open;
     this.periods.delete(name);
-    const ranges = this.retiring.retire(buffer, reason);
+    const ranges = this.context.used.retire(buffer, reason);
     this.issuedBefore += buffer.issued;
     this.revisionBefore += buffer.revision + 2;
     return { tag: buffer.tag, ranges };

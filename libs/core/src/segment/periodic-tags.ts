@@ -3,7 +3,6 @@ import { forEachParallel } from '../parallel';
 import type { BufferContext } from './buffer-context';
 import type { TagRest } from './give-back';
 import { PeriodicTag, type PeriodicKind } from './periodic-tag';
-import type { RetiringTags } from './retiring-tags';
 import type { TagSnapshot, TagVisit } from './segment-snapshot';
 import { replacedTag } from './tag-refusals';
 import type { TagSources } from './tag-sources';
@@ -18,7 +17,6 @@ export class PeriodicTags {
   constructor(
     private readonly context: BufferContext,
     private readonly sources: TagSources,
-    private readonly retiring: RetiringTags,
   ) {}
 
   get(tag: string): PeriodicTag | undefined {
@@ -27,10 +25,6 @@ export class PeriodicTags {
 
   get size(): number {
     return this.tags.size;
-  }
-
-  names(): string[] {
-    return [...this.tags.keys()];
   }
 
   all(): PeriodicTag[] {
@@ -42,7 +36,7 @@ export class PeriodicTags {
     const known = this.tags.get(tag);
     if (known !== undefined && isSame(known.kind, kind)) return known;
     this.drop(tag, replacedTag);
-    const added = new PeriodicTag(tag, kind, this.context, this.sources, this.retiring);
+    const added = new PeriodicTag(tag, kind, this.context, this.sources);
     this.tags.set(tag, added);
     return added;
   }
@@ -74,13 +68,6 @@ export class PeriodicTags {
 
   visit(visit: TagVisit): void {
     for (const tag of this.tags.values()) tag.visit(visit);
-  }
-
-  /** Count of numbers issued by the current buffers. */
-  get issued(): number {
-    let sum = 0;
-    for (const tag of this.tags.values()) sum += tag.issuedNow;
-    return sum;
   }
 }
 

@@ -44,6 +44,7 @@ class LoadFaults {
 
 const NO_FAULTS: Readonly<LoadFaults> = new LoadFaults();
 const REPORT_EVERY = 100;
+const MICROS_A_MS = 1000;
 /** Number of loads that use the step of the row before the dynamic step applies. */
 const STATIC_LOADS = 2;
 
@@ -52,18 +53,21 @@ const STATIC_LOADS = 2;
  * earlier ones. Allocations must not overlap.
  */
 export class RangeSource {
+  // There may be 100,000 tags. V8 stores integers below 2^31 and all fields that the constructor sets in the object
+  // itself.
   private step = 0;
   private databaseStep = 0;
-  private databaseMaxStep: number | undefined;
+  private databaseMaxStep: number | undefined = undefined;
   private loads = 0;
+  /** Monotonic, in whole milliseconds. */
   private loadStartedAt = 0;
-  private lastLoadMs: number | undefined;
-  private lastLoadAt: number | undefined;
-  /** Undefined until the first failure, because most tags never have one, and there may be 100,000 tags. */
-  private faults: LoadFaults | undefined;
+  private lastLoadMicros: number | undefined = undefined;
+  private lastLoadAt: number | undefined = undefined;
+  /** Undefined until the first failure, because most tags never have one. */
+  private faults: LoadFaults | undefined = undefined;
 
   constructor(
-    private readonly tag: string,
+    readonly tag: string,
     private readonly context: RangeSourceContext,
     /** The highest ID of the tag known to be taken. */
     public highest = 0n,
@@ -88,8 +92,8 @@ export class RangeSource {
   async counted(startedAt: number, allocation: Promise<IdRange>): Promise<IdRange> {
     const { clock } = this.context;
     const range = await allocation;
-    this.loadStartedAt = startedAt;
-    this.lastLoadMs = clock.monotonic() - startedAt;
+    this.loadStartedAt = Math.round(startedAt);
+    this.lastLoadMicros = Math.round((clock.monotonic() - startedAt) * MICROS_A_MS);
     this.lastLoadAt = clock.now();
     this.step = sizeOf(range);
     this.loads++;
@@ -156,9 +160,10 @@ export class RangeSource {
   }
 
   snapshot(): RangeSourceSnapshot {
-    const { step, databaseStep, loads, lastLoadMs, lastLoadAt } = this;
+    const { step, databaseStep, loads, lastLoadMicros, lastLoadAt } = this;
     const { failures, retries, backwards, lastError } = this.faults ?? NO_FAULTS;
     const message = lastError === undefined ? undefined : reasonOf(lastError);
+    const lastLoadMs = lastLoadMicros === undefined ? undefined : lastLoadMicros / MICROS_A_MS;
     return { step, databaseStep, loads, failures, retries, backwards, lastLoadMs, lastLoadAt, lastError: message };
   }
 

@@ -10,6 +10,22 @@ const PAUSED = {
 };
 const UNKNOWN = { code: 'LEAF_TAG_NOT_FOUND', message: expect.stringContaining('no tag "none"') };
 
+it('SegmentIdGenerator refuses calls that wait for a tag whose row was replaced by one of another kind', async () => {
+  const rig = new SegmentRig();
+  const generator = rig.generator();
+  rig.store.hold();
+  const waiting = watch(generator.next(TAG));
+  rig.store.release();
+  await rig.settle();
+  expect(waiting.value).toBe(1n);
+  const buffer = watch(generator.takeRanges(TAG, 100_000));
+  rig.store.hold();
+  generator.add({ tag: TAG, kind: { ...PLAIN_TAG, order: 'strict' } });
+  rig.store.release();
+  await rig.settle();
+  expect(buffer.code).toBe('LEAF_STORE_UNAVAILABLE');
+});
+
 describe('SegmentIdGenerator, pause', () => {
   it('refuses the tag, and no other, until it is resumed', async () => {
     const rig = new SegmentRig();

@@ -1,3 +1,4 @@
+import { PLAIN_TAG } from '@leaf-ids/core';
 import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 
@@ -27,6 +28,37 @@ describe('SegmentIdGenerator, counts', () => {
     expect(generator.totals).toMatchObject({ loads: 2, failures: 0, retries: 0, backwards: 0 });
     generator.remove(TAG);
     expect(generator.totals.loads).toBe(2);
+  });
+
+  it('names the tags in use that are known, and counts those that are removed or created again', async () => {
+    const rig = new SegmentRig(10);
+    for (const tag of ['idle', 'gone', 'paused']) rig.store.put(tag, 1n, 10);
+    rig.store.put('strict', 1n, 10, { ...PLAIN_TAG, order: 'strict' });
+    rig.store.put('invoice', 1n, 10, { ...PLAIN_TAG, reset: 'monthly' });
+    const generator = rig.generator();
+    await generator.refresh.run();
+    const counts: number[] = [];
+    const used = (): string[] => {
+      const tags: string[] = [];
+      counts.push(generator.countIssued((tag) => tags.push(tag)));
+      expect(generator.issued).toBe(counts.at(-1));
+      return tags.sort();
+    };
+    expect(used()).toEqual([]);
+    for (const tag of [TAG, 'gone', 'paused', 'strict']) await generator.next(tag);
+    await generator.takeInPeriod('invoice', 2);
+    await generator.pause('paused');
+    expect(used()).toEqual(['gone', 'invoice', TAG, 'paused', 'strict']);
+    generator.remove('gone');
+    generator.remove('invoice');
+    expect(used()).toEqual([TAG, 'paused', 'strict']);
+    await rig.settle();
+    expect(used()).toEqual([TAG, 'paused', 'strict']);
+    await generator.next('gone');
+    expect(used()).toEqual(['gone', TAG, 'paused', 'strict']);
+    await generator.close();
+    counts.push(generator.issued);
+    expect(counts).toEqual([0, 6, 6, 6, 7, 7]);
   });
 
   it('keeps the count of a removed tag, without a range that was refused with it', async () => {

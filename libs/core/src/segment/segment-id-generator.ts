@@ -47,6 +47,8 @@ export class SegmentIdGenerator extends KnownTags {
   private readonly sources: TagSources;
   protected readonly periodic: PeriodicTags;
   private closed: Promise<number> | undefined;
+  /** Number of the newest refresh. A tag that it has not found at its end is gone. */
+  private listing = 0;
 
   constructor(
     private readonly store: SegmentStore,
@@ -58,14 +60,14 @@ export class SegmentIdGenerator extends KnownTags {
     super(clock);
     this.lookup = new TagLookup(store, clock, options.waitMs);
     this.dropped = new DroppedTags(store);
-    const { totals, closing } = this;
+    const { totals, closing, used } = this;
     // Each failing tag listens to this signal during its back-off.
     setMaxListeners(0, closing.signal);
     const { onLoadFailed } = events;
     const idleRetries = new IdleRetries(clock);
-    const context = { store, clock, random, options, totals, onLoadFailed, idleRetries, closing: closing.signal };
+    const context = { store, clock, random, options, totals, onLoadFailed, idleRetries, used, closing: closing.signal };
     this.sources = new TagSources(context);
-    this.periodic = new PeriodicTags(context, this.sources, this.retiring);
+    this.periodic = new PeriodicTags(context, this.sources);
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
@@ -92,7 +94,7 @@ export class SegmentIdGenerator extends KnownTags {
    *   closed
    */
   async next(tag: string): Promise<bigint> {
-    return (this.buffers.get(tag) ?? (await this.find(tag))).take();
+    return this.tryNext(tag) ?? (this.buffers.get(tag) ?? (await this.find(tag))).take();
   }
 
   /**
@@ -142,7 +144,7 @@ export class SegmentIdGenerator extends KnownTags {
     if (this.closed !== undefined) return;
     const { tag, kind } = entry;
     if (this.isReplacedBy(entry)) void this.drop(tag, replacedTag);
-    if (kind !== undefined && !this.paused.has(tag)) this.admit(entry);
+    if (kind !== undefined) this.admit(entry);
   }
 
   /** Removes a deleted tag: later and waiting calls are refused, and a pause ends. */
@@ -198,14 +200,14 @@ export class SegmentIdGenerator extends KnownTags {
   }
 
   private async refreshTags(): Promise<void> {
-    const known = [...this.buffers.keys(), ...this.paused.keys(), ...this.periodic.names()];
-    const stored = new Set<string>();
-    await this.forEach(await this.store.listTags(), (entry) => {
-      stored.add(entry.tag);
-      if (isTag(entry.tag)) this.add(entry);
-    });
-    await this.forEach(known, (tag) => {
-      if (!stored.has(tag)) void this.drop(tag, unknownTag);
+    this.listing++;
+    for await (const page of this.store.tagPages()) {
+      if (this.closing.signal.aborted) break;
+      await this.forEach(page, (entry) => isTag(entry.tag) && this.add(entry));
+    }
+    await this.forEach([...this.allBuffers(), ...this.periodic.all()], (known) => {
+      // Between two slices, the tag may have been deleted and created again.
+      if (known.listed !== this.listing && this.knownAs(known.tag) === known) void this.drop(known.tag, unknownTag);
     });
     await this.dropped.record();
     await this.periodic.maintain();
@@ -220,8 +222,14 @@ export class SegmentIdGenerator extends KnownTags {
   private admit(entry: TagEntry): void {
     const { tag, kind } = entry;
     if (!this.isKnown(tag)) this.noteMembership();
-    if (isPeriodic(kind)) this.periodic.admit(tag, kind);
-    else if (!this.buffers.has(tag)) this.buffers.set(tag, this.sources.open(entry, this.dropped.highestOf(tag)));
+    const known = isPeriodic(kind) ? this.periodic.admit(tag, kind) : (this.sourceOf(tag) ?? this.open(entry));
+    known.listed = this.listing;
+  }
+
+  private open(entry: TagEntry): TagSource {
+    const source = this.sources.open(entry, this.dropped.highestOf(entry.tag));
+    this.buffers.set(entry.tag, source);
+    return source;
   }
 
   private async drop(tag: string, reason: (tag: string) => LeafError): Promise<void> {
@@ -232,7 +240,7 @@ export class SegmentIdGenerator extends KnownTags {
     this.paused.delete(tag);
     if (source === undefined) return;
     this.dropped.add(tag, source.highest);
-    await this.retiring.retire(source, () => reason(tag));
+    await this.used.retire(source, () => reason(tag));
   }
 
   private async find(tag: string): Promise<TagSource> {
@@ -266,17 +274,13 @@ export class SegmentIdGenerator extends KnownTags {
   private async shut(): Promise<number> {
     this.closing.abort();
     const rests = this.allBuffers().map((buffer): TagRest => {
-      return { tag: buffer.tag, ranges: this.retiring.retire(buffer, stopping) };
+      return { tag: buffer.tag, ranges: this.used.retire(buffer, stopping) };
     });
     rests.push(...this.periodic.close(stopping));
     this.buffers.clear();
     this.paused.clear();
     await this.refresh.stop();
     return giveBackAll(this.store, rests);
-  }
-
-  private isKnown(tag: string): boolean {
-    return this.buffers.has(tag) || this.paused.has(tag) || this.periodic.get(tag) !== undefined;
   }
 
   private assertServed(tag: string): void {

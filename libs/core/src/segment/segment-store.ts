@@ -44,6 +44,11 @@ export abstract class SegmentStore {
   /** The tags, without the rows of their periods. */
   abstract listTags(): Promise<TagEntry[]>;
 
+  /** As {@link listTags}, in pages: a store with many tags need not keep all of them in memory. */
+  async *tagPages(): AsyncGenerator<readonly TagEntry[], void> {
+    yield await this.listTags();
+  }
+
   abstract findTag(tag: string): Promise<TagEntry | undefined>;
 
   /**

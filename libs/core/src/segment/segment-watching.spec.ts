@@ -1,3 +1,4 @@
+import { PLAIN_TAG } from '@leaf-ids/core';
 import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { until } from '../../../../test/support/until';
 import type { SegmentIdGenerator } from './segment-id-generator';
@@ -20,6 +21,17 @@ describe('SegmentIdGenerator, watched', () => {
     await generator.pause(TAG);
     expect(generator.snapshotOf(TAG)).toMatchObject({ issued: 1, paused: true });
     expect(generator.tagCount).toBe(1);
+  });
+
+  it('has another revision of the names when a tag comes or goes', async () => {
+    const revisions = [generator.namesRevision];
+    await generator.next(TAG);
+    expect(generator.namesRevision).toBe(revisions[0]);
+    generator.add({ tag: 'user', kind: PLAIN_TAG });
+    revisions.push(generator.namesRevision);
+    generator.remove('user');
+    revisions.push(generator.namesRevision);
+    expect(new Set(revisions).size).toBe(3);
   });
 
   it('names its refresh task', () => {

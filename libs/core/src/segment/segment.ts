@@ -9,14 +9,16 @@ export class Segment {
   private readonly end: number;
   /** The next ID when `cursorLeft` IDs were left: adding 1n to a bigint costs less than converting a number. */
   private cursor: bigint;
-  private cursorLeft: number;
+  private cursorLeft = 1;
+  private readonly to: bigint;
 
-  constructor(readonly range: IdRange) {
+  /** Does not keep `range`, because there may be 100,000 segments. */
+  constructor(range: IdRange) {
     this.size = sizeOf(range);
     this.left = this.size;
-    this.end = range.to <= Number.MAX_SAFE_INTEGER ? Number(range.to) + 1 : Infinity;
-    this.cursor = range.from;
-    this.cursorLeft = this.size;
+    this.to = range.to;
+    this.end = this.to <= Number.MAX_SAFE_INTEGER ? Number(this.to) + 1 : Infinity;
+    this.cursor = this.to;
   }
 
   /** Takes the next ID. Call it only while `left` is above 0. */
@@ -43,7 +45,9 @@ export class Segment {
   takeRange(count: number): IdRange {
     const from = this.position;
     this.left -= count;
-    return { from, to: this.position - 1n };
+    this.cursor = from + BigInt(count);
+    this.cursorLeft = this.left;
+    return { from, to: this.cursor - 1n };
   }
 
   /** The next ID to issue; one past the range if there is none. */
@@ -52,9 +56,14 @@ export class Segment {
     return this.cursor;
   }
 
+  /** All IDs, issued or not. */
+  get range(): IdRange {
+    return { from: this.to - BigInt(this.size) + 1n, to: this.to };
+  }
+
   /** The unissued IDs. */
   get rest(): IdRange {
-    return { from: this.position, to: this.range.to };
+    return { from: this.position, to: this.to };
   }
 
   /** Of a range that ends above 2^53 - 1. */

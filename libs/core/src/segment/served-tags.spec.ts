@@ -1,8 +1,9 @@
 import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import type { SegmentIdGenerator } from './segment-id-generator';
+import { ServedTags } from './served-tags';
 
-/** More than the lookups after which a tag is remembered. */
-const MANY = 20;
+/** More than the lookups after which a tag is remembered, whichever tags were used before. */
+const MANY = 200;
 
 async function remembering(rig: SegmentRig): Promise<SegmentIdGenerator> {
   const generator = rig.generator();
@@ -37,9 +38,36 @@ describe('the remembered tag', () => {
     expect(generator.tryNextNumber(TAG)).toBeUndefined();
   });
 
+  it('is found when it is added after a lookup in vain', () => {
+    const tags = new ServedTags();
+    expect(tags.find(TAG)).toBeUndefined();
+    const buffer = new SegmentRig(10).buffer();
+    tags.set(TAG, buffer);
+    expect(tags.find(TAG)).toBe(buffer);
+  });
+
+  it('is forgotten when the tags are cleared', () => {
+    const tags = new ServedTags([[TAG, new SegmentRig(10).buffer()]]);
+    expect(tags.find(TAG)).toBeDefined();
+    tags.clear();
+    expect(tags.find(TAG)).toBeUndefined();
+  });
+
+  it('saves the lookups of a tag used many times in a row, also after tags used in turn', () => {
+    const tags = new ServedTags();
+    const buffer = new SegmentRig(10).buffer();
+    for (const tag of ['a', 'b', 'c']) tags.set(tag, buffer);
+    const lookups = jest.spyOn(tags, 'get');
+    for (let turn = 0; turn < MANY; turn++) for (const tag of ['a', 'b', 'c']) tags.find(tag);
+    expect(lookups).toHaveBeenCalledTimes(3 * MANY);
+    lookups.mockClear();
+    for (let turn = 0; turn < 10 * MANY; turn++) expect(tags.find('a')).toBe(buffer);
+    expect(lookups.mock.calls.length).toBeLessThan(MANY);
+  });
+
   it('changes with the tags that are asked for', async () => {
     const rig = new SegmentRig(2000);
-    rig.store.put('user', 501n, 100);
+    rig.store.put('user', 501n, 2000);
     const generator = await remembering(rig);
     await generator.next('user');
     for (let turn = 1; turn <= MANY; turn++) {

@@ -1,23 +1,33 @@
 import type { TagSource } from './tag-source';
 
-/** Every so many lookups the tag is remembered, so that applications that use many tags in turn hardly pay for it. */
-const REMEMBER_EVERY = 8;
+/** How many of {@link PERIOD} lookups of other tags replace the remembered tag with theirs. */
+const REMEMBERED = 4;
+/** A power of 2. */
+const PERIOD = 64;
+/** No tag: compared faster than undefined. */
+const NONE = '';
 
-/** The tags that issue IDs. Remembers one tag, because an application often uses one many times in a row. */
+/**
+ * The tags that issue IDs. Remembers a tag, because an application often uses one many times in a row. With tags used in
+ * turn, the comparison never succeeds and only costs time, so most lookups have nothing to compare with.
+ */
 export class ServedTags extends Map<string, TagSource> {
-  private rememberedTag: string | undefined;
-  private remembered: TagSource | undefined;
-  private lookups = 0;
+  private rememberedTag = NONE;
+  private remembered: TagSource | undefined = undefined;
+  private misses = 0;
 
   /** As {@link get}; costs less than half of it for the remembered tag. */
   find(tag: string): TagSource | undefined {
-    if (tag === this.rememberedTag) return this.remembered;
+    return tag === this.rememberedTag ? this.remembered : this.look(tag);
+  }
+
+  private look(tag: string): TagSource | undefined {
     const source = this.get(tag);
-    this.lookups = (this.lookups + 1) % REMEMBER_EVERY;
-    if (this.lookups === 0 && source !== undefined) {
+    this.misses = (this.misses + 1) % PERIOD;
+    if (this.misses < REMEMBERED) {
       this.rememberedTag = tag;
       this.remembered = source;
-    }
+    } else if (this.misses === REMEMBERED) this.forget();
     return source;
   }
 
@@ -37,7 +47,7 @@ export class ServedTags extends Map<string, TagSource> {
   }
 
   private forget(): void {
-    this.rememberedTag = undefined;
+    this.rememberedTag = NONE;
     this.remembered = undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { type IdRange, LeafError, MAX_ID, PLAIN_TAG } from '@leaf-ids/core';
 import { SegmentRig, stopping, TAG } from '../../../../test/support/fakes/segment-rig';
 import { type Watched, watch } from '../../../../test/support/watch';
+import type { StrictTag } from './strict-tag';
 import { TagSources } from './tag-sources';
 import type { TagSource } from './tag-source';
 
@@ -39,7 +40,9 @@ describe('StrictTag', () => {
     expect(rig.store.maxId(TAG)).toBe(9n);
     expect(rig.store.count('allocate')).toBe(1);
     expect(tag.tryNext()).toBeUndefined();
+    expect(tag.tryNextNumber()).toBeUndefined();
     expect(tag.tryRanges(1)).toBeUndefined();
+    expect(tag.step).toBe(8);
     await tag.preload();
     expect(rig.store.count('allocate')).toBe(1);
   });
@@ -63,6 +66,17 @@ describe('StrictTag', () => {
     expect(values(late)).toEqual([101n, 102n]);
     expect(sizes()).toEqual([1, 2]);
     expect(rig.store.peak).toBe(1);
+  });
+
+  it('refuses the calls of a statement that fails for an unexpected reason', async () => {
+    rig.store.failNext(1, new TypeError('broken'));
+    const ids = calls(2);
+    await rig.settle();
+    expect(ids.map(({ code }) => code)).toEqual(['LEAF_SEGMENT_UNAVAILABLE', 'LEAF_SEGMENT_UNAVAILABLE']);
+  });
+
+  it('requests nothing without a call', () => {
+    expect((tag as StrictTag).begin()).toBeUndefined();
   });
 
   it('leaves a gap for a call that timed out, and never issues its ID', async () => {

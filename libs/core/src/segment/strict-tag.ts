@@ -29,6 +29,7 @@ export class StrictTag implements TagSource, LinedTag {
   readonly order = 'strict';
   readonly buffered = 0;
   issued = 0;
+  listed = 0;
 
   private readonly callers: CallerQueue;
   private readonly source: RangeSource;
@@ -121,6 +122,7 @@ export class StrictTag implements TagSource, LinedTag {
       return undefined;
     }
     this.asking = true;
+    this.context.used.add(this);
     return { tag: this.tag, size: this.callers.next() };
   }
 

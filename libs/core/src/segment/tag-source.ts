@@ -15,6 +15,8 @@ export interface TagSource {
   readonly buffered: number;
   /** Version: changes whenever {@link snapshot} would; never repeats a value. */
   readonly revision: number;
+  /** The newest refresh in which the store had the tag. */
+  listed: number;
   /** Size of the newest load; 0 before the first. */
   readonly step: number;
 

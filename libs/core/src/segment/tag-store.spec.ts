@@ -1,5 +1,5 @@
 import { MAX_ID } from './id-range';
-import { assertNewTag, assertTagChange, fitsDescription, type TagChange } from './tag-store';
+import { assertNewTag, assertTagChange, fitsDescription, type TagChange, TagStore } from './tag-store';
 
 const REFUSED = expect.objectContaining({ code: 'LEAF_BODY_INVALID' }) as Error;
 
@@ -31,6 +31,16 @@ describe('what may be stored of a tag', () => {
     }) as Error;
     expect(() => assertTagChange(change)).toThrow(refused);
     expect(() => assertNewTag({ tag: 'order', ...change, step: change.step ?? 1 })).toThrow(refused);
+  });
+
+  it('has a name that leaves room for a period, if it restarts', () => {
+    const tag = 'x'.repeat(128);
+    expect(() => assertNewTag({ tag, step: 1 })).not.toThrow();
+    expect(() => assertNewTag({ tag, step: 1, reset: 'monthly' })).toThrow('a tag with reset must have at most');
+  });
+
+  it('belongs to no named database by default', () => {
+    expect(TagStore.prototype.shardOf('order')).toBeUndefined();
   });
 
   it('is a tag, if it is new', () => {

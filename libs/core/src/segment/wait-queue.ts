@@ -15,7 +15,7 @@ const PATIENCE_MS = 10;
 
 interface Waiter {
   readonly since: number;
-  readonly alarm: AbortController;
+  readonly end: (end: WaitEnd) => void;
 }
 
 /**
@@ -43,20 +43,25 @@ export class WaitQueue {
   }
 
   /** @param deadline start of the call plus `waitMs`, in monotonic milliseconds */
-  async wait(deadline: number): Promise<WaitEnd> {
+  wait(deadline: number): Promise<WaitEnd> {
     const now = this.clock.monotonic();
     const since = deadline - this.waitMs;
     const overloaded = this.isOverloaded(now);
     if (overloaded) this.evict(now);
     const end = overloaded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
-    const waiter = { since, alarm: new AbortController() };
-    const { signal } = waiter.alarm;
     const waiters = (this.waiters ??= new Set());
-    waiters.add(waiter);
-    await this.clock.sleep(Math.max(0, end - now), signal);
-    waiters.delete(waiter);
-    if (signal.aborted) return signal.reason as WaitEnd;
-    return end < deadline ? 'evicted' : 'late';
+    return new Promise((resolve) => {
+      const cancel = this.clock.after(Math.max(0, end - now), () => waiter.end(end < deadline ? 'evicted' : 'late'));
+      const waiter: Waiter = {
+        since,
+        end: (reason) => {
+          cancel();
+          waiters.delete(waiter);
+          resolve(reason);
+        },
+      };
+      waiters.add(waiter);
+    });
   }
 
   /** Waits for {@link wake} without counting as a waiting call. */
@@ -65,7 +70,7 @@ export class WaitQueue {
   }
 
   wake(): void {
-    for (const { alarm } of this.waiters ?? []) alarm.abort('woken' satisfies WaitEnd);
+    for (const waiter of this.waiters ?? []) waiter.end('woken');
     for (const resolve of this.watchers ?? []) resolve();
     this.waiters = undefined;
     this.watchers = undefined;
@@ -79,8 +84,7 @@ export class WaitQueue {
   private evict(now: number): void {
     for (const waiter of this.waiters ?? []) {
       if (now - waiter.since < PATIENCE_MS) return;
-      this.waiters?.delete(waiter);
-      waiter.alarm.abort('evicted' satisfies WaitEnd);
+      waiter.end('evicted');
     }
   }
 }

@@ -11,9 +11,11 @@ describe('InMemoryIdService', () => {
     for (const ids of [new InMemoryIdService(), new InMemoryIdService()]) {
       expect(await ids.nextIds('order', 3)).toEqual([1n, 2n, 3n]);
       expect(await ids.nextId('invoice')).toBe(1n);
+      expect(await ids.nextIdString('invoice')).toBe('2');
       expect(ids.tryNext('order')).toBe(4n);
       expect(ids.snowflakeString()).toBe('1724551110456246272');
       expect(ids.decode(ids.snowflake())).toEqual({ timestamp: 1_700_000_000_000, workerId: 0, sequence: 1 });
+      expect(await ids.snowflakeStrings(2)).toEqual(['1724551110456246274', '1724551110456246275']);
     }
   });
 
@@ -23,6 +25,7 @@ describe('InMemoryIdService', () => {
     expect([ids.tryNextNumber('order'), await ids.nextNumber('order')]).toEqual([3, 4]);
     expect(await ids.nextNumber('invoice')).toBe(Number.MAX_SAFE_INTEGER);
     expect(ids.tryNextNumber('invoice')).toBeUndefined();
+    expect(ids.tryNext('invoice')).toBe(2n ** 53n);
     await expect(ids.nextNumber('invoice')).rejects.toEqual(refusedWith('LEAF_ID_TOO_LARGE'));
     await expect(ids.nextNumbers('invoice', 2)).rejects.toEqual(refusedWith('LEAF_ID_TOO_LARGE'));
     ids.fail('LEAF_SEGMENT_UNAVAILABLE');

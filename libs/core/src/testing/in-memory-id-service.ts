@@ -117,8 +117,9 @@ export class InMemoryIdService extends IdService {
   }
 
   tryNextNumber(tag: string): number | undefined {
-    const id = this.tryNext(tag);
-    return id !== undefined && id <= Number.MAX_SAFE_INTEGER ? Number(id) : undefined;
+    if (this.failures.isNext('segment', tag)) return undefined;
+    const id = this.tags.tryTake(tag, BigInt(Number.MAX_SAFE_INTEGER));
+    return id === undefined ? undefined : Number(id);
   }
 
   snowflake(): bigint {

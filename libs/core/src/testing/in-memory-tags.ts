@@ -33,10 +33,11 @@ export class InMemoryTags {
     return this.takeFrom(name, tag, count);
   }
 
-  /** One ID; undefined when {@link take} would throw, or for a strict tag. */
-  tryTake(name: string): bigint | undefined {
-    if (this.declared?.get(name)?.order === 'strict') return undefined;
+  /** One ID; undefined when {@link take} would throw, for a strict tag, or when the ID would be above `highest`. */
+  tryTake(name: string, highest = MAX_ID): bigint | undefined {
     try {
+      const tag = this.find(name);
+      if (tag.order === 'strict' || this.position(name, tag) > highest) return undefined;
       return this.take(name, 1)[0]?.from;
     } catch {
       return undefined;
