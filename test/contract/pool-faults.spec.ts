@@ -44,7 +44,7 @@ describe('a pool', () => {
     return [new LeaseRig(by, store, { policy: 'pool', instance, horizonMs: TTL }), store];
   }
 
-  it('takes nothing from servers because of one whose clock is hours ahead', async () => {
+  it('keeps the worker IDs of all servers when the clock of one is hours ahead', async () => {
     const wrong = new FakeClock(START);
     const right = Array.from({ length: 4 }, (_, n) => make(n)[0]);
     for (const rig of right) await rig.start();
@@ -71,7 +71,7 @@ describe('a pool', () => {
     expect(right.flatMap(({ losses }) => losses)).toEqual([]);
   });
 
-  it('reclaims what nobody has written for the TTL, by the stopwatch of whoever reclaims', async () => {
+  it('frees a record that is unchanged for the TTL by the monotonic clock of the server that frees it', async () => {
     const [dead] = make(1);
     await dead.start();
     const [job] = make(2);
@@ -90,7 +90,7 @@ describe('a pool', () => {
     expect(server.records.size).toBe(1);
   });
 
-  it('is asked once a report by an idle server, and read as a whole a few times in the TTL', async () => {
+  it('is accessed once per report of an idle server, and read in full a few times in the TTL', async () => {
     for (let n = 0; n < 300; n++) await make(n)[0].start();
     const [rig, store] = make(400);
     await rig.start();

@@ -250,7 +250,7 @@ describe('a server with a worker file', () => {
     await expectNoStart('h1', /released the worker ID/);
   });
 
-  it('does not take itself for a twin after acquisitions without an answer', async () => {
+  it('finds no second server with its address after acquisitions whose replies are lost', async () => {
     await crashed('h1');
     clock.pause(30_000);
     const { rig, store } = make('h1');
@@ -261,7 +261,7 @@ describe('a server with a worker file', () => {
     expect(rig.losses).toEqual([]);
   });
 
-  it('does not take itself for a twin when it dies before the answer to its acquisition', async () => {
+  it('finds no second server with its address after a crash before the reply to its acquisition', async () => {
     await crashed('h1');
     clock.pause(30_000);
     const first = make('h1');
@@ -284,7 +284,7 @@ describe('a server with a worker file', () => {
     expect(second.rig.lease.snapshot().degradedReason).toBeUndefined();
   });
 
-  it('does not take itself for a twin when the first answer after a start from the file is lost', async () => {
+  it('finds no second server with its address when the first reply after a start from the file is lost', async () => {
     await crashed('h1');
     clock.pause(30_000);
     const { rig, store } = make('h1');

@@ -82,7 +82,7 @@ describe('the servers that are up', () => {
     await until('end of the other', async () => (await store.peers()).length === 1);
   });
 
-  it('have 32 clocks when they are many: those of the next', async () => {
+  it('provide at most 32 clocks: those of the next servers in order of address', async () => {
     const all = Array.from({ length: 40 }, (_, n) => `10.0.0.${100 + n}:8080`);
     await list(Object.fromEntries(all.map((name) => [name, JSON.stringify({ url: `http://${name}` })])));
     const asked = async (url: string): Promise<string[]> => (await open({}, url).timeSources()).map(({ name }) => name);
@@ -91,7 +91,7 @@ describe('the servers that are up', () => {
     expect(await asked(URL)).toEqual(all.slice(0, 32));
   });
 
-  it('have no clock that cannot be asked, and one that fails in time when they are dead', async () => {
+  it('provide no clock without a valid URL, and one that fails in time if they are unreachable', async () => {
     const silent = await TcpProxy.start(await freePort());
     silent.blackhole();
     await list({
@@ -121,7 +121,7 @@ describe('the servers that are up', () => {
     await announced();
   });
 
-  it('are listed once the node of a session before is gone', async () => {
+  it('are listed once the node of their previous session is gone', async () => {
     await direct.ensurePath(UP);
     const before = openSession(database);
     await before.create(OWN_NODE, '{"url":"http://before:1"}', 'ephemeral');
@@ -136,7 +136,7 @@ describe('the servers that are up', () => {
     });
   });
 
-  it('hold a stop up no longer than it takes to be listed', async () => {
+  it('leave no node when they stop while it is created', async () => {
     const store = open({}, URL);
     store.announce(OWN, 3);
     await store.close();
@@ -155,7 +155,7 @@ describe.each([
     return new WorkerProcess(store, new FakeClock(), { exclusive: layout === SEQUENTIAL, port: 8080 }, {});
   }
 
-  it('goes on after an extension whose answer the network swallowed, and though it cannot be listed', async () => {
+  it('keeps its worker ID after an extension whose reply is lost, and if it cannot be listed', async () => {
     await direct.ensurePath(`/snowflake/${NAME}`);
     // An ephemeral node has no children.
     await direct.create(UP, '', 'ephemeral');
@@ -174,7 +174,7 @@ describe.each([
     expect((await process.store.list())[0]?.record.free).toBe(true);
   });
 
-  it('says so when the password is wrong, and leaves the holder alone', async () => {
+  it('reports a wrong password, and does not affect the holder', async () => {
     const withPassword = (password: string): WorkerProcess =>
       start({ auth: parseZookeeperAuth(`digest:leaf:${password}`) });
     const [owner, stranger] = [withPassword('right'), withPassword('wrong')];
@@ -186,7 +186,7 @@ describe.each([
     expect(await owner.extend()).toBe(true);
   });
 
-  it('does not start with a name that is no part of a path', async () => {
+  it('refuses a name that cannot be part of a path', async () => {
     await expect(start({}, database, 'a//b').acquire()).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
       message: expect.stringContaining('the option snowflake.registry.name') as string,

@@ -77,7 +77,7 @@ describe.each([
     return (await recovered(() => store.create(registry, recordOf(1), 3)))!;
   }
 
-  it('finds the write whose answer the network swallowed', async () => {
+  it('recognizes the outcome of a write whose reply is lost', async () => {
     use(throughProxy(), { callMs: SHORT_MS });
     const made = await create();
     proxy.blackhole('answers');
@@ -91,7 +91,7 @@ describe.each([
     expect(await recovered(() => store.read(3))).toMatchObject({ record: recordOf(2) });
   });
 
-  it('cannot be reached while no server is there, and goes on when it is back', async () => {
+  it('is unreachable while the server is away, and continues when it is back', async () => {
     use(throughProxy(), { connectMs: SHORT_MS });
     const made = await create();
     proxy.refuse();
@@ -121,7 +121,7 @@ describe.each([
     await until('end of the other', async () => (await store.peers()).length === 1);
   });
 
-  it('lists nonsense without a clock or a worker ID', async () => {
+  it('lists servers with invalid data without a clock or a worker ID', async () => {
     await direct.ensurePath(UP);
     for (const [name, data] of [
       ['a:1', ''],
@@ -134,7 +134,7 @@ describe.each([
     expect(await store.timeSources()).toEqual([]);
   });
 
-  it('has the clocks of the next 32 servers when there are many', async () => {
+  it('provides at most 32 clocks: those of the next servers in order of address', async () => {
     await direct.ensurePath(UP);
     const all = Array.from({ length: 40 }, (_, n) => `10.0.0.${100 + n}:8080`);
     for (const name of all) {
@@ -151,7 +151,7 @@ describe.each([
     expect(await asked('http://10.0.0.7:8080')).toEqual(all.slice(0, 32));
   });
 
-  it('has a clock of a dead server that fails', async () => {
+  it('provides a clock that fails in time for an unreachable server', async () => {
     await direct.ensurePath(UP);
     const url = `http://127.0.0.1:${await freePort()}`;
     const silent = await TcpProxy.start(await freePort());
@@ -184,7 +184,7 @@ describe.each([
     expect(session.snapshot().generation).toBeGreaterThan(generation);
   });
 
-  it('is listed once the node of a session before is gone', async () => {
+  it('is listed once the node of its previous session is gone', async () => {
     await direct.ensurePath(UP);
     const before = openSession(database);
     await before.create(`${UP}/10.0.0.7:8080`, '{"url":"http://before:1"}', 'ephemeral');
@@ -198,14 +198,14 @@ describe.each([
     });
   });
 
-  it('waits for nothing when it is closed while it is about to be listed', async () => {
+  it('leaves no node when it closes while the node is created', async () => {
     store.announce(INSTANCE, 3);
     await store.close();
     await expect(store.peers()).rejects.toMatchObject(UNREACHABLE);
     await until('end of the node', async () => (await direct.getData(`${UP}/10.0.0.7:8080`)) === undefined);
   });
 
-  it('with the wrong password, says so, whenever it is used', async () => {
+  it('reports a wrong password at each call', async () => {
     const withPassword = (password: string): ZookeeperWorkerStore =>
       zkStore(openSession(database, { auth: parseZookeeperAuth(`digest:leaf:${password}`) }), layout);
     const [owner, stranger] = [withPassword('right'), withPassword('wrong')];
@@ -223,7 +223,7 @@ describe.each([
     await stranger.close();
   });
 
-  it('does not take a name that is no part of a path', async () => {
+  it('refuses a name that cannot be part of a path', async () => {
     await expect(zkStore(session, layout, { name: 'a//b' }).list()).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
       message: expect.stringContaining('the option snowflake.registry.name'),

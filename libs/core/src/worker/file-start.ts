@@ -9,9 +9,10 @@ import type { FileRecord } from './worker-file';
  * meantime.
  *
  * @param error why the registry cannot be reached
+ * @returns undefined if it had to wait until the ceiling had passed: the registry may be reachable again, so ask it first
  * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` when the file does not prove that, `LEAF_CLOCK_BEHIND`
  */
-export async function startFromFile(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim> {
+export async function startFromFile(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim | undefined> {
   const { parts, options, claims, holder, found } = context;
   const problem = holder.disproved
     ? 'the registry has reported that the worker ID may belong to another server'
@@ -20,7 +21,7 @@ export async function startFromFile(context: AcquisitionContext, error: LeafErro
     throw noStandIn(error, parts.file?.path ?? '', problem ?? '');
   }
   const floor = Math.max(found.ceiling, holder.newest());
-  await untilPassed(context, floor, options.horizonMs);
+  if (await untilPassed(context, floor, options.horizonMs)) return undefined;
   const { registryId: id, generation, origin, began } = found;
   const claim = new WorkerClaim(claims, holder, {
     ...{ workerId: found.workerId, floor, before: found, stored: undefined },
@@ -32,16 +33,22 @@ export async function startFromFile(context: AcquisitionContext, error: LeafErro
   return claim;
 }
 
-/** @throws LeafError `LEAF_CLOCK_BEHIND` when `floor` is more than `longestMs` ahead of the clock */
+/**
+ * @returns whether it had to wait
+ * @throws LeafError `LEAF_CLOCK_BEHIND` when `floor` is more than `longestMs` ahead of the clock
+ */
 export async function untilPassed(
   { parts, claims, wait }: AcquisitionContext,
   floor: number,
   longestMs: number,
-): Promise<void> {
+): Promise<boolean> {
+  let waited = false;
   for (let left = floor - parts.clock.now(); left >= 0; left = floor - parts.clock.now()) {
     if (left > longestMs) throw clockBehind(claims.description, floor, left, longestMs);
+    waited = true;
     await wait(left + 1, reserved(claims.description, left));
   }
+  return waited;
 }
 
 /** The error of a start without the registry, when the file at `path` cannot replace it. */

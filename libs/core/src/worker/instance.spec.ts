@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
-import { firstAddress, formatInstance, isLoopback } from './instance';
+import { firstAddress, formatInstance, isLoopback, processInstance, serverInstance } from './instance';
 
 describe('formatInstance', () => {
   it.each([
@@ -11,6 +11,15 @@ describe('formatInstance', () => {
   ])('writes %s and %i as %s', (ip, port, text) => {
     expect(formatInstance({ ip, port })).toBe(text);
   });
+});
+
+it.each([
+  { ip: '10.0.0.7', port: 8080 },
+  { ip: 'fd00::7', port: 80 },
+])('the server of a process of %j', (server) => {
+  const name = formatInstance(server);
+  expect(serverInstance(name)).toBe(name);
+  expect(serverInstance(formatInstance(processInstance(server, 12)))).toBe(name);
 });
 
 describe('firstAddress', () => {

@@ -98,6 +98,39 @@ describe('the maintenance of a registry', () => {
     expect(rig.registry.usage).toEqual({ used: 1, most: 1024 });
   });
 
+  it('watches the records of a restored registry anew', async () => {
+    const [first, second] = (await start(2)) as [LeaseRig, LeaseRig];
+    await first.registry.maintain(CALL_MS);
+    const backup = { records: new Map(workers.records), document: workers.document };
+    await pass([first, second], clock, 2 * HOUR);
+    // As in etcd, a restored record has the version that it had before.
+    for (const [workerId, stored] of backup.records) workers.records.set(workerId, stored);
+    workers.document = backup.document;
+    workers.origin = 'restored';
+    await first.report();
+    await first.registry.maintain(CALL_MS);
+    // The other server still issues IDs.
+    const held = workers.records.get(second.workerId!);
+    expect(held?.record.free).toBe(false);
+    await clock.advance(HOUR);
+    await first.registry.maintain(CALL_MS);
+    expect(workers.records.get(second.workerId!)?.record.free).toBe(true);
+  });
+
+  it('frees no record of a registry that is restored while it is read', async () => {
+    const [first, second] = (await start(2)) as [LeaseRig, LeaseRig];
+    await first.registry.maintain(CALL_MS);
+    const held = workers.records.get(second.workerId!)!;
+    await clock.advance(2 * HOUR);
+    lists.mockImplementationOnce(() => {
+      workers.origin = 'restored';
+      return Promise.resolve([...workers.records.values()]);
+    });
+    await first.registry.maintain(CALL_MS);
+    expect(workers.records.get(second.workerId!)).toBe(held);
+    expect(first.registry.usage).toEqual({ used: 2, most: 1024 });
+  });
+
   it('passes on from a server that cannot read the records, however often it tries', async () => {
     const [first, second] = (await start(2)) as [LeaseRig, LeaseRig];
     for (let n = 0; n < 2; n++) await first.registry.maintain(CALL_MS).then(() => pass([], clock, HOUR / 4));

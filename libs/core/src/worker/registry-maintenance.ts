@@ -1,7 +1,8 @@
-import type { MaintenanceTurn, WorkerUsage } from './registry-document';
+import type { MaintenanceTurn, RegistryDocument, WorkerUsage } from './registry-document';
+import { isAnswerOf, isSameHistory, type RegistryHistory, UNKNOWN_REGISTRY } from './registry-memory';
 import type { WorkerRegistryOptions, WorkerRegistryParts } from './registry-options';
 import { windowOf } from './window-holder';
-import type { StoredWorker } from './worker-store';
+import type { StoredRegistry, StoredWorker } from './worker-store';
 
 /**
  * Frees the records of a pool that were abandoned, and counts the worker IDs in use.
@@ -20,6 +21,8 @@ export class RegistryMaintenance {
 
   /** The version of each record in use, and when it was first known, in monotonic milliseconds. */
   private readonly unchanged = new Map<number, { readonly version: string; readonly at: number }>();
+  /** The history that these versions belong to: a restored registry uses versions again. */
+  private history: RegistryHistory = UNKNOWN_REGISTRY;
   /** The start of the latest maintenance by this server, in Unix milliseconds: identifies it in the document. */
   private beganAt: number | undefined;
   /** Whether that maintenance has ended without a failure. */
@@ -48,6 +51,8 @@ export class RegistryMaintenance {
     const { document, origin } = stored;
     // A generation that has not begun has no document to record the turn in.
     if (document === undefined || document.origin !== origin) return;
+    if (!isSameHistory(this.history, document)) this.unchanged.clear();
+    this.history = document;
     const { maintained } = document;
     this.usage = maintained?.usage ?? this.usage;
     const isOurs = maintained !== undefined && maintained.at === this.beganAt;
@@ -62,22 +67,27 @@ export class RegistryMaintenance {
     if (!isRepeated && !(await store.writeRegistry(stored, { ...document, maintained: turn }))) return;
     this.beganAt = turn.at;
     this.isDone = false;
-    this.usage = await this.maintain();
+    if (!(await this.maintain(document, turn.at))) return;
     this.isDone = true;
     this.lookedAt = now;
-    await this.publish(turn.at);
   }
 
-  private async maintain(): Promise<WorkerUsage | undefined> {
+  /** Returns false if the registry was restored meanwhile. */
+  private async maintain(document: RegistryDocument, turnAt: number): Promise<boolean> {
     const { store, policy, clock } = this.parts;
     const before = clock.monotonic();
     const records = await store.list();
+    const after = clock.monotonic();
+    // Read after the records: they belong to the history of both reads.
+    const stored = await store.readRegistry();
+    if (!isAnswerOf(document, stored)) return false;
     if (!policy.exclusive) {
-      const after = clock.monotonic();
-      const abandoned = records.filter((stored) => this.isAbandoned(stored, before, after));
-      await Promise.all(abandoned.map((stored) => store.replace(stored, { ...stored.record, free: true })));
+      const abandoned = records.filter((one) => this.isAbandoned(one, before, after));
+      await Promise.all(abandoned.map((one) => store.replace(one, { ...one.record, free: true })));
     }
-    return policy.usage(records, this.options.maxWorkerId, clock.now());
+    this.usage = policy.usage(records, this.options.maxWorkerId, clock.now());
+    await this.publish(stored, turnAt);
+    return true;
   }
 
   /**
@@ -97,12 +107,10 @@ export class RegistryMaintenance {
   }
 
   /** Writes the count for the other servers. If the document changes meanwhile, they get the next one. */
-  private async publish(at: number): Promise<void> {
-    const { store } = this.parts;
-    const stored = await store.readRegistry();
+  private async publish(stored: StoredRegistry, at: number): Promise<void> {
     const { document } = stored;
     if (document?.maintained?.at !== at) return;
-    await store.writeRegistry(stored, { ...document, maintained: { at, usage: this.usage } });
+    await this.parts.store.writeRegistry(stored, { ...document, maintained: { at, usage: this.usage } });
   }
 }
 

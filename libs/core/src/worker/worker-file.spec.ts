@@ -1,7 +1,14 @@
 import type { Instance } from './instance';
 import { InMemoryWorkerFile } from '../../../../test/support/fakes/in-memory-worker-file';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
-import { FIXED_GRACE_MS, givenTwice, LeaseRig, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
+import {
+  FIXED_GRACE_MS,
+  givenTwice,
+  inTime,
+  LeaseRig,
+  pass,
+  REPORT_MS,
+} from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
 import type { StoredWorker } from './worker-store';
 
@@ -103,6 +110,45 @@ describe('The worker file', () => {
     };
     await expect(again.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
     expect(again.workerId).toBeUndefined();
+  });
+
+  describe('with a ceiling that has not passed', () => {
+    /** Crashed before its horizon had passed. */
+    async function crashed(): Promise<InMemoryWorkerStore> {
+      await new LeaseRig(clock, new InMemoryWorkerStore(workers), { file, remembers: true }).start();
+      const store = new InMemoryWorkerStore(workers);
+      store.line = 'down';
+      return store;
+    }
+
+    it('does not replace a registry that is reachable again after the wait', async () => {
+      const store = await crashed();
+      const one = new LeaseRig(clock, store, { file, remembers: true });
+      const acquired = one.lease.acquire();
+      await clock.advance(REPORT_MS);
+      store.line = 'up';
+      await inTime(clock, acquired);
+      expect(one.lease.snapshot().degradedReason).toBeUndefined();
+    });
+
+    it('does not issue the IDs of a second server with this address that acquires during the wait', async () => {
+      const store = await crashed();
+      const one = new LeaseRig(clock, store, { file, remembers: true });
+      const twin = new LeaseRig(clock, new InMemoryWorkerStore(workers), { remembers: true });
+      const acquired = Promise.allSettled([one.lease.acquire(), twin.lease.acquire()]);
+      await clock.advance(REPORT_MS);
+      store.line = 'up';
+      const outcomes = await inTime(clock, acquired);
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect([one.ids.tryNext(), twin.ids.tryNext()].filter((id) => id !== undefined)).toHaveLength(1);
+    });
+
+    it('replaces a registry that is unreachable after the wait', async () => {
+      const one = new LeaseRig(clock, await crashed(), { file, remembers: true });
+      await one.start();
+      expect(one.workerId).toBe(0);
+      expect(one.lease.snapshot().degradedReason).toContain('The line is down');
+    });
   });
 
   describe('of a registry that was emptied', () => {

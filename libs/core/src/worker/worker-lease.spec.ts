@@ -338,6 +338,16 @@ describe('WorkerLease', () => {
       expect(one.tenures).toEqual([]);
     });
 
+    it('during the last write of an acquisition, releases the acquired worker', async () => {
+      const one = server({ remembers: true });
+      const acquired = one.lease.acquire();
+      const released = one.lease.release();
+      await expect(acquired).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+      await released;
+      expect(one.tenures).toEqual([]);
+      expect(record()).toMatchObject({ free: true, ceiling: 0 });
+    });
+
     it('with a lost reply is read back by the next start', async () => {
       const one = await started();
       store.line = 'answers are lost';

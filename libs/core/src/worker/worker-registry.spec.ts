@@ -1,6 +1,7 @@
 import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
 import { LeaseRig, type LeaseRigOptions, pass, POOL_GRACE_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
+import { WorkerStore } from './worker-store';
 
 const HOUR = 3_600_000;
 
@@ -193,5 +194,7 @@ it('a store with default methods has no peers, and closes', async () => {
   store.announce({ ip: '10.0.0.7', port: 8080 }, 7);
   expect(await store.rivals(0)).toBeUndefined();
   expect(await store.peers(0)).toEqual([]);
+  expect(await WorkerStore.prototype.timeSources.call(store)).toEqual([]);
+  await expect(store.abort()).resolves.toBeUndefined();
   await expect(store.close()).resolves.toBeUndefined();
 });

@@ -81,14 +81,15 @@ export class WorkerRegistry {
     const { parts, claims } = this;
     const options = { ...this.options, horizonMs };
     const context = { parts, options, claims, holder, wait, found: await parts.file?.open(holder.instance) };
-    for (let attempt = 1; ; attempt++) {
+    let failures = 0;
+    for (;;) {
       try {
         return await new WorkerAcquisition({ ...context, ...(await this.compareClock(holder)) }).run();
       } catch (error) {
         if (!hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') || parts.file === undefined) throw error;
-        if (attempt === TRIES_BEFORE_FILE) {
-          return this.startWithout({ ...context, clockCompared: false, lead: 0 }, error);
-        }
+        if (++failures < TRIES_BEFORE_FILE) continue;
+        const claim = await this.startWithout({ ...context, clockCompared: false, lead: 0 }, error);
+        if (claim !== undefined) return claim;
       }
     }
   }
@@ -216,8 +217,9 @@ export class WorkerRegistry {
    * the imported file.
    *
    * @param error why the registry cannot be reached
+   * @returns as {@link startFromFile}
    */
-  private startWithout(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim> {
+  private startWithout(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim | undefined> {
     const { importFile } = this.parts;
     const imports = importFile !== undefined && context.found === undefined && !this.claims.memory.hasAnswered;
     return imports ? importWorker(context, importFile, error) : startFromFile(context, error);

@@ -1,8 +1,9 @@
 import { InMemoryWorkers } from '../testing/in-memory-worker-store';
-import { pass } from '../../../../test/support/fakes/lease-rig';
+import { LeaseRig, pass } from '../../../../test/support/fakes/lease-rig';
 import { failNextWrite } from '../../../../test/support/fakes/lost-answers';
 import { type WindowServer, windowServer } from '../../../../test/support/fakes/window-server';
 import { FakeClock } from '../clock/fake-clock';
+import { WorkerWindows } from './worker-windows';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -46,6 +47,12 @@ describe('WorkerWindows', () => {
     expect(window.from).toBeLessThanOrEqual(clock.now());
     expect(window.workerId).not.toBe(first.rig.workerId);
     expect(await first.windows.list()).toEqual([expect.objectContaining(window)]);
+  });
+
+  it('needs a pool', () => {
+    const { registry } = new LeaseRig(clock, first.store, { policy: 'fixed' });
+    const fixed = new WorkerWindows(registry, { ip: '10.0.0.7', port: 2 }, clock, 3);
+    expect([first.windows.supported, fixed.supported]).toEqual([true, false]);
   });
 
   it('answers a repeated request with the same worker, from another server as well', async () => {

@@ -216,9 +216,10 @@ export class WorkerWindows {
   }
 
   /**
-   * The window of a request whose answer was lost. If it was acquired before the registry lost its history, another
-   * holder may have the worker ID: it stays reserved, and nobody uses it. So do all but the window that ends last: they
-   * are of earlier requests whose writes were applied late.
+   * The window of a request with this lease whose response was lost. If there are several, this is the one that ends
+   * last: the writes of the others were applied late. Withdraws the others, so that nobody uses their worker IDs before
+   * they end. Withdraws this one too if it was acquired before the registry lost its history: another holder may have
+   * the worker ID.
    */
   private async findUnanswered(lease: string): Promise<Holding | undefined> {
     const [last, ...others] = (await this.windowsOf(lease)).sort((a, b) => b.until - a.until);

@@ -15,12 +15,9 @@ export class FixedPolicy extends WorkerPolicy {
   async *choices({ store, instance, previous }: ChoiceContext): AsyncIterable<Choice> {
     const own = await store.list(instance);
     const [lowest] = own.sort((a, b) => a.workerId - b.workerId);
-    if (lowest !== undefined) {
-      yield { take: lowest };
-      return;
-    }
-    if (previous !== undefined) yield { create: previous };
-    yield { create: undefined };
+    if (lowest !== undefined) yield { take: lowest };
+    else if (previous !== undefined) yield* [{ create: previous }, { create: undefined }];
+    else yield { create: undefined };
   }
 
   /** Worker IDs are assigned in ascending order and never reused: all up to the highest are used. */

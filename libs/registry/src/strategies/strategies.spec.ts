@@ -4,10 +4,19 @@ import { WorkerRegistry } from '@leaf-ids/core';
 import { defaultLayout } from '@leaf-ids/core/internal';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/servers/data-directory';
-import { InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
-import { createRegistry, registryProvider } from '../registry.providers';
-import { defaultLease, registryFromSettings, type RegistryOptions, STRATEGY_NAMES, strategyOf } from './strategies';
-import type { RegistrySettings } from './strategy';
+import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
+import {
+  createRegistry,
+  defaultLease,
+  policyOf,
+  registryFromSettings,
+  type RegistryOptions,
+  type RegistrySettings,
+  STRATEGY_NAMES,
+  strategyOf,
+  workerIdFaults,
+} from '@leaf-ids/registry';
+import { registryProvider } from '../registry.providers';
 
 const ZOOKEEPER = { name: 'leaf', zookeeper: { address: 'zk1,zk2:2182/prod' } };
 const SERVER = { ip: '10.0.0.7', port: 8080 };
@@ -74,6 +83,7 @@ describe('a strategy', () => {
     for (const more of [{}, { url, zookeeper: { ...ZOOKEEPER.zookeeper, auth, sessionMs: 5000 } }]) {
       const registry = create({ strategy, ...ZOOKEEPER, ...more });
       expect(registry.description).toBe(`${strategy} (zk1,zk2:2182/prod/snowflake/leaf/${records})`);
+      await registry.abort();
       await registry.close();
     }
   });
@@ -93,6 +103,7 @@ describe('a strategy', () => {
     const store = new InMemoryWorkerStore(new InMemoryWorkers());
     const registry = create({ strategy: 'custom', store, policy: 'pool' });
     expect(registry.description).toBe('custom (memory)');
+    expect(await registry.peers()).toEqual([]);
     expect(strategyOf({ strategy: 'custom', store, policy: 'pool' }).ofProcess(SERVER, 1)).toMatchObject({ store });
     await registry.close();
   });
@@ -112,7 +123,9 @@ describe('a strategy', () => {
     const options = registryFromSettings(name, settings());
     expect(options).toMatchObject({ strategy: name, fileDirectory: directory });
     expect(strategyOf(options).ofProcess(SERVER, 2)).toMatchObject({ fileDirectory: join(directory, 'process-2') });
-    expect(registryFromSettings(name, settings({ fileFallback: false }))).not.toHaveProperty('fileDirectory');
+    const without = registryFromSettings(name, settings({ fileFallback: false }));
+    expect(without).not.toHaveProperty('fileDirectory');
+    expect(strategyOf(without).ofProcess(SERVER, 2)).not.toHaveProperty('fileDirectory');
   });
 
   it('zk_normal imports a worker file of the Java service into the first process', () => {
@@ -122,6 +135,19 @@ describe('a strategy', () => {
     expect(() => create({ strategy: 'zk_normal', ...ZOOKEEPER, javaWorkerFile: '/tmp/java' })).toThrow(
       'registry.javaWorkerFile needs registry.fileDirectory',
     );
+  });
+
+  it('local refuses worker IDs that the layout does not have, and never runs out', () => {
+    const options = { strategy: 'local', workers: { '*': 1024 }, directory } as const;
+    expect(workerIdFaults(options, 1023, 'workers').join()).toContain('from 0 to 1023');
+    expect(workerIdFaults(options, 1024, 'workers')).toEqual([]);
+    expect(workerIdFaults(registryFromSettings('database', settings()), 0, 'workers')).toEqual([]);
+    const context = { clock: new FakeClock(), random: () => 0, onCloseProblem: () => undefined };
+    expect(strategyOf(options).create(context).policy.usage([], 1023, 0)).toBeUndefined();
+  });
+
+  it('is for a pool or for one record per address', () => {
+    expect(STRATEGY_NAMES.filter((name) => policyOf(name) === 'fixed')).toEqual(['local', 'mysql', 'zk_normal']);
   });
 
   it('local gives the processes of a server the worker IDs that follow', () => {

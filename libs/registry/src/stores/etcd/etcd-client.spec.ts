@@ -55,6 +55,24 @@ describe('the client of etcd', () => {
     other.close();
   });
 
+  it('asks for another token when the member does not know its own, and repeats the request', async () => {
+    const other = open({ user: 'leaf', password: 'secret' });
+    let tokens = 0;
+    let known = 1;
+    answer = (path) => {
+      if (path.endsWith('authenticate')) return { body: { token: `t${++tokens}` } };
+      return tokens === known
+        ? { body: { header } }
+        : { status: 401, body: { code: 16, message: 'invalid auth token' } };
+    };
+    await other.call('/v3/kv/range', {});
+    expect(tokens).toBe(1);
+    known = 2;
+    await expect(other.call('/v3/kv/range', {})).resolves.toMatchObject({ header: { member: '2' } });
+    expect(tokens).toBe(2);
+    other.close();
+  });
+
   it('reads no clock from an answer without a date', () => {
     expect(() => serverClock({ status: 200, headers: {}, text: '' })).toThrow('no date');
   });

@@ -167,7 +167,8 @@ export class KubernetesWorkerStore extends PoolStore {
   /** @returns undefined if a page has expired */
   private async readPages(selector: Readonly<Record<string, string>>): Promise<LeaseList | undefined> {
     const items: LeaseObject[] = [];
-    for (let next = ''; ;) {
+    let next = '';
+    for (;;) {
       const query = new URLSearchParams({ ...selector, limit: String(PAGE_SIZE), ...(next && { continue: next }) });
       const { status, body } = await this.client.call('GET', `?${query.toString()}`);
       if (status === EXPIRED) return undefined;

@@ -94,7 +94,8 @@ export class ZookeeperLink {
     const { address, connectMs } = this.options;
     this.problem = 'DNS does not respond';
     const path = locateNativeClient();
-    for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    let pauseMs = PAUSE_MS;
+    for (;;) {
       const looking = findEndpoints(address, this.random);
       const endpoints = await this.inTime(looking, this.clock.monotonic() + connectMs, 'DNS does not respond');
       for (const endpoint of endpoints) {
@@ -105,6 +106,7 @@ export class ZookeeperLink {
       if (this.clock.monotonic() >= this.wantedUntil) throw this.unreachable(this.problem);
       // Jitter: clients that lost ZooKeeper at the same time do not reconnect at the same time.
       await this.clock.sleep(pauseMs - this.random(pauseMs / 4), this.stopping.signal);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
   }
 

@@ -101,6 +101,12 @@ describe('isServerUrl', () => {
   it.each([
     ...['http://10.0.0.7:8080', 'http://10.0.0.7:8080/', 'http://leaf-0.leaf.default.svc:8080', 'http://127.0.0.1:80'],
     ...['http://[::1]:8080', 'http://[2001:db8::7]:8080', 'http://leaf_a:8080'],
+    ...[
+      'http://100.100.100.20:80',
+      'http://100.100.100.201:80',
+      'http://[64:ff9b::a00:7]:80',
+      'http://[fd00:ec20::1]:80',
+    ],
   ])('takes %s', (url) => {
     expect(isServerUrl(url)).toBe(true);
   });
@@ -137,7 +143,15 @@ describe('isServerUrl', () => {
   it.each([
     ...['169.254.169.254', '169.254.0.1', '0xa9fea9fe', '2852039166', '0xa9.0376.43518', '0251.0376.0251.0376'],
     ...['[fe80::1]', '[febf::1]', '[::ffff:169.254.169.254]', '[::ffff:a9fe:a9fe]', '[fd00:ec2::254]', '[FE80::1]'],
-  ])('refuses %s, which is of one link', (host) => {
+    ...['[64:ff9b::169.254.169.254]', '[64:ff9b::a9fe:a9fe]', '[fd20:ce::254]', '100.100.100.200', '0x6464.0x64c8'],
+    ...[
+      '[::ffff:100.100.100.200]',
+      '[64:ff9b::6464:64c8]',
+      '168.63.129.16',
+      '[::ffff:168.63.129.16]',
+      '[64:FF9B::a83f:8110]',
+    ],
+  ])('refuses %s, which can be a metadata service', (host) => {
     expect(isServerUrl(`http://${host}:80`)).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ import type { ZookeeperCalls } from './zookeeper-session';
  */
 const MOST_ASKED = 32;
 
-/** How long our node is not looked at again after it was seen, in milliseconds: a report follows every 3 s. */
+/** Interval between two checks of our node, in milliseconds. Without it, each report (every 3 s) would read the node. */
 const CHECKED_MS = 15_000;
 
 interface ListedServer {

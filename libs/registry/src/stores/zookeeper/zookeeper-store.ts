@@ -201,7 +201,8 @@ export class ZookeeperWorkerStore extends WorkerStore {
 
   /** @returns undefined if the node has changed since it was read */
   private async compareAndSet(path: string, read: Token, data: string): Promise<Token | undefined> {
-    for (let { session } = read; ;) {
+    let { session } = read;
+    for (;;) {
       try {
         const version = await this.session.setData(path, data, read.version, session);
         return { ...read, session, version, data };
