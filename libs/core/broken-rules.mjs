@@ -1,6 +1,6 @@
 /**
- * What is taken out of each rule of the lease, in a copy of the source: `find` stands exactly once in `file`. `until`
- * names the breaches that have to follow; others are let pass.
+ * How each rule of the lease is removed in a copy of the source. `find` occurs exactly once in `file`. `until` lists the
+ * violations of which one must follow; other violations are ignored.
  *
  * @type {readonly { rule: string, what: string, file: string, find: string, replace: string, until: readonly string[] }[]}
  */

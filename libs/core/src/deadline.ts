@@ -12,11 +12,14 @@ export async function withinDeadline(promise: Promise<unknown>, deadline: number
     promise.catch(() => undefined);
     return false;
   }
-  const alarm = new AbortController();
+  let cancel = (): void => undefined;
   try {
-    return await Promise.race([promise.then(() => true), clock.sleep(left, alarm.signal).then(() => false)]);
+    return await new Promise((resolve, reject) => {
+      cancel = clock.after(left, () => resolve(false));
+      promise.then(() => resolve(true), reject);
+    });
   } finally {
-    alarm.abort(null);
+    cancel();
   }
 }
 

@@ -73,9 +73,11 @@ export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/interleaved-blocks';
 export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/segment-options';
 export { orRefusal } from './segment/segment-store';
+export { UsedSources } from './segment/used-sources';
 export { nextStep } from './segment/step-policy';
+export { type Survey, usedOnly } from './segment/survey';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
-export { assertTag, isTag, TAG_PATTERN, tagRule } from './segment/tag';
+export { assertTag, isTag, TAG_PATTERN, TAG_RULE, tagRule } from './segment/tag';
 export { MAX_TAGS_PER_PAGE, type TagView, viewOfTag } from './segment/tag-view';
 export {
   type DeclaredTag,

@@ -7,9 +7,8 @@ import { dirname, join } from 'node:path';
  * @param folder where the search for `package.json` starts, upwards
  */
 export function packageVersion(folder: string): string {
-  for (let above = folder; ; above = dirname(above)) {
-    const file = join(above, 'package.json');
-    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-    if (above === dirname(above)) return 'unknown';
-  }
+  const file = join(folder, 'package.json');
+  if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  const above = dirname(folder);
+  return above === folder ? 'unknown' : packageVersion(above);
 }

@@ -113,7 +113,7 @@ describe('WindowSnowflakes', () => {
     expect(issued().timestamp).toBe(timestamp + 1);
   });
 
-  it('obeys an answer with a lower end', async () => {
+  it('applies a response with a lower end', async () => {
     await rig.open();
     rig.answer = (request) => ({ ...rig.sound(request), until: rig.clock.now() + 5 });
     await rig.clock.advance(HALF);

@@ -12,8 +12,29 @@ export abstract class Clock {
   /** Milliseconds since an arbitrary moment, with fractions. Never decreases within a process. */
   abstract monotonic(): number;
 
+  /**
+   * Calls `act` once, after `ms` milliseconds.
+   *
+   * @returns cancels the call
+   */
+  abstract after(ms: number, act: () => void): () => void;
+
   /** Resolves after `ms` milliseconds, or immediately when `signal` aborts. Never rejects. */
-  abstract sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) {
+        resolve();
+        return;
+      }
+      const wake = (): void => {
+        cancel();
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const cancel = this.after(ms, wake);
+      signal?.addEventListener('abort', wake);
+    });
+  }
 
   /** Blocks the calling thread for at most `ms` milliseconds (0 to 1) without using the CPU. */
   abstract pause(ms: number): void;

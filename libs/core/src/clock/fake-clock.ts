@@ -22,23 +22,16 @@ export class FakeClock extends Clock {
     return this.elapsed;
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal?.aborted) {
-        resolve();
-        return;
-      }
-      const sleeper: Sleeper = {
-        at: this.elapsed + ms,
-        wake: () => {
-          this.sleepers.delete(sleeper);
-          signal?.removeEventListener('abort', sleeper.wake);
-          resolve();
-        },
-      };
-      this.sleepers.add(sleeper);
-      signal?.addEventListener('abort', sleeper.wake);
-    });
+  after(ms: number, act: () => void): () => void {
+    const sleeper: Sleeper = {
+      at: this.elapsed + ms,
+      wake: () => {
+        this.sleepers.delete(sleeper);
+        act();
+      },
+    };
+    this.sleepers.add(sleeper);
+    return () => this.sleepers.delete(sleeper);
   }
 
   pause(ms: number): void {

@@ -12,20 +12,9 @@ export class SystemClock extends Clock {
     return performance.now();
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal?.aborted) {
-        resolve();
-        return;
-      }
-      const wake = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, ms);
-      signal?.addEventListener('abort', wake);
-    });
+  after(ms: number, act: () => void): () => void {
+    const timer = setTimeout(act, ms);
+    return () => clearTimeout(timer);
   }
 
   pause(ms: number): void {

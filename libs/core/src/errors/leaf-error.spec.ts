@@ -51,6 +51,20 @@ describe('LeafError', () => {
     }
   });
 
+  it('says when to retry, in whole seconds, if a retry can succeed', () => {
+    const header = (code: LeafErrorCode, retryAfterMs?: number): unknown =>
+      new LeafError(code, 'x', retryAfterMs === undefined ? {} : { retryAfterMs }).headers['retry-after'];
+    expect(header('LEAF_NOT_READY')).toBe('1');
+    expect([0, 1, 1000, 1001].map((ms) => header('LEAF_QUOTA_EXCEEDED', ms))).toEqual(['1', '1', '1', '2']);
+    expect(header('LEAF_TAG_NOT_FOUND', 1000)).toBeUndefined();
+  });
+
+  it('has a status for frameworks only if clients may see it', () => {
+    expect(new LeafError('LEAF_TAG_NOT_FOUND', 'x').statusCode).toBe(404);
+    expect(new LeafError('LEAF_UNAUTHORIZED', 'x').statusCode).toBeUndefined();
+    expect(new LeafError('LEAF_INTERNAL', 'x').statusCode).toBeUndefined();
+  });
+
   it('hides the faults between the application and its servers from the clients of the application', () => {
     const hidden = CODES.filter((code) => !new LeafError(code, 'x').expose);
     expect(hidden.filter((code) => ERROR_CATALOGUE[code].status !== 500).sort()).toEqual([

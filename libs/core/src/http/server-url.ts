@@ -1,10 +1,13 @@
 /** The form in which servers announce themselves: a name or an address, and a port. */
 const SERVER_URL = /^http:\/\/(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}\/?$/i;
-/**
- * Link-local addresses, where clouds serve their metadata. The second is 169.254.0.0/16 as IPv6, the last is that of
- * AWS.
- */
-const LINK_LOCAL = /^(?:169\.254\.|\[::ffff:a9fe:|\[fe[89ab][\da-f]:|\[fd00:ec2::)/;
+/** Addresses at which clouds serve metadata, as the URL parser writes them. IPv4 also appears in IPv6, mapped or NAT64. */
+const METADATA = [
+  /^(?:169\.254\.|\[(?:::ffff|64:ff9b:):a9fe:)/, // link-local
+  /^\[fe[89ab][\da-f]:/, // link-local
+  /^\[fd(?:00:ec2|20:ce)::/, // AWS, Google Cloud
+  /^(?:100\.100\.100\.200$|\[(?:::ffff|64:ff9b:):6464:64c8\])/, // Alibaba Cloud
+  /^(?:168\.63\.129\.16$|\[(?:::ffff|64:ff9b:):a83f:8110\])/, // Azure
+];
 
 /**
  * Whether a server may send requests to this URL of another server. Any client that can write to the registry could add
@@ -12,6 +15,6 @@ const LINK_LOCAL = /^(?:169\.254\.|\[::ffff:a9fe:|\[fe[89ab][\da-f]:|\[fd00:ec2:
  */
 export function isServerUrl(url: unknown): url is string {
   if (typeof url !== 'string' || !SERVER_URL.test(url) || !URL.canParse(url)) return false;
-  // The URL parser normalizes every spelling of an address.
-  return !LINK_LOCAL.test(new URL(url).hostname);
+  const { hostname } = new URL(url);
+  return !METADATA.some((addresses) => addresses.test(hostname));
 }

@@ -58,8 +58,8 @@ export interface MetricsRegistry {
 }
 
 /**
- * Adds a table of metrics to a registry of prom-client. A scrape reads the source once, so that its metrics are
- * consistent.
+ * Adds a table of metrics to a registry of prom-client. `Registry.metrics()` reads the source once, so that its metrics
+ * are consistent.
  *
  * @param read returns the current source
  * @param prefix replaces the prefix `leaf_` of every name
@@ -90,7 +90,7 @@ export function addReading(
   registry.registerMetric({ name, help, type, aggregator: 'sum', get, reset: () => undefined } as never);
 }
 
-/** A registry reads all its metrics in one synchronous turn, so the cached source is valid until the next microtask. */
+/** `Registry.metrics()` reads all metrics in one synchronous turn, so the cached source is valid until the next microtask. */
 function oncePerScrape<Source>(read: () => Source): () => Source {
   let current: { readonly source: Source } | undefined;
   return () => {

@@ -1,3 +1,4 @@
+import type Pg from 'pg';
 import type { Client, ClientConfig } from 'pg';
 import { messageOf } from '@leaf-ids/core/internal';
 import type { ReadPassword } from '../connections/password';
@@ -13,6 +14,20 @@ class NoWritableHost extends Error {
   readonly code = 'NO_WRITABLE_HOST';
 }
 
+type PostgresDriver = Pick<typeof Pg, 'Client'>;
+
+/**
+ * Loads pg. The import is lazy, because other engines do not need the package.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` when pg is not installed
+ */
+export async function loadPostgres(): Promise<PostgresDriver> {
+  const { default: pg } = await import('pg').catch((error: unknown) => {
+    throw missingDriver('pg', 'PostgreSQL needs', error);
+  });
+  return pg;
+}
+
 /**
  * A client class for the pools of pg that connects to the writable one of several hosts; pg itself supports one host.
  * It probes the last writable host first, then the others in order. So if two hosts are writable by a faulty failover,
@@ -22,16 +37,13 @@ class NoWritableHost extends Error {
  * probe, the first write fails.
  *
  * @param limitMs limit for connecting, in milliseconds: divided among the probes and the connection itself
- * @throws LeafError `LEAF_CONFIG_INVALID` when pg is not installed
  */
-export async function clientAmong(
+export function clientAmong(
+  pg: PostgresDriver,
   hosts: readonly HostAddress[],
   readPassword: ReadPassword | undefined,
   limitMs: number,
-): Promise<(config: ClientConfig) => Client> {
-  const pg = await import('pg').catch((error: unknown) => {
-    throw missingDriver('pg', 'PostgreSQL needs', error);
-  });
+): (config: ClientConfig) => Client {
   const shareMs = Math.ceil(limitMs / (hosts.length + 1));
   let writable: HostAddress | undefined;
 

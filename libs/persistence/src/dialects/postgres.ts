@@ -6,7 +6,7 @@ import { inTransaction, locked, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, ServerAddress } from './dialect';
 import { POSTGRES_GUARD } from './postgres-guard';
-import { clientAmong } from './postgres-hosts';
+import { clientAmong, loadPostgres } from './postgres-hosts';
 import { PostgresSegmentStore } from './postgres-segment-store';
 import { POSTGRES_SESSION, ROLE_SCHEMA } from './postgres-session';
 import { POSTGRES_TAGS, POSTGRES_WORKERS } from './postgres-statements';
@@ -63,12 +63,14 @@ export const postgres: Dialect<ServerAddress> = {
       const readPassword = await passwordReader(address, limits.connectMs);
       const password = readPassword ?? address.password;
       const isAny = hosts.length === 1 && !readWrite;
-      const client = isAny ? {} : { Client: await clientAmong(hosts, readPassword, limits.connectMs) };
+      const driver = await loadPostgres();
+      const client = isAny ? {} : { Client: clientAmong(driver, hosts, readPassword, limits.connectMs) };
       const options = schema === undefined ? {} : { options: `-c search_path=${searchPath(schema)}` };
       return {
         ...common,
         ...{ host: address.socket ?? address.host, port, username, password, database },
         type: 'postgres',
+        driver,
         applicationName: 'leaf',
         connectTimeoutMS: limits.connectMs,
         poolSize: limits.connections,

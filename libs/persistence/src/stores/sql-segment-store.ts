@@ -41,7 +41,7 @@ export interface Allocated {
 const BLOCK_ATTEMPTS = 20;
 
 /** Rows per query when listing tags: few enough that parsing them does not block requests. */
-const PAGE = 500;
+const PAGE = 250;
 
 /** The common part of the segment stores on SQL databases; each dialect adds its statements. */
 export abstract class SqlSegmentStore extends SegmentStore {
@@ -86,14 +86,20 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   async listTags(): Promise<TagEntry[]> {
+    const tags: TagEntry[] = [];
+    for await (const page of this.tagPages()) tags.push(...page);
+    return tags;
+  }
+
+  override async *tagPages(): AsyncGenerator<TagEntry[], void> {
     const sql = this.tags.text(
       `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? AND ${NO_PERIOD} ORDER BY biz_tag LIMIT ?`,
     );
-    const tags: TagEntry[] = [];
-    for (;;) {
-      const page = await this.database.run<EntryRow[]>(sql, [tags.at(-1)?.tag ?? '', PAGE]);
-      for (const row of page) tags.push(toEntry(row));
-      if (page.length < PAGE) return tags;
+    for (let last = ''; ;) {
+      const page = await this.database.run<EntryRow[]>(sql, [last, PAGE]);
+      yield page.map(toEntry);
+      if (page.length < PAGE) return;
+      last = page.at(-1)?.biz_tag ?? last;
       await this.database.letOthersPass();
     }
   }
