@@ -8,7 +8,7 @@ import { FailureLimit } from '../tokens/failure-limit';
 import { TokenCheck } from '../tokens/token-check';
 import { AdminTokens, bearerOf } from '../tokens/token-set';
 import type { AdminRequest } from './actor';
-import { ClusterOrder, ORDERED_BY } from './cluster-order';
+import { ClusterOrder } from './cluster-order';
 
 const RULE = {
   needed:
@@ -16,7 +16,7 @@ const RULE = {
   countsMissing: true,
 };
 
-/** Admits requests with a valid admin token; orders of the cluster, also with a cluster token. */
+/** Admits requests with a valid admin token; orders of the cluster, also those that a cluster token signs. */
 @Injectable()
 export class AdminGuard implements CanActivate {
   private readonly check: TokenCheck;
@@ -35,16 +35,18 @@ export class AdminGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<AdminRequest>();
     const isOrder = this.reflector.get<true | undefined>(ClusterOrder.KEY, context.getHandler()) === true;
-    const name = this.check.require(request, http.getResponse<FastifyReply>(), (authorization) => {
-      const token = bearerOf(authorization);
-      return this.tokens.find(token)?.name ?? (isOrder && this.cluster.find(token) ? orderedBy(request) : undefined);
-    });
+    const name =
+      (isOrder ? this.orderedBy(request) : undefined) ??
+      this.check.require(request, http.getResponse<FastifyReply>(), (authorization) => {
+        return this.tokens.find(bearerOf(authorization))?.name;
+      });
     request.actor = { name, address: addressOf(request) };
     return true;
   }
-}
 
-/** For the audit. No admin token can have this name. */
-function orderedBy({ headers: { [ORDERED_BY]: name } }: AdminRequest): string {
-  return typeof name === 'string' && TOKEN_NAME.test(name) ? `cluster:${name}` : 'cluster:unknown';
+  /** For the audit; undefined if no other server signed the request. No admin token can have this name. */
+  private orderedBy({ method, url: path, headers: { authorization } }: AdminRequest): string | undefined {
+    const claims = this.cluster.verify(bearerOf(authorization), { method, path });
+    return claims && `cluster:${TOKEN_NAME.test(claims.sub ?? '') ? claims.sub : 'unknown'}`;
+  }
 }

@@ -19,7 +19,7 @@ export class ServerAdmin {
     bus.serve(DRAIN_ORDER, (begin) => (begin ? drain.begin() : drain.undo()));
   }
 
-  /** @throws LeafError `LEAF_NOT_READY` when the server is stopping, and the drain is to end */
+  /** @throws LeafError `LEAF_NOT_READY` if a drain is undone while the server stops, or if a process fails */
   async setDraining(by: Actor, draining: boolean): Promise<{ readonly draining: boolean }> {
     const what = draining ? 'drain server' : 'undo drain of server';
     const { after } = await this.audit.record(by, what, undefined, async () => {

@@ -51,7 +51,7 @@ export function workerTokens(value: string): NamedToken[] {
 }
 
 /**
- * Tokens with which the servers of a cluster ask each other, in the same form.
+ * Tokens with which the servers of a cluster sign requests to each other, in the same form.
  *
  * @throws Error whose message says what is allowed
  */

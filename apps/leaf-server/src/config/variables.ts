@@ -148,7 +148,7 @@ export const VARIABLES = {
   LEAF_CLUSTER_TOKEN: variable(
     undefined,
     clusterTokens,
-    'token that all servers of a cluster share, in the format of LEAF_ADMIN_TOKEN; of several, a server sends the first and accepts all; default: a server shows only itself in detail',
+    'token that all servers of a cluster share, in the format of LEAF_ADMIN_TOKEN; of several, a server signs with the first and accepts all; default: a server shows only itself in detail',
     true,
   ),
   LEAF_CLUSTER_TOKEN_FILE: variable(

@@ -7,11 +7,15 @@ import { TokenCheck } from '../tokens/token-check';
 import { bearerOf } from '../tokens/token-set';
 
 const RULE = {
-  needed: 'This route requires the header "Authorization: Bearer <token>" with a valid token of LEAF_CLUSTER_TOKEN.',
+  needed:
+    'This route is for other servers of the cluster. It requires the header "Authorization: Bearer <JWT>" with a JWT that was signed for this request to this server, with the same LEAF_CLUSTER_TOKEN, within the last minute.',
   countsMissing: true,
 };
 
-/** Admits requests of other servers. A wrong token does not count against the admin tokens of the same address. */
+/**
+ * Admits requests of other servers. A failure counts neither against the admin tokens of the same address nor against
+ * signed requests: a signature cannot be guessed, so the limit only keeps the log short.
+ */
 @Injectable()
 export class ClusterGuard implements CanActivate {
   private readonly check: TokenCheck;
@@ -26,9 +30,9 @@ export class ClusterGuard implements CanActivate {
   /** @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
-    this.check.require(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), (authorization) =>
-      this.tokens.find(bearerOf(authorization)),
-    );
-    return true;
+    const request = http.getRequest<FastifyRequest>();
+    const { method, url: path } = request;
+    if (this.tokens.verify(bearerOf(request.headers.authorization), { method, path }) !== undefined) return true;
+    return this.check.require<true>(request, http.getResponse<FastifyReply>(), () => undefined);
   }
 }

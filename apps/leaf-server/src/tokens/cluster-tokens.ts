@@ -1,25 +1,68 @@
 import type { Clock } from '@leaf-ids/core';
 import type { NamedToken } from '../config/tokens';
+import { claimsOf, isSignedBy, signJwt } from './jwt';
 import { TokenSet } from './token-set';
 
-/** The tokens with which the servers of a cluster ask each other. All are accepted; the first one that is valid is sent. */
+/** Maximum difference between the time of a signature and the clock of the server that checks it, in milliseconds. */
+const WINDOW_MS = 60_000;
+
+/** A request of one server to another one. */
+export interface PeerRequest {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** The claims of a signed request; `htm` and `htu` as in RFC 9449, without the origin. */
+interface Claims {
+  /** `ip:port` of the server that may accept it. */
+  readonly aud: string;
+  readonly htm: string;
+  readonly htu: string;
+  /** Unix seconds. */
+  readonly iat: number;
+  /** Who has ordered it. */
+  readonly sub?: string;
+}
+
+/**
+ * The tokens with which the servers of a cluster sign requests to each other. They are never sent: a request carries a
+ * JWT for this request to one server, which no other server accepts. The first token that is valid signs, and all are
+ * accepted.
+ */
 export class ClusterTokens extends TokenSet {
-  /** Not enumerable, so that printing this object reveals none. */
-  #tokens: readonly NamedToken[];
-
-  constructor(tokens: readonly NamedToken[], clock: Clock) {
+  /** @param own `ip:port` of this server */
+  constructor(
+    tokens: readonly NamedToken[],
+    private readonly own: string,
+    clock: Clock,
+  ) {
     super(tokens, clock);
-    this.#tokens = tokens;
   }
 
-  override replace(tokens: readonly NamedToken[]): void {
-    super.replace(tokens);
-    this.#tokens = tokens;
+  /** Whether there is a token that has not expired. */
+  get canSign(): boolean {
+    return this.first !== undefined;
   }
 
-  /** The token to send; undefined if there is none, or all have expired. */
-  get toSend(): string | undefined {
-    const now = this.clock.now();
-    return this.#tokens.find(({ expiresAt = Infinity }) => now < expiresAt)?.token;
+  /**
+   * The JWT for a request to the server `ip:port`; undefined without a valid token.
+   *
+   * @param by who has ordered it
+   */
+  sign(server: string, { method, path }: PeerRequest, by?: string): string | undefined {
+    const token = this.first;
+    if (token === undefined) return undefined;
+    const iat = Math.floor(this.clock.now() / 1000);
+    const claims: Claims = { aud: server, htm: method, htu: path, iat, ...(by === undefined ? {} : { sub: by }) };
+    return signJwt(claims, token.digest);
+  }
+
+  /** The claims of a valid JWT for this request to this server; undefined for any other text. */
+  verify(jwt: string, { method, path }: PeerRequest): Pick<Claims, 'sub'> | undefined {
+    if (this.match(({ digest }) => isSignedBy(jwt, digest)) === undefined) return undefined;
+    const { aud, htm, htu, iat, sub } = claimsOf(jwt);
+    const isRecent = typeof iat === 'number' && Math.abs(this.clock.now() - iat * 1000) <= WINDOW_MS;
+    if (aud !== this.own || htm !== method || htu !== path || !isRecent) return undefined;
+    return typeof sub === 'string' ? { sub } : {};
   }
 }

@@ -40,11 +40,18 @@ export class TokenSet {
   /** The valid token with this text. Compares all digests, so that the duration does not depend on the text. */
   find(text: string): KnownToken | undefined {
     const given = digestOf(text);
+    return this.match(({ digest }) => timingSafeEqual(digest, given));
+  }
+
+  /** The first token that is valid. */
+  protected get first(): KnownToken | undefined {
+    return this.known.find((token) => this.isValid(token));
+  }
+
+  /** The valid token that matches. Checks every token, so that the duration does not depend on which one matches. */
+  protected match(matches: (token: KnownToken) => boolean): KnownToken | undefined {
     let found: KnownToken | undefined;
-    for (const token of this.known) {
-      const same = timingSafeEqual(token.digest, given);
-      if (same && this.isValid(token)) found = token;
-    }
+    for (const token of this.known) if (matches(token) && this.isValid(token)) found = token;
     return found;
   }
 }

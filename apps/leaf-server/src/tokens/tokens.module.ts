@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
-import { Clock } from '@leaf-ids/core';
+import { Clock, formatInstance } from '@leaf-ids/core';
+import { serverInstance } from '@leaf-ids/core/internal';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { adminTokens, clusterTokens, makeToken } from '../config/tokens';
@@ -10,7 +11,8 @@ import { AdminTokens } from './token-set';
 const CLUSTER_TOKEN_FILE = Symbol('cluster token file');
 
 /**
- * The admin tokens: the admin API requires one, and the ID routes accept one. The cluster tokens: other servers send one.
+ * The admin tokens: the admin API requires one, and the ID routes accept one. The cluster tokens: other servers sign
+ * their requests with one.
  */
 @Global()
 @Module({
@@ -28,7 +30,8 @@ const CLUSTER_TOKEN_FILE = Symbol('cluster token file');
     },
     {
       provide: ClusterTokens,
-      useFactory: ({ cluster }: LeafConfig, clock: Clock) => new ClusterTokens(cluster?.tokens ?? [], clock),
+      useFactory: ({ cluster, instance }: LeafConfig, clock: Clock) =>
+        new ClusterTokens(cluster?.tokens ?? [], serverInstance(formatInstance(instance)), clock),
       inject: [LEAF_CONFIG, Clock],
     },
     {
