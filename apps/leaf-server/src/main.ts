@@ -1,7 +1,13 @@
 #!/usr/bin/env node
 import * as nodeModule from 'node:module';
+import { join } from 'node:path';
 
-// Before anything else is loaded, so that the cache includes it. Node.js has this cache since 22.1.
-const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: () => unknown };
-enableCompileCache?.();
+// Node.js has this cache since 22.1, and runs the code that it finds there. Any user of the host can write to the default
+// directory below /tmp. Whoever can write to this directory can also change the packages.
+const CACHE = join(__dirname, '../../../../node_modules/.cache/leaf-server');
+
+// Before anything else is loaded, so that the cache includes it. Without the right to write, there is no cache. If
+// NODE_COMPILE_CACHE is set, Node.js already uses that directory.
+const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (directory: string) => unknown };
+enableCompileCache?.(CACHE);
 void import('./program.js').then(({ main }) => main(process.argv.slice(2)));

@@ -1,10 +1,11 @@
 import type { Clock } from '@leaf-ids/core';
 import { reasonOf, withinDeadline } from '@leaf-ids/core/internal';
 import type { Order, Reply, Report } from './messages';
+import { RELAY_LIMIT_MS } from './relay';
 import { Answers, type Gathered, type Missing, WorkerBus, type BusRequest } from './worker-bus';
 
-/** Longer than whoever passes questions on waits for the others, in milliseconds. */
-const LIMIT_MS = 2000;
+/** Time limit of a question to the other processes, in milliseconds. */
+const LIMIT_MS = RELAY_LIMIT_MS + 1000;
 
 /** The way to the process that supervises this one. */
 export interface Channel {

@@ -3,7 +3,7 @@ import { withinDeadline } from '@leaf-ids/core/internal';
 import type { Order, Reply, Report } from './messages';
 
 /** A process that does not answer in this time is reported as missing, in milliseconds. */
-const LIMIT_MS = 1000;
+export const RELAY_LIMIT_MS = 1000;
 
 /** A process that takes part. */
 export interface Member {
@@ -75,9 +75,9 @@ export class Relay {
     });
     to.send({ kind: 'ask', id, topic, question });
     const isInTime =
-      !this.late.has(to) && (await withinDeadline(answered, this.clock.monotonic() + LIMIT_MS, this.clock));
+      !this.late.has(to) && (await withinDeadline(answered, this.clock.monotonic() + RELAY_LIMIT_MS, this.clock));
     this.open.delete(id);
     if (!isInTime && !to.ended) this.late.add(to);
-    return found ?? { process, missing: `it did not answer within ${LIMIT_MS} ms`, gone: false };
+    return found ?? { process, missing: `it did not answer within ${RELAY_LIMIT_MS} ms`, gone: false };
   }
 }

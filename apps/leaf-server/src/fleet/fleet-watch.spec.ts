@@ -1,4 +1,5 @@
 import { FakeClock } from '@leaf-ids/core/testing';
+import { RELAY_LIMIT_MS } from '../cluster/relay';
 import type { ServerIdentity } from '../monitor/process/server-identity';
 import type { PeerWatch } from '../monitor/sampling/peer-watch';
 import { FleetWatch } from './fleet-watch';
@@ -15,6 +16,8 @@ function report(instance: string): object {
 describe('FleetWatch', () => {
   let clock: FakeClock;
   let hung: Set<string>;
+  /** Response times in milliseconds, where they are not 1. */
+  let slow: Map<string, number>;
   /** Requests that are in progress, and the most of them at once. */
   let asking: number;
   let most: number;
@@ -22,6 +25,7 @@ describe('FleetWatch', () => {
   beforeEach(() => {
     clock = new FakeClock();
     hung = new Set();
+    slow = new Map();
     [asking, most] = [0, 0];
   });
 
@@ -33,9 +37,10 @@ describe('FleetWatch', () => {
       retain: () => undefined,
       request: async (instance: string, _: object, limitMs: number) => {
         most = Math.max(most, ++asking);
-        await clock.sleep(hung.has(instance) ? limitMs : 1);
+        const tookMs = hung.has(instance) ? Infinity : (slow.get(instance) ?? 1);
+        await clock.sleep(Math.min(tookMs, limitMs));
         asking--;
-        if (hung.has(instance)) throw new Error(`timed out after ${limitMs} ms`);
+        if (tookMs > limitMs) throw new Error(`timed out after ${limitMs} ms`);
         return { status: 200, headers: {}, text: JSON.stringify(report(instance)) };
       },
     };
@@ -57,29 +62,34 @@ describe('FleetWatch', () => {
   }
 
   it('asks eight servers at a time', async () => {
-    const states = await statesAfter(watch(100), 1500);
+    const states = await statesAfter(watch(100), 2000);
     expect(new Set(states)).toEqual(new Set(['ready']));
     expect(most).toBe(8);
+  });
+
+  it('waits for a server whose processes respond at the limit of the relay', async () => {
+    slow.set('10.0.0.2:80', RELAY_LIMIT_MS + 100);
+    expect(await statesAfter(watch(3), 2000)).toEqual(['ready', 'ready', 'ready']);
   });
 
   it('does not wait for servers that hang, and asks them last', async () => {
     const fleet = watch(40);
     for (let index = 2; index <= 33; index++) hung.add(`10.0.0.${index}:80`);
-    const first = await statesAfter(fleet, 1500);
+    const first = await statesAfter(fleet, 2000);
     expect(first.filter((state) => state === 'silent')).toHaveLength(8);
     await clock.advance(10_000);
-    const later = await statesAfter(fleet, 1500);
+    const later = await statesAfter(fleet, 2000);
     expect(later.filter((state) => state === 'ready')).toHaveLength(8);
     expect(later).not.toContain('refused');
   });
 
   it('shows no result of a round long ago', async () => {
     const fleet = watch(40);
-    expect(new Set(await statesAfter(fleet, 1500))).toEqual(new Set(['ready']));
+    expect(new Set(await statesAfter(fleet, 2000))).toEqual(new Set(['ready']));
     for (let index = 2; index <= 40; index++) hung.add(`10.0.0.${index}:80`);
     await clock.advance(3_600_000);
     const listed = fleet.list();
-    await clock.advance(1500);
+    await clock.advance(2000);
     const { servers } = await listed;
     const of = (wanted: string): number => servers.filter(({ state }) => state === wanted).length;
     expect([of('ready'), of('silent'), of('unasked')]).toEqual([1, 8, 31]);
@@ -87,7 +97,7 @@ describe('FleetWatch', () => {
   });
 
   it('asks at most 1000 servers', async () => {
-    const states = await statesAfter(watch(1200), 1500);
+    const states = await statesAfter(watch(1200), 2000);
     expect(states).toHaveLength(1000);
   });
 });

@@ -8,28 +8,25 @@ import {
   serverInstance,
   withinDeadline,
 } from '@leaf-ids/core/internal';
+import { RELAY_LIMIT_MS } from '../cluster/relay';
+import { PEER_ROUTE } from '../http/overload/route-kind';
 import { ServerIdentity } from '../monitor/process/server-identity';
 import { hundredths } from '../monitor/sampling/round-off';
 import { PeerWatch } from '../monitor/sampling/peer-watch';
 import { OwnReport } from './own-report';
 import { NO_TOKEN, PARALLEL, PeerClient } from './peer-client';
-import { viewOfReply } from './peer-reply';
-import { type ClusterAnswer, type ClusterServer, MOST_SERVERS } from './views';
+import { type PeerStatus, viewOfReply } from './peer-reply';
+import { type ClusterAnswer, type ClusterServer, KEPT_MS, MOST_SERVERS } from './views';
 
-const REQUEST = { path: '/api/internal/server' };
-/** Time limit of one response, in milliseconds. */
-const LIMIT_MS = 1000;
-/** How long the result of a round is kept, in milliseconds. */
-const KEPT_MS = 1000;
+const REQUEST = { method: 'GET', path: PEER_ROUTE };
+/** Time limit of one response, in milliseconds: a server with a process that hangs responds after its relay's limit. */
+const LIMIT_MS = RELAY_LIMIT_MS + 500;
 /** Older results are not shown, in milliseconds. */
 const STALE_MS = 10_000;
 /** How long a caller waits for the first round, and for a later one, in milliseconds; then it gets what is known. */
-const WAIT_MS = { first: 1500, later: 250 };
+const WAIT_MS = { first: LIMIT_MS + 500, later: 250 };
 
 const BY_NAME = new Intl.Collator('en', { numeric: true });
-
-/** What the latest request to a server has shown. */
-export type Sighting = Omit<ClusterServer, 'instance' | 'self'>;
 
 /**
  * The servers in the registry, each as it reports itself. They are asked in rounds, only while somebody reads the list:
@@ -41,7 +38,7 @@ export class FleetWatch {
   /** This server, as `ip:port`. */
   readonly own: string;
   private readonly round: PeriodicTask;
-  private readonly seen = new Map<string, Sighting>();
+  private readonly seen = new Map<string, PeerStatus>();
   private endedAt = -Infinity;
 
   constructor(
@@ -73,8 +70,8 @@ export class FleetWatch {
     const servers = this.instances().map((instance) => {
       const self = instance === this.own;
       const workerId = workerIds.get(instance);
-      const sighting = this.seen.get(instance) ?? notAsked(asked || self);
-      return { instance, self, ...(workerId === undefined ? {} : { workerId }), ...sighting };
+      const status = this.seen.get(instance) ?? notAsked(asked || self);
+      return { instance, self, ...(workerId === undefined ? {} : { workerId }), ...status };
     });
     return { asked, now: this.clock.now(), servers };
   }
@@ -82,7 +79,9 @@ export class FleetWatch {
   /** This server, then all others of the registry, as of the last few seconds. */
   async refreshed(): Promise<readonly string[]> {
     await this.peers.refresh();
-    return this.instances();
+    const instances = this.instances();
+    this.client.retain(new Set(instances));
+    return instances;
   }
 
   private instances(): readonly string[] {
@@ -113,7 +112,6 @@ export class FleetWatch {
       const instances = await this.refreshed();
       const known = new Set(instances);
       for (const instance of this.seen.keys()) if (!known.has(instance)) this.seen.delete(instance);
-      this.client.retain(known);
       // Servers that did not report last time take longest.
       const isReporting = (instance: string): boolean => this.seen.get(instance)?.version !== undefined;
       const order = [...instances.filter(isReporting), ...instances.filter((each) => !isReporting(each))];
@@ -132,20 +130,20 @@ export class FleetWatch {
     const { lastAnsweredAt } = this.seen.get(instance) ?? {};
     const before = lastAnsweredAt === undefined ? {} : { lastAnsweredAt };
     try {
-      const sighting = await this.sightingOf(instance);
+      const status = await this.statusOf(instance);
       const answeredInMs = hundredths(this.clock.monotonic() - sentAt);
-      const answered = sighting.version === undefined ? before : { lastAnsweredAt: this.clock.now() };
-      this.seen.set(instance, { ...sighting, ...workerIdOf(sighting), ...answered, answeredInMs });
+      const answered = status.version === undefined ? before : { lastAnsweredAt: this.clock.now() };
+      this.seen.set(instance, { ...status, ...workerIdOf(status), ...answered, answeredInMs });
     } catch (error) {
       const reason =
         error instanceof LeafError
           ? error.message
-          : `${this.client.urlOf(instance)} did not respond: ${messageOf(error)}. Check that the server runs, and that this server reaches its management port.`;
+          : `${this.client.urlOf(instance)} did not respond: ${messageOf(error)}. Check that the server runs, and that its management port is reachable from this server.`;
       this.seen.set(instance, { state: 'silent', reason, ...before });
     }
   }
 
-  private async sightingOf(instance: string): Promise<Sighting> {
+  private async statusOf(instance: string): Promise<PeerStatus> {
     if (instance !== this.own) return viewOfReply(await this.client.request(instance, REQUEST, LIMIT_MS), instance);
     return this.report.get();
   }
@@ -155,6 +153,6 @@ function workerIdOf({ snowflake }: Pick<ClusterServer, 'snowflake'>): Pick<Clust
   return snowflake === undefined ? {} : { workerId: snowflake.workerId };
 }
 
-function notAsked(enabled: boolean): Sighting {
+function notAsked(enabled: boolean): PeerStatus {
   return { state: 'unasked', reason: enabled ? 'This server has not been asked yet.' : NO_TOKEN };
 }

@@ -1,6 +1,7 @@
 import { Controller, Get, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { JSON_TYPE } from '../http/fast-path';
+import { PEER_ROUTE } from '../http/overload/route-kind';
 import { jsonPages } from '../http/responses/json-stream';
 import { streamBody } from '../http/responses/stream-body';
 import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
@@ -25,7 +26,7 @@ export class FleetController {
     operationId: 'cluster',
     summary: 'All servers in the worker registry, each as it reports itself',
     description:
-      'This server asks the others with `LEAF_CLUSTER_TOKEN`, at most once a second for all readers. Servers that have not responded yet have their previous state.',
+      'This server asks the others at most once a second for all readers, with requests that `LEAF_CLUSTER_TOKEN` signs. Servers that have not responded yet have their previous state.',
   })
   @ApiResponse({ status: 200, description: 'The servers.', type: ClusterAnswer })
   async list(@Res() reply: FastifyReply): Promise<void> {
@@ -52,16 +53,20 @@ export class FleetController {
   }
 }
 
-/** What the other servers ask. It asks no server itself, so that requests never form a loop. */
-@Controller('api/internal')
+/** The route that other servers request. It sends no requests itself, so that requests never form a loop. */
+@Controller(PEER_ROUTE)
 @ApiTags('The cluster')
 @UseGuards(ClusterGuard)
 @ApiBearerAuth()
 export class PeerController {
   constructor(private readonly own: OwnReport) {}
 
-  @Get('server')
-  @ApiOperation({ operationId: 'serverReport', summary: 'This server, for the other servers of the cluster' })
+  @Get()
+  @ApiOperation({
+    operationId: 'serverReport',
+    summary: 'This server, for the other servers of the cluster',
+    description: 'The bearer token is a JWT that another server signs for this request with `LEAF_CLUSTER_TOKEN`.',
+  })
   @ApiResponse({ status: 200, description: 'As of now, or of less than a second ago.', type: ServerReport })
   report(): Promise<ServerReport> {
     return this.own.get();

@@ -1,9 +1,9 @@
 import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsArray, IsIn, Matches } from 'class-validator';
-import { TAG_PATTERN } from '@leaf-ids/core/internal';
+import { TAG_PATTERN, TAG_RULE } from '@leaf-ids/core/internal';
 import { Omittable } from '../http/responses/omittable';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG } from '../openapi/schemas';
-import { MOST_SERVERS, ORDERS } from './views';
+import { MOST_SERVERS, CLUSTER_ORDERS } from './views';
 
 const SERVERS = `servers must be 1 to ${MOST_SERVERS} different addresses such as "10.0.0.7:8080"`;
 const INSTANCE = /^[!-~]{1,300}$/;
@@ -11,13 +11,13 @@ const INSTANCE = /^[!-~]{1,300}$/;
 /** `POST /api/cluster/orders`. */
 @ApiSchema({ name: 'ClusterOrder', additionalProperties: false })
 export class OrderBody {
-  @ApiProperty({ enum: ORDERS, description: 'What each server is to do.' })
-  @IsIn(ORDERS, { message: `order must be one of ${ORDERS.join(', ')}` })
-  readonly order!: (typeof ORDERS)[number];
+  @ApiProperty({ enum: CLUSTER_ORDERS, description: 'What each server is to do.' })
+  @IsIn(CLUSTER_ORDERS, { message: `order must be one of ${CLUSTER_ORDERS.join(', ')}` })
+  readonly order!: (typeof CLUSTER_ORDERS)[number];
 
   @ApiPropertyOptional({ ...ANY_TAG, description: 'With `pause-tag` and `resume-tag`: the tag.' })
   @Omittable()
-  @Matches(TAG_PATTERN, { message: 'tag must be 1 to 128 letters, digits, "-", "_", "." or ":"' })
+  @Matches(TAG_PATTERN, { message: `tag must be ${TAG_RULE}` })
   readonly tag?: string;
 
   @ApiPropertyOptional({

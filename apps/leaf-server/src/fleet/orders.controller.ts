@@ -10,7 +10,7 @@ import { OrderAnswer } from './views';
 
 const orderBody = async (): Promise<typeof Bodies.OrderBody> => (await import('./order-body.js')).OrderBody;
 
-/** A cluster token does not open this route, so that an order is passed on once. */
+/** A signature with the cluster token does not open this route, so that an order is passed on once. */
 @Controller('api/cluster/orders')
 @ApiTags('The cluster')
 @AdminOnly()
@@ -22,7 +22,7 @@ export class OrdersController {
     operationId: 'orderCluster',
     summary: 'Gives an order to several servers',
     description:
-      'Each server gets it through its own admin route, with the cluster token. The response tells the result of each; it is 200 even if some failed.',
+      'Each server gets it through its own admin route, signed with the cluster token. The response tells the result of each; it is 200 even if some failed.',
   })
   @ApiJsonBody(orderBody)
   @ApiResponse({ status: 200, description: 'The result of each server.', type: OrderAnswer })

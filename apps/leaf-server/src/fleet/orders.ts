@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, LeafError } from '@leaf-ids/core';
-import { forEachParallel, type HttpRequest, messageOf } from '@leaf-ids/core/internal';
+import { forEachParallel, messageOf } from '@leaf-ids/core/internal';
 import type { Actor } from '../admin/actor';
 import { Audit } from '../admin/audit';
-import { ORDERED_BY } from '../admin/cluster-order';
 import { ServerAdmin } from '../admin/server-admin';
 import { TagAdmin } from '../admin/tag-admin';
+import type { PeerRequest } from '../tokens/cluster-tokens';
 import { FleetWatch } from './fleet-watch';
 import type { OrderBody } from './order-body';
 import { PARALLEL, PeerClient } from './peer-client';
@@ -19,7 +19,7 @@ const TOTAL_MS = 10_000;
 
 type Result = Omit<OrderResult, 'instance'>;
 
-/** Passes an order to servers of the registry, through the admin route of each with the cluster token. */
+/** Passes an order to servers of the registry, through the admin route of each, signed with the cluster token. */
 @Injectable()
 export class FleetOrders {
   constructor(
@@ -31,7 +31,7 @@ export class FleetOrders {
     private readonly tags: TagAdmin,
   ) {}
 
-  /** @throws LeafError `LEAF_BODY_INVALID` if the tag or the confirmation is missing; no server has the order then */
+  /** @throws LeafError `LEAF_BODY_INVALID` if the tag or the confirmation is missing; no server receives the order in that case */
   async give(by: Actor, body: OrderBody): Promise<OrderAnswer> {
     const { order, tag } = body;
     assertTagFits(body);
@@ -46,6 +46,7 @@ export class FleetOrders {
     return { results };
   }
 
+  /** One result for each of `targets`, in their order. */
   private async giveAll(
     by: Actor,
     body: OrderBody,
@@ -53,19 +54,16 @@ export class FleetOrders {
     known: ReadonlySet<string>,
   ): Promise<OrderResult[]> {
     const deadline = this.clock.monotonic() + TOTAL_MS;
-    const results = new Map<string, Result>();
-    await forEachParallel(targets, PARALLEL, async (instance) => {
+    const results: OrderResult[] = [];
+    await forEachParallel(targets.entries(), PARALLEL, async ([index, instance]) => {
       const result = !known.has(instance)
         ? failed('The worker registry does not list this server.')
         : this.clock.monotonic() < deadline
           ? await this.giveOne(by, body, instance)
           : failed('This server was not asked, because others took too long. Repeat the order for it.');
-      results.set(instance, result);
+      results[index] = { instance, ...result };
     });
-    return targets.map((instance) => ({
-      instance,
-      ...(results.get(instance) ?? failed('This server was not asked.')),
-    }));
+    return results;
   }
 
   private async giveOne(by: Actor, body: OrderBody, instance: string): Promise<Result> {
@@ -74,13 +72,12 @@ export class FleetOrders {
         await this.obey(by, body);
         return { done: true };
       }
-      const headers = { [ORDERED_BY]: by.name };
-      const reply = await this.client.request(instance, { ...routeOf(body), headers }, LIMIT_MS);
+      const reply = await this.client.request(instance, routeOf(body), LIMIT_MS, by.name);
       return reply.status === 200 ? { done: true } : failed(refusalOf(reply));
     } catch (error) {
       if (error instanceof LeafError) return failed(error.message);
       return failed(
-        `No response: ${messageOf(error)}. The server may have carried out the order. It is safe to repeat it.`,
+        `No response: ${messageOf(error)}. The server may have executed the order; repeating the order is safe.`,
       );
     }
   }
@@ -98,7 +95,7 @@ export class FleetOrders {
   }
 }
 
-function routeOf({ order, tag = '' }: OrderBody): Pick<HttpRequest, 'method' | 'path'> {
+function routeOf({ order, tag = '' }: OrderBody): PeerRequest {
   switch (order) {
     case 'drain':
       return { method: 'POST', path: '/api/server/drain' };

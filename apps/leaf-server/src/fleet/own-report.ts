@@ -4,13 +4,13 @@ import { serverInstance } from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
 import { BusRequest, type Gathered, WorkerBus } from '../cluster/worker-bus';
 import { LastFailure, type ServerFailure } from '../http/responses/last-failure';
+import { CachedRead } from '../monitor/sampling/cached-read';
 import { hundredths } from '../monitor/sampling/round-off';
 import { IssueRates, type TagRate } from '../monitor/sampling/issue-rates';
 import { AggregatedMonitor } from '../monitor/server/aggregated-monitor';
 import type { OverviewView, SnowflakeView } from '../monitor/views/views';
-import { CachedRead } from './cached-read';
 import { MOST_TAGS, MOST_TEXT } from './report-shape';
-import type { ServerReport } from './views';
+import { KEPT_MS, type ServerReport } from './views';
 
 /** What the monitor does not have. */
 interface ProcessDetails {
@@ -37,7 +37,7 @@ export class OwnReport {
     leaf: Leaf,
     @Optional() private readonly tags?: TagStore,
   ) {
-    this.report = new CachedRead(() => this.make(), clock);
+    this.report = new CachedRead(() => this.make(), KEPT_MS, clock);
     bus.serve(DETAILS, async () => ({
       tags: leaf.segments?.tagCount,
       busiest: await rates.busiest(2 * MOST_TAGS),
@@ -57,7 +57,7 @@ export class OwnReport {
       this.bus.ask(DETAILS, undefined),
     ]);
     const { instance, version, startedAt, rate, errorRate } = overview;
-    const reason = reasonOf(overview);
+    const reason = worstReason(overview);
     return {
       instance: serverInstance(instance),
       state: stateOf(overview, snowflake),
@@ -96,8 +96,8 @@ function stateOf({ ready, parts }: OverviewView, { refusal }: SnowflakeView): Se
   return isDown('segment') || refusal?.code === 'LEAF_NOT_READY' ? 'starting' : 'down';
 }
 
-/** Of the part that is worst. */
-function reasonOf({ parts }: OverviewView): string | undefined {
+/** The reason of the part with the worst status. */
+function worstReason({ parts }: OverviewView): string | undefined {
   const worst = parts.find(({ status }) => status === 'down') ?? parts.find(({ status }) => status === 'degraded');
   return worst?.reason?.slice(0, MOST_TEXT);
 }

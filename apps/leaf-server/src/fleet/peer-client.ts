@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, LeafError } from '@leaf-ids/core';
-import { HttpEndpoint, type HttpReply, type HttpRequest, isServerUrl } from '@leaf-ids/core/internal';
+import { HttpEndpoint, type HttpReply, isServerUrl } from '@leaf-ids/core/internal';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import { ClusterTokens } from '../tokens/cluster-tokens';
+import { ClusterTokens, type PeerRequest } from '../tokens/cluster-tokens';
 
 /** Servers that are asked at once. */
 export const PARALLEL = 8;
@@ -12,7 +12,7 @@ export const NO_TOKEN = 'LEAF_CLUSTER_TOKEN is not set. Set the same token on al
 
 const OPTIONS = { maxBytes: 65_536, keepAliveMs: 3000 };
 
-/** Sends requests with the cluster token to other servers, over their management ports. */
+/** Sends requests that the cluster token signs to other servers, over their management ports. */
 @Injectable()
 export class PeerClient implements OnApplicationShutdown {
   private readonly endpoints = new Map<string, HttpEndpoint>();
@@ -23,21 +23,21 @@ export class PeerClient implements OnApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether there is a cluster token to send. */
+  /** Whether there is a cluster token to sign with. */
   get isEnabled(): boolean {
-    return this.tokens.toSend !== undefined;
+    return this.tokens.canSign;
   }
 
   /**
-   * @param instance `ip:port` of a server that the registry lists: no other host receives the token
+   * @param instance `ip:port` of a server that the registry lists
+   * @param by who has ordered it
    * @throws LeafError `LEAF_CONFIG_INVALID` if nothing was sent; Error if there is no response within the time limit
    */
-  async request(instance: string, { headers, ...request }: HttpRequest, limitMs: number): Promise<HttpReply> {
+  async request(instance: string, request: PeerRequest, limitMs: number, by?: string): Promise<HttpReply> {
     const endpoint = this.endpointOf(instance);
-    const { toSend } = this.tokens;
-    if (toSend === undefined) throw new LeafError('LEAF_CONFIG_INVALID', NO_TOKEN);
-    const authorized = { ...headers, authorization: `Bearer ${toSend}` };
-    return endpoint.request({ ...request, headers: authorized }, limitMs);
+    const jwt = this.tokens.sign(instance, request, by);
+    if (jwt === undefined) throw new LeafError('LEAF_CONFIG_INVALID', NO_TOKEN);
+    return endpoint.request({ ...request, headers: { authorization: `Bearer ${jwt}` } }, limitMs);
   }
 
   /** Where the server listens for operators: all servers of a cluster have the same management port. */

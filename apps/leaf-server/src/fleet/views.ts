@@ -2,17 +2,22 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorato
 
 export const SERVER_STATES = ['ready', 'degraded', 'starting', 'down', 'draining'] as const;
 /** As one server sees another one. */
-export const PEER_STATES = ['silent', 'refused', 'unasked'] as const;
-export const ORDERS = ['drain', 'undrain', 'pause-tag', 'resume-tag'] as const;
+const PEER_STATES = ['silent', 'refused', 'unasked'] as const;
+export const CLUSTER_ORDERS = ['drain', 'undrain', 'pause-tag', 'resume-tag'] as const;
 /** Servers of one list. */
 export const MOST_SERVERS = 1000;
-export const WORKER_KINDS = ['server', 'window'] as const;
-export const WORKER_STATES = ['held', 'expired', 'released'] as const;
+/** How long the result of a read or of a round of requests is kept for all readers, in milliseconds. */
+export const KEPT_MS = 1000;
+const WORKER_KINDS = ['server', 'window'] as const;
+const WORKER_STATES = ['held', 'expired', 'released'] as const;
 
 const MILLISECONDS = { type: 'integer', example: 1_795_258_800_000 } as const;
 const INSTANCE = { description: '`ip:port` of the server in the worker registry.', example: '10.0.0.7:8080' } as const;
 const WORKER_ID = { type: 'integer', example: 1 } as const;
 const RATE = { type: 'number', example: 1250.4 } as const;
+const VERSION = { description: 'Version of the server.', example: '0.1.0' } as const;
+const STARTED_AT = { ...MILLISECONDS, description: 'Start time of the server, in Unix milliseconds.' } as const;
+const ERRORS = { ...RATE, description: 'Responses with a status of 400 or above per second.', example: 0 } as const;
 
 @ApiSchema({ name: 'ClusterRates' })
 class RatesView {
@@ -87,30 +92,8 @@ class LastErrorView {
   readonly message!: string;
 }
 
-/** `GET /api/internal/server`: what a server reports about itself, all of its processes together. */
-@ApiSchema({ name: 'ServerReport' })
-export class ServerReport {
-  @ApiProperty(INSTANCE)
-  readonly instance!: string;
-
-  @ApiProperty({ enum: SERVER_STATES })
-  readonly state!: (typeof SERVER_STATES)[number];
-
-  @ApiPropertyOptional({ description: 'Why the state is not `ready`.' })
-  readonly reason?: string;
-
-  @ApiProperty({ description: 'Version of the server.', example: '0.1.0' })
-  readonly version!: string;
-
-  @ApiProperty({ ...MILLISECONDS, description: 'Start time of the server, in Unix milliseconds.' })
-  readonly startedAt!: number;
-
-  @ApiProperty()
-  readonly idsPerSecond!: RatesView;
-
-  @ApiProperty({ ...RATE, description: 'Responses with a status of 400 or above per second.', example: 0 })
-  readonly errorsPerSecond!: number;
-
+/** What a server may report. */
+class ReportDetails {
   @ApiPropertyOptional()
   readonly snowflake?: LeaseView;
 
@@ -121,12 +104,37 @@ export class ServerReport {
   readonly lastError?: LastErrorView;
 }
 
+/** `GET /api/internal/server`: what a server reports about itself, all of its processes together. */
+@ApiSchema({ name: 'ServerReport' })
+export class ServerReport extends ReportDetails {
+  @ApiProperty(INSTANCE)
+  readonly instance!: string;
+
+  @ApiProperty({ enum: SERVER_STATES })
+  readonly state!: (typeof SERVER_STATES)[number];
+
+  @ApiPropertyOptional({ description: 'Why the state is not `ready`.' })
+  readonly reason?: string;
+
+  @ApiProperty(VERSION)
+  readonly version!: string;
+
+  @ApiProperty(STARTED_AT)
+  readonly startedAt!: number;
+
+  @ApiProperty()
+  readonly idsPerSecond!: RatesView;
+
+  @ApiProperty(ERRORS)
+  readonly errorsPerSecond!: number;
+}
+
 const STATES =
-  '`silent`: no valid response within a second. `refused`: the server does not accept the cluster token. `unasked`: there is no cluster token, or the server has not been asked yet. All other states are what the server reports.';
+  '`silent`: no valid response within 1.5 s. `refused`: the server does not accept the cluster token. `unasked`: there is no cluster token, or the server has not been asked yet. All other states are what the server reports.';
 
 /** A server as this one sees it. A server that does not report has only its address, its state and a reason. */
 @ApiSchema({ name: 'ClusterServer' })
-export class ClusterServer {
+export class ClusterServer extends ReportDetails implements Partial<Omit<ServerReport, 'state'>> {
   @ApiProperty(INSTANCE)
   readonly instance!: string;
 
@@ -151,26 +159,17 @@ export class ClusterServer {
   @ApiPropertyOptional({ ...WORKER_ID, description: 'Its worker ID, as it reports it, or else as in the registry.' })
   readonly workerId?: number;
 
-  @ApiPropertyOptional({ example: '0.1.0' })
+  @ApiPropertyOptional(VERSION)
   readonly version?: string;
 
-  @ApiPropertyOptional({ ...MILLISECONDS, description: 'Start time of the server, in Unix milliseconds.' })
+  @ApiPropertyOptional(STARTED_AT)
   readonly startedAt?: number;
 
   @ApiPropertyOptional()
   readonly idsPerSecond?: RatesView;
 
-  @ApiPropertyOptional({ ...RATE, description: 'Responses with a status of 400 or above per second.', example: 0 })
+  @ApiPropertyOptional(ERRORS)
   readonly errorsPerSecond?: number;
-
-  @ApiPropertyOptional()
-  readonly snowflake?: LeaseView;
-
-  @ApiPropertyOptional()
-  readonly tags?: TagsView;
-
-  @ApiPropertyOptional()
-  readonly lastError?: LastErrorView;
 }
 
 /** `GET /api/cluster` */
@@ -238,6 +237,10 @@ export class OrderResult {
 /** `POST /api/cluster/orders` */
 @ApiSchema({ name: 'ClusterOrderResults' })
 export class OrderAnswer {
-  @ApiProperty({ type: [OrderResult], description: 'One for each server that has the order.' })
+  @ApiProperty({
+    type: [OrderResult],
+    description:
+      'One for each server that the request names, in the same sequence; for each server of the registry if it names none.',
+  })
   readonly results!: readonly OrderResult[];
 }

@@ -2,8 +2,8 @@ import { Injectable, Optional } from '@nestjs/common';
 import { Clock, formatInstance, type StoredWorker } from '@leaf-ids/core';
 import { windowOf } from '@leaf-ids/core/internal';
 import { SnowflakeService } from '@leaf-ids/snowflake';
-import { CachedRead } from './cached-read';
-import type { ClusterWorker, ClusterWorkers } from './views';
+import { CachedRead } from '../monitor/sampling/cached-read';
+import { type ClusterWorker, type ClusterWorkers, KEPT_MS } from './views';
 
 /** The records of the worker IDs in the registry, which is read at most once a second. */
 @Injectable()
@@ -14,7 +14,7 @@ export class WorkerMap {
     private readonly clock: Clock,
     @Optional() private readonly snowflake?: SnowflakeService,
   ) {
-    this.records = snowflake && new CachedRead(() => snowflake.records(), clock);
+    this.records = snowflake && new CachedRead(() => snowflake.records(), KEPT_MS, clock);
   }
 
   /** @throws LeafError `LEAF_REGISTRY_UNREACHABLE` */

@@ -5,7 +5,6 @@ import { SingleProcess } from '../cluster/worker-bus';
 import { TimeSlice } from '../monitor/sampling/time-slice';
 import { exposition } from './exposition';
 import { ReadingPages } from './reading-pages';
-import { SharedText } from './shared-text';
 
 const SERIES = 1777;
 
@@ -52,7 +51,7 @@ describe('exposition', () => {
 describe('ReadingPages', () => {
   it('brings every line of every metric, all read at the same time', async () => {
     const readings = await readingsOf(SERIES);
-    const pages = new ReadingPages(new SingleProcess(), () => Promise.resolve(readings));
+    const pages = new ReadingPages(new SingleProcess(), () => readings);
     const { answers, missing } = await pages.gather();
     expect(missing).toEqual([]);
     const [found] = answers;
@@ -64,27 +63,5 @@ describe('ReadingPages', () => {
     const joined = [...byName.values()].map((each) => ({ ...each[0]!, values: each.flatMap(({ values }) => values) }));
     expect(await lines(joined)).toEqual(await lines(readings));
     expect(byName.get('leaf_by_tag')?.length).toBeGreaterThan(1);
-  });
-});
-
-describe('SharedText', () => {
-  it('is made once for all who ask meanwhile and for a quarter of a second, and again after a failure', async () => {
-    const clock = new FakeClock();
-    let made = 0;
-    let fails = false;
-    const make = async (): Promise<string> => {
-      await Promise.resolve();
-      if (fails) throw new Error('no');
-      return String(++made);
-    };
-    const shared = new SharedText(make, clock);
-    expect(await Promise.all([shared.get(), shared.get(), shared.get()])).toEqual(['1', '1', '1']);
-    await clock.advance(249);
-    expect(await shared.get()).toBe('1');
-    await clock.advance(1);
-    fails = true;
-    await expect(shared.get()).rejects.toThrow('no');
-    fails = false;
-    expect(await shared.get()).toBe('2');
   });
 });

@@ -10,11 +10,14 @@ export type LazyReading = Omit<MetricReading, 'values'> & {
   readonly values: Iterable<Line>;
 };
 
+/** All at once, or each when it is needed. */
+export type Readings<Reading> = Iterable<Reading> | AsyncIterable<Reading>;
+
 /** The text of these readings as prom-client writes it, in slices: with many tags it takes longer than a request may wait. */
-export async function exposition(readings: Iterable<LazyReading>, slice: TimeSlice): Promise<string> {
+export async function exposition(readings: Readings<LazyReading>, slice: TimeSlice): Promise<string> {
   const registry = new Registry();
   const texts: string[] = [];
-  for (const reading of readings) {
+  for await (const reading of readings) {
     let lines: readonly Line[] = [];
     addReading(registry, reading.name, reading, () => lines);
     const write = (): Promise<string> => registry.getSingleMetricAsString(reading.name);

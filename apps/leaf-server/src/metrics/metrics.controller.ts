@@ -16,7 +16,7 @@ export class MetricsController {
     description: 'The figures.',
     ...contentOf('text/plain', 'Exposition format 0.0.4.', 'leaf_segment_tags 1'),
   })
-  async text(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+  async text(@Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     void reply.header('content-type', this.metrics.contentType);
     return this.metrics.text();
   }

@@ -11,6 +11,7 @@ import { serverVersion } from '../config/version';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
 import { Readiness } from '../lifecycle/readiness';
+import { CachedRead } from '../monitor/sampling/cached-read';
 import { Exhaustion } from '../monitor/sampling/exhaustion';
 import { IssueRates } from '../monitor/sampling/issue-rates';
 import { TimeSlice } from '../monitor/sampling/time-slice';
@@ -18,10 +19,17 @@ import { exposition } from './exposition';
 import { merged } from './merged';
 import { ReadingPages } from './reading-pages';
 import { SERVER_METRICS } from './server-metrics';
-import { SharedText } from './shared-text';
 
 /** Gauges of prom-client that are named as counters, which tools object to; each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
+
+/** Scrapes share a text that is younger, in milliseconds. */
+const SHARED_FOR_MS = 250;
+
+/** The types of prom-client do not have this method of a metric. */
+interface Readable {
+  get(): Promise<MetricReading>;
+}
 
 /**
  * The metrics of this server in Prometheus text. They are read when a scrape asks for them, and written in slices;
@@ -31,7 +39,8 @@ const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total'
 export class Metrics {
   private readonly registry = new Registry();
   private readonly pages: ReadingPages;
-  private readonly shared: SharedText;
+  /** Bytes, because Node.js copies a string body to the heap for each response. */
+  private readonly shared: CachedRead<Buffer>;
   private readonly tags: TagSeries | undefined;
   /** Of the reading under way. */
   private figures: LeafFigures;
@@ -60,31 +69,33 @@ export class Metrics {
     }));
     addProcessMetrics(registry);
     this.pages = new ReadingPages(bus, () => this.read());
-    this.shared = new SharedText(() => this.write(), clock);
+    this.shared = new CachedRead(async () => Buffer.from(await this.write()), SHARED_FOR_MS, clock);
   }
 
   get contentType(): string {
     return this.registry.contentType;
   }
 
-  /** The metrics of all processes of the server. */
-  text(): Promise<string> {
+  /** The metrics of all processes of the server, in UTF-8. */
+  text(): Promise<Buffer> {
     return this.shared.get();
   }
 
   private async write(): Promise<string> {
-    const readings = this.bus.count === 1 ? await this.read() : merged(await this.pages.gather());
+    const readings = this.bus.count === 1 ? this.read() : merged(await this.pages.gather());
     return exposition(readings, new TimeSlice(this.clock));
   }
 
-  /** With many tags, the status and the figures of the tags take some milliseconds each. */
-  private async read(): Promise<MetricReading[]> {
+  /** In slices, one metric at a time. The figures of the tags are read at one moment. */
+  private async *read(): AsyncGenerator<MetricReading, void> {
     const slice = new TimeSlice(this.clock);
     const status = this.leaf.status();
     await slice.yieldIfOver();
     this.figures = { status, tags: this.tags?.read() };
-    await slice.yieldIfOver();
-    return this.registry.getMetricsAsJSON() as unknown as Promise<MetricReading[]>;
+    for (const metric of this.registry.getMetricsAsArray() as unknown as Readable[]) {
+      await slice.yieldIfOver();
+      yield metric.get();
+    }
   }
 }
 

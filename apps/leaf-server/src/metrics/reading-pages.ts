@@ -1,6 +1,6 @@
 import type { MetricReading } from '@leaf-ids/id/internal';
 import { BusRequest, type Gathered, type Missing, type WorkerBus } from '../cluster/worker-bus';
-import { chunksOf } from './exposition';
+import { chunksOf, type Readings } from './exposition';
 
 interface PageQuestion {
   /** The process that asks. */
@@ -25,7 +25,7 @@ export class ReadingPages {
 
   constructor(
     private readonly bus: WorkerBus,
-    private readonly read: () => Promise<MetricReading[]>,
+    private readonly read: () => Readings<MetricReading>,
   ) {
     bus.serve(READINGS, (question) => this.answer(question));
   }
@@ -55,7 +55,7 @@ export class ReadingPages {
   }
 
   private async answer({ asker, page }: PageQuestion): Promise<PageAnswer> {
-    if (page === 0) this.pages.set(asker, inPages(await this.read()));
+    if (page === 0) this.pages.set(asker, await inPages(this.read()));
     const pages = this.pages.get(asker) ?? [];
     const more = page + 1 < pages.length;
     if (!more) this.pages.delete(asker);
@@ -63,10 +63,10 @@ export class ReadingPages {
   }
 }
 
-function inPages(readings: readonly MetricReading[]): MetricReading[][] {
+async function inPages(readings: Readings<MetricReading>): Promise<MetricReading[][]> {
   const pages: MetricReading[][] = [[]];
   let room = LINES;
-  for (const reading of readings) {
+  for await (const reading of readings) {
     for (const values of reading.values.length === 0 ? [[]] : chunksOf(reading.values)) {
       if (values.length > room) {
         pages.push([]);

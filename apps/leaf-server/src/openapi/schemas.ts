@@ -1,18 +1,18 @@
 import { applyDecorators } from '@nestjs/common';
 import type { HeadersObject, SchemaObject } from '@nestjs/swagger';
 import { MAX_ID } from '@leaf-ids/core';
-import { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN } from '@leaf-ids/core/internal';
+import { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN, TAG_PATTERN, TAG_RULE } from '@leaf-ids/core/internal';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { ApiQuery } from './decorators';
 
-const TAG_RULE = '1 to 128 letters, digits, `-`, `_`, `.` or `:`.';
+const TAG_TEXT = `${TAG_RULE}.`;
 
 /** A tag that exists on a new server. */
-export const TAG = { type: 'string', pattern: TAG_PATTERN.source, description: TAG_RULE, example: FIRST_TAG } as const;
+export const TAG = { type: 'string', pattern: TAG_PATTERN.source, description: TAG_TEXT, example: FIRST_TAG } as const;
 /** A tag to create, change or delete. */
 export const ANY_TAG = { ...TAG, example: 'order' } as const;
 /** A key of snowflake IDs. */
-export const KEY = { ...ANY_TAG, description: `A label without effect on the ID. ${TAG_RULE}` } as const;
+export const KEY = { ...ANY_TAG, description: `A label without effect on the ID. ${TAG_TEXT}` } as const;
 
 /** A 63-bit decimal number as a string, because it exceeds the safe integers of JSON parsers. */
 export const ID = {

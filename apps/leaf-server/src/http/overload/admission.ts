@@ -31,7 +31,7 @@ interface Waiting {
 /**
  * Decides when a request is begun, once the router has found its route.
  *
- * - Probes, and questions of other servers: at once.
+ * - Probes and requests from other servers: at once.
  * - ID requests wait in one queue and are begun one after the other, a slice of time in each turn of the event loop, so
  *   that large ones do not delay others. If too many wait, or too long, they are refused at once: a refusal costs a
  *   fraction of a batch.

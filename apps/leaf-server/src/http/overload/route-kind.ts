@@ -6,8 +6,8 @@ export const STREAM_ROUTE = '/api/monitor/stream';
 const IDS = ['/api/segment/', '/api/snowflake/', '/decodeSnowflakeId'];
 /** Changes by processes that issue snowflake IDs themselves, not by operators. */
 const WORKERS = '/api/workers';
-/** Other servers of the cluster ask for it. If it waited for other requests, servers that ask each other would time out. */
-const PEER = '/api/internal/server';
+/** For the other servers of the cluster. If it waited for other requests, servers that request each other would time out. */
+export const PEER_ROUTE = '/api/internal/server';
 const PROBES = ['/health/', '/api/internal/time'];
 
 /**
@@ -17,7 +17,7 @@ const PROBES = ['/health/', '/api/internal/time'];
 export function routeKind(method: string, route: string | undefined): RouteKind {
   if (route === undefined || IDS.some((prefix) => route.startsWith(prefix))) return 'id';
   if (PROBES.some((prefix) => route.startsWith(prefix))) return 'probe';
-  if (route === PEER) return 'peer';
+  if (route === PEER_ROUTE) return 'peer';
   const isRead = method === 'GET' || method === 'HEAD';
   if (!isRead) return route.startsWith(WORKERS) ? 'window' : 'order';
   return route === STREAM_ROUTE ? 'endless' : 'costly';

@@ -8,7 +8,7 @@ export interface ServerFailure {
   readonly message: string;
 }
 
-/** The latest failed response of this process, refusals because of overload aside. */
+/** The latest failed response of this process, except for refusals because of overload. */
 export class LastFailure {
   latest: ServerFailure | undefined;
 
@@ -16,6 +16,6 @@ export class LastFailure {
 
   /** Keeps the error if it is a failure of the server. */
   note({ status, code, message }: LeafError): void {
-    if (status >= 500) this.latest = { at: this.clock.now(), code, message };
+    if (status >= 500 && code !== 'LEAF_OVERLOADED') this.latest = { at: this.clock.now(), code, message };
   }
 }

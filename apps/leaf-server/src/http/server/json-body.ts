@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
 
@@ -14,6 +15,10 @@ export function takeJsonBodies(fastify: FastifyInstance): void {
     else done(fault ?? new LeafError('LEAF_BODY_INVALID', 'The body is not UTF-8.'));
   };
   fastify.removeAllContentTypeParsers();
+  // Node.js has ended the stream of a request without a body before the framework waits for its end.
+  fastify.addHook('preParsing', ({ raw }, _reply, body, done) =>
+    done(null, raw.readableEnded ? Readable.from([]) : body),
+  );
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, read);
 }
 

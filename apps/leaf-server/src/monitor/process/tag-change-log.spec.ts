@@ -34,4 +34,39 @@ describe('TagBoard', () => {
     board.forgetGone(3);
     expect(board.goneAfter(1)).toEqual([]);
   });
+
+  it('tells of each tag that goes, and of each that comes, between two slices of a round', async () => {
+    const shown = new Map(Array.from({ length: 4 }, (_, index) => [`tag-${index}`, 1]));
+    let between = (_tag: string): void => undefined;
+    const board = new TagChangeLog({
+      names: () => Promise.resolve([...shown.keys()]),
+      forEach: async (tags, act) => {
+        for (const tag of tags) {
+          await Promise.resolve();
+          between(tag);
+          act(tag);
+        }
+      },
+      revisionOf: (tag) => shown.get(tag),
+      rateOf: () => 0,
+      viewOf: (tag) => (shown.has(tag) ? ({ tag } as TagView) : undefined),
+    });
+    const changed = (round: number): string[] =>
+      [...board.changesAfter(round)].flat().map((json) => (JSON.parse(json) as TagView).tag);
+    await board.update();
+    shown.delete('tag-0');
+    let steps = 0;
+    // Step 3 is in the look at the three tags that are left, step 5 in the sweep.
+    between = () => {
+      steps++;
+      if (steps === 3) shown.delete('tag-1');
+      if (steps === 5) shown.set('tag-0', 1).set('late', 1).delete('tag-2');
+    };
+    await board.update();
+    between = () => undefined;
+    await board.update();
+    expect(board.goneAfter(1).sort()).toEqual(['tag-1', 'tag-2']);
+    expect(changed(1).sort()).toEqual(['late', 'tag-0']);
+    expect(changed(0).sort()).toEqual(['late', 'tag-0', 'tag-3']);
+  });
 });

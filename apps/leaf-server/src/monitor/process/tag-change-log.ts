@@ -43,7 +43,7 @@ export class TagChangeLog {
       const tagNow = this.look(tag, round);
       if (tagNow?.round === round) changed.push(tagNow);
     });
-    this.sweep(round);
+    await this.sweep(round);
     this.latest = changed;
     this.rounds = round;
   }
@@ -99,11 +99,11 @@ export class TagChangeLog {
     return now;
   }
 
-  private sweep(round: number): void {
-    for (const [tag, { seenIn }] of this.shown) {
-      if (seenIn === round) continue;
+  private sweep(round: number): Promise<void> {
+    return this.views.forEach(this.shown.keys(), (tag) => {
+      if (this.shown.get(tag)?.seenIn === round) return;
       this.shown.delete(tag);
       this.gone.set(tag, round);
-    }
+    });
   }
 }

@@ -52,7 +52,7 @@ export class TagViews {
   }
 
   /** Calls `act` with each of `tags`, and lets requests pass after every slice. */
-  forEach(tags: readonly string[], act: (tag: string) => void): Promise<void> {
+  forEach(tags: Iterable<string>, act: (tag: string) => void): Promise<void> {
     return forEachInPages(tags, SLICE, act, this.clock);
   }
 

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
-import { forEachInPages } from '@leaf-ids/core/internal';
+import { forEachInPages, type Survey, usedOnly } from '@leaf-ids/core/internal';
 import { hundredths } from './round-off';
 
 /** Twelve intervals of five seconds: one minute. */
 const SAMPLES = 13;
 /** One more slot, because rates are read while a sample is in progress. */
 const SLOTS = SAMPLES + 1;
-
-/** Calls `visit` with each tag and the number of IDs issued since this server loaded the tag. */
-type Survey = (visit: (tag: string, issued: number) => void) => Promise<void>;
 
 /** Tags between two yields to the event loop. */
 const PAGE = 1000;
@@ -51,18 +48,8 @@ export class IssueRates {
       const samples = added(before, issued, slot);
       if (samples !== before) this.tags.set(tag, samples);
     });
-    if (used < this.tags.size) await this.forgetUnused(survey);
+    if (used < this.tags.size) this.tags = await usedOnly(this.tags, survey);
     this.count++;
-  }
-
-  /** Removes tags that are gone, or that were created again and have not issued an ID since. */
-  private async forgetUnused(survey: Survey): Promise<void> {
-    const used = new Map<string, Samples>();
-    await survey((tag, issued) => {
-      const samples = this.tags.get(tag);
-      if (issued > 0 && samples !== undefined) used.set(tag, samples);
-    });
-    this.tags = used;
   }
 
   /** IDs per second. */

@@ -59,7 +59,7 @@ export class AggregatedTags {
   }
 
   /** See {@link TagViews.forEach}. */
-  forEach(tags: readonly string[], act: (tag: string) => void): Promise<void> {
+  forEach(tags: Iterable<string>, act: (tag: string) => void): Promise<void> {
     return this.own.forEach(tags, act);
   }
 
