@@ -55,7 +55,7 @@ export const en = {
   stateStarting: 'starting',
   stateDraining: 'draining',
   stateDown: 'down',
-  stateSilent: 'no answer',
+  stateSilent: 'no valid response',
   stateRefused: 'token refused',
   stateUnasked: 'not asked',
   stateExpired: 'lease expired',
@@ -79,7 +79,6 @@ export const en = {
     'Makes the readiness probes fail, so that load balancers stop sending requests. The servers still issue IDs.',
   drainAllHint: 'If every server drains, load balancers have no server left.',
   undrainHint: 'Makes the readiness probes succeed again.',
-  typeToConfirm: (text: string) => `Type ${text} to confirm`,
   done: (order: string) => `${order}: done`,
   notDone: (order: string, reason: string) => `${order}: failed. ${reason}`,
   pauseOf: (tag: string) => `pause tag ${tag}`,
@@ -89,10 +88,10 @@ export const en = {
 
   // Worker map
   mapTitle: (count: string) => `${count} worker IDs`,
-  inUse: 'In use',
-  noneInUse: 'No worker ID is recorded yet.',
+  recorded: 'Recorded worker IDs',
+  noneRecorded: 'No worker ID is recorded yet.',
   tooManyToDraw: (count: string) =>
-    `The layout has ${count} worker IDs: too many squares. The table lists those in use.`,
+    `The layout has ${count} worker IDs: too many squares. The table lists those with a record.`,
   searchWorkers: 'Search worker IDs and holders',
   workersCount: (shown: string, all: string) => `${shown} of ${all}`,
   kindFree: 'free',
@@ -100,7 +99,6 @@ export const en = {
   kindWindow: 'worker window',
   kindExpired: 'expired',
   kindReleased: 'released',
-  freeHint: 'never held, or without a record',
   holder: 'holder',
   kind: 'state',
   until: 'until',

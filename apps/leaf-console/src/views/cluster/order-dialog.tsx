@@ -6,7 +6,7 @@ import type { ClusterServer, OrderBody } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 import { ActForm } from '../../ui/act-form';
 import { Choice, Field } from '../../ui/field';
-import type { ShownResult } from './server-order';
+import type { ShownResult } from './server-sorting';
 
 /** Suggestions for tag names. */
 const SUGGESTED_TAGS = 200;
@@ -21,7 +21,7 @@ interface OrderDialogProps {
 
 /** Runs an order on one server or on all. Draining asks for a confirmation. */
 export function OrderDialog(props: OrderDialogProps): JSX.Element {
-  const { admin, format } = useConsole();
+  const { t, admin, format } = useConsole();
   const { tags } = useMonitor();
   const c = useClusterMessages();
   const [order, setOrder] = useState<OrderBody['order']>('pause-tag');
@@ -76,7 +76,7 @@ export function OrderDialog(props: OrderDialogProps): JSX.Element {
       )}
       <p class="hint">{hintOf(c, order)}</p>
       {order === 'drain' && target === '' && <p class="note note-degraded">{c.drainAllHint}</p>}
-      {confirm !== undefined && <Field label={c.typeToConfirm(confirm)} value={typed} onValue={setTyped} required />}
+      {confirm !== undefined && <Field label={t.typeToConfirm(confirm)} value={typed} onValue={setTyped} required />}
     </ActForm>
   );
 }

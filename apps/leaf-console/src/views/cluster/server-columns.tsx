@@ -9,7 +9,7 @@ import { StatusDot } from '../../ui/status-dot';
 import type { Column } from '../../ui/virtual-table';
 import type { ShownServer } from './expired-servers';
 import { capacityFor, isUnanswered, totalRate } from './server-rates';
-import type { ServerColumn, ServerRow, ShownResult } from './server-order';
+import type { ServerColumn, ServerRow, ShownResult } from './server-sorting';
 
 const DOTS: Readonly<Record<ShownServer['state'], PartStatus>> = {
   ready: 'up',
@@ -26,7 +26,7 @@ const DOTS: Readonly<Record<ShownServer['state'], PartStatus>> = {
 /** Tags named below the count. */
 const NAMED_TAGS = 2;
 
-export function stateWords(c: ClusterMessages): Readonly<Record<ShownServer['state'], string>> {
+function stateWords(c: ClusterMessages): Readonly<Record<ShownServer['state'], string>> {
   return {
     ready: c.stateReady,
     degraded: c.stateDegraded,

@@ -9,7 +9,13 @@ import type { ShownServer } from './expired-servers';
 import { OrderDialog } from './order-dialog';
 import { useServerColumns } from './server-columns';
 import type { ServerRates } from './server-rates';
-import { selectServers, type ServerColumn, type ServerRow, type ShownResult, type ShownServers } from './server-order';
+import {
+  selectServers,
+  type ServerColumn,
+  type ServerRow,
+  type ShownResult,
+  type ShownServers,
+} from './server-sorting';
 import { SummaryTiles } from './summary-tiles';
 
 const ROW_HEIGHT = 60;

@@ -1,8 +1,8 @@
 import type { ClusterServer } from '../../monitor/views';
 import { databasesOf } from './databases';
 import { expiredServers } from './expired-servers';
-import { selectServers, type ServerRow } from './server-order';
 import { ServerRates, sumOfRates } from './server-rates';
+import { selectServers, type ServerRow } from './server-sorting';
 
 function server(instance: string, more: Partial<ClusterServer> = {}): ClusterServer {
   return { instance, self: false, state: 'ready', ...more };

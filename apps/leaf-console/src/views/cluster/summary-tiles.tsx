@@ -4,7 +4,7 @@ import { useConsole } from '../../state/context';
 import { SparkLine } from '../../ui/spark-line';
 import type { ShownServer } from './expired-servers';
 import { capacityFor, isUnanswered, sumOfRates, totalRate } from './server-rates';
-import type { ServerRow } from './server-order';
+import type { ServerRow } from './server-sorting';
 
 /** The sums over all servers, and what differs between them. */
 export function SummaryTiles({ rows }: { readonly rows: readonly ServerRow[] }): JSX.Element {

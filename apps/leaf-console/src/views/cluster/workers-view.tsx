@@ -115,10 +115,10 @@ function WorkersTable({ answer: { workers, now } }: { readonly answer: ClusterWo
   const words = useKindWords();
   const [search, setSearch] = useState('');
   const [sorting, setSorting] = useState<Sorting<WorkerColumn>>({ by: 'workerId', descending: false });
-  if (workers.length === 0) return <EmptyState icon="snowflake" title={c.noneInUse} />;
+  if (workers.length === 0) return <EmptyState icon="snowflake" title={c.noneRecorded} />;
   const items = selectWorkers(workers, search, sorting);
   return (
-    <section class="map-table" aria-label={c.inUse}>
+    <section class="map-table" aria-label={c.recorded}>
       <div class="toolbar">
         <Field class="search" label={c.searchWorkers} type="search" value={search} onValue={setSearch} />
         <p class="count" role="status">
@@ -126,7 +126,7 @@ function WorkersTable({ answer: { workers, now } }: { readonly answer: ClusterWo
         </p>
       </div>
       <VirtualTable<ClusterWorker, WorkerColumn>
-        label={c.inUse}
+        label={c.recorded}
         class="workers-table"
         items={items}
         keyOf={({ workerId }) => String(workerId)}

@@ -44,7 +44,7 @@ it('steps to what happens next', async () => {
   expect(moments.length).toBeGreaterThan(5);
 });
 
-it('lets anybody interfere: no ID repeats in free play', async () => {
+it('issues no duplicate in free play, whatever the user does', async () => {
   const film = new Film(undefined);
   const faults = ['pause', 'cut', 'crash', 'stop'] as const;
   const act = (action: Action): Promise<void> => film.run(({ world }) => world.act(action));

@@ -45,8 +45,6 @@ export function Timeline({ t, world, endMs }: TimelineProps): JSX.Element {
   const isShown = (ms: number): boolean => ms >= from && ms <= to;
   const twice = world.duplicates.filter(({ timestamp }) => isShown(timestamp));
   const [first, last] = [twice[0], twice.at(-1)];
-  const everyMs = width < 600 ? 5000 : 2000;
-  const ticks = Array.from({ length: Math.floor(to / everyMs) + 1 }, (_, index) => index * everyMs).filter(isShown);
   return (
     <div ref={frame} class="learn-timeline">
       <svg width={width} height={height + AXIS} role="img" aria-label={summaryOf(world, t)}>
@@ -56,14 +54,7 @@ export function Timeline({ t, world, endMs }: TimelineProps): JSX.Element {
             <rect class="learn-hatch-line" width="2" height="6" />
           </pattern>
         </defs>
-        {ticks.map((ms) => (
-          <g key={ms} class="learn-tick">
-            <line x1={x(ms)} x2={x(ms)} y1={0} y2={height + 4} />
-            <text x={x(ms)} y={height + 16} text-anchor={ms === 0 ? 'start' : 'middle'}>
-              {ms / 1000}
-            </text>
-          </g>
-        ))}
+        <Ticks {...{ x, isShown, to, width, height }} />
         <text class="learn-axis" x={width - SIDE} y={height + 32} text-anchor="end">
           {t.axis}
         </text>
@@ -75,22 +66,9 @@ export function Timeline({ t, world, endMs }: TimelineProps): JSX.Element {
             {t.registry}
           </text>
         )}
-        {records.map(({ workerId, y }) => {
-          const record = world.workers.records.get(workerId)?.record;
-          const ceiling = (record?.ceiling ?? START) - START;
-          const holder = record?.leaseId ?? '';
-          const until = `${seconds(ceiling)}${ceiling > to ? ` (${t.beyond})` : ''}`;
-          const text = record?.free ? t.released(String(workerId), until) : t.record(String(workerId), holder, until);
-          return (
-            <g key={workerId} class="learn-record">
-              <rect x={x(from)} y={y} width={x(ceiling) - x(from)} height={15} />
-              <line x1={x(ceiling)} x2={x(ceiling)} y1={y - 2} y2={y + 17} />
-              <text x={SIDE + 6} y={y + 11.5}>
-                {text}
-              </text>
-            </g>
-          );
-        })}
+        {records.map(({ workerId, y }) => (
+          <RecordRow key={workerId} {...{ t, world, workerId, y, x, to }} />
+        ))}
         {twice.map((second) => (
           <Twice key={String(second.id)} {...{ second, x, rowOf }} />
         ))}
@@ -106,6 +84,32 @@ export function Timeline({ t, world, endMs }: TimelineProps): JSX.Element {
       </svg>
       <Legend t={t} />
     </div>
+  );
+}
+
+interface TicksProps {
+  readonly x: Scale;
+  readonly isShown: (ms: number) => boolean;
+  /** The end of the axis, in milliseconds. */
+  readonly to: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+function Ticks({ x, isShown, to, width, height }: TicksProps): JSX.Element {
+  const everyMs = width < 600 ? 5000 : 2000;
+  const ticks = Array.from({ length: Math.floor(to / everyMs) + 1 }, (_, index) => index * everyMs).filter(isShown);
+  return (
+    <>
+      {ticks.map((ms) => (
+        <g key={ms} class="learn-tick">
+          <line x1={x(ms)} x2={x(ms)} y1={0} y2={height + 4} />
+          <text x={x(ms)} y={height + 16} text-anchor={ms === 0 ? 'start' : 'middle'}>
+            {ms / 1000}
+          </text>
+        </g>
+      ))}
+    </>
   );
 }
 
@@ -169,6 +173,34 @@ function WindowView({ window: { from, ceiling, held }, y, x, clock }: WindowProp
       <rect class="learn-used" x={x(from)} y={y - 10} width={x(used) - x(from)} height={20} />
       <rect class="learn-left" x={x(used)} y={y - 10} width={x(ceiling) - x(used)} height={20} />
       <line x1={x(ceiling)} x2={x(ceiling)} y1={y - 11} y2={y + 11} />
+    </g>
+  );
+}
+
+interface RecordProps {
+  readonly t: LearnTexts;
+  readonly world: FilmWorld;
+  readonly workerId: number;
+  readonly y: number;
+  readonly x: Scale;
+  /** The end of the axis, in milliseconds. */
+  readonly to: number;
+}
+
+/** What the registry records of a worker ID: the bar ends at the ceiling. */
+function RecordRow({ t, world, workerId, y, x, to }: RecordProps): JSX.Element {
+  const record = world.workers.records.get(workerId)?.record;
+  const ceiling = (record?.ceiling ?? START) - START;
+  const holder = record?.leaseId ?? '';
+  const until = `${seconds(ceiling)}${ceiling > to ? ` (${t.beyond})` : ''}`;
+  const text = record?.free ? t.released(String(workerId), until) : t.record(String(workerId), holder, until);
+  return (
+    <g class="learn-record">
+      <rect x={SIDE} y={y} width={x(ceiling) - SIDE} height={15} />
+      <line x1={x(ceiling)} x2={x(ceiling)} y1={y - 2} y2={y + 17} />
+      <text x={SIDE + 6} y={y + 11.5}>
+        {text}
+      </text>
     </g>
   );
 }

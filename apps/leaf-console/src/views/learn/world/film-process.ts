@@ -116,7 +116,8 @@ export class FilmProcess implements Owner {
 
   private report(): void {
     void this.lease.report.run();
-    // Every server has the turn each time: no scene waits until it is overdue.
+    // A negative interval makes every turn overdue, so that each server maintains the registry at each report and no
+    // scene waits for it.
     void this.registry.maintain(-LEASE.horizonMs).catch(() => undefined);
   }
 

@@ -94,20 +94,8 @@ export class FilmClock extends Clock {
     return this.time.now;
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal?.aborted) {
-        resolve();
-        return;
-      }
-      const wake = (): void => {
-        cancel();
-        signal?.removeEventListener('abort', wake);
-        resolve();
-      };
-      const cancel = this.time.at(this.time.now + ms, this.owner, wake);
-      signal?.addEventListener('abort', wake);
-    });
+  after(ms: number, act: () => void): () => void {
+    return this.time.at(this.time.now + ms, this.owner, act);
   }
 
   pause(): void {

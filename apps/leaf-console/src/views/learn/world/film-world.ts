@@ -13,10 +13,10 @@ export interface WorldSetup {
   readonly workers?: number;
 }
 
-export type ServerAction = 'start' | 'stop' | 'crash' | 'pause' | 'resume' | 'cut' | 'connect';
+type ServerAction = 'start' | 'stop' | 'crash' | 'pause' | 'resume' | 'cut' | 'connect';
 
 /** `stop-replication`: a replica receives no more writes. `fail-over`: to that replica. */
-export type RegistryAction = 'empty' | 'stop-replication' | 'fail-over';
+type RegistryAction = 'empty' | 'stop-replication' | 'fail-over';
 
 export type Action =
   | { readonly do: ServerAction; readonly server: string }
