@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { join } from 'node:path';
 import { arrangeCores, type Cores } from './http/cores';
 import { describeFixedRates, summarizeFixedRates } from './http/fixed-rate-report';
 import { httpFaults, httpFigures, httpTargets } from './http/http-targets';
@@ -10,9 +8,12 @@ import { measureRound, type Round } from './http/round';
 import type { Route } from './http/route';
 import { describeRoutes, summarizeKnown, summarizeRoutes } from './http/route-report';
 import { describeGaps, measureGaps } from './http/machine-gaps';
+import { describeRestart, measureRestart } from './http/restart';
 import { Sandbox } from './http/sandbox';
 import { measureStartUps } from './http/server-figures';
+import { readServerOptions } from './http/server-options';
 import type { ServerOptions } from './http/server-process';
+import { type SetUp, startSetUp } from './http/set-up';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { packageVersion } from './report/package-version';
 import { writeResults } from './report/results-file';
@@ -20,7 +21,6 @@ import { summarize, type Summary } from './report/summary';
 import { decimals, whole } from './report/table';
 import { describeTargets } from './report/targets';
 
-const BUILT_SERVER = 'dist/apps/leaf-server/src/main.js';
 const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
 const TAG = 'leaf-segment-test';
 const BATCH = 100;
@@ -33,17 +33,20 @@ const PROCESS_CALLS = [
   { name: 'one ID', path: SNOWFLAKE_PATH, ids: 1 },
   { name: 'batch of 1000', path: `/api/segment/batch/${TAG}?size=1000`, ids: 1000 },
 ];
-const FULL = { rounds: 7, seconds: 4, warmUpSeconds: 2, fixedRateSeconds: 5, calls: 3, starts: 5 };
-const QUICK = { rounds: 3, seconds: 1, warmUpSeconds: 1, fixedRateSeconds: 2, calls: 3, starts: 2 };
+const FULL = { rounds: 7, seconds: 4, warmUpSeconds: 2, fixedRateSeconds: 5, calls: 3, starts: 5, processRounds: 7 };
+const QUICK = { rounds: 3, seconds: 1, warmUpSeconds: 1, fixedRateSeconds: 3, calls: 3, starts: 2, processRounds: 2 };
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, server: { type: 'string', default: BUILT_SERVER } },
-  });
-  const plan = values.quick ? QUICK : FULL;
-  const main = resolve(values.server);
-  if (!existsSync(main)) throw new Error(`Missing ${main}. Run "npm run build" first.`);
+  const { quick, server } = readServerOptions();
+  const setUp = await startSetUp();
+  try {
+    await measure(setUp, server, quick ? QUICK : FULL);
+  } finally {
+    await setUp.stop();
+  }
+}
 
+async function measure(setUp: SetUp, main: string, plan: typeof FULL): Promise<void> {
   const environment = readEnvironment();
   const sandbox = new Sandbox();
   const cores = arrangeCores();
@@ -51,14 +54,15 @@ async function main(): Promise<void> {
   console.log(describeEnvironment(environment));
   const where = cores.pinned ? 'servers on core 0, generator on core 1' : 'servers and generator share all cores';
   console.log(
-    `${generator.name}, fastify ${packageVersion('fastify')}, ${CONNECTIONS} keep-alive connections, no pipelining; ${where}`,
+    `${setUp.name}; ${generator.name}, fastify ${packageVersion('fastify')}, ${CONNECTIONS} keep-alive connections, no pipelining; ${where}`,
   );
 
-  const leaf: ServerOptions = { command: cores.server([process.execPath, main]), readyPath: '/health/ready' };
+  const command = [process.execPath, main];
+  const leaf: ServerOptions = { command: cores.server(command), readyPath: '/health/ready', env: setUp.env };
   const routes = routesOf(cores, leaf);
   console.error('start-up …');
   // Not pinned to one core: V8 compiles and collects garbage on other threads, as in production.
-  const startMs = await measureStartUps(sandbox, [process.execPath, main], SNOWFLAKE_PATH, plan.starts);
+  const startMs = await measureStartUps(sandbox, command, SNOWFLAKE_PATH, plan.starts);
   const gaps = await measureGaps(sandbox, cores);
   const rounds: Round[] = [];
   for (let round = 0; round < plan.rounds; round++) {
@@ -66,7 +70,12 @@ async function main(): Promise<void> {
     const subject = { server: leaf, call: RANGE_CALL };
     rounds.push(await measureRound({ sandbox, cores, generator }, routes, subject, plan, round % routes.length));
   }
-  const processes = hasProcesses(main) ? await measureProcesses(sandbox, main, PROCESS_CALLS, plan) : undefined;
+  const free: ServerOptions = { ...leaf, command };
+  const processes = hasProcesses(main)
+    ? await measureProcesses(sandbox, free, PROCESS_CALLS, { ...plan, rounds: plan.processRounds })
+    : undefined;
+  const isRestarted = processes !== undefined && setUp.production;
+  const restart = isRestarted ? await measureRestart(sandbox, free, SNOWFLAKE_PATH) : undefined;
 
   const reports = summarizeRoutes(routes, rounds);
   const fixedRates = summarizeFixedRates(rounds.map(({ fixedRateLoads }) => fixedRateLoads));
@@ -79,14 +88,26 @@ async function main(): Promise<void> {
   console.log(describeGaps(gaps));
   console.log(`\nnothing pinned; ${generator.name}, one thread:`);
   console.log(processes === undefined ? 'This server does not support LEAF_PROCESSES.' : describeProcesses(processes));
+  if (restart !== undefined) console.log(describeRestart(restart));
   const calls = plan.rounds * plan.calls;
   console.log(`\nrange of ${whole(RANGE)} IDs, one call: ${milliseconds(rangeMs, 2)} (${calls} calls)`);
-  console.log(`start to first ID over HTTP: ${milliseconds(startMs, 0)} (${plan.starts} starts, empty data folder)`);
+  console.log(
+    `start to first ID over HTTP: ${milliseconds(startMs, 0)} (${plan.starts} starts, defaults, empty data folder)`,
+  );
   console.log(`resident memory: ${mebibytes(idleMiB)} idle after startup, ${mebibytes(loadedMiB)} after the load`);
-  const outcome = { routes: reports, fixedRates, processes, startMs, memory: { idleMiB, loadedMiB } };
+  const { name, production } = setUp;
+  const outcome = {
+    routes: reports,
+    fixedRates,
+    processes,
+    restart,
+    production,
+    startMs,
+    memory: { idleMiB, loadedMiB },
+  };
   const targets = httpTargets(outcome);
   console.log(`\n${describeTargets(targets)}`);
-  const setting = { generator: generator.name, connections: CONNECTIONS, pinned: cores.pinned, plan };
+  const setting = { setUp: name, generator: generator.name, connections: CONNECTIONS, pinned: cores.pinned, plan };
   const results = { environment, targets, figures: httpFigures(outcome), setting, ...outcome, rangeMs, gaps, rounds };
   console.log(`Written to ${writeResults('http', results)}`);
   for (const fault of httpFaults(outcome)) {

@@ -11,8 +11,8 @@ import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 
 const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
-const FULL = { rounds: 5, tags: [20_000, 100_000], used: 10_000, connections: [2000, 10_000] };
-const QUICK = { rounds: 1, tags: [10_000, 50_000], used: 5000, connections: [1000, 5000] };
+const FULL = { rounds: 3, tags: [20_000, 100_000], used: 100_000, connections: [2000, 10_000] };
+const QUICK = { rounds: 1, tags: [10_000, 50_000], used: 50_000, connections: [1000, 5000] };
 
 async function main(): Promise<void> {
   const { quick, server } = readServerOptions();
@@ -40,8 +40,8 @@ async function main(): Promise<void> {
       starts.push(await measureStarts(subject, 3, {}, { rest: true }));
       zookeeper.push(...(await measureStarts(subject, 1, zk, { idPath: SNOWFLAKE_PATH })));
       mysql.push(...(await measureStarts(subject, 1, sql)));
-      const few = await measureTags(subject, plan.tags[0]!, plan.used);
-      tags.push([few, await measureTags(subject, plan.tags[1]!, 0)]);
+      const few = await measureTags(subject, plan.tags[0]!, 0);
+      tags.push([few, await measureTags(subject, plan.tags[1]!, plan.used)]);
       connections.push(await measureConnections(subject, sandbox, plan.connections));
     }
   } finally {

@@ -10,7 +10,7 @@ import { measureTicks, type Ticks } from './ticks/ticks';
 
 const FULL = { rounds: 3, tags: 100_000, used: 10_000, seconds: 4 };
 const QUICK = { rounds: 1, tags: 50_000, used: 2000, seconds: 2 };
-const TARGET_MS = 10;
+const TARGET_MS = 5;
 
 async function main(): Promise<void> {
   const { quick, server } = readServerOptions();

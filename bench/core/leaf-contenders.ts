@@ -10,7 +10,9 @@ import { CHUNK, type Contender } from './contender';
 import { MemorySegmentStore } from './memory-segment-store';
 
 const TAG = 'order';
-export const SEGMENT_STEP = 1_000_000;
+/** A power of 2. */
+const TAGS_IN_TURN = ['order', 'invoice', 'payment', 'shipment'];
+const SEGMENT_STEP = 1_000_000;
 
 /** A healthy lease. */
 function openWindow(workerId: number): IssueWindow {
@@ -24,12 +26,12 @@ function snowflakeGenerator(workerId: number): SnowflakeGenerator {
   return new SnowflakeGenerator(defaultLayout(), openWindow(workerId), new SystemClock(), systemRandom, options);
 }
 
-function segmentGenerator(): SegmentIdGenerator {
+function segmentGenerator(tags: readonly string[] = [TAG]): SegmentIdGenerator {
   const fail = (error: unknown): never => {
     throw error;
   };
   return new SegmentIdGenerator(
-    new MemorySegmentStore(TAG, SEGMENT_STEP),
+    new MemorySegmentStore(tags, SEGMENT_STEP),
     new SystemClock(),
     systemRandom,
     { prefetchRatio: 0.1, waitMs: 1000, durationMs: 900_000, maxStep: SEGMENT_STEP },
@@ -126,6 +128,47 @@ function segmentNumber(): Contender {
   };
 }
 
+function segmentTurns(): Contender {
+  const generator = segmentGenerator(TAGS_IN_TURN);
+  const last = TAGS_IN_TURN.length - 1;
+  return {
+    name: `Leaf segment, ${TAGS_IN_TURN.length} tags in turn, tryNext`,
+    group: 'leaf-segment',
+    product: 'bigint',
+    chunk: CHUNK,
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) {
+        const tag = TAGS_IN_TURN[i & last]!;
+        const id = generator.tryNext(tag);
+        if (id === undefined) return waitForOne(generator, ids, i, tag);
+        ids[i] = id;
+      }
+      return to;
+    },
+  };
+}
+
+function segmentNumberTurns(): Contender {
+  const generator = segmentGenerator(TAGS_IN_TURN);
+  const last = TAGS_IN_TURN.length - 1;
+  return {
+    name: `Leaf segment, ${TAGS_IN_TURN.length} tags in turn, tryNextNumber`,
+    group: 'leaf-segment',
+    product: 'number',
+    chunk: CHUNK,
+    key: (id) => BigInt(id as number),
+    fill(ids, from, to) {
+      for (let i = from; i < to; i++) {
+        const tag = TAGS_IN_TURN[i & last]!;
+        const id = generator.tryNextNumber(tag);
+        if (id === undefined) return waitForNumber(generator, ids, i, tag);
+        ids[i] = id;
+      }
+      return to;
+    },
+  };
+}
+
 function segmentRanges(): Contender {
   const generator = segmentGenerator();
   const size = 10;
@@ -179,13 +222,13 @@ function segmentString(): Contender {
   };
 }
 
-async function waitForOne(generator: SegmentIdGenerator, ids: unknown[], index: number): Promise<number> {
-  ids[index] = await generator.next(TAG);
+async function waitForOne(generator: SegmentIdGenerator, ids: unknown[], index: number, tag = TAG): Promise<number> {
+  ids[index] = await generator.next(tag);
   return index + 1;
 }
 
-async function waitForNumber(generator: SegmentIdGenerator, ids: unknown[], index: number): Promise<number> {
-  ids[index] = Number(await generator.next(TAG));
+async function waitForNumber(generator: SegmentIdGenerator, ids: unknown[], index: number, tag = TAG): Promise<number> {
+  ids[index] = Number(await generator.next(tag));
   return index + 1;
 }
 
@@ -208,7 +251,7 @@ export function leafContenders(): Contender[] {
   const hasNumbers = 'tryNextNumber' in SegmentIdGenerator.prototype;
   return [
     ...[snowflakeBigint(), snowflakeString(), snowflakeBatches()],
-    ...(hasNumbers ? [segmentNumber()] : []),
-    ...[segmentSync(), segmentString(), segmentAsync(), segmentRanges(), segmentBatches()],
+    ...(hasNumbers ? [segmentNumber(), segmentNumberTurns()] : []),
+    ...[segmentSync(), segmentTurns(), segmentString(), segmentAsync(), segmentRanges(), segmentBatches()],
   ];
 }

@@ -1,24 +1,27 @@
 import { PLAIN_TAG, SegmentStore, type Allocation, type IdRange, type TagEntry } from '@leaf-ids/core';
 import { turn } from './contender';
 
-/** A store with one tag in memory. It always responds asynchronously, as a real store does. */
+/**
+ * A store with tags in memory. One counter gives the IDs of all tags, so that they are distinct. It always responds
+ * asynchronously, as a real store does.
+ */
 export class MemorySegmentStore extends SegmentStore {
   readonly description = 'memory';
   private maxId = 1n;
 
   constructor(
-    private readonly tag: string,
+    private readonly tags: readonly string[],
     private readonly step: number,
   ) {
     super();
   }
 
   listTags(): Promise<TagEntry[]> {
-    return Promise.resolve([{ tag: this.tag, kind: PLAIN_TAG }]);
+    return Promise.resolve(this.tags.map((tag) => ({ tag, kind: PLAIN_TAG })));
   }
 
   findTag(tag: string): Promise<TagEntry | undefined> {
-    return Promise.resolve(tag === this.tag ? { tag, kind: PLAIN_TAG } : undefined);
+    return Promise.resolve(this.tags.includes(tag) ? { tag, kind: PLAIN_TAG } : undefined);
   }
 
   async allocate(_tag: string, size = this.step): Promise<Allocation> {

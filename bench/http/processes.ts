@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ratios, summarize, type Summary } from '../report/summary';
 import { decimals, formatTable, percent, whole } from '../report/table';
 import { shareCores } from './cores';
 import { chooseGenerator, type LoadGenerator } from './load-generator';
 import { cpuSecondsOfEnded } from './processor-time';
-import { loadOf, SETTLE_MS } from './round';
+import { loadOf } from './round';
 import type { Route } from './route';
 import { summarizeKnown } from './route-report';
 import type { Sandbox } from './sandbox';
-import { ServerProcess } from './server-process';
+import { type ServerOptions, ServerProcess } from './server-process';
 
-const COUNTS = [1, 2] as const;
+const COUNTS = [1, 2, 4] as const;
 
 interface ProcessLoad {
   readonly rate: number;
@@ -35,6 +34,8 @@ export interface ProcessReport {
   readonly rate: Summary;
   /** Ratio to one process in the same round. */
   readonly ratio: Summary;
+  /** The same of the requests per second of CPU time, that of the supervisor included. */
+  readonly cpuRatio: Summary | undefined;
 }
 
 /** Whether the built server supports several processes. */
@@ -42,10 +43,10 @@ export function hasProcesses(main: string): boolean {
   return readFileSync(join(dirname(main), 'config/variables.js'), 'utf8').includes('LEAF_PROCESSES');
 }
 
-/** Measures one server with one process and one with two, alternately and without pinning. */
+/** Measures servers of one, two and four processes in turn, without pinning. */
 export async function measureProcesses(
   sandbox: Sandbox,
-  main: string,
+  leaf: ServerOptions,
   calls: readonly ProcessCall[],
   plan: { readonly rounds: number; readonly seconds: number; readonly warmUpSeconds: number },
 ): Promise<ProcessReport[]> {
@@ -55,40 +56,46 @@ export async function measureProcesses(
     console.error(`processes, round ${round + 1} of ${plan.rounds} …`);
     const turns = COUNTS.map((count, index) => ({ count, index }));
     for (const { count, index } of round % 2 === 0 ? turns : turns.reverse()) {
-      rounds[index]!.push(await measureOne(sandbox, generator, main, calls, count, plan));
+      rounds[index]!.push(await measureOne(sandbox, generator, leaf, calls, count, plan));
     }
   }
   return calls.flatMap(({ name }, call) => {
     const loadsOf = (index: number): ProcessLoad[] => rounds[index]!.map((loads) => loads[call]!);
-    const single = loadsOf(0).map(({ rate }) => rate);
+    const single = loadsOf(0);
     return COUNTS.map((processes, index) => {
       const loads = loadsOf(index);
-      const rates = loads.map(({ rate }) => rate);
-      return { call: name, processes, loads, rate: summarize(rates), ratio: summarize(ratios(rates, single)) };
+      const ratioOf = (of: (load: ProcessLoad) => number): number[] => ratios(loads.map(of), single.map(of));
+      return {
+        ...{ call: name, processes, loads },
+        rate: summarize(loads.map(rateOf)),
+        ratio: summarize(ratioOf(rateOf)),
+        cpuRatio: summarizeKnown(ratioOf(ratePerCpu)),
+      };
     });
   });
+}
+
+/** The same server with several processes. */
+export function ofProcesses({ env, ...options }: ServerOptions, processes: number): ServerOptions {
+  return { ...options, env: { ...env, LEAF_PROCESSES: String(processes) } };
 }
 
 /** Measures each call on one server. */
 async function measureOne(
   sandbox: Sandbox,
   generator: LoadGenerator,
-  main: string,
+  leaf: ServerOptions,
   calls: readonly ProcessCall[],
   processes: number,
   plan: { readonly seconds: number; readonly warmUpSeconds: number },
 ): Promise<ProcessLoad[]> {
-  const options = {
-    command: [process.execPath, main],
-    readyPath: '/health/ready',
-    env: { LEAF_PROCESSES: String(processes) },
-  };
+  const options = ofProcesses(leaf, processes);
   const server = await ServerProcess.start(sandbox, options);
-  await sleep(SETTLE_MS);
   const measured: ProcessLoad[] = [];
   for (const call of calls) {
     const route: Route = { ...call, server: options };
-    await loadOf(route, server, generator, plan.warmUpSeconds);
+    // Each process compiles the code for itself.
+    await loadOf(route, server, generator, plan.warmUpSeconds * processes);
     const before = cpuSecondsOfEnded();
     const { rate, serverCpu, seconds } = await loadOf(route, server, generator, plan.seconds);
     const after = cpuSecondsOfEnded();
@@ -107,20 +114,32 @@ export function describeProcesses(reports: readonly ProcessReport[]): string {
     'min..max',
     'of one',
     'min..max',
+    'per CPU s, of one',
+    'min..max',
     'server: cores',
     'generator: cores',
   ];
-  const rows = reports.map(({ call, processes, loads, rate, ratio }) => [
+  const rows = reports.map(({ call, processes, loads, rate, ratio, cpuRatio }) => [
     call,
     String(processes),
     whole(rate.median),
     `${whole(rate.min)}..${whole(rate.max)}`,
     decimals(ratio.median, 2),
     `${decimals(ratio.min, 2)}..${decimals(ratio.max, 2)}`,
+    cpuRatio === undefined ? '' : decimals(cpuRatio.median, 2),
+    cpuRatio === undefined ? '' : `${decimals(cpuRatio.min, 2)}..${decimals(cpuRatio.max, 2)}`,
     share(loads.map(({ serverCpu }) => serverCpu)),
     share(loads.map(({ generatorCpu }) => generatorCpu)),
   ]);
   return formatTable(header, rows);
+}
+
+function rateOf({ rate }: ProcessLoad): number {
+  return rate;
+}
+
+function ratePerCpu({ rate, serverCpu = NaN }: ProcessLoad): number {
+  return rate / serverCpu;
 }
 
 function share(values: readonly (number | undefined)[]): string {

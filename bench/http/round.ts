@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FixedRateLoad, generatorLimit, measureAtFixedRate } from './fixed-rate';
+import { type FixedRateLoad, fixedRatesOf, generatorLimit, measureAtFixedRate } from './fixed-rate';
 import type { Load, LoadGenerator } from './load-generator';
 import { awaitIds } from './request';
 import type { Rig, Route } from './route';
@@ -30,7 +30,7 @@ export interface Subject {
 export interface Round {
   /** In the order of the routes. */
   readonly loads: readonly RouteLoad[];
-  /** In the order of the routes that have one. */
+  /** By rate, and then in the order of the routes. */
   readonly fixedRateLoads: readonly FixedRateLoad[];
   /** Resident memory of the subject, in MiB. */
   readonly idleMiB: number | undefined;
@@ -69,14 +69,15 @@ export async function measureRound(
   for (const route of order) {
     loads.set(route, await loadOf(route, serverOf(route.server), rig.generator, plan.seconds));
   }
-  const fixedRateLoads = new Map<Route, FixedRateLoad>();
-  const steady = order.filter(({ atFixedRate = false }) => atFixedRate);
-  const limit = steady.length === 0 ? 0 : await generatorLimit(rig, routes[0]!, serverOf(routes[0]!.server));
-  for (const route of steady) {
-    const { rate } = loads.get(route)!;
-    const load = await measureAtFixedRate(rig, route, serverOf(route.server), rate, limit, plan.fixedRateSeconds);
-    fixedRateLoads.set(route, load);
-  }
+  const fixedRateLoads: FixedRateLoad[] = [];
+  const rates = fixedRatesOf(routes);
+  const limit = rates.length === 0 ? 0 : await generatorLimit(rig, routes[0]!, serverOf(routes[0]!.server));
+  const parts = {
+    serverOf: ({ server }: Route) => serverOf(server),
+    peakOf: (route: Route) => loads.get(route)!.rate,
+  };
+  const steady = { limit, seconds: plan.fixedRateSeconds, reversed: first % 2 === 1 };
+  for (const rate of rates) fixedRateLoads.push(...(await measureAtFixedRate(rig, rate, parts, steady)));
 
   await sleep(SETTLE_MS);
   const loadedMiB = serverOf(subject.server).residentMiB();
@@ -84,7 +85,7 @@ export async function measureRound(
   for (const server of servers.values()) await server.stop();
   return {
     loads: routes.map((route) => loads.get(route)!),
-    fixedRateLoads: routes.flatMap((route) => fixedRateLoads.get(route) ?? []),
+    fixedRateLoads,
     idleMiB,
     loadedMiB,
     callMs,

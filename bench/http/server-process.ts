@@ -61,6 +61,10 @@ export class ServerProcess {
     throw new Error(`${command.join(' ')} did not become ready at ${readyPath}.\n${logTail(folder)}`);
   }
 
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   /** Throws if the process exited unexpectedly. */
   assertAlive(): void {
     if (this.failure !== undefined) throw this.failure;
@@ -68,12 +72,12 @@ export class ServerProcess {
 
   /** CPU time of the process and its children, all threads, in seconds; undefined without /proc. */
   cpuSeconds(): number | undefined {
-    return cpuSecondsOf(this.child.pid ?? 0);
+    return cpuSecondsOf(this.pid);
   }
 
   /** Resident memory in MiB; undefined without /proc. */
   residentMiB(): number | undefined {
-    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(this.child.pid ?? 0, 'status') ?? '')?.[1];
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(this.pid, 'status') ?? '')?.[1];
     return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subject } from './server-memory';
 import { ID_PATH, settledMiB } from './server-memory';
 
@@ -27,8 +26,7 @@ export async function measureStarts(
     const idleMiB = await settledMiB(server);
     let restedMiB: number | undefined;
     if (rest && start === starts - 1) {
-      await sleep(REST_MS);
-      restedMiB = await settledMiB(server);
+      restedMiB = await settledMiB(server, REST_MS);
     }
     reports.push({ startMs: server.startMs, idleMiB, restedMiB });
     await server.stop();

@@ -11,7 +11,7 @@ export interface MemoryMeasured {
   readonly starts: readonly (readonly StartReport[])[];
   readonly zookeeper: readonly StartReport[];
   readonly mysql: readonly StartReport[];
-  /** Few tags and many tags; some of them are used. */
+  /** Few tags and many tags; the latter are used at the end. */
   readonly tags: readonly (readonly TagReport[])[];
   readonly connections: readonly (readonly ConnectionReport[])[];
 }
@@ -52,19 +52,21 @@ function rowsOf({ starts, zookeeper, mysql, tags, connections }: MemoryMeasured)
   const idle = (reports: readonly StartReport[]): number[] => reports.map(({ idleMiB }) => megabytes(idleMiB));
   const warm = starts.flatMap((round) => round.slice(1));
   const rested = warm.flatMap(({ restedMiB }) => (restedMiB === undefined ? [] : [megabytes(restedMiB)]));
+  const used = tags.flatMap(([, many]) => (many?.usedMiB === undefined ? [] : [many.usedMiB]));
+  const count = tags[0]?.[1]?.used ?? NaN;
   return [
     { name: 'idle for 30 s, defaults', values: rested, unit: 'MB', target: 110 },
     { name: '2 s after the start, defaults', values: idle(warm), unit: 'MB' },
     { name: '2 s after the start, registry zk_recycle', values: idle(zookeeper), unit: 'MB' },
     { name: '2 s after the start, registry mysql on MariaDB', values: idle(mysql), unit: 'MB' },
     { name: 'known tag', values: tags.map(perKnownTag), unit: 'B', target: 1000 },
-    { name: 'used tag, in addition to known tag', values: tags.map(perUsedTag), unit: 'B' },
+    { name: 'used tag, in addition to known tag', values: tags.map(perUsedTag), unit: 'B', target: 1000 },
     {
       name: 'used tag, total',
       values: tags.map((round) => perKnownTag(round) + perUsedTag(round)),
       unit: 'B',
-      target: 1000,
     },
+    { name: `server with ${whole(count)} used tags`, values: used.map(megabytes), unit: 'MB', target: 300 },
     { name: 'idle connection', values: connections.map(perConnection), unit: 'B', target: 12_000 },
     { name: 'first start to the first ID', values: starts.map(([first]) => first?.startMs ?? NaN), unit: 'ms' },
     { name: 'start to the first ID', values: warm.map(({ startMs }) => startMs), unit: 'ms', target: 1000 },
@@ -79,9 +81,9 @@ function perKnownTag(round: readonly TagReport[]): number {
 }
 
 /** Difference between two times, after the same number of requests for one tag, which cancels memory of requests. */
-function perUsedTag([few]: readonly TagReport[]): number {
-  if (few?.usedMiB === undefined || few.oneTagMiB === undefined) return NaN;
-  return ((few.usedMiB - few.oneTagMiB) * BYTES_A_MIB) / few.used;
+function perUsedTag([, many]: readonly TagReport[]): number {
+  if (many?.usedMiB === undefined || many.oneTagMiB === undefined) return NaN;
+  return ((many.usedMiB - many.oneTagMiB) * BYTES_A_MIB) / many.used;
 }
 
 function perConnection([few, many]: readonly ConnectionReport[]): number {

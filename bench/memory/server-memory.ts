@@ -28,9 +28,9 @@ export class Subject {
   }
 }
 
-/** Resident memory of the process, shortly after all work; NaN without /proc. */
-export async function settledMiB(server: ServerProcess): Promise<number> {
-  await sleep(SETTLE_MS);
+/** Resident memory of the process after a time without work, by default a short one; NaN without /proc. */
+export async function settledMiB(server: ServerProcess, restMs = SETTLE_MS): Promise<number> {
+  await sleep(restMs);
   server.assertAlive();
   return server.residentMiB() ?? NaN;
 }

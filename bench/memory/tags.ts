@@ -7,6 +7,8 @@ import { settledMiB } from './server-memory';
 
 const CONNECTIONS = 16;
 const LIMIT_MS = 30_000;
+/** After so many requests, V8 has collected their garbage by then. */
+const REST_MS = 60_000;
 
 /** Resident memory of a server with a number of tags. */
 export interface TagReport {
@@ -32,9 +34,9 @@ export async function measureTags(subject: Subject, tags: number, used: number):
   let usedMiB: number | undefined;
   if (used > 0) {
     await takeIds(server.port, used, () => 0);
-    oneTagMiB = await settledMiB(server);
-    await takeIds(server.port, used, (request) => request + 1);
-    usedMiB = await settledMiB(server);
+    oneTagMiB = await settledMiB(server, REST_MS);
+    await takeIds(server.port, used, (request) => request);
+    usedMiB = await settledMiB(server, REST_MS);
   }
   // SIGKILL, because a graceful shutdown returns the rest of every segment, which takes long.
   await server.kill();

@@ -11,7 +11,7 @@ export interface Figure {
 
 /** A figure with a target value. */
 export interface Target extends Figure {
-  readonly relation: '>=' | '<';
+  readonly relation: '>=' | '<' | '<=';
   readonly target: number;
   readonly reached: boolean;
 }
@@ -26,6 +26,12 @@ export function atLeast(name: string, value: number | undefined, target: number,
 export function below(name: string, value: number | undefined, target: number, unit: string): Target {
   const known = finite(value);
   return { name, value: known, unit, relation: '<', target, reached: known !== null && known < target };
+}
+
+/** @param value NaN or undefined if it could not be measured; then the target is missed */
+export function atMost(name: string, value: number | undefined, target: number, unit: string): Target {
+  const known = finite(value);
+  return { name, value: known, unit, relation: '<=', target, reached: known !== null && known <= target };
 }
 
 /** @param value NaN or undefined if it could not be measured */

@@ -25,7 +25,7 @@ function part(
 /** In run order. */
 export const PARTS: readonly Part[] = [
   part('core', 'ID generation inside one process', [75, 20], { ofServer: false }),
-  part('http', 'the built server over HTTP', [600, 120]),
+  part('http', 'the built server over HTTP', [900, 220]),
   part('resp', 'the built server over the Redis protocol', [90, 30]),
   part('client', 'the client with built servers', [110, 30]),
   part('store', 'allocations on real databases', [180, 30], { ofServer: false }),

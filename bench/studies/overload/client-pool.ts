@@ -8,6 +8,7 @@ export class ClientPool {
   private readonly idle: ClientConnection[] = [];
   private readonly all = new Set<ClientConnection>();
   private wanted = 0;
+  private ended = 0;
 
   constructor(
     private readonly port: number,
@@ -37,6 +38,13 @@ export class ClientPool {
     if (connection.usable) this.idle.push(connection);
   }
 
+  /** Connections that the server has ended or refused since the last call. */
+  countEnded(): number {
+    const { ended } = this;
+    this.ended = 0;
+    return ended;
+  }
+
   private open(): void {
     const connection: ClientConnection = new ClientConnection(
       this.port,
@@ -44,6 +52,7 @@ export class ClientPool {
       (opened) => this.idle.push(opened),
       () => {
         if (!this.all.delete(connection)) return;
+        this.ended++;
         setTimeout(() => {
           if (this.all.size < this.wanted) this.open();
         }, RECONNECT_MS);

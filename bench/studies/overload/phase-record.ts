@@ -1,5 +1,6 @@
 import { Latencies } from '../segment/latencies';
 import type { PhaseResult } from './phases';
+import { SecondRecords } from './second-records';
 
 /** Admitted requests that take longer count as failing. */
 export const LATENCY_LIMIT_MS = 50;
@@ -22,6 +23,7 @@ export class PhaseRecord {
   private readonly latencies = new Latencies();
   private readonly lateness = new Latencies();
   private readonly rampMs: number;
+  private readonly ofSeconds: SecondRecords;
   private ok = 0;
   private refused = 0;
   private failed = 0;
@@ -32,6 +34,7 @@ export class PhaseRecord {
 
   constructor(private readonly seconds: number) {
     this.rampMs = Math.min(RAMP_MS, seconds * 250);
+    this.ofSeconds = new SecondRecords(seconds);
   }
 
   get elapsedMs(): number {
@@ -44,7 +47,9 @@ export class PhaseRecord {
 
   /** Records a request that is due. */
   notice(dueAt: number): void {
-    if (dueAt >= this.rampMs) this.lateness.record(this.elapsedMs - dueAt);
+    const ms = this.elapsedMs - dueAt;
+    if (dueAt >= this.rampMs) this.lateness.record(ms);
+    this.ofSeconds.notice(dueAt, ms);
   }
 
   /** Records due requests that wait for a free connection. */
@@ -58,7 +63,13 @@ export class PhaseRecord {
     else if (status === 503) this.refused++;
     else this.failed++;
     if (status === 200 && dueAt >= this.rampMs) this.latencies.record(ms);
+    if (status === 200) this.ofSeconds.answer(dueAt, ms);
     this.book(dueAt, 1, status !== 200 || ms > LATENCY_LIMIT_MS);
+  }
+
+  /** Records requests that received no response. */
+  abandon(count: number): void {
+    this.failed += count;
   }
 
   skip(count: number): void {
@@ -84,14 +95,17 @@ export class PhaseRecord {
     return Infinity;
   }
 
-  result(): PhaseResult {
+  /** @param ended connections that the server has ended */
+  result(ended: number): PhaseResult {
     const { p50, p99, p999, max } = this.latencies.figures();
     const { offered, unsent, ok, refused, failed, seconds, waited, calmFromMs } = this;
     const late = this.lateness.figures();
     return {
-      ...{ offered, unsent, ok, refused, failed, seconds, waited, calmFromMs },
+      ...{ offered, unsent, ok, refused, failed, seconds, waited, ended, calmFromMs },
       ...{ p50Ms: p50, p99Ms: p99, p999Ms: p999, maxMs: max },
       lateness: { p50Ms: late.p50, p99Ms: late.p99, maxMs: late.max },
+      startedAtMs: performance.timeOrigin + this.startedAt,
+      ofSeconds: this.ofSeconds.results(),
     };
   }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Cores } from '../../http/cores';
 import type { Sandbox } from '../../http/sandbox';
+import type { SecondResult } from './second-records';
 
 /** A load phase. */
 export interface Phase {
@@ -37,6 +38,11 @@ export interface PhaseResult {
   readonly waited: number;
   /** How late the generator noticed due requests: its own error, which is part of the latency. */
   readonly lateness: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
+  /** Connections that the server ended. */
+  readonly ended: number;
+  /** In milliseconds since 1970. */
+  readonly startedAtMs: number;
+  readonly ofSeconds: readonly SecondResult[];
   /** Start of the first second in which hardly any requests fail, are not sent, or exceed the latency limit. */
   readonly calmFromMs: number;
 }
