@@ -6,6 +6,8 @@ export interface Attack {
   readonly name: string;
   /** Rows in `leaf_alloc`; the one of the first migration when left out. */
   readonly tags?: number;
+  /** Worker IDs in the registry `database` that other servers hold; the default registry when left out. */
+  readonly workers?: number;
   readonly database?: 'mariadb';
   readonly env?: NodeJS.ProcessEnv;
   /** What the measured callers request: paths, and commands of the Redis protocol; single IDs of both modes when left out. */
@@ -97,6 +99,12 @@ export const ATTACKS: readonly Attack[] = [
     name: '40 callers of `GET /api/tags` without a pause, 100,000 tags',
     tags: 100_000,
     run: (crowd) => crowd.loop(40, () => crowd.ask('/api/tags')),
+  },
+  {
+    name: '40 callers of `GET /api/cluster` and `/api/cluster/workers` without a pause, 1000 servers',
+    workers: 1000,
+    env: { LEAF_CLUSTER_TOKEN: '3b0c9d7e5f1a2846c7d9e0f1a2b3c4d5' },
+    run: (crowd) => crowd.loop(40, (caller) => crowd.ask(caller % 2 === 0 ? '/api/cluster' : '/api/cluster/workers')),
   },
   {
     name: '900 connections on `GET /api/tags/:tag`, MariaDB, beside ranges',

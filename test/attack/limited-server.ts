@@ -6,6 +6,7 @@ import { SERVER_FILE } from '../support/build';
 import { freePort } from '../support/free-port';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { call } from '../support/http/http';
+import { addWorkers, type WorkerRow } from '../support/servers/data-directory';
 import { until } from '../support/until';
 import type { Attack } from './attacks';
 
@@ -13,6 +14,7 @@ import type { Attack } from './attacks';
 export const MEMORY_MIB = 512;
 /** The system keeps the highest value of a process; it is gone with the process. */
 const PEAK_MS = 100;
+const HOUR_MS = 3_600_000;
 export const ADMIN_TOKEN = '7c1f4a9be2d80536a1c4f7e93b5d2086';
 
 const isCgroup = spawnSync('systemd-run', ['--scope', '--quiet', 'true']).status === 0;
@@ -45,11 +47,14 @@ export class LimitedServer {
   }
 
   /** @param databaseUrl the embedded SQLite when left out */
-  static async start({ stdout, env, tags = 0 }: Attack, databaseUrl?: string): Promise<LimitedServer> {
+  static async start({ stdout, env, tags = 0, workers = 0 }: Attack, databaseUrl?: string): Promise<LimitedServer> {
     const servers = new BuiltServers(stdout === undefined ? PROGRAM : REDIRECTED[stdout]);
     try {
       const directory = await servers.makeDirectory();
-      if (tags > 0) await addTags(directory, tags);
+      const registry = workers > 0 ? registryIn(directory) : {};
+      if (tags + workers > 0) await makeTables(directory, registry);
+      if (tags > 0) addTags(directory, tags);
+      if (workers > 0) await addWorkers(directory, absentServers(workers));
       const ports = new Set<number>();
       while (ports.size < 2) ports.add(await freePort());
       const [port, respPort] = [...ports] as [number, number];
@@ -60,6 +65,7 @@ export class LimitedServer {
         LEAF_SEGMENT_WAIT_MS: undefined,
         LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
         ...(databaseUrl === undefined ? {} : { LEAF_DATABASE_URL: databaseUrl }),
+        ...registry,
         ...env,
       });
       await until('readiness', async () => {
@@ -99,15 +105,30 @@ async function peakOf(pid: string): Promise<number> {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** A first start makes the tables. */
-async function addTags(directory: string, tags: number): Promise<void> {
+function registryIn(directory: string): NodeJS.ProcessEnv {
+  return { LEAF_SNOWFLAKE_REGISTRY: 'database', LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite` };
+}
+
+/** By a first start. */
+async function makeTables(directory: string, env: NodeJS.ProcessEnv): Promise<void> {
   const servers = new BuiltServers();
-  const server = await servers.start(directory);
+  const server = await servers.start(directory, env);
   server.signal('SIGTERM');
   await server.exit();
+}
+
+function addTags(directory: string, tags: number): void {
   const database = new Libsql(join(directory, 'leaf.sqlite'), { timeout: 5000 });
   database.exec(`INSERT INTO leaf_alloc (biz_tag, max_id, step)
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${tags - 1})
     SELECT 'service.tag-' || i, 1, 100 FROM n`);
   database.close();
+}
+
+/** Servers that do not run, at addresses of this host: requests to them are refused at once. */
+function absentServers(count: number): WorkerRow[] {
+  const ceiling = Date.now() + HOUR_MS;
+  return Array.from({ length: count }, (_, index) => {
+    return { instance: `127.0.0.1:${index + 1}`, ceiling, lease: `lease-${index + 1}.1` };
+  });
 }

@@ -41,7 +41,7 @@ describe('the words after npm run bench', () => {
     expect(parseSuiteArguments(['--quick'])).toMatchObject({ quick: true, compare: undefined });
   });
 
-  it('compare with another revision, whatever parts another checkout can stand in for', () => {
+  it('compare with another revision the parts that support it', () => {
     const plain = parseSuiteArguments(['--compare', 'v1.0.0']);
     expect(plain).toMatchObject({ compare: 'v1.0.0', rounds: 3, quick: false });
     expect(namesOf(plain)).toEqual(['core', 'http']);
@@ -82,7 +82,7 @@ describe('the summary', () => {
     expect(describeOutcomes(outcomes.slice(0, 1))).not.toMatch('FAILED');
   });
 
-  it('tells times as people do', () => {
+  it('shows durations in seconds or minutes', () => {
     expect([12.4, 89, 90, 1234].map(duration)).toEqual(['12 s', '89 s', '2 min', '21 min']);
   });
 });

@@ -1,4 +1,4 @@
-import { atLeast, below, describeTargets, figure } from '../../bench/report/targets';
+import { atLeast, atMost, below, describeTargets, figure } from '../../bench/report/targets';
 
 describe('targets', () => {
   it('are reached at the mark itself when it is a lower one, and not when it is an upper one', () => {
@@ -6,11 +6,19 @@ describe('targets', () => {
     expect(atLeast('rate', 1.999, 2, 'IDs/s').reached).toBe(false);
     expect(below('p99', 0.999, 1, 'ms')).toMatchObject({ relation: '<', target: 1, value: 0.999, reached: true });
     expect(below('p99', 1, 1, 'ms').reached).toBe(false);
+    expect(atMost('ratio', 1.1, 1.1, 'ratio')).toMatchObject({
+      relation: '<=',
+      target: 1.1,
+      value: 1.1,
+      reached: true,
+    });
+    expect(atMost('ratio', 1.11, 1.1, 'ratio').reached).toBe(false);
   });
 
   it.each([undefined, NaN, Infinity])('are missed when the value is %p, and keep it out of the file', (value) => {
     expect(atLeast('rate', value, 0, 'IDs/s')).toMatchObject({ value: null, reached: false });
     expect(below('p99', value, 1, 'ms')).toMatchObject({ value: null, reached: false });
+    expect(atMost('ratio', value, 1, 'ratio')).toMatchObject({ value: null, reached: false });
     expect(figure('rate', value, 'IDs/s')).toEqual({ name: 'rate', value: null, unit: 'IDs/s' });
   });
 

@@ -121,7 +121,7 @@ describe('deploy/docker/Dockerfile', () => {
     expect(stages.flatMap((stage) => all('ARG', stage))).toEqual([]);
   });
 
-  it('says how to see that it lives', () => {
+  it('has a health check', () => {
     const [check = ''] = all('HEALTHCHECK', last);
     const [node, flag, program = ''] = JSON.parse(check.slice(check.indexOf('['))) as string[];
     expect([node, flag]).toEqual(['node', '-e']);

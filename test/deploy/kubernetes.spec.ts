@@ -241,7 +241,7 @@ describe.each([
     expect((periodSeconds * failureThreshold + timeoutSeconds) * 1000).toBeLessThan(drainMs);
   });
 
-  it('may do nothing but serve', () => {
+  it('has no privileges and no token of the API server', () => {
     expect(pod.enableServiceLinks).toBe(false);
     expect(pod).toMatchObject({
       automountServiceAccountToken: false,

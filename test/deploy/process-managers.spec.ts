@@ -34,6 +34,10 @@ describe.each([
   });
 });
 
+it('compiled code is kept where only the user of the server has access', () => {
+  expect(unit).toContain('\nCacheDirectory=leaf\nCacheDirectoryMode=0700\nEnvironment=NODE_COMPILE_CACHE=%C/leaf\n');
+});
+
 it('only the first process gets the signal', () => {
   expect(unit).toContain('\nKillMode=mixed\n');
   expect(ecosystem).toContain('treekill: false');

@@ -52,7 +52,7 @@ it('both glossaries have the same pairs of terms', () => {
   );
 });
 
-it('every page in Chinese has an English sister', () => {
+it('every page in Chinese has an English counterpart', () => {
   const pages = readdirSync(join(ROOT, 'docs/zh')).map((name) => `docs/zh/${name}`);
   const paired = PAIRS.map(([, chinese]) => chinese);
   expect(pages.filter((page) => !paired.includes(page))).toEqual(['docs/zh/README.md']);

@@ -33,15 +33,22 @@ beforeAll(async () => {
       LEAF_CLUSTER_TOKEN: CLUSTER_TOKEN,
       LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
     });
-  const first = await start(ports[0]!, 0);
-  fleet = [first, ...(await Promise.all(ports.slice(1).map((port, index) => start(port, index + 1))))];
-  const past = Date.now() - 60_000;
-  changeWorkers(
-    directory,
-    `INSERT INTO leaf_worker_pool (id, ip_port, max_timestamp, lease_id) VALUES
-      (40, '10.0.0.40:8080', ${past}, 'a.1'), (41, '10.0.0.41:8080', ${past}, 'b.1.free'),
-      (1023, '10.9.9.9:8080', ${past - 2 * HOUR_MS}, 'c.1')`,
-  );
+  const creator = await start(ports[0]!, 0);
+  creator.signal('SIGTERM');
+  await creator.exit();
+  const write = (ceilings: readonly number[]): Promise<true> =>
+    changeWorkers(
+      directory,
+      `INSERT OR REPLACE INTO leaf_worker_pool (id, ip_port, max_timestamp, lease_id) VALUES
+        (40, '10.0.0.40:8080', ${ceilings[0]}, 'a.1'), (41, '10.0.0.41:8080', ${ceilings[1]}, 'b.1.free'),
+        (1023, '10.9.9.9:8080', ${ceilings[2]}, 'c.1')`,
+    );
+  const now = Date.now();
+  // No server takes these worker IDs while their ceilings are ahead.
+  await write([now + HOUR_MS, now + HOUR_MS, now + HOUR_MS]);
+  fleet = await Promise.all(ports.map(start));
+  const first = fleet[0]!;
+  await write([now - 60_000, now - 60_000, now - 2 * HOUR_MS]);
   fleet[3]!.signal('SIGSTOP');
   await fleet[4]!.kill();
   view = await ConsolePage.open(browser, first.port);
@@ -84,7 +91,7 @@ describe('the servers', () => {
 
   it('shows the one that hangs and the one that is down, with the reason and since when', async () => {
     for (const index of [3, 4]) {
-      await servingRow(index).getByText('no answer').waitFor();
+      await servingRow(index).getByText('no valid response').waitFor();
       await servingRow(index).getByText('did not respond').waitFor();
       await servingRow(index).getByText('not reached yet').waitFor();
     }
@@ -121,9 +128,12 @@ describe('the servers', () => {
     await page.getByLabel('Search').fill('');
     await page.getByLabel('Show').selectOption('all');
     await page.getByRole('columnheader', { name: 'state' }).getByRole('button').click();
-    await until('servers without an answer first', async () => {
+    await until('servers without a valid response first', async () => {
       const states = await page.locator('.table-body .server-word').allInnerTexts();
-      return states.map((word) => word.trim()).join() === 'no answer,no answer,lease expired,ready,ready,ready';
+      return (
+        states.map((word) => word.trim()).join() ===
+        'no valid response,no valid response,lease expired,ready,ready,ready'
+      );
     });
   });
 });
@@ -163,6 +173,8 @@ describe('orders', () => {
     await page.getByText('3 of 6 servers').waitFor();
     await page.getByLabel('Show').selectOption('all');
     await give('resume-tag');
+    // The result of the pause reads the same, so the rows tell when that of the resumption is there.
+    for (const index of [0, 1, 2]) await servingRow(index).getByText('resume tag leaf-segment-test: done').waitFor();
     expect(await Promise.all([0, 1, 2].map(paused))).toEqual([false, false, false]);
     await page.getByRole('button', { name: 'Dismiss' }).click();
     expect(await page.locator('.order-result').count()).toBe(0);
@@ -257,7 +269,7 @@ describe('the worker IDs', () => {
   });
 
   it('lists the same in a table', async () => {
-    const table = page.getByRole('table', { name: 'In use' });
+    const table = page.getByRole('table', { name: 'Recorded worker IDs' });
     await table.getByText('10.0.0.41:8080').waitFor();
     await page.getByLabel('Search').fill('1023');
     await page.getByText('1 of 8').waitFor();
@@ -285,7 +297,7 @@ it('says that one database has all tags, and shows the tags of several', async (
   await other.close();
 });
 
-it.each(APPEARANCES)('keeps nobody out at $width px in $colorScheme colours', async ({ width, colorScheme }) => {
+it.each(APPEARANCES)('is accessible and fits at $width px in $colorScheme colours', async ({ width, colorScheme }) => {
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height: 844 });
   for (const [name, part] of [

@@ -156,7 +156,7 @@ it('lets servers be crashed, paused and disconnected, with no duplicate', async 
   expect(log).toMatch(/registers worker \d again|acquires worker \d/);
 });
 
-it('speaks Chinese', async () => {
+it('is translated to Chinese', async () => {
   await view.show('learn');
   await press('中');
   await page.getByRole('heading', { name: '为什么 ID 不会重复' }).waitFor();
@@ -165,7 +165,7 @@ it('speaks Chinese', async () => {
   await page.getByRole('heading', { name: 'Why no ID repeats' }).waitFor();
 });
 
-it('weighs little', async () => {
+it('loads few bytes', async () => {
   const context = await browser.newContext();
   try {
     const fresh = await context.newPage();

@@ -38,7 +38,7 @@ afterEach(() => expect(view.faults.splice(0)).toEqual([]));
 
 const row = (name: string): ReturnType<Page['getByRole']> => page.getByRole('row').filter({ hasText: name });
 
-it('shows how the server is', async () => {
+it('shows the status of the server', async () => {
   await view.show('overview');
   const parts = page.getByRole('region', { name: 'Parts' });
   for (const part of ['segment', 'snowflake', 'database', 'registry', 'clock', 'drain']) {
@@ -153,7 +153,7 @@ it('draws IDs, and says why there are none', async () => {
   await page.getByRole('region', { name: 'Decoder' }).locator('.bit-value').first().waitFor();
 });
 
-it('shows what a row says as text, whatever it is', async () => {
+it('shows the values of a row as text, never as HTML', async () => {
   await view.show('tags');
   await row('hostile').getByText(HOSTILE).waitFor();
   await view.show('segments');
@@ -186,7 +186,7 @@ it('is used by keyboard alone', async () => {
   expect(await focused()).toBe('New tag');
 });
 
-it('speaks Chinese, and remembers it', async () => {
+it('is translated to Chinese, and keeps the language after a reload', async () => {
   await page.getByRole('button', { name: '中' }).click();
   await view.show('overview');
   await page.reload();
@@ -228,7 +228,7 @@ it('shows the HTTP API with Swagger UI, within the content security policy', asy
   await page.getByText('Available authorizations').waitFor();
 });
 
-it.each(APPEARANCES)('keeps nobody out at $width px in $colorScheme colours', async ({ width, colorScheme }) => {
+it.each(APPEARANCES)('is accessible and fits at $width px in $colorScheme colours', async ({ width, colorScheme }) => {
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height: 844 });
   await view.show('overview');

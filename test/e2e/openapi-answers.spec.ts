@@ -6,15 +6,13 @@ import { BuiltServers } from '../support/servers/built-server';
 import { EventReader } from '../support/http/event-reader';
 import { type Answer, call, type Call } from '../support/http/http';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
+import { CLUSTER_TOKEN, signedFor } from '../support/servers/cluster-rig';
 import { startTestServer, type TestServer } from '../support/servers/server';
 
 const JSON_TYPE = 'application/json';
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
-/** The token of the routes below a path, where that is no admin token. */
-const TOKENS = {
-  '/api/workers': 'worker-token-0123456789',
-  '/api/internal/server': 'cluster-token-0123456789',
-};
+const WORKER_TOKEN = 'worker-token-0123456789';
+const REPORT = '/api/internal/server';
 const FIRST = 'leaf-segment-test';
 const STREAM = '/api/monitor/stream';
 const ID_ROUTES = { get: 'takeSegmentId', batch: 'takeSegmentIds', range: 'takeSegmentRanges' };
@@ -30,8 +28,8 @@ const seen = new Map<string, Set<number>>();
 beforeAll(async () => {
   directory = await makeDataDirectory();
   server = await startTestServer({
-    ...{ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_WORKER_TOKENS: TOKENS['/api/workers'], LEAF_WORKER_WINDOWS: '1' },
-    LEAF_CLUSTER_TOKEN: TOKENS['/api/internal/server'],
+    ...{ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_WORKER_TOKENS: WORKER_TOKEN, LEAF_WORKER_WINDOWS: '1' },
+    ...{ LEAF_CLUSTER_TOKEN: CLUSTER_TOKEN, LEAF_ADVERTISE_HOST: '127.0.0.1', LEAF_ADVERTISE_PORT: '8080' },
     ...{ LEAF_DATA_DIR: directory, LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite` },
     LEAF_SNOWFLAKE_REGISTRY: 'database',
   });
@@ -60,13 +58,15 @@ async function ask(
   port = server.port,
 ): Promise<void> {
   const { method } = contract.route(operationId);
-  const token = options.headers && tokenOf(path);
-  const headers = { ...options.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  const authorization = options.headers && authorizationOf(path);
+  const headers = { ...options.headers, ...(authorization !== undefined && { authorization }) };
   check(operationId, await call(port, path, { method, ...options, headers }), status);
 }
 
-function tokenOf(path: string): string | undefined {
-  return Object.entries(TOKENS).find(([start]) => path.startsWith(start))?.[1];
+/** Of the routes that take no admin token. */
+function authorizationOf(path: string): string | undefined {
+  if (path === REPORT) return signedFor('127.0.0.1:8080', 'GET', REPORT);
+  return path.startsWith('/api/workers') ? `Bearer ${WORKER_TOKEN}` : undefined;
 }
 
 function withToken(body?: unknown): Call {
@@ -99,7 +99,7 @@ describe('every answer is as the document says', () => {
     await ask('decodeSnowflakeId', '/api/snowflake/decode/1169786042799259000', 200);
   });
 
-  it('what needs nothing to be asked for', async () => {
+  it('routes without a path parameter or a token', async () => {
     const simple = contract.routes.filter(
       ({ method, path, operation }) => method === 'GET' && !path.includes('{') && operation.security === undefined,
     );
@@ -165,13 +165,16 @@ describe('every answer is as the document says', () => {
     await ask('listWorkers', '/api/workers', 200, withToken());
     await ask('extendWorker', `/api/workers/${lease}`, 200, withToken({ windowMs: 20_000 }));
     await ask('extendWorker', `/api/workers/${other}`, 404, withToken({}));
-    changeWorkers(directory, `UPDATE leaf_worker_pool SET lease_id = 'another.1' WHERE lease_id LIKE '${lease}%'`);
+    await changeWorkers(
+      directory,
+      `UPDATE leaf_worker_pool SET lease_id = 'another.1' WHERE lease_id LIKE '${lease}%'`,
+    );
     await ask('extendWorker', `/api/workers/${lease}`, 409, withToken({}));
     await ask('releaseWorker', `/api/workers/${lease}`, 204, withToken({ lastTimestamp: 0 }));
     await ask('releaseWorker', '/api/workers/order', 404, withToken({}));
   });
 
-  it('another server of the cluster', () => ask('serverReport', '/api/internal/server', 200, withToken()));
+  it('another server of the cluster', () => ask('serverReport', REPORT, 200, withToken()));
 
   it('an order to the cluster', async () => {
     await ask('orderCluster', '/api/cluster/orders', 200, withToken({ order: 'resume-tag', tag: FIRST }));
@@ -212,7 +215,7 @@ describe('every answer is as the document says', () => {
     }
   });
 
-  it('what no route takes', async () => {
+  it('invalid requests', async () => {
     for (const { path, method, operation } of contract.routes) {
       const { operationId } = operation;
       const fill = (value: string): string => path.replace(/\{\w+\}/g, value);
@@ -258,10 +261,11 @@ describe('every answer is as the document says', () => {
     }
   });
 
-  it('a token that is missing, until it is missing too often', async () => {
+  it('requests without a token, up to the limit of failures', async () => {
     const guarded = contract.routes.filter(({ operation }) => operation.security !== undefined);
-    for (const token of [...Object.values(TOKENS), undefined]) {
-      const routes = guarded.filter(({ path }) => tokenOf(path) === token);
+    const areas = [/^\/api\/workers/, /^\/api\/internal/, /^\/api\/(?!workers|internal)/];
+    for (const area of areas) {
+      const routes = guarded.filter(({ path }) => area.test(path));
       for (let time = 0; time < 10 + routes.length; time++) {
         const { path, operation } = routes[time % routes.length]!;
         await ask(operation.operationId, path.replace(/\{\w+\}/g, 'order'), time < 10 ? 401 : 429);

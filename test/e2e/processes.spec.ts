@@ -32,9 +32,10 @@ afterEach(async () => {
   await servers.end();
 });
 
-async function start(env: NodeJS.ProcessEnv = {}): Promise<BuiltServer> {
-  const server = await servers.start(await servers.makeDirectory(), { ...ENV, ...env });
-  await until('all processes', () => processesOf(server).size === PROCESSES);
+async function start(env: NodeJS.ProcessEnv = {}, processes = PROCESSES): Promise<BuiltServer> {
+  const directory = await servers.makeDirectory();
+  const server = await servers.start(directory, { ...ENV, ...env, LEAF_PROCESSES: String(processes) });
+  await until('all processes', () => processesOf(server).size === processes);
   return server;
 }
 
@@ -172,6 +173,54 @@ describe('A server of several processes', () => {
     expect(server.stdout).toContain('was ended by SIGKILL');
   });
 
+  it('loses the connections of a process that was killed and no others, and gives the new one its share', async () => {
+    const [processes, share, killed] = [4, 4, 3];
+    const server = await start({}, processes);
+    const { port } = server;
+    /** Of one connection after the other: the workers that have answered, and how often there was no answer. */
+    const callers = Array.from({ length: processes * share }, () => ({ workers: [] as number[], failed: 0 }));
+    const ids: string[] = [];
+    let stopped = false;
+    const take = async (caller: { readonly workers: number[] }, agent: Agent): Promise<void> => {
+      const id = await text(port, SNOWFLAKE, { agent });
+      caller.workers.push(workerOf(id));
+      ids.push(id);
+    };
+    const taken: Agent[] = [];
+    for (const caller of callers) {
+      taken.push(connection());
+      await take(caller, taken.at(-1)!);
+    }
+    const own = callers.filter(({ workers }) => workers[0] === killed).map((caller) => callers.indexOf(caller));
+    expect(own).toHaveLength(share);
+    const running = callers.map(async (caller, index) => {
+      let agent = taken[index]!;
+      while (!stopped) {
+        await take(caller, agent).catch(() => {
+          caller.failed++;
+          agent = connection();
+        });
+      }
+    });
+    await replaced(server, killed);
+    const counts = callers.map(({ workers }) => workers.length);
+    await until('more IDs', () => callers.every(({ workers }, index) => workers.length > counts[index]!));
+    stopped = true;
+    await Promise.all(running);
+    const lost = callers.filter(({ failed }) => failed > 0);
+    expect(lost.map((caller) => callers.indexOf(caller))).toEqual(own);
+    for (const { failed, workers } of callers) if (failed === 0) expect(new Set(workers).size).toBe(1);
+
+    const later: number[] = [];
+    for (let index = 0; index < callers.length; index++) {
+      const id = await text(port, SNOWFLAKE, { agent: connection() });
+      later.push(workerOf(id));
+      ids.push(id);
+    }
+    expect(later.filter((worker) => worker === killed)).toHaveLength(share);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   it('replaces a process that hangs, and gives no ID twice', async () => {
     const server = await start();
     const { port } = server;
@@ -201,7 +250,7 @@ describe('A server of several processes', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('ends when it is told to, and leaves nothing to wait for', async () => {
+  it('ends all its processes and releases their worker IDs after SIGTERM', async () => {
     const directory = await servers.makeDirectory();
     const server = await servers.start(directory, ENV);
     await until('all processes', () => processesOf(server).size === PROCESSES);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
-import { ensureBuilt } from '../support/build';
+import { cp, readdir, readFile } from 'node:fs/promises';
+import * as nodeModule from 'node:module';
+import { dirname, join, relative, sep } from 'node:path';
+import { ensureBuilt, ROOT, SERVER_FILE } from '../support/build';
 import { BuiltServers } from '../support/servers/built-server';
 
 const servers = new BuiltServers();
@@ -46,4 +47,40 @@ it('a start on SQLite loads few files, and no package of other settings', async 
   expect([...bundled]).toEqual(expect.arrayContaining(['@nestjs/core', 'fastify', 'typeorm']));
   expect([...outside, ...bundled].filter((name) => UNUSED.test(name ?? ''))).toEqual([]);
   expect(files.length).toBeLessThan(MOST_FILES);
+});
+
+describe('without packages beside the bundle', () => {
+  let copy: string;
+  let copies: BuiltServers;
+  beforeAll(async () => {
+    copy = await servers.makeDirectory();
+    const source = relative(ROOT, dirname(SERVER_FILE));
+    for (const part of ['package.json', join(source, 'main.js'), join(source, 'chunks')]) {
+      await cp(join(ROOT, part), join(copy, part), { recursive: true });
+    }
+    copies = new BuiltServers([process.execPath, join(copy, source, 'main.js')]);
+  });
+  afterAll(() => copies.end());
+
+  it.each([
+    ['pg', 'postgres://leaf@127.0.0.1:1/leaf'],
+    ['pg', 'postgres://leaf@127.0.0.1:1,127.0.0.1:2/leaf'],
+    ['mysql2', 'mysql://leaf@127.0.0.1:1/leaf'],
+    ['libsql', 'sqlite:leaf.sqlite'],
+  ])('a start names the package %s, which %s needs', async (name, url) => {
+    const server = copies.spawn(await copies.makeDirectory(), { LEAF_DATABASE_URL: url });
+    expect(await server.exit()).toEqual({ code: 1, signal: null });
+    const message = new RegExp(`^leaf-server cannot start: LEAF_CONFIG_INVALID: .* needs? the package ${name}, `);
+    expect(server.stderr).toMatch(message);
+  });
+
+  it('compiled code is not kept where other users write', async () => {
+    const directory = await copies.makeDirectory();
+    const server = copies.spawn(directory, { TMPDIR: directory }, ['--version']);
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    expect(await readdir(directory)).toEqual([]);
+    // Node.js 20 has no such cache.
+    const kept = await readdir(join(copy, 'node_modules/.cache/leaf-server')).catch(() => []);
+    expect(kept).toHaveLength('enableCompileCache' in nodeModule ? 1 : 0);
+  });
 });

@@ -75,14 +75,14 @@ describe('IdModule.forRoot', () => {
     expect(Object.keys(segmentOnly.get(LeafHealthIndicator).check('leaf').leaf)).toEqual(['status', 'segment']);
   });
 
-  it('refuses what it has no database for', async () => {
+  it('refuses options that need a database without one', async () => {
     await expect(start(IdModule.forRoot({ tags: ['order'] }))).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
     await expect(start(IdModule.forRoot({ snowflake: { registry: 'mysql' } }))).rejects.toThrow(
       'The option database is required',
     );
   });
 
-  it('leaves a declared tag as it is when it is there', async () => {
+  it('does not change a declared tag that exists', async () => {
     const database = file();
     const tags = [{ tag: 'order', step: 10, maxId: 1001n }];
     const app = await start(IdModule.forRoot({ database, tags }));

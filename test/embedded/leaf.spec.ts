@@ -182,7 +182,7 @@ describe('Leaf', () => {
     await expect(starting).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
   });
 
-  it('counts on when a tag goes', async () => {
+  it('keeps its counters when a tag is removed', async () => {
     const leaf = await start({ database: file(), tags: ['order', { tag: 'invoice' }] });
     const registry = new Registry();
     await registerLeafMetrics(registry, leaf.ids);

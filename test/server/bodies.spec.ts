@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
-import { type Answer, call, json, text } from '../support/http/http';
+import { type Answer, call, json, rawCall, text } from '../support/http/http';
 import { problemCode, refusalCode } from '../support/http/problem';
 import { expectServing } from '../support/servers/serving';
 import { startTestServer, type TestServer } from '../support/servers/server';
@@ -150,6 +150,17 @@ describe('a body', () => {
   it('that there is not, with a type or without, is refused', async () => {
     expect(problemCode(await admin(server.port, 'POST', '/api/tags'))).toBe('LEAF_BODY_INVALID');
   });
+
+  it.each(['POST /api/tags', 'PATCH /api/tags/leaf-segment-test', 'DELETE /api/server/drain'])(
+    'without a length is empty: %s',
+    async (what) => {
+      const lines = [`${what} HTTP/1.1`, 'Host: a', `Authorization: Bearer ${ADMIN_TOKEN}`];
+      lines.push('Content-Type: application/json', 'Connection: close');
+      const answer = await rawCall(server.port, `${lines.join('\r\n')}\r\n\r\n`);
+      expect(problemCode(answer)).toBe('LEAF_BODY_INVALID');
+      expect(answer.body).toContain('The body is empty.');
+    },
+  );
 
   it('of 70 KiB that does not say its length is too large', async () => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };

@@ -3,7 +3,7 @@ import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { call } from '../support/http/http';
 import { problemCode } from '../support/http/problem';
 import { LogLines } from '../support/log-lines';
-import { CLUSTER_TOKEN, ClusterRig } from '../support/servers/cluster-rig';
+import { CLUSTER_TOKEN, ClusterRig, signedFor } from '../support/servers/cluster-rig';
 import type { TestServer } from '../support/servers/server';
 
 const TAG = 'leaf-segment-test';
@@ -33,12 +33,9 @@ function statusOf({ port }: TestServer, path = `/api/segment/get/${TAG}`): Promi
   return call(port, path).then(({ status }) => status);
 }
 
-/** With the cluster token, as another server does. */
+/** Signed with the cluster token, as another server does. */
 function asPeer({ port }: TestServer, method: string, path: string, actor?: string): ReturnType<typeof call> {
-  const headers = {
-    authorization: `Bearer ${CLUSTER_TOKEN}`,
-    ...(actor !== undefined && { 'leaf-ordered-by': actor }),
-  };
+  const headers = { authorization: signedFor(`127.0.0.1:${port}`, method, path, actor) };
   return call(port, path, { method, headers });
 }
 
@@ -47,7 +44,7 @@ describe('POST /api/cluster/orders', () => {
     const [first, second] = [await rig.start(ADMINS), await rig.start()];
     const wrong = await rig.start({ LEAF_CLUSTER_TOKEN: 'another-token-9876543210' });
     const hangs = await rig.listen(() => undefined);
-    rig.register(`127.0.0.1:${hangs}`);
+    await rig.register(`127.0.0.1:${hangs}`);
     const results = await order(first, { order: 'pause-tag', tag: TAG });
     const of = (port: number): unknown => results.find(({ instance }) => instance === `127.0.0.1:${port}`);
     expect(results).toHaveLength(4);
@@ -92,7 +89,7 @@ describe('POST /api/cluster/orders', () => {
     expect(await order(first, { order: 'drain', servers })).toMatchObject([{ done: true }]);
   });
 
-  it('obeys on this server without a cluster token', async () => {
+  it('executes the order on this server only, without a cluster token', async () => {
     const server = await rig.start({ ...ADMINS, LEAF_CLUSTER_TOKEN: '' });
     const other = await rig.start({ LEAF_CLUSTER_TOKEN: '' });
     const results = await order(server, { order: 'pause-tag', tag: TAG });
@@ -107,6 +104,7 @@ describe('POST /api/cluster/orders', () => {
     [{ order: 'restart' }],
     [{ order: 'pause-tag' }],
     [{ order: 'pause-tag', tag: '../server/drain' }],
+    [{ order: 'pause-tag', tag: '..' }],
     [{ order: 'drain', tag: TAG, confirm: '1' }],
     [{ order: 'drain', servers: [] }],
     [{ order: 'drain', servers: ['a', 'a'] }],
@@ -119,6 +117,16 @@ describe('POST /api/cluster/orders', () => {
     const server = await rig.start(ADMINS);
     await refused(server, body);
     expect(await statusOf(server, '/health/ready')).toBe(200);
+  });
+
+  it('accepts a signed order from an address that sends wrong admin tokens', async () => {
+    const server = await rig.start(ADMINS);
+    const path = `/api/tags/${TAG}/pause`;
+    const headers = { authorization: 'Bearer wrong-token' };
+    const guess = (): ReturnType<typeof call> => call(server.port, path, { method: 'POST', headers });
+    for (let failure = 0; failure < 10; failure++) expect((await guess()).status).toBe(401);
+    expect((await guess()).status).toBe(429);
+    expect((await asPeer(server, 'POST', path)).status).toBe(200);
   });
 
   it('is in the audit of both servers, with the name of the token', async () => {
@@ -143,7 +151,19 @@ describe('POST /api/cluster/orders', () => {
 });
 
 describe('the cluster token', () => {
-  it('opens the four routes of orders and no other route of the admin API', async () => {
+  it('does not authorize a request by itself, nor by a signature for another server', async () => {
+    const [one, other] = [await rig.start(ADMINS), await rig.start(ADMINS)];
+    const order = ['POST', '/api/server/drain'] as const;
+    const passed = signedFor(`127.0.0.1:${other.port}`, ...order, 'ops');
+    const drain = async ({ port }: TestServer, authorization: string): Promise<number> =>
+      (await call(port, order[1], { method: order[0], headers: { authorization } })).status;
+    expect(await drain(one, `Bearer ${CLUSTER_TOKEN}`)).toBe(401);
+    expect(await drain(one, passed)).toBe(401);
+    expect(await statusOf(one, '/health/ready')).toBe(200);
+    expect(await drain(other, passed)).toBe(200);
+  });
+
+  it('authorizes the four routes of orders, and no other route of the admin API', async () => {
     const server = await rig.start(ADMINS);
     for (const [method, path] of [
       ['POST', `/api/tags/${TAG}/pause`],

@@ -83,7 +83,7 @@ describe('the routes of the server', () => {
     expect(PUBLIC.filter((route) => !route.startsWith('GET '))).toEqual([]);
   });
 
-  it('that need a token answer nobody without one, whatever else is wrong, and nobody by way of HEAD', async () => {
+  it('that need a token refuse requests without an Authorization header, whatever else they contain', async () => {
     for (const route of ADMIN) {
       const [method, path] = split(route);
       for (const spelling of [path, `http://x${path}`, `${path}?token=${ADMIN_TOKEN}&access_token=${ADMIN_TOKEN}`]) {
@@ -102,7 +102,7 @@ describe('the routes of the server', () => {
     }
   });
 
-  it('have no other spelling', async () => {
+  it('match only their exact paths', async () => {
     const spellings = [
       ...[
         '/API/server/drain',
@@ -144,7 +144,7 @@ describe('the routes of the server', () => {
     }
   });
 
-  it('neither believe nor repeat what Host says, and lead nowhere else', async () => {
+  it('neither use nor repeat the host of a request, and do not redirect', async () => {
     for (const [method, path] of [...PUBLIC.filter((route) => !route.endsWith('/stream')), ...ADMIN].map(split)) {
       const forwarded =
         'X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: gopher\r\nForwarded: host=evil.example\r\n';
@@ -156,7 +156,7 @@ describe('the routes of the server', () => {
     }
   });
 
-  it('give nothing to a cache but the files of the console, and no cookie to anybody', async () => {
+  it('are not cacheable, except the files of the console, and set no cookies', async () => {
     const { routes: described } = new ApiContract(await fetchApi(server.port));
     expect(described).toHaveLength(routes.length);
     for (const [method, path] of [...PUBLIC, ...ADMIN].map(split)) {
@@ -171,7 +171,7 @@ describe('the routes of the server', () => {
   });
 });
 
-describe('what is no route', () => {
+describe('an unknown route', () => {
   const paths = [
     ...[
       '/no/such',
@@ -192,17 +192,17 @@ describe('what is no route', () => {
     ...['/api/segment/', '/metrics/', '/health', '/health/nothing', '/favicon.ico', '/<script>alert(1)'],
   ];
 
-  it.each(paths)('%s leads nowhere', async (path) => {
+  it.each(paths)('%s is not found', async (path) => {
     expect(refusalCode(await call(server.port, path))).toBe('LEAF_NOT_FOUND');
   });
 
-  it.each(VERBS)('%s of nothing leads nowhere', async (method) => {
+  it.each(VERBS)('is not found with the method %s', async (method) => {
     expect(refusalCode(await call(server.port, '/nothing', { method }))).toBe('LEAF_NOT_FOUND');
   });
 });
 
 describe('a method that a route does not have', () => {
-  it.each(VERBS)('%s gets no ID, and the methods that it may use', async (method) => {
+  it.each(VERBS)('%s is refused, with the allowed methods in the response', async (method) => {
     for (const path of [`/api/segment/get/${TAG}`, '/api/snowflake/get/order', `/api/segment/batch/${TAG}?size=2`]) {
       const answer = await call(server.port, path, { method });
       expect([refusalCode(answer), answer.status]).toEqual(['LEAF_METHOD_NOT_ALLOWED', 405]);
@@ -210,7 +210,7 @@ describe('a method that a route does not have', () => {
     }
   });
 
-  it('is refused by every route, which names those that it has', async () => {
+  it('is refused by every route, with the allowed methods in the response', async () => {
     for (const path of new Set([...PUBLIC, ...ADMIN].map((route) => route.split(' ')[1] ?? ''))) {
       const own = routes.flatMap((route) => (route.endsWith(` ${path}`) ? [route.split(' ')[0] ?? ''] : []));
       const { status, headers } = await call(server.port, split(`TRACE ${path}`)[1], { method: 'TRACE' });

@@ -19,8 +19,8 @@ interface CoreCosts {
 }
 
 /**
- * Ratios within one run, never times: the speed of the machine, and its other work, is on both sides. Each bound is about
- * 14 % above the ratio that was measured on Node.js 20, halfway to a regression of 30 %:
+ * Ratios within one run, never times: the speed of the machine, and its other work, is on both sides. Each bound is
+ * between the ratios that were measured on Node.js 20 on two kinds of processor and a regression of 30 %:
  * `node test/long/performance/burden.mjs` shows that every bound catches one.
  */
 describe('an ID of the built core', () => {
@@ -40,11 +40,11 @@ describe('an ID of the built core', () => {
 
   it.each([
     ['a bigint of a segment', 'segment', 'counter', 0.88, 1.05],
-    ['a number of a segment', 'number', 'numberCounter', 0.97, 1.42],
+    ['a number of a segment', 'number', 'numberCounter', 1.08, 1.42],
     ['a range of ten', 'range', 'counter', 3.3, 3.4],
-    ['a snowflake ID', 'snowflake', 'clockCounter', 1, 1],
+    ['a snowflake ID', 'snowflake', 'clockCounter', 0.95, 1],
     ['a snowflake ID in decimal', 'snowflakeText', 'text', 1.33, 1.55],
-    ['an ID of a batch in decimal', 'batchText', 'text', 0.37, 0.41],
+    ['an ID of a batch in decimal', 'batchText', 'text', 0.41, 0.41],
   ])('costs little: %s', (_, path, baseline, onNode20, later) => {
     const bound = IS_NODE_20 ? onNode20 : later;
     const ratio = best('nanoseconds', path) / best('nanoseconds', baseline);
@@ -65,6 +65,8 @@ describe('an ID of the built core', () => {
 describe('a request to the built server', () => {
   const TARGETS = {
     raw: ['raw', httpGet('/')],
+    rawRange: ['raw', httpGet('/range?size=100')],
+    rawBatch: ['raw', httpGet('/batch?size=100')],
     segment: ['leaf', httpGet('/api/segment/get/leaf-segment-test')],
     snowflake: ['leaf', httpGet('/api/snowflake/get/order')],
     batch: ['leaf', httpGet('/api/segment/batch/leaf-segment-test?size=100')],
@@ -72,23 +74,27 @@ describe('a request to the built server', () => {
     rawResp: ['rawResp', 'INCR leaf-segment-test\r\n'],
     resp: ['leafResp', 'INCR leaf-segment-test\r\n'],
   } as const;
-  let servers: ServersUnderTest;
-  let costs: Record<keyof typeof TARGETS, number>;
+  type Costs = Record<keyof typeof TARGETS, number>;
+  let costs: Costs;
 
   beforeAll(async () => {
-    servers = await ServersUnderTest.start();
-    costs = await servers.measure(TARGETS);
-  }, LIMIT_MS);
-
-  afterAll(() => servers.end());
+    const runs: Costs[] = [];
+    for (let run = 0; run < PROCESSES; run++) {
+      const servers = await ServersUnderTest.start();
+      runs.push(await servers.measure(TARGETS));
+      await servers.end();
+    }
+    const best = Object.keys(TARGETS).map((name) => [name, Math.min(...runs.map((run) => run[name as keyof Costs]))]);
+    costs = Object.fromEntries(best) as Costs;
+  }, PROCESSES * LIMIT_MS);
 
   it.each([
-    ['one segment ID', 'segment', 'raw', 1.07],
-    ['one snowflake ID', 'snowflake', 'raw', 1.07],
-    ['a range of a hundred', 'range', 'raw', 1.34],
-    ['a batch of a hundred', 'batch', 'raw', 1.56],
-    ['INCR of the Redis protocol', 'resp', 'rawResp', 1.36],
-  ] as const)('costs little more than a constant response: %s', (_, path, baseline, bound) => {
+    ['one segment ID', 'segment', 'raw', 1.08],
+    ['one snowflake ID', 'snowflake', 'raw', 1.08],
+    ['a range of a hundred', 'range', 'rawRange', 1.32],
+    ['a batch of a hundred', 'batch', 'rawBatch', 0.74],
+    ['INCR of the Redis protocol', 'resp', 'rawResp', 1.38],
+  ] as const)('costs little more than the least response: %s', (_, path, baseline, bound) => {
     const ratio = costs[path] / costs[baseline];
     report(path, ratio, bound);
     expect(ratio).toBeLessThan(bound);

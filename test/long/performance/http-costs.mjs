@@ -15,9 +15,27 @@ const { startServer } = built('server.js');
 const ID = '1169786042799259000';
 const HEADERS = ['content-type', 'text/plain', 'content-length', String(ID.length)];
 
-const raw = createServer((_request, response) => {
-  response.writeHead(200, HEADERS);
-  response.end(ID);
+/** What a server does at least for such a response. */
+const BODIES = {
+  '/range': ({ size, from }) =>
+    JSON.stringify({ tag: 'order', ranges: [{ from: `${from}`, to: `${from + size - 1n}` }] }),
+  '/batch': ({ size, from }) =>
+    JSON.stringify(Array.from({ length: Number(size) }, (_, index) => `${from + BigInt(index)}`)),
+};
+let next = BigInt(ID);
+const raw = createServer(({ url }, response) => {
+  const [path, query] = url.split('?');
+  const bodyOf = BODIES[path];
+  if (bodyOf === undefined) {
+    response.writeHead(200, HEADERS);
+    response.end(ID);
+    return;
+  }
+  const size = BigInt(new URLSearchParams(query).get('size'));
+  const body = bodyOf({ size, from: next });
+  next += size;
+  response.writeHead(200, ['content-type', 'application/json', 'content-length', String(body.length)]);
+  response.end(body);
 }).listen(0, '127.0.0.1');
 const rawResp = createTcpServer({ noDelay: true }, (socket) => {
   socket.on('data', () => socket.write(`:${ID}\r\n`, 'latin1'));

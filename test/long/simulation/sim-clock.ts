@@ -60,20 +60,11 @@ export class SimClock extends Clock {
     return this.mono;
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal?.aborted) {
-        resolve();
-        return;
-      }
-      const wake = (): void => {
-        timer.cancelled = true;
-        signal?.removeEventListener('abort', wake);
-        resolve();
-      };
-      const timer = this.scheduler.at(this.local + ms, 'sleep ends', wake, this.actor);
-      signal?.addEventListener('abort', wake, { once: true });
-    });
+  after(ms: number, act: () => void): () => void {
+    const timer = this.scheduler.at(this.local + ms, 'sleep ends', act, this.actor);
+    return () => {
+      timer.cancelled = true;
+    };
   }
 
   pause(ms: number): void {

@@ -117,8 +117,7 @@ describe('requests that wait for a database', () => {
 });
 
 describe('batches that are more than the processor can do', () => {
-  /** Their batches take several times the burst that is put up with. */
-  const CLIENTS = 400;
+  const CLIENTS = 600;
   const WIDE = '/api/segment/batch/wide?size=10000';
 
   /** With a segment in memory that holds enough for all of them. */
@@ -129,22 +128,30 @@ describe('batches that are more than the processor can do', () => {
     return port;
   }
 
-  /** One batch on each of so many connections at the same moment. */
-  async function askAtOnce(port: number): Promise<Promise<Answer>[]> {
+  /** So many connections. */
+  async function connectAll(port: number): Promise<Agent[]> {
     const agents = Array.from({ length: CLIENTS }, () => new Agent({ keepAlive: true }));
     closers.push(() => agents.forEach((agent) => agent.destroy()));
     for (const agent of agents) await text(port, '/api/snowflake/get/order', { agent });
-    return agents.map((agent) => call(port, WIDE, { agent }));
+    return agents;
+  }
+
+  /** One batch on each connection at the same moment, and again until one is refused, however fast the machine is. */
+  async function askUntilRefused(port: number, agents: readonly Agent[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    while (answers.every(({ status }) => status === 200)) {
+      answers.push(...(await Promise.all(agents.map((agent) => call(port, WIDE, { agent })))));
+    }
+    return answers;
   }
 
   it('are served or refused, and served again afterwards', async () => {
     const port = await startWide({ LEAF_MAX_LAG_MS: '1' });
-    const asked = await askAtOnce(port);
+    const asking = askUntilRefused(port, await connectAll(port));
     const live = await call(port, '/health/live');
-    const answers = await Promise.all(asked);
+    const answers = await asking;
     const refused = answers.filter(({ status }) => status !== 200);
     expect(live.status).toBe(200);
-    expect(refused.length).toBeGreaterThan(0);
     expect(answers.length - refused.length).toBeGreaterThan(0);
     expect(new Set(refused.map(problemCode))).toEqual(new Set(['LEAF_OVERLOADED']));
     expect(await refusals(port, 'lag')).toBe(refused.length);
@@ -157,7 +164,10 @@ describe('batches that are more than the processor can do', () => {
   it('do not hold up a single ID', async () => {
     const port = await startWide({});
     let served = 0;
-    const asked = (await askAtOnce(port)).map((answer) => answer.then(({ status }) => (served += +(status === 200))));
+    const agents = await connectAll(port);
+    const asked = agents.map((agent) =>
+      call(port, WIDE, { agent }).then(({ status }) => (served += +(status === 200))),
+    );
     await until('the first batch', () => served > 0);
     await text(port, '/api/snowflake/get/order');
     expect(served).toBeLessThan(CLIENTS);

@@ -1,10 +1,13 @@
 import { Agent } from 'node:http';
 import { ADMIN_TOKEN } from '../http/admin';
 import { type Answer, call } from '../http/http';
-import { CLUSTER_TOKEN } from '../servers/cluster-rig';
+import { signedFor } from '../servers/cluster-rig';
 import type { ApiContract } from './contract';
 import { BODY_LIMIT, FuzzJudge } from './fuzz-judge';
 import type { FuzzedRequest } from './requests';
+
+/** The address that the server must advertise. */
+export const FUZZED_SERVER = '127.0.0.1:8080';
 
 /** Client addresses: failures of the second one must not limit the valid token. */
 const [TRUSTED, GUESSING] = ['127.0.0.1', '127.0.0.2'];
@@ -44,13 +47,15 @@ export class FuzzClient {
 
   private async answerTo(request: FuzzedRequest): Promise<Answer | undefined> {
     const { operationId, method, body, token } = request;
-    const valid = operationId === 'serverReport' ? CLUSTER_TOKEN : ADMIN_TOKEN;
+    const url = this.urlOf(request);
+    const isPeer = operationId === 'serverReport';
+    const valid = isPeer ? signedFor(FUZZED_SERVER, method, url) : `Bearer ${ADMIN_TOKEN}`;
     const length = Buffer.byteLength(body?.text ?? '');
     const headers = {
-      ...(token === 'none' ? {} : { authorization: `Bearer ${token === 'valid' ? valid : 'guess'}` }),
+      ...(token === 'none' ? {} : { authorization: token === 'valid' ? valid : 'Bearer guess' }),
       ...(body === undefined ? {} : { 'content-type': body.type, 'content-length': length }),
     };
-    const sent = call(this.port, this.urlOf(request), {
+    const sent = call(this.port, url, {
       method,
       headers,
       agent: token === 'valid' ? this.trusted : this.guessing,

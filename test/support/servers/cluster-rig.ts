@@ -1,21 +1,33 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { SystemClock } from '@leaf-ids/core';
+import { ClusterTokens } from '../../../apps/leaf-server/src/tokens/cluster-tokens';
 import type { ClusterAnswer, ClusterServer } from '../../../apps/leaf-server/src/fleet/views';
 import { freePort } from '../free-port';
 import { json } from '../http/http';
 import { until } from '../until';
-import { changeWorkers, makeDataDirectory, removeDataDirectory } from './data-directory';
+import { addWorkers, makeDataDirectory, removeDataDirectory } from './data-directory';
 import { startTestServer, type TestServer } from './server';
 
 export const CLUSTER_TOKEN = 'cluster-token-0123456789';
 const HOUR_MS = 3_600_000;
 
+/**
+ * `Authorization` of a request that another server of the cluster sends to `server`.
+ *
+ * @param by who has ordered it
+ */
+export function signedFor(server: string, method: string, path: string, by?: string): string {
+  const tokens = new ClusterTokens([{ name: 'cluster', token: CLUSTER_TOKEN }], 'test', new SystemClock());
+  return `Bearer ${tokens.sign(server, { method, path }, by)}`;
+}
+
 /** Servers of one cluster in this process, on one database file with its registry, and programs at their addresses. */
 export class ClusterRig {
   readonly servers: TestServer[] = [];
   private readonly listeners: Server[] = [];
-  private records = 0;
 
   private constructor(readonly directory: string) {}
 
@@ -48,14 +60,10 @@ export class ClusterRig {
   }
 
   /** Adds servers to the registry. */
-  register(...instances: string[]): void {
-    const end = Date.now() + HOUR_MS;
-    const rows = instances.map((instance) => {
-      this.records++;
-      return `(${1000 - this.records}, '${instance}', ${end}, 'lease-${this.records}.1')`;
-    });
-    const columns = 'id, ip_port, max_timestamp, lease_id';
-    changeWorkers(this.directory, `INSERT INTO leaf_worker_pool (${columns}) VALUES ${rows.join(', ')}`);
+  async register(...instances: string[]): Promise<void> {
+    const ceiling = Date.now() + HOUR_MS;
+    const rows = instances.map((instance) => ({ instance, ceiling, lease: `${randomUUID()}.1` }));
+    await addWorkers(this.directory, rows);
   }
 
   cluster({ port }: TestServer): Promise<ClusterAnswer> {

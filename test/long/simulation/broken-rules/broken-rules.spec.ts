@@ -14,7 +14,7 @@ const WORLDS = 6000;
 const LIMIT_MS = 900_000;
 
 it(
-  'Every rule of the lease and of the windows that is taken out shows',
+  'The simulation detects the removal of any rule of the lease or of the windows',
   async () => {
     const args = [run, '--without', 'all', '--seeds', String(WORLDS), '--as-json'];
     const { stdout } = await promisify(execFile)(process.execPath, args).catch(
