@@ -17,7 +17,7 @@ const ROUND = 20_000;
 const ROUNDS = 150;
 const BATCH = 100;
 const BURDEN = Number(process.env.LEAF_COST_BURDEN ?? 1);
-const BASELINES = ['counter', 'clockCounter', 'numberCounter', 'sum', 'text'];
+const BASELINES = ['counter', 'clockCounter', 'numberCounter', 'rangeCounter', 'sum', 'text'];
 const ALLOCATED = 500_000;
 /** One segment has more IDs than all rounds take. */
 const STEP = 1_000_000_000;
@@ -58,16 +58,38 @@ let bigCount = 0n;
 let textCount = 10n ** 18n;
 let seen = 0;
 
-/** As much of a segment as every counter by name needs. */
+/** As many objects between a name and its counter as a double buffer needs, without what makes it one. */
 class NamedCounter {
   name = TAG;
-  position = 1;
-  left = Number.MAX_SAFE_INTEGER;
+  buffer = new BufferedCounter();
 
   tryNext(name) {
-    if (name !== this.name || this.left === 0) return undefined;
+    return this.find(name)?.tryNext();
+  }
+
+  find(name) {
+    return name === this.name ? this.buffer : undefined;
+  }
+}
+
+class BufferedCounter {
+  queue = { current: new CountedRange() };
+  checkpoint = 0;
+
+  tryNext() {
+    return this.queue.current.left > this.checkpoint ? this.queue.current.take() : undefined;
+  }
+}
+
+class CountedRange {
+  end = STEP + 1;
+  left = STEP;
+
+  take() {
+    const id = this.end - this.left;
+    if (id > Number.MAX_SAFE_INTEGER) return undefined;
     this.left--;
-    return this.position++;
+    return id;
   }
 }
 
@@ -93,6 +115,13 @@ const loops = {
   },
   number(n) {
     for (let i = 0; i < n; i++) numbers[i & 1023] = segment.tryNextNumber(TAG);
+  },
+  rangeCounter(n) {
+    for (let i = 0; i < n; i++) {
+      const from = BigInt(count);
+      count += 10;
+      ids[i & 1023] = [{ from, to: BigInt(count) - 1n }];
+    }
   },
   range(n) {
     for (let i = 0; i < n; i++) ids[i & 1023] = segment.tryRanges(TAG, 10);

