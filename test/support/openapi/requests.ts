@@ -67,7 +67,7 @@ function seldom<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
 }
 
 /** The examples of all parameters of one name: what one route makes, another finds. */
-function examplesOf({ routes }: ApiContract): Map<string, string[]> {
+export function examplesOf({ routes }: ApiContract): Map<string, string[]> {
   const examples = new Map<string, string[]>();
   for (const { name, schema } of routes.flatMap(({ operation }) => operation.parameters ?? [])) {
     examples.set(name, [...new Set([...(examples.get(name) ?? []), String(schema.example), ...variantsOf(schema)])]);
