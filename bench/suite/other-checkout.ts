@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { join, resolve } from 'node:path';
 import type { Runner } from './runner';
 
-/** Inside node_modules, which other tools ignore. */
-const FOLDER = 'node_modules/.cache/leaf-compare';
+/** Ignored by other tools. Not inside node_modules, where the bundler compiles no decorators. */
+const FOLDER = '.cache/leaf-compare';
 
 /** Another revision of this repository in a git worktree, which is removed when this process exits. */
 export class OtherCheckout {
