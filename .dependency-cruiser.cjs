@@ -91,9 +91,6 @@ const folderRules = Object.entries(folders).flatMap(([part, names]) => {
   return [...below, unlisted];
 });
 
-/** What the page about the lease takes from the libraries. */
-const LEASE_IN_CONSOLE = '^apps/leaf-console/src/views/learn/world/leaf\\.ts$';
-
 module.exports = {
   forbidden: [
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
@@ -115,7 +112,7 @@ module.exports = {
       name: 'libs-through-their-index',
       comment: 'Another library is imported as @leaf-ids/<name>, not by a path inside it.',
       severity: 'error',
-      from: { path: '^(libs/([^/]+)|apps/[^/]+)/', pathNot: LEASE_IN_CONSOLE },
+      from: { path: '^(libs/([^/]+)|apps/[^/]+)/' },
       to: {
         path: '^libs/',
         pathNot: ['^libs/$2/', '^libs/[^/]+/src/(index|internal|testing)\\.ts$', '^libs/client/src/plain\\.ts$'],
@@ -142,17 +139,10 @@ module.exports = {
     },
     {
       name: 'console-stands-alone',
-      comment: 'The page takes nothing from the rest but the types of what the monitor answers, and the lease.',
+      comment: 'The page takes nothing from the rest but the types of what the monitor answers.',
       severity: 'error',
-      from: { path: '^apps/leaf-console/', pathNot: ['^apps/leaf-console/src/monitor/views\\.ts$', LEASE_IN_CONSOLE] },
+      from: { path: '^apps/leaf-console/', pathNot: '^apps/leaf-console/src/monitor/views\\.ts$' },
       to: { path: '^(libs|apps|migrations)/', pathNot: '^apps/leaf-console/' },
-    },
-    {
-      name: 'console-takes-the-lease',
-      comment: 'One file of the page takes the lease from core, and the policies, which need nothing but core.',
-      severity: 'error',
-      from: { path: LEASE_IN_CONSOLE },
-      to: { path: '^(libs|apps|migrations)/', pathNot: ['^libs/core/src/[^/]+$', '^libs/registry/src/policies/'] },
     },
     {
       name: 'console-takes-types-only',
@@ -168,11 +158,10 @@ module.exports = {
     },
     {
       name: 'resolvable',
-      comment:
-        'test/clients runs outside of the repository, where its libraries are installed; the build of the console makes virtual modules.',
+      comment: 'test/clients runs outside of the repository, where its libraries are installed.',
       severity: 'error',
       from: { pathNot: '^test/clients/' },
-      to: { couldNotResolve: true, pathNot: '^virtual:' },
+      to: { couldNotResolve: true },
     },
     ...upward,
     ...folderRules,

@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import preact from '@preact/preset-vite';
 import { defineConfig } from 'vite';
-import { brokenRules } from './broken-rules.mjs';
-import { nodeStandIns } from './node-stand-ins.mjs';
 
-const CORE = join(import.meta.dirname, '../../libs/core/src');
 const OUT = join(import.meta.dirname, '../../dist/apps/leaf-console/site');
 
 /** Writes a .br and a .gz file next to every text file, so that the server never compresses. */
@@ -30,13 +27,7 @@ export default defineConfig({
   root: import.meta.dirname,
   // Relative, so that a proxy can serve the console under a path prefix.
   base: './',
-  plugins: [brokenRules(), nodeStandIns(), preact(), precompress()],
-  resolve: {
-    alias: [
-      { find: /^@leaf-ids\/core$/, replacement: join(CORE, 'index.ts') },
-      { find: /^@leaf-ids\/core\/(internal|testing)$/, replacement: join(CORE, '$1.ts') },
-    ],
-  },
+  plugins: [preact(), precompress()],
   build: {
     outDir: OUT,
     emptyOutDir: true,

@@ -19,7 +19,6 @@ import { TagsPage } from './views/tags/tags-page';
 import { TryPage } from './views/try-it/try-page';
 
 const loadCluster = () => import('./views/cluster/cluster-page').then(({ ClusterPage }) => ClusterPage);
-const loadLearn = () => import('./views/learn/learn-page').then(({ LearnPage }) => LearnPage);
 
 export function App({ store }: { readonly store: MonitorStore }): JSX.Element {
   const [language, setLanguage] = useState(preferences.language);
@@ -53,9 +52,7 @@ function Page(): JSX.Element {
   const store = useMonitor();
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
-  // It needs no data of the server.
-  const isIndependent = route.view === 'learn';
-  const stale = store.staleSince !== undefined && store.overview !== undefined && !isIndependent;
+  const stale = store.staleSince !== undefined && store.overview !== undefined;
   useEffect(() => {
     document.title = `${titleOf(route, t)} · Leaf`;
   }, [route.view, t]);
@@ -64,12 +61,8 @@ function Page(): JSX.Element {
       <Header view={route.view} onSkip={() => main.current?.focus()} />
       <Rail view={route.view} />
       <main ref={main} tabIndex={-1} class={stale ? 'stale' : ''} aria-label={titleOf(route, t)}>
-        {!isIndependent && <StaleBanner />}
-        {store.overview === undefined && !isIndependent ? (
-          <p class="waiting">{t.connectingToServer}</p>
-        ) : (
-          <View route={route} />
-        )}
+        <StaleBanner />
+        {store.overview === undefined ? <p class="waiting">{t.connectingToServer}</p> : <View route={route} />}
       </main>
     </div>
   );
@@ -95,7 +88,5 @@ function View({ route: { view, rest } }: { readonly route: Route }): JSX.Element
       return <DecoderPage given={rest} />;
     case 'try':
       return <TryPage />;
-    case 'learn':
-      return <LazyView load={loadLearn} props={{ given: rest }} />;
   }
 }

@@ -8,7 +8,6 @@ export const en = {
   snowflake: 'Snowflake',
   decoder: 'Decoder',
   tryIt: 'Try it',
-  learn: 'Learn',
   views: 'Views',
   skipToContent: 'Skip to content',
   ready: 'ready',

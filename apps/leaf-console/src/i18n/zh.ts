@@ -8,7 +8,6 @@ export const zh: Messages = {
   snowflake: '雪花算法',
   decoder: '解码',
   tryIt: '试用',
-  learn: '原理',
   views: '页面',
   skipToContent: '跳到正文',
   ready: '就绪',

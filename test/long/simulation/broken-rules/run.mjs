@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile, transpile } from '../../../../scripts/run-typescript.mjs';
 import { FOLDERS } from '../folders.mjs';
-import { RULES } from '../../../../libs/core/broken-rules.mjs';
+import { RULES } from './rules.mjs';
 
 const root = join(import.meta.dirname, '../../../..');
 
