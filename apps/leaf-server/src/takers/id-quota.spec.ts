@@ -29,6 +29,20 @@ describe('IdQuota', () => {
     expect([quota.take(1), quota.take(1)]).toEqual([true, false]);
   });
 
+  it('does not count the time for which it was full', async () => {
+    await clock.advance(62_000);
+    expect([quota.take(600), quota.take(1)]).toEqual([true, false]);
+    await clock.advance(59_100);
+    expect(quota.take(5)).toBe(true);
+    quota.giveBack(5);
+    await clock.advance(62_000);
+    quota.take(5);
+    quota.giveBack(5);
+    await clock.advance(62_000);
+    expect([quota.take(600), quota.take(600)]).toEqual([true, false]);
+    expect(quota.waitMs()).toBe(59_100);
+  });
+
   it('refuses a call for more than the IDs of a minute, and takes nothing', () => {
     expect([quota.maxCount, quota.take(601), quota.take(600)]).toEqual([600, false, true]);
   });

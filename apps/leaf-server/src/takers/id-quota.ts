@@ -42,11 +42,11 @@ export class IdQuota {
 
   /** Milliseconds until the next call passes; 0 if it passes now. */
   waitMs(): number {
-    if (this.level < this.idsPerSecond) {
-      const now = this.clock.monotonic();
-      this.level = Math.min(this.idsPerSecond, this.level + ((now - this.at) / 1000) * this.idsPerSecond);
-      this.at = now;
-    }
+    if (this.idsPerSecond === Infinity) return 0;
+    // Also when it is full: otherwise the time for which it was full would fill it once more.
+    const now = this.clock.monotonic();
+    this.level = Math.min(this.idsPerSecond, this.level + ((now - this.at) / 1000) * this.idsPerSecond);
+    this.at = now;
     return this.level >= 1 ? 0 : ((1 - this.level) / this.idsPerSecond) * 1000;
   }
 }
