@@ -45,6 +45,9 @@ it('a client behind a trusted proxy has its own address in the audit and its own
   expect((await pause('198.51.100.1, 203.0.113.8, 10.1.2.3')).status).toBe(200);
   expect(audit()).toContain('203.0.113.8');
   expect(audit()).not.toContain('198.51.100.1');
+  // Some proxies write the port as well.
+  expect((await pause('198.51.100.1:1, 203.0.113.11:4711, 10.1.2.3:4712')).status).toBe(200);
+  expect(audit()).toContain('"from":"203.0.113.11"');
   expect(await codeOfFailures('203.0.113.9', MAX_FAILURES + 1)).toBe('LEAF_TOO_MANY_FAILURES');
   expect(await codeOfFailures('203.0.113.10', 1)).toBe('LEAF_UNAUTHORIZED');
 });

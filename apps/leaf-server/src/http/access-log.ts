@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
-import { unmapped } from '../tokens/client-network';
+import { plainAddress } from '../tokens/client-network';
 import { AccessLines, type AccessLinesParts } from './access-lines';
 import { requestIdOf } from './responses/request-id';
 
@@ -27,7 +27,7 @@ export class AccessLog {
     const begunAt = clock.monotonic();
     const { socket } = request;
     const { bytesWritten } = socket;
-    const address = unmapped(proxyAddress(request, this.isTrusted));
+    const address = plainAddress(proxyAddress(request, this.isTrusted));
     response.once('close', () => {
       this.lines.write(clock.monotonic() - begunAt, (ms) => ({
         method: request.method,

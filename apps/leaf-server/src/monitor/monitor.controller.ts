@@ -7,6 +7,7 @@ import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiPage, linkNext, NEXT_PAGE, pageRequest } from '../openapi/paging';
 import { ApiProblems } from '../openapi/problems';
 import { contentOf } from '../openapi/schemas';
+import { networkOf } from '../tokens/client-network';
 import { PeerWatch } from './sampling/peer-watch';
 import { StreamHub } from './stream/stream-hub';
 import { AggregatedMonitor } from './server/aggregated-monitor';
@@ -19,7 +20,7 @@ const STREAM_DETAIL =
   `\`overview\`, \`segments\` and \`snowflake\` carry what the routes of the same names answer. The first round has
 everything, each later one only the new steps of the history and the tags that changed; \`removed\`, an object with a list
 \`tags\`, names those that are gone. A round has up to 250 tags in an event and ends with \`snowflake\`. At most 32 streams
-are open at once, 16 of them to one address.`.replaceAll('\n', ' ');
+are open at once, 16 of them to one address or IPv6 network.`.replaceAll('\n', ' ');
 
 /** What a reader of the stream gets in a round. */
 const EVENTS = contentOf(
@@ -101,13 +102,14 @@ export class MonitorController {
   @ApiResponse({ status: 200, description: 'Events without an end.', ...EVENTS })
   @ApiProblems('LEAF_OVERLOADED', 'LEAF_NOT_READY')
   stream(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.hub.assertRoom(request.ip);
+    const client = networkOf(request.ip);
+    this.hub.assertRoom(client);
     reply.hijack();
     const { raw } = reply;
     // Proxies that collect answers before they pass them on are asked not to.
     void reply.headers({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
     raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
     if (request.method === 'HEAD') raw.end();
-    else this.hub.open(raw, request.ip);
+    else this.hub.open(raw, client);
   }
 }

@@ -15,7 +15,7 @@ import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
 import { Drain } from '../lifecycle/drain';
 import { TakerAccess } from '../takers/taker-access';
-import { unmapped } from '../tokens/client-network';
+import { plainAddress } from '../tokens/client-network';
 import { CommandTable } from './command-table';
 import { connectionCommands } from './connection-commands';
 import { idCommands } from './id-commands';
@@ -105,7 +105,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
   private accept(socket: Socket): void {
     if (socket.destroyed) return;
     const surplus = this.connections.isSurplus(socket);
-    const session = new Session(++this.lastId, unmapped(socket.remoteAddress), surplus);
+    const session = new Session(++this.lastId, plainAddress(socket.remoteAddress), surplus);
     const connection = new RespConnection(socket, session, this.parts);
     this.open.set(socket, connection);
     if (!surplus) socket.setTimeout(this.config.http.waitMs + STALL_MS);

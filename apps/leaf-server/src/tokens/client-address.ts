@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { unmapped } from './client-network';
+import { plainAddress } from './client-network';
 
 /** The client's address: of the connection, or as a trusted proxy names it. */
 export function addressOf(request: FastifyRequest): string {
-  return unmapped(request.ip);
+  return plainAddress(request.ip);
 }

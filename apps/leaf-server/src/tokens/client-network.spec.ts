@@ -1,15 +1,23 @@
-import { networkOf, unmapped } from './client-network';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { networkOf, plainAddress, plainForwarded } from './client-network';
 
 describe('networkOf', () => {
   it.each([
     ['10.0.0.7', '10.0.0.7'],
+    ['10.0.0.7:4711', '10.0.0.7'],
     ['::ffff:10.0.0.7', '10.0.0.7'],
+    ['[::ffff:10.0.0.7]:4711', '10.0.0.7'],
+    ['::ffff:a00:7', '10.0.0.7'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2:3:4:5:6]:4711', '2001:db8:1:2::/64'],
     ['2001:0db8:0001:0002::1', '2001:db8:1:2::/64'],
     ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['64:ff9b:1:2::10.0.0.7', '64:ff9b:1:2::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['unknown', 'unknown'],
+    [undefined, 'unknown'],
   ])('of %s is %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
@@ -20,6 +28,30 @@ describe('networkOf', () => {
   });
 });
 
-it('unmapped leaves an IPv6 address as it is', () => {
-  expect(['::ffff:127.0.0.1', '::1', '127.0.0.1'].map(unmapped)).toEqual(['127.0.0.1', '::1', '127.0.0.1']);
+describe('plainAddress', () => {
+  it.each([
+    ['::ffff:127.0.0.1', '127.0.0.1'],
+    ['0:0:0:0:0:FFFF:127.0.0.1', '127.0.0.1'],
+    ['127.0.0.1', '127.0.0.1'],
+    [' 127.0.0.1:65535 ', '127.0.0.1'],
+    ['"127.0.0.1:80"', '127.0.0.1'],
+    ['for=127.0.0.1', '127.0.0.1'],
+    ['For="[2001:db8::1]:4711"', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['::1', '::1'],
+    ['_hidden:4711', '_hidden'],
+    ['', ''],
+  ])('of %p is %p', (text, address) => {
+    expect(plainAddress(text)).toBe(address);
+  });
+});
+
+it('plainForwarded keeps the order of the hops', () => {
+  const request = new IncomingMessage(new Socket());
+  plainForwarded(request);
+  expect(request.headers).toEqual({});
+  request.headers['x-forwarded-for'] = '198.51.100.1:1,[2001:db8::1]:2, 10.1.2.3:4711';
+  plainForwarded(request);
+  expect(request.headers).toEqual({ 'x-forwarded-for': '198.51.100.1, 2001:db8::1, 10.1.2.3' });
 });

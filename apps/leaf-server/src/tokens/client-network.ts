@@ -1,27 +1,62 @@
-import { isIPv6 } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { isIPv4, isIPv6 } from 'node:net';
 
 const GROUPS = 8;
 /** Of the 64 bits that one subscriber has as a rule. */
 const NETWORK_GROUPS = 4;
+/** `::ffff:0:0/96`: IPv4 addresses, as a socket for both families reports them. */
+const MAPPED = '0:0:0:0:0:ffff';
+const FORWARDED = 'x-forwarded-for';
 
-/** The client as limits count it: an IPv4 address, or the /64 of an IPv6 address, all of which one client can use. */
-export function networkOf(address: string): string {
-  const own = unmapped(address);
-  if (!isIPv6(own)) return own;
-  const [head = '', tail] = (own.split('%')[0] ?? '').split('::');
+/**
+ * The client as limits count it: an IPv4 address, or the /64 of an IPv6 address, all of which one client can use.
+ *
+ * @param address in any form that {@link plainAddress} takes
+ */
+export function networkOf(address: string | undefined): string {
+  const own = plainAddress(address);
+  return isIPv6(own) ? `${groupsOf(own).slice(0, NETWORK_GROUPS).join(':')}::/64` : own;
+}
+
+/**
+ * The address alone, without the port, the brackets, the quotes or the `for=` that some proxies write with it. An IPv4
+ * address that is mapped into IPv6 is returned as IPv4; any other text as it is.
+ *
+ * @param text undefined once the connection is closed
+ */
+export function plainAddress(text = 'unknown'): string {
+  const bare = text.trim().replace(/^for=/i, '').replaceAll('"', '');
+  const address = /^\[([^\]]*)\](?::\d+)?$/.exec(bare)?.[1] ?? /^([^:]+):\d+$/.exec(bare)?.[1] ?? bare;
+  return isIPv6(address) ? unmapped(address) : address;
+}
+
+/** Makes each address of `X-Forwarded-For` plain, so that one client of a proxy is one client whatever port it has. */
+export function plainForwarded({ headers }: IncomingMessage): void {
+  const given = headers[FORWARDED];
+  if (typeof given === 'string') headers[FORWARDED] = given.split(',').map(plainAddress).join(', ');
+}
+
+function unmapped(address: string): string {
+  const dotted = address.slice(address.lastIndexOf(':') + 1);
+  const groups = groupsOf(address);
+  if (groups.slice(0, -2).join(':') !== MAPPED) return address;
+  if (isIPv4(dotted)) return dotted;
+  return groups
+    .slice(-2)
+    .flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 255])
+    .join('.');
+}
+
+/** The eight groups of an IPv6 address, without leading zeros. */
+function groupsOf(address: string): string[] {
+  const hex = address.replace(/%.*$/, '').replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+  const [head = '', tail] = hex.split('::');
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : Math.max(0, GROUPS - before.length - after.length);
   const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
-  const network = groups.slice(0, NETWORK_GROUPS).map((group) => parseInt(group, 16).toString(16));
-  return `${network.join(':')}::/64`;
-}
-
-/**
- * An IPv4 address as such, also where a socket for both families reports it as `::ffff:10.0.0.7`.
- *
- * @param address undefined once the connection is closed
- */
-export function unmapped(address = 'unknown'): string {
-  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+  return groups.map((group) => parseInt(group, 16).toString(16));
 }

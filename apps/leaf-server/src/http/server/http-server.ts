@@ -4,6 +4,7 @@ import type { HttpLimits } from '../../config/http-limits';
 import type { Connections } from '../overload/connections';
 import type { PendingResponses } from '../overload/pending-responses';
 import type { Pipelines } from '../overload/pipelines';
+import { plainForwarded } from '../../tokens/client-network';
 import type { AccessLog } from '../access-log';
 import type { FastPath } from '../fast-path';
 import { mapAsSpring } from '../java-requests';
@@ -69,6 +70,7 @@ export class HttpServer extends Server {
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
     const { connections, faults, fastPath, accessLog, handler, limits } = this.parts;
+    if (limits.trustedProxies.length > 0) plainForwarded(request);
     accessLog?.follow(request, response);
     if (limits.javaPaths) mapAsSpring(request);
     const fault = protocolFault(request);

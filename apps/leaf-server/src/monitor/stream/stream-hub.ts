@@ -14,7 +14,7 @@ import { TagChangeLog } from '../process/tag-change-log';
 const EVERY_MS = 1000;
 const MAX_STREAMS = 32;
 /** One client cannot take the streams of the others. */
-const MAX_STREAMS_OF_ADDRESS = 16;
+const MAX_STREAMS_OF_CLIENT = 16;
 /** After this time a client opens a stream again that was cut, in milliseconds. */
 const RETRY_MS = 2000;
 /** After this time a client may try again to get one of the streams, in milliseconds. */
@@ -36,7 +36,7 @@ interface Round {
 @Injectable()
 export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(StreamHub.name);
-  /** With the address of the reader. */
+  /** With the client network of the reader. */
   private readonly streams = new Map<EventStream, string>();
   private readonly board: TagChangeLog;
   private readonly rounds: PeriodicTask;
@@ -68,24 +68,24 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
     await this.ticker.stop();
   }
 
-  /** @throws LeafError `LEAF_OVERLOADED`, `LEAF_NOT_READY` if `address` cannot have one more stream */
-  assertRoom(address: string): void {
+  /** @throws LeafError `LEAF_OVERLOADED`, `LEAF_NOT_READY` if `client`, a network, cannot have one more stream */
+  assertRoom(client: string): void {
     if (this.stopping) {
       throw new LeafError('LEAF_NOT_READY', 'This server is stopping: watch another one.', { retryAfterMs: RETRY_MS });
     }
-    const ofAddress = [...this.streams.values()].filter((other) => other === address).length;
-    if (this.streams.size < MAX_STREAMS && ofAddress < MAX_STREAMS_OF_ADDRESS) return;
+    const ofClient = [...this.streams.values()].filter((other) => other === client).length;
+    if (this.streams.size < MAX_STREAMS && ofClient < MAX_STREAMS_OF_CLIENT) return;
     throw new LeafError(
       'LEAF_OVERLOADED',
-      `This server has ${this.streams.size} streams, ${ofAddress} of them to this address; the limits are ${MAX_STREAMS} and ${MAX_STREAMS_OF_ADDRESS}. Close one, or poll /api/monitor/overview.`,
+      `This server has ${this.streams.size} streams, ${ofClient} of them to this address; the limits are ${MAX_STREAMS} and ${MAX_STREAMS_OF_CLIENT}. Close one, or poll /api/monitor/overview.`,
       { retryAfterMs: FULL_RETRY_MS },
     );
   }
 
-  /** Feeds one more reader at `address`; its headers are sent. */
-  open(response: ServerResponse, address: string): void {
+  /** Feeds one more reader of `client`; its headers are sent. */
+  open(response: ServerResponse, client: string): void {
     const stream = new EventStream(response, this.clock);
-    this.streams.set(stream, address);
+    this.streams.set(stream, client);
     stream.onGone(() => this.streams.delete(stream));
     void this.begin(stream);
   }
