@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { freshMetrics } from '../support/http/metrics';
 import { LogLines } from '../support/log-lines';
 import { encode, RespClient } from '../support/resp-client';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
@@ -307,7 +310,28 @@ describe('With taker tokens', () => {
     await admin(server.port, 'DELETE', '/api/server/takers/billing/block');
     expect(await client.call('INCR strict')).toBe(':1\r\n');
     for (let n = 0; n < 10; n++) expect(await client.call('AUTH wrong')).toMatch(/^-LEAF_UNAUTHORIZED /);
-    expect(await client.call(`AUTH ${TAKER}`)).toMatch(/^-LEAF_TOO_MANY_FAILURES .* \(retry after \d+ ms\)\r\n$/);
+    expect(await client.call('AUTH wrong')).toMatch(/^-LEAF_TOO_MANY_FAILURES .* \(retry after \d+ ms\)\r\n$/);
+    expect(await client.call(`AUTH ${TAKER}`)).toBe('+OK\r\n');
+  });
+
+  it('a change of the token file ends the access of the connections whose token it removes, and of no other', async () => {
+    const directory = await makeDataDirectory();
+    try {
+      const file = join(directory, 'takers');
+      const [shop, later] = ['shop-token-0123456789', 'later-token-0123456789'];
+      await writeFile(file, `billing:${TAKER},shop:${shop}`);
+      await start({ LEAF_TAKER_TOKENS_FILE: file });
+      const [kept, removed, newcomer] = [await connect(), await connect(), await connect()];
+      await kept.call(`AUTH ${TAKER}`);
+      await removed.call(`AUTH ${shop}`);
+      expect([await kept.call(`INCR ${TAG}`), await removed.call(`INCR ${TAG}`)]).toEqual([':1\r\n', ':2\r\n']);
+      await writeFile(file, `later:${later},billing:${TAKER}@2999-12-31\n\n`);
+      await until('the new token is valid', async () => (await newcomer.call(`AUTH ${later}`)) === '+OK\r\n');
+      expect(await removed.call(`INCR ${TAG}`)).toMatch(/^-LEAF_UNAUTHORIZED /);
+      expect(await kept.call(`INCR ${TAG}`)).toBe(':3\r\n');
+    } finally {
+      await removeDataDirectory(directory);
+    }
   });
 
   it('a failed command is not charged', async () => {

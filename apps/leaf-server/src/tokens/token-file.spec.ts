@@ -14,11 +14,12 @@ let directory: string;
 let clock: FakeClock;
 let tokens: TokenSet;
 let watcher: TokenFile;
-const log = { log: jest.fn(), error: jest.fn() };
+const log = { log: jest.fn(), warn: jest.fn(), error: jest.fn() };
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'leaf-token-'));
-  for (const level of ['log', 'error'] as const) jest.spyOn(Logger.prototype, level).mockImplementation(log[level]);
+  for (const level of ['log', 'warn', 'error'] as const)
+    jest.spyOn(Logger.prototype, level).mockImplementation(log[level]);
   clock = new FakeClock();
   tokens = new TokenSet([{ name: 'admin', token: OLD }], clock);
 });
@@ -53,6 +54,21 @@ it('takes the tokens of a secret that is mounted anew', async () => {
   expect([nameOf(OLD), nameOf(NEW)]).toEqual([undefined, 'ops']);
   expect(log.log).toHaveBeenCalledWith(expect.stringContaining('valid are those of ops'));
   expect(JSON.stringify(log.log.mock.calls)).not.toContain(NEW);
+});
+
+it('warns of expired tokens at the start and when the file changes', async () => {
+  const expired = `The admin token "old" expired at 1970-01-02T00:00:00.000Z and is refused: replace or remove it.`;
+  tokens.replace([{ name: 'old', token: OLD, expiresAt: 86_400_000 }]);
+  watcher = watch(undefined);
+  watcher.onModuleInit();
+  expect(log.warn.mock.calls).toEqual([[expired]]);
+  watcher = watch(await mount(OLD));
+  watcher.onModuleInit();
+  log.warn.mockClear();
+  await mount(`ops:${NEW},old:${OLD}@1970-01-02`);
+  await clock.advance(5000);
+  expect(log.warn.mock.calls).toEqual([[expired]]);
+  expect(log.log).toHaveBeenCalledWith(expect.stringMatching(/valid are those of ops\.$/));
 });
 
 it.each(['', 'short', 'aaaaaaaaaaaaaaaaaaaa'])(

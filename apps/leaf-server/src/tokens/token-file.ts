@@ -19,7 +19,7 @@ export interface TokenSource {
 }
 
 /**
- * Reads tokens again when the content of their file changes. It polls, because a mounted secret changes through symbolic
+ * Warns of expired tokens, and reads tokens again when the content of their file changes. It polls, because a mounted secret changes through symbolic
  * links, which file events do not follow. If the file cannot be used, the tokens stay unchanged. If it cannot be used at
  * the first reading, no token is valid: a token of the configuration may have been removed since, as in a process that
  * replaces another one.
@@ -38,6 +38,7 @@ export class TokenFile implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
+    this.warnOfExpired();
     if (this.source.file !== undefined) void this.watch(this.source.file);
   }
 
@@ -53,6 +54,17 @@ export class TokenFile implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /** Returns the names of the expired tokens. */
+  private warnOfExpired(): string[] {
+    return this.tokens.expired.map(({ name, expiresAt }) => {
+      const end = new Date(expiresAt).toISOString();
+      this.logger.warn(
+        `The ${this.source.kind} token "${name}" expired at ${end} and is refused: replace or remove it.`,
+      );
+      return name;
+    });
+  }
+
   private read(file: string): void {
     const { variable, kind, parse } = this.source;
     try {
@@ -60,8 +72,9 @@ export class TokenFile implements OnModuleInit, OnApplicationShutdown {
       if (text !== this.newest) {
         this.tokens.replace(parse(text));
         if (this.newest !== undefined) {
-          const names = this.tokens.names.join(', ');
-          this.logger.log(`Read the ${kind} tokens in ${file} again; valid are those of ${names}.`);
+          const expired = this.warnOfExpired();
+          const names = this.tokens.names.filter((name) => !expired.includes(name)).join(', ');
+          this.logger.log(`Read the ${kind} tokens in ${file} again; valid are those of ${names || 'nobody'}.`);
         }
         this.newest = text;
       }

@@ -74,6 +74,26 @@ describe('TokenSet', () => {
     expect(found && set.isValid(found)).toBe(false);
     expect([set.find(OLD), set.find(NEW)?.name, set.names]).toEqual([undefined, 'ops', ['ops']]);
   });
+
+  it('keep the tokens that stay, with their new end, and revoke those whose name or text changed', () => {
+    const third = 'third-token-0123456789';
+    const set = new TokenSet(
+      [
+        { name: 'ops', token: OLD },
+        { name: 'ci', token: NEW },
+        { name: 'old', token: third },
+      ],
+      clock,
+    );
+    const [ops, ci, old] = [set.find(OLD)!, set.find(NEW)!, set.find(third)!];
+    set.replace([
+      { name: 'ops', token: OLD },
+      { name: 'build', token: NEW },
+      { name: 'old', token: third, expiresAt: clock.now() },
+    ]);
+    expect([ops, ci, old].map((token) => set.isValid(token))).toEqual([true, false, false]);
+    expect([set.find(OLD), set.find(NEW)?.name, set.find(third)]).toEqual([ops, 'build', undefined]);
+  });
 });
 
 it('makeToken generates a different token at each call, and logs it', () => {

@@ -6,7 +6,8 @@ import type { NamedToken } from '../config/tokens';
 export interface KnownToken {
   readonly name: string;
   readonly digest: Buffer;
-  readonly expiresAt: number;
+  /** Unix milliseconds. */
+  expiresAt: number;
   /** Set when {@link TokenSet.replace} removes the token. */
   revoked: boolean;
 }
@@ -26,10 +27,19 @@ export class TokenSet {
     return this.known.map(({ name }) => name);
   }
 
-  /** Makes these tokens valid, and revokes all others. */
+  /** The tokens whose time has passed. */
+  get expired(): readonly KnownToken[] {
+    return this.known.filter((token) => !this.isValid(token));
+  }
+
+  /** Makes these tokens valid, and revokes all others. One that stays valid is the same {@link KnownToken} as before. */
   replace(tokens: readonly NamedToken[]): void {
-    for (const token of this.known) token.revoked = true;
-    this.known = knownOf(tokens);
+    const before = this.known;
+    this.known = knownOf(tokens).map((next) => {
+      const same = before.find(({ name, digest }) => name === next.name && digest.equals(next.digest));
+      return same === undefined ? next : Object.assign(same, { expiresAt: next.expiresAt });
+    });
+    for (const token of before) token.revoked = !this.known.includes(token);
   }
 
   /** Whether a token that {@link find} returned is still valid. */
