@@ -159,7 +159,7 @@ describe('the audit log', () => {
 });
 
 describe('failures', () => {
-  it('are limited, and end the check of tokens for a minute', async () => {
+  it('are limited, and leave the valid tokens of the address valid', async () => {
     const { port } = server;
     const wrong = (): Promise<Answer> => admin(port, 'DELETE', `/api/tags/${TAG}`, undefined, 'guess');
     for (let n = 0; n < 10; n++) expect(problemCode(await wrong())).toBe('LEAF_UNAUTHORIZED');
@@ -172,9 +172,23 @@ describe('failures', () => {
     }
     expect(auditLines('warn')).toHaveLength(10);
     const valid = await admin(port, 'PATCH', `/api/tags/${TAG}`, { step: 5 }, OPS);
-    expect(problemCode(valid)).toBe('LEAF_TOO_MANY_FAILURES');
-    expect(await text(port, `/api/segment/get/${TAG}`)).toBe('1');
-    expect((await call(port, '/api/tags')).status).toBe(200);
+    expect(valid.status).toBe(200);
+    expect(problemCode(await wrong())).toBe('LEAF_TOO_MANY_FAILURES');
+  });
+
+  it('are not what pages of other sites cause without a token', async () => {
+    const { port } = server;
+    const drain = (headers: OutgoingHttpHeaders): Promise<Answer> =>
+      call(port, '/api/server/drain', { method: 'POST', headers });
+    for (const site of ['cross-site', 'same-site']) {
+      for (let n = 0; n < 12; n++) {
+        expect(problemCode(await drain({ 'sec-fetch-site': site }))).toBe('LEAF_UNAUTHORIZED');
+      }
+    }
+    expect(auditLines('warn')).toEqual([]);
+    const guess = { 'sec-fetch-site': 'cross-site', authorization: 'Bearer guess' };
+    for (let n = 0; n < 10; n++) expect(problemCode(await drain(guess))).toBe('LEAF_UNAUTHORIZED');
+    expect(problemCode(await drain(guess))).toBe('LEAF_TOO_MANY_FAILURES');
   });
 });
 

@@ -86,9 +86,10 @@ describe.each([true, false])('With taker tokens, %s for the fast path', (fastPat
       expect(refused.headers['www-authenticate']).toBe('Bearer realm="leaf", error="invalid_token"');
       expect(refused.body).not.toContain('0123456789');
     }
-    // Also for an accepted one: its acceptance would confirm a guess.
-    for (const token of [BILLING, 'x']) {
-      expect(problemCode(await take(port, SINGLE, bearer(token)))).toBe('LEAF_TOO_MANY_FAILURES');
+    expect(problemCode(await take(port, SINGLE, bearer('x')))).toBe('LEAF_TOO_MANY_FAILURES');
+    // Valid ones are accepted, whether the server has seen them before or not.
+    for (const token of [bearer(BILLING), basic(LIMITED), bearer(ADMIN_TOKEN)]) {
+      expect((await take(port, SINGLE, token)).status).toBe(200);
     }
     expect((await admin(port, 'POST', '/api/server/drain')).status).toBe(200);
   });
@@ -158,6 +159,24 @@ describe('A blocked taker', () => {
       const answer = await admin(port, method, '/api/server/takers/biling/block');
       expect(problemCode(answer)).toBe('LEAF_TAKER_NOT_FOUND');
     }
+  });
+});
+
+describe.each([true, false])('Behind a proxy, %s for the fast path', (fastPath) => {
+  it('each client has its own limit of failures, whatever port the proxy writes, and valid tokens pass', async () => {
+    const port = await start({ LEAF_TRUSTED_PROXIES: '127.0.0.1' }, fastPath);
+    const from = (client: string, token: string): Promise<Answer> =>
+      call(port, SINGLE, { headers: { authorization: bearer(token), 'x-forwarded-for': client } });
+    expect((await from('203.0.113.7:4711', BILLING)).body).toBe('1');
+    for (let n = 0; n < 10; n++) {
+      expect(problemCode(await from(`203.0.113.7:${n}`, 'wrong'))).toBe('LEAF_UNAUTHORIZED');
+    }
+    expect(problemCode(await from('203.0.113.7:10', 'wrong'))).toBe('LEAF_TOO_MANY_FAILURES');
+    expect(problemCode(await from('203.0.113.8', 'wrong'))).toBe('LEAF_UNAUTHORIZED');
+    expect([await from('203.0.113.7:11', BILLING), await from('203.0.113.8', BILLING)]).toMatchObject([
+      { status: 200, body: '2' },
+      { status: 200, body: '3' },
+    ]);
   });
 });
 

@@ -12,10 +12,7 @@ const RULE = {
   countsMissing: true,
 };
 
-/**
- * Admits requests of other servers. A failure counts neither against the admin tokens of the same address nor against
- * signed requests: a signature cannot be guessed, so the limit only keeps the log short.
- */
+/** Admits requests that another server signed. */
 @Injectable()
 export class ClusterGuard implements CanActivate {
   private readonly check: TokenCheck;
@@ -32,7 +29,9 @@ export class ClusterGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const { method, url: path } = request;
-    if (this.tokens.verify(bearerOf(request.headers.authorization), { method, path }) !== undefined) return true;
-    return this.check.require<true>(request, http.getResponse<FastifyReply>(), () => undefined);
+    this.check.require(request, http.getResponse<FastifyReply>(), (authorization) =>
+      this.tokens.verify(bearerOf(authorization), { method, path }),
+    );
+    return true;
   }
 }

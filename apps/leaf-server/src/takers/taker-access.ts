@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { ANY, type TakerRule, type TakerRules } from '../config/taker-quotas';
-import { unmapped } from '../tokens/client-network';
 import { FailureLimit } from '../tokens/failure-limit';
 import { TokenCheck } from '../tokens/token-check';
 import { type AdminTokens, bearerOf, type KnownToken, passwordOf, type TokenSet } from '../tokens/token-set';
@@ -15,7 +14,7 @@ const UNLIMITED: TakerRule = { tags: [ANY] };
 const RULE = {
   needed:
     'Taking IDs requires the header "Authorization: Bearer <token>" with a token of LEAF_TAKER_TOKENS that has not expired.',
-  // A request without a token guesses nothing, and one such program must not lock out others behind the same proxy.
+  // A request without a token guesses nothing.
   countsMissing: false,
 };
 
@@ -38,8 +37,6 @@ export interface TakerAccessOptions {
   readonly takers: TokenSet;
   /** They also take IDs, without a quota. */
   readonly admins: AdminTokens;
-  /** Whether clients come through a trusted proxy. */
-  readonly behindProxy: boolean;
 }
 
 /** Decides who may take IDs, of which tags and how many. */
@@ -48,7 +45,6 @@ export class TakerAccess {
   private readonly accepted = new Map<string, Accepted>();
   private readonly takers = new Map<string, Taker>();
   private readonly admin: Taker;
-  private readonly failures: FailureLimit;
   private readonly check: TokenCheck;
   private readonly connectionCheck: TokenCheck;
 
@@ -57,9 +53,9 @@ export class TakerAccess {
     private readonly clock: Clock,
   ) {
     this.admin = new Taker('admin', UNLIMITED, clock);
-    this.failures = new FailureLimit(clock);
-    this.check = new TokenCheck(RULE, this.failures);
-    this.connectionCheck = new TokenCheck(CONNECTION_RULE, this.failures);
+    const failures = new FailureLimit(clock);
+    this.check = new TokenCheck(RULE, failures);
+    this.connectionCheck = new TokenCheck(CONNECTION_RULE, failures);
   }
 
   /**
@@ -68,7 +64,7 @@ export class TakerAccess {
    */
   tryCharge(request: IncomingMessage, tag: string, count: number): IdQuota | undefined {
     const { authorization } = request.headers;
-    if (authorization === undefined || this.isLimited(request)) return undefined;
+    if (authorization === undefined) return undefined;
     const taker = this.takerOf(this.accepted.get(authorization));
     const quota = taker?.blocked === false ? taker.quotaOf(tag) : undefined;
     return quota?.take(count) === true ? quota : undefined;
@@ -162,13 +158,6 @@ export class TakerAccess {
       this.takers.set(name, taker);
     }
     return taker;
-  }
-
-  /** Also for an accepted header: otherwise its acceptance would confirm a guess. */
-  private isLimited({ socket }: IncomingMessage): boolean {
-    if (!this.failures.isLimiting) return false;
-    // Only the framework knows the client behind a proxy.
-    return this.options.behindProxy || this.failures.waitMs(unmapped(socket.remoteAddress ?? 'unknown')) > 0;
   }
 }
 

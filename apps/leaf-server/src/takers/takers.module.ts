@@ -30,10 +30,9 @@ import { TakerAccess } from './taker-access';
     },
     {
       provide: TakerAccess,
-      useFactory: ({ takers: config, http }: LeafConfig, takers: TokenSet, admins: AdminTokens, clock: Clock) => {
+      useFactory: ({ takers: config }: LeafConfig, takers: TokenSet, admins: AdminTokens, clock: Clock) => {
         const enabled = config !== undefined;
-        const behindProxy = http.trustedProxies.length > 0;
-        return new TakerAccess({ enabled, rules: config?.rules ?? {}, takers, admins, behindProxy }, clock);
+        return new TakerAccess({ enabled, rules: config?.rules ?? {}, takers, admins }, clock);
       },
       inject: [LEAF_CONFIG, TokenSet, AdminTokens, Clock],
     },

@@ -19,27 +19,16 @@ interface Window {
 export class FailureLimit {
   /** Oldest first: all windows are of one length. */
   private readonly windows = new Map<string, Window>();
-  /** No client has to wait after this time. */
-  private limitedUntil = -Infinity;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether any client may have to wait. */
-  get isLimiting(): boolean {
-    return this.limitedUntil !== -Infinity && this.clock.monotonic() < this.limitedUntil;
-  }
-
-  /** How many milliseconds the client has to wait before its next attempt; 0 when it may try now. */
-  waitMs(address: string): number {
-    const window = this.windows.get(networkOf(address));
-    if (window === undefined || window.failures < MOST_FAILURES) return 0;
-    return Math.max(0, window.endsAt - this.clock.monotonic());
-  }
-
-  count(address: string): void {
-    const window = this.current(networkOf(address), this.clock.monotonic());
+  /** Counts a failure of the client. Returns how many milliseconds it has to wait; 0 if the failure is within the limit. */
+  fail(address: string): number {
+    const now = this.clock.monotonic();
+    const window = this.current(networkOf(address), now);
+    if (window.failures === MOST_FAILURES) return window.endsAt - now;
     window.failures++;
-    if (window.failures >= MOST_FAILURES) this.limitedUntil = Math.max(this.limitedUntil, window.endsAt);
+    return 0;
   }
 
   private current(network: string, now: number): Window {

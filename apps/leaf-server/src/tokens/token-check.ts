@@ -20,11 +20,13 @@ export interface TokenAttempt {
   readonly action: string;
   /** What contains the token; undefined if there is none. */
   readonly given: string | undefined;
+  /** Whether a page of another site caused the request in the browser of somebody who knows nothing of it. */
+  readonly isCrossSite?: boolean;
 }
 
 /**
- * Requires a valid token of a request. After too many failures, no token of the client is compared until its minute has
- * passed: this limits how many tokens it can guess.
+ * Requires a valid token of a request. A valid one is always accepted: tokens are too long to be guessed, and a program
+ * with a wrong token must not stop others behind the same address. A client that fails too often is told to wait.
  */
 export class TokenCheck {
   private readonly logger = new Logger('Audit');
@@ -37,7 +39,7 @@ export class TokenCheck {
   /**
    * Returns what `find` returns for the `Authorization` header.
    *
-   * @throws LeafError `LEAF_UNAUTHORIZED` if that is undefined; `LEAF_TOO_MANY_FAILURES`
+   * @throws LeafError `LEAF_UNAUTHORIZED` if that is undefined; `LEAF_TOO_MANY_FAILURES` if the client failed too often
    */
   require<T>(
     request: FastifyRequest,
@@ -47,9 +49,10 @@ export class TokenCheck {
     const {
       method,
       routeOptions: { url = 'unknown route' },
-      headers: { authorization },
+      headers: { authorization, 'sec-fetch-site': site = 'none' },
     } = request;
-    const attempt = { address: addressOf(request), action: `${method} ${url}`, given: authorization };
+    const isCrossSite = site === 'cross-site' || site === 'same-site';
+    const attempt = { address: addressOf(request), action: `${method} ${url}`, given: authorization, isCrossSite };
     return this.requireOf(attempt, find, () => {
       void reply.header(
         'www-authenticate',
@@ -63,25 +66,10 @@ export class TokenCheck {
    *
    * @param onRefused called before `LEAF_UNAUTHORIZED` is thrown
    */
-  requireOf<T>(
-    { address, action, given }: TokenAttempt,
-    find: (given: string | undefined) => T | undefined,
-    onRefused?: () => void,
-  ): T {
-    const waitMs = this.failures.waitMs(address);
-    if (waitMs > 0) {
-      throw new LeafError(
-        'LEAF_TOO_MANY_FAILURES',
-        'This address sent too many requests without a valid token. Wait for the rest of the minute; until then no token is checked.',
-        { retryAfterMs: waitMs },
-      );
-    }
-    const found = find(given);
+  requireOf<T>(attempt: TokenAttempt, find: (given: string | undefined) => T | undefined, onRefused?: () => void): T {
+    const found = find(attempt.given);
     if (found !== undefined) return found;
-    if (given !== undefined || this.rule.countsMissing) {
-      this.failures.count(address);
-      this.logger.warn(`Refused: ${action} from ${address} without a valid token.`);
-    }
+    if (this.isFailure(attempt)) this.countFailure(attempt);
     onRefused?.();
     throw this.refusal();
   }
@@ -89,5 +77,23 @@ export class TokenCheck {
   /** The error for a caller without a valid token. */
   refusal(): LeafError {
     return new LeafError('LEAF_UNAUTHORIZED', this.rule.needed);
+  }
+
+  /** A browser sends no token of its own accord: a request that another site causes guesses nothing. */
+  private isFailure({ given, isCrossSite = false }: TokenAttempt): boolean {
+    return given !== undefined || (this.rule.countsMissing && !isCrossSite);
+  }
+
+  /** @throws LeafError `LEAF_TOO_MANY_FAILURES` */
+  private countFailure({ address, action }: TokenAttempt): void {
+    const retryAfterMs = this.failures.fail(address);
+    if (retryAfterMs > 0) {
+      throw new LeafError(
+        'LEAF_TOO_MANY_FAILURES',
+        'This address sent too many requests without a valid token. Correct the token, or wait for the rest of the minute; a valid token is accepted at any time.',
+        { retryAfterMs },
+      );
+    }
+    this.logger.warn(`Refused: ${action} from ${address} without a valid token.`);
   }
 }
