@@ -4,6 +4,7 @@ import { AddLeaseId1795219200001 } from './1795219200001-add-lease-id';
 import { CreateWorkerPool1795219200002 } from './1795219200002-create-worker-pool';
 import { AddTagSettings1795219200003 } from './1795219200003-add-tag-settings';
 import { AddPeriodStart1795219200006 } from './1795219200006-add-period-start';
+import { AddIssueLimit1795219200010 } from './1795219200010-add-issue-limit';
 
 /** Every migration, oldest first. */
 export const migrations = [
@@ -13,6 +14,7 @@ export const migrations = [
   CreateWorkerPool1795219200002,
   AddTagSettings1795219200003,
   AddPeriodStart1795219200006,
+  AddIssueLimit1795219200010,
 ];
 
 export type { SchemaRunner } from './schema-runner';

@@ -12,6 +12,7 @@ import {
   parseDatabaseUrl,
 } from '@leaf-ids/persistence';
 import { DEFAULT_LIMITS } from '../../libs/persistence/src/connections/connection-limits';
+import type { DatabaseFixture } from './restore.contract';
 import type { SegmentStoreFixture } from './segment-store.contract';
 import type { TagStoreFixture } from './tag-store.contract';
 
@@ -74,6 +75,19 @@ export async function tagFixture(url: string, cleanUp: () => Promise<void>): Pro
     execute: (sql) => dataSource.query(sql),
     close: async () => {
       await dataSource.destroy();
+      await cleanUp();
+    },
+  };
+}
+
+/** A new database without tags. */
+export async function databaseFixture(url: string, cleanUp: () => Promise<void>): Promise<DatabaseFixture> {
+  const database = await connect(parseDatabaseUrl(url));
+  await database.query('DELETE FROM leaf_alloc');
+  return {
+    database,
+    close: async () => {
+      await database.destroy();
       await cleanUp();
     },
   };

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interleavedTagContract } from './interleaved-tag.contract';
 import { periodContract } from './period.contract';
+import { restoreContract } from './restore.contract';
 import { segmentStoreContract } from './segment-store.contract';
-import { sqlFixture, tagFixture } from './sql-stores';
+import { databaseFixture, sqlFixture, tagFixture } from './sql-stores';
 import { tagStoreContract } from './tag-store.contract';
 
 async function inNewDirectory<Fixture>(
@@ -18,6 +19,7 @@ segmentStoreContract('SqliteSegmentStore', { open: () => inNewDirectory(sqlFixtu
 tagStoreContract('SQLite', () => inNewDirectory(tagFixture));
 interleavedTagContract('SQLite', () => inNewDirectory(tagFixture));
 periodContract('SQLite', () => inNewDirectory(tagFixture));
+restoreContract('SQLite', () => inNewDirectory(databaseFixture));
 
 describe('a row, whose columns keep whatever they are given', () => {
   it.each([

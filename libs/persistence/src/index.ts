@@ -2,9 +2,16 @@ export { DIALECT_NAMES, type DialectName, DURABILITY_SETTINGS } from './dialects
 export { checkDatabases } from './check/check-databases';
 export { reportText } from './check/report-text';
 export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/database-report';
-export { createDatabaseNames, createSegmentStore, createTagStore, type StoreDatabase } from './database/create-store';
+export {
+  createDatabaseNames,
+  createSegmentStore,
+  createTagStore,
+  moveAfterRestore,
+  type StoreDatabase,
+} from './database/create-store';
 export { parseDatabaseUrl, type DatabaseTarget } from './database/database-url';
-export type { FailoverOptions } from './failover/failover-guard';
+export { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions, type MoveReport } from './failover/failover-guard';
+export type { Gap } from './failover/move-forward';
 export { LeafDataSource } from './database/leaf-data-source';
 export { FIRST_TAG, openDatabase, type OpenDatabaseOptions } from './database/open-database';
 export { schemaStatements } from './database/schema-statements';
@@ -26,7 +33,6 @@ export {
   acceptRule,
   databaseUrlRule,
   dataSourceRule,
-  DEFAULT_FAILOVER_GAP_STEPS,
   persistenceRule,
   type PersistenceModuleOptions,
   type SharedPersistenceOptions,

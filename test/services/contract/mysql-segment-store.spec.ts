@@ -1,8 +1,9 @@
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
 import { periodContract } from '../../contract/period.contract';
+import { restoreContract } from '../../contract/restore.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';
-import { sqlFixture, tagFixture } from '../../contract/sql-stores';
+import { databaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
 import { tagStoreContract, type TagStoreFixture } from '../../contract/tag-store.contract';
 
 let server: MariadbServer;
@@ -19,6 +20,7 @@ const makeTags = async (): Promise<TagStoreFixture> =>
 tagStoreContract('MariaDB', makeTags);
 interleavedTagContract('MariaDB', makeTags);
 periodContract('MariaDB', makeTags);
+restoreContract('MariaDB', async () => databaseFixture(await server.createDatabase(), () => Promise.resolve()));
 
 it('a description that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());

@@ -1,8 +1,9 @@
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
 import { periodContract } from '../../contract/period.contract';
+import { restoreContract } from '../../contract/restore.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';
-import { sqlFixture, tagFixture } from '../../contract/sql-stores';
+import { databaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
 import { tagStoreContract, type TagStoreFixture } from '../../contract/tag-store.contract';
 
 let server: PostgresServer;
@@ -19,3 +20,4 @@ const makeTags = async (): Promise<TagStoreFixture> =>
 tagStoreContract('PostgreSQL', makeTags);
 interleavedTagContract('PostgreSQL', makeTags);
 periodContract('PostgreSQL', makeTags);
+restoreContract('PostgreSQL', async () => databaseFixture(await server.createDatabase(), () => Promise.resolve()));

@@ -1,7 +1,13 @@
 import type { SegmentStore } from '@leaf-ids/core';
 import type { SqlDatabase } from '../connections/sql-database';
 import { DIALECTS } from '../dialects/dialects';
-import type { FailoverOptions } from '../failover/failover-guard';
+import {
+  DEFAULT_FAILOVER_GAP_STEPS,
+  FailoverGuard,
+  type FailoverOptions,
+  type MoveReport,
+} from '../failover/failover-guard';
+import type { Gap } from '../failover/move-forward';
 import { DatabaseNames } from '../stores/database-names';
 import { SqlTagStore } from '../stores/sql-tag-store';
 import type { DatabaseTarget } from './database-url';
@@ -13,8 +19,24 @@ export interface StoreDatabase {
 }
 
 /** Creates the segment store for the dialect of the database. */
-export function createSegmentStore({ access, target }: StoreDatabase, failover: FailoverOptions): SegmentStore {
-  return DIALECTS[target.dialect].segments(access, failover);
+export function createSegmentStore(database: StoreDatabase, failover: FailoverOptions): SegmentStore {
+  return DIALECTS[database.target.dialect].segments(database.access, createGuard(database, failover));
+}
+
+/**
+ * Moves every tag, period and record of a deleted tag of a database forward after it was restored from a backup, so
+ * that nothing is issued twice. Run it before servers use the database; a server that runs meanwhile is safe, too.
+ *
+ * @param gap how far: at least `steps` times `least` IDs; defaults to the gap of a failover
+ * @throws LeafError `LEAF_CONFIG_INVALID` for an empty gap; `LEAF_STORE_UNAVAILABLE`
+ */
+export function moveAfterRestore(database: StoreDatabase, gap?: Gap): Promise<MoveReport> {
+  return createGuard(database, { gapSteps: DEFAULT_FAILOVER_GAP_STEPS, onFailover: () => undefined }).restored(gap);
+}
+
+function createGuard({ access, target }: StoreDatabase, failover: FailoverOptions): FailoverGuard {
+  const { guard, tags } = DIALECTS[target.dialect];
+  return new FailoverGuard(access, guard, tags, failover);
 }
 
 /** The database names on record in a database. */

@@ -3,7 +3,7 @@ import type { SegmentStore } from '@leaf-ids/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import type { SessionDialect } from '../connections/session-dialect';
 import type { SqlDatabase } from '../connections/sql-database';
-import type { FailoverOptions } from '../failover/failover-guard';
+import type { FailoverGuard, GuardDialect } from '../failover/failover-guard';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { TagDialect } from '../stores/tag-dialect';
 import type { WorkerDialect } from '../stores/worker-dialect';
@@ -80,7 +80,8 @@ export interface Dialect<A extends Address = Address> {
   readonly driver: DriverDialect<A>;
   readonly session: SessionDialect;
   readonly schema: SchemaDialect;
-  segments(access: SqlDatabase, failover: FailoverOptions): SegmentStore;
+  readonly guard: GuardDialect;
+  segments(access: SqlDatabase, guard: FailoverGuard): SegmentStore;
   readonly tags: TagDialect;
   readonly workers: WorkerDialect;
 }

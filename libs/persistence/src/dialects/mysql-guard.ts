@@ -32,16 +32,6 @@ async function askIdentity(statement: Statement): Promise<DatabaseIdentity> {
 
 export const MYSQL_GUARD: GuardDialect = {
   askIdentity,
-  insertRecord: `INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, ?)
-    ON DUPLICATE KEY UPDATE largest_step = GREATEST(largest_step, VALUES(largest_step))`,
-  lockRecord: 'SELECT server FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
-  updateRecord: 'UPDATE leaf_segment_server SET server = ? WHERE id = 1',
-  lastTag: 'SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT 1 OFFSET ?',
-  moveDeletedTags: 'UPDATE leaf_deleted_tag SET max_id = max_id + LEAST(? * ?, 9223372036854775807 - max_id)',
-  moveTags: `UPDATE leaf_alloc, (SELECT ? AS gap, ? AS largest) AS failover
-    SET max_id = max_id + LEAST(
-      gap * GREATEST(COALESCE(step, 0), COALESCE(max_step, 0), COALESCE(interleave_block, 0), largest),
-      CASE WHEN biz_tag LIKE '%@%' OR reset_every IS NOT NULL
-        THEN GREATEST(COALESCE(last_id, 9223372036854775806) + 1 - max_id, 0) ELSE 9223372036854775807 - max_id END)
-    WHERE max_id > 0 AND biz_tag > ? AND biz_tag <= COALESCE(?, biz_tag)`,
+  insertRecord: 'INSERT IGNORE INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, ?)',
+  lockRecord: 'SELECT server, generation FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
 };

@@ -28,8 +28,7 @@ const DELETED = 'FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii)';
 /** `max_id`, or that of a deleted tag with this name if it is higher. */
 const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;
 /** Reads a session variable, because statement-based replication copies its value instead of its expression. */
-const GUARD = `EXISTS (SELECT 1 FROM leaf_segment_server
-  WHERE id = 1 AND CAST(server AS BINARY) = CAST(@leaf_server AS BINARY))`;
+const IS_SERVER = 'CAST(server AS BINARY) = CAST(@leaf_server AS BINARY)';
 
 /**
  * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation sends an UPDATE, which leaves the new `max_id` in
@@ -41,11 +40,12 @@ export class MysqlSegmentStore extends SqlSegmentStore {
   private calls = 0;
 
   protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
-    const server = guarded ? this.guard?.expression : undefined;
+    const server = guarded ? this.guard.expression : undefined;
+    const condition = guarded ? this.guard.condition(IS_SERVER) : '';
     const answers = await this.database.runTogether(
       [
         { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] },
-        { sql: server === undefined ? sql : `${sql} AND ${GUARD}`, parameters },
+        { sql: `${sql} ${condition}`, parameters },
       ],
       'refused',
     );
@@ -89,11 +89,12 @@ export class MysqlSegmentStore extends SqlSegmentStore {
    * An element is undefined when its UPDATE changed no row: the guard refused it, or the row is missing or unusable.
    */
   private async allocateTogether(requests: readonly AllocationRequest[]): Promise<(Allocation | undefined)[]> {
-    const server = this.guard?.expression;
+    const { expression } = this.guard;
+    const condition = this.guard.condition(IS_SERVER);
     const calls = requests.map((request) => ({ ...request, call: ++this.calls }));
     const answers = await this.database.runTogether([
-      { sql: `SET @leaf_server = ${server ?? 'NULL'}`, parameters: [] },
-      ...calls.flatMap((call) => allocation(call, server === undefined ? '' : `AND ${GUARD}`)),
+      { sql: `SET @leaf_server = ${expression ?? 'NULL'}`, parameters: [] },
+      ...calls.flatMap((call) => allocation(call, condition)),
     ]);
     return calls.map((call, index) => {
       const [, updated, found] = answers.slice(1 + 3 * index);

@@ -16,6 +16,7 @@ export const MYSQL_TAGS: TagDialect = {
   now: 'UNIX_TIMESTAMP()',
   number: '?',
   greatest: 'GREATEST',
+  least: 'LEAST',
   forUpdate: 'FOR UPDATE',
   insertTag: `INSERT IGNORE INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { passwordReader } from '../connections/password';
-import { FailoverGuard } from '../failover/failover-guard';
 import type { Dialect, ServerAddress } from './dialect';
 import { loadMysql } from './mysql-driver';
 import { MYSQL_GUARD } from './mysql-guard';
@@ -62,7 +61,8 @@ export const mysql: Dialect<ServerAddress> = {
   },
   session: MYSQL_SESSION,
   schema: MYSQL_SCHEMA,
-  segments: (access, failover) => new MysqlSegmentStore(access, new FailoverGuard(access, MYSQL_GUARD, failover)),
+  guard: MYSQL_GUARD,
+  segments: (access, guard) => new MysqlSegmentStore(access, guard),
   tags: MYSQL_TAGS,
   workers: MYSQL_WORKERS,
 };

@@ -84,11 +84,8 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     );
   }
 
-  /** A condition that is false when the guard must act first. */
   private get guarded(): string {
-    const server = this.guard?.expression;
-    if (server === undefined) return '';
-    return `AND EXISTS (SELECT 1 FROM leaf_segment_server WHERE id = 1 AND server = ${server})`;
+    return this.guard.condition(`server = ${this.guard.expression ?? ''}`);
   }
 }
 

@@ -14,6 +14,7 @@ export const POSTGRES_TAGS: TagDialect = {
   now: 'EXTRACT(EPOCH FROM CURRENT_TIMESTAMP)',
   number: '?::bigint',
   greatest: 'GREATEST',
+  least: 'LEAST',
   forUpdate: 'FOR UPDATE',
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = GREATEST(leaf_deleted_tag.max_id, EXCLUDED.max_id)`,

@@ -1,6 +1,5 @@
 import { messageOf } from '@leaf-ids/core/internal';
 import { passwordReader } from '../connections/password';
-import { FailoverGuard } from '../failover/failover-guard';
 import { holdsExactly } from '../schema/columns';
 import { inTransaction, locked, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
@@ -95,7 +94,8 @@ export const postgres: Dialect<ServerAddress> = {
   },
   session: POSTGRES_SESSION,
   schema: SCHEMA,
-  segments: (access, failover) => new PostgresSegmentStore(access, new FailoverGuard(access, POSTGRES_GUARD, failover)),
+  guard: POSTGRES_GUARD,
+  segments: (access, guard) => new PostgresSegmentStore(access, guard),
   tags: POSTGRES_TAGS,
   workers: POSTGRES_WORKERS,
 };

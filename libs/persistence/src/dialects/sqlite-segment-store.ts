@@ -23,7 +23,7 @@ export class SqliteSegmentStore extends SqlSegmentStore {
        SET max_id = ${NEXT_ID} + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
        WHERE biz_tag = ?2 AND interleave_of IS NULL AND reset_every IS NULL AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
          AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
-         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE(?1, step)
+         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE(?1, step) ${this.guarded}
        RETURNING ${MAX_ID_TEXT}, step, max_step`,
       [count, tag],
     );
@@ -37,12 +37,15 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     };
   }
 
-  protected async update(sql: string, parameters: SqlParameter[]): Promise<boolean> {
-    return (await this.database.run<unknown[]>(`${sql} RETURNING 1`, parameters)).length > 0;
+  protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
+    const text = `${sql} ${guarded ? this.guarded : ''} RETURNING 1`;
+    return (await this.database.run<unknown[]>(text, parameters)).length > 0;
   }
 
   protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
-    await this.database.run(`INSERT INTO ${sql} ON CONFLICT (biz_tag) DO NOTHING RETURNING 1`, [...parameters]);
+    await this.database.run(`INSERT INTO ${sql} ${this.guarded} ON CONFLICT (biz_tag) DO NOTHING RETURNING 1`, [
+      ...parameters,
+    ]);
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
@@ -51,5 +54,9 @@ export class SqliteSegmentStore extends SqlSegmentStore {
       `SELECT ${MAX_ID_TEXT}, step, max_step, CAST(last_id AS TEXT) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
       [tag],
     );
+  }
+
+  private get guarded(): string {
+    return this.guard.condition(`server = ${this.guard.expression ?? ''}`);
   }
 }

@@ -12,6 +12,7 @@ export const SQLITE_TAGS: TagDialect = {
   now: "CAST(strftime('%s', 'now') AS INTEGER)",
   number: '?',
   greatest: 'MAX',
+  least: 'MIN',
   forUpdate: '',
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = MAX(max_id, EXCLUDED.max_id)`,

@@ -9,6 +9,7 @@ import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, FileAddress } from './dialect';
 import { loadSqlite, type SqliteConnection, type SqliteDriver } from './sqlite-driver';
 import { provideDatabaseFile } from './sqlite-file';
+import { SQLITE_GUARD } from './sqlite-guard';
 import { SqliteSegmentStore } from './sqlite-segment-store';
 import { SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
 import { invalidUrl } from './url-parameters';
@@ -98,7 +99,8 @@ export const sqlite: Dialect<FileAddress> = {
   },
   session: SESSION,
   schema: SCHEMA,
-  segments: (access) => new SqliteSegmentStore(access),
+  guard: SQLITE_GUARD,
+  segments: (access, guard) => new SqliteSegmentStore(access, guard),
   tags: SQLITE_TAGS,
   workers: SQLITE_WORKERS,
 };

@@ -1,13 +1,17 @@
-import { MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS } from '@leaf-ids/core/internal';
 import type { SqlDatabase, Statement } from '../connections/sql-database';
+import { type Gap, type MoveDialect, moveForward, type MovedRows } from './move-forward';
+
+/** {@link FailoverOptions.gapSteps} by default. */
+export const DEFAULT_FAILOVER_GAP_STEPS = 10;
 
 export interface FailoverOptions {
   /** Number of lost allocations of a tag that a failover covers; 0 disables the guard. */
   readonly gapSteps: number;
   /** The largest dynamic step of this server; the default is that of `DEFAULT_SEGMENT_OPTIONS`. */
   readonly maxStep?: number;
-  /** Called when the tags were moved forward. */
+  /** Called when tags were moved forward. */
   readonly onFailover: (message: string) => void;
 }
 
@@ -25,55 +29,59 @@ export interface DatabaseIdentity {
   readonly expression: string;
 }
 
-/** The statements of the guard in one dialect. The comments list the parameters in order. */
+/** The statements of the guard that differ between databases. */
 export interface GuardDialect {
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE` for a server outside its configured cluster */
   readonly askIdentity: (statement: Statement) => Promise<DatabaseIdentity>;
-  /** server, largest size; keeps the server of an existing record, and raises its size */
+  /** Parameters: server, largest size. Keeps an existing record. */
   readonly insertRecord: string;
+  /** Selects `server` and `generation`, and locks the record. */
   readonly lockRecord: string;
-  /** server */
-  readonly updateRecord: string;
-  /** Selects the last tag of a page: tag before the page, rows of the page minus one. */
-  readonly lastTag: string;
-  /**
-   * gapSteps, largest size, tag before the page, last tag of the page or NULL. The result is capped at 2^63 - 1; for
-   * periods and tags with periods, at the ID after `max`.
-   */
-  readonly moveTags: string;
-  /** gapSteps, largest size; the result is capped at 2^63 - 1 */
-  readonly moveDeletedTags: string;
 }
 
 interface ServerRecord {
   readonly server: string;
+  readonly generation: number | string;
 }
 
-/** Rows that one statement moves: few enough to finish in time. */
-const PAGE = 2000;
+/** What the move after a restore has done. */
+export interface MoveReport extends MovedRows {
+  /** The database, without secrets. */
+  readonly database: string;
+  /** Every tag was moved forward by at least this many IDs, or to the end of its range. */
+  readonly ids: bigint;
+}
+
 const MOVE_LIMIT_MS = 60_000;
+/** Limit for all rows of a restored database, in milliseconds. */
+const RESTORE_LIMIT_MS = 3_600_000;
+/** A move raises the generation by more than the refreshes of all servers until the next move. */
+const JUMP = 1_000_000_000;
 
 /**
- * Detects the promotion of a replica that lacks the newest allocations, and would repeat them.
+ * Detects a database that lacks the newest allocations, and would repeat them: a promoted replica, a restored backup.
  *
- * The record in `leaf_segment_server` names the database server of the last allocation. It is replicated with the rows.
- * Each allocation compares the record, in the same statement, with the server that executes it. On a promoted replica,
- * the servers differ or the record is missing. Then one transaction moves every tag forward by a safety gap and records
- * the new server, before any further range is allocated.
+ * The record in `leaf_segment_server` names the database server of the last allocation, and counts the starts and
+ * refreshes of all servers as its `generation`. It is replicated, and backed up, with the rows. Each allocation
+ * compares the record, in the same statement, with the server that executes it and with the last generation that this
+ * server has seen. On a promoted replica, the servers differ or the record is missing. In a restored backup, and in a
+ * file that was replaced by an older one, the generation is lower. Then one transaction moves every tag forward by a
+ * safety gap and records the server and a higher generation, before any further range is allocated.
  *
  * The gap is `gapSteps` times the largest possible allocation of the tag: the maximum of its step, its `max_step`, its
  * block, the largest dynamic step of this server and the largest range of the API. It covers a replica that lags by
- * `gapSteps` allocations of a tag. It does not cover a longer lag, nor a server that becomes the primary again without
- * ever having received the record of the primary in between.
+ * `gapSteps` allocations of a tag. It does not cover a longer lag. A server that has seen nothing since the backup was
+ * taken cannot notice the restore: {@link restored} is for that.
  *
  * Servers of the previous version also compare their sizes with the column `largest_step`, and use it to move the tags.
- * It is raised once, to the largest range of this server.
+ * It is raised to the largest range of this server.
  */
 export class FailoverGuard {
   /** {@link DatabaseIdentity.expression}; undefined before {@link prepare}, and while the guard is disabled. */
   expression: string | undefined;
+  /** The lowest generation that the record may have. */
+  generation = 0;
 
-  private readonly largest: number;
   private started = false;
   private starting: Promise<void> | undefined;
   private following: Promise<void> | undefined;
@@ -81,9 +89,24 @@ export class FailoverGuard {
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: GuardDialect,
+    private readonly moves: MoveDialect,
     private readonly options: FailoverOptions,
-  ) {
-    this.largest = Math.max(options.maxStep ?? DEFAULT_SEGMENT_OPTIONS.maxStep, MAX_RANGE_SIZE);
+  ) {}
+
+  /** How far a tag whose newest allocations may be lost is moved. */
+  get gap(): Gap {
+    const { gapSteps, maxStep = DEFAULT_SEGMENT_OPTIONS.maxStep } = this.options;
+    return { steps: gapSteps, least: Math.max(maxStep, MAX_RANGE_SIZE) };
+  }
+
+  /**
+   * A condition that is false when the guard must act first, from AND on; empty while the guard is disabled.
+   *
+   * @param isServer SQL: the column `server` names the server that executes the statement
+   */
+  condition(isServer: string): string {
+    if (this.expression === undefined) return '';
+    return `AND EXISTS (SELECT 1 FROM leaf_segment_server WHERE id = 1 AND ${isServer} AND generation >= ${this.generation})`;
   }
 
   /**
@@ -98,7 +121,7 @@ export class FailoverGuard {
   }
 
   /**
-   * Call when an allocation changed no row: moves the tags forward if the server has changed.
+   * Call when an allocation changed no row: moves the tags forward if the database may lack allocations.
    *
    * @returns whether to retry the allocation
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
@@ -110,21 +133,58 @@ export class FailoverGuard {
     return true;
   }
 
+  /**
+   * Raises the generation: from now on, this server notices a database that is older than this call.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
+   */
+  async advance(): Promise<void> {
+    if (this.expression === undefined) return;
+    const { text, greatest } = this.moves;
+    // MySQL sets update_time, the time of the last move, unless it is mentioned.
+    const sql = `UPDATE leaf_segment_server SET generation = generation + 1, update_time = update_time,
+      largest_step = ${greatest}(largest_step, ?) WHERE id = 1`;
+    await this.statement(text(sql), [this.gap.least]);
+    const [record] = await this.statement<ServerRecord[]>('SELECT generation FROM leaf_segment_server WHERE id = 1');
+    this.generation = Math.max(this.generation, Number(record?.generation ?? 0));
+  }
+
+  /**
+   * Moves every tag, period and record of a deleted tag forward, for a database that was restored from a backup. The
+   * periods that may have begun since then, and are not in the backup, begin above the gap. One transaction; repeatable.
+   * It also works while the guard is disabled.
+   *
+   * @throws LeafError `LEAF_CONFIG_INVALID` for an empty gap; `LEAF_STORE_UNAVAILABLE`
+   */
+  async restored(gap: Gap = this.gap): Promise<MoveReport> {
+    const ids = BigInt(gap.steps) * BigInt(gap.least);
+    if (ids < 1n) throw new LeafError('LEAF_CONFIG_INVALID', 'After a restore, gapSteps must be at least 1.');
+    return this.database.transaction(async (statement) => {
+      const { server } = await this.dialect.askIdentity(statement);
+      const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
+      const moved = await this.move(statement, gap, server, record);
+      return { ...moved, database: this.database.description, ids };
+    }, RESTORE_LIMIT_MS);
+  }
+
   private async start(): Promise<void> {
     if (this.options.gapSteps > 0) {
-      const statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
-      const { server, expression } = await this.dialect.askIdentity(statement);
-      await statement(this.dialect.insertRecord, [server, this.largest]);
+      const { server, expression } = await this.dialect.askIdentity(this.statement);
+      await this.statement(this.dialect.insertRecord, [server, this.gap.least]);
       this.expression = expression;
+      await this.advance();
     }
     this.started = true;
   }
 
+  private readonly statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
+
   private async bringUpToDate(): Promise<void> {
     const reason = await this.database.transaction((statement) => this.moveOn(statement), MOVE_LIMIT_MS);
     if (reason === undefined) return;
+    const { steps, least } = this.gap;
     this.options.onFailover(
-      `${reason}, which may lack the newest allocations. Every tag was moved forward by ${this.options.gapSteps} times its step, at least ${this.options.gapSteps * this.largest} IDs.`,
+      `${reason}, and may lack the newest allocations. Every tag was moved forward by ${steps} times its step, at least ${steps * least} IDs.`,
     );
   }
 
@@ -133,27 +193,31 @@ export class FailoverGuard {
     const { server, expression } = await this.dialect.askIdentity(statement);
     this.expression = expression;
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
-    if (record?.server === server) return undefined;
-    await this.moveTags(statement);
-    await statement(this.dialect.moveDeletedTags, [this.options.gapSteps, this.largest]);
+    const isOlder = Number(record?.generation ?? 0) < this.generation;
+    if (record?.server === server && !isOlder) return undefined;
+    await this.move(statement, this.gap, server, record);
     const { description } = this.database;
     if (record === undefined) {
-      await statement(this.dialect.insertRecord, [server, this.largest]);
-      return `${description} lacks the record of its server in leaf_segment_server: a replica was promoted`;
+      return `${description} lacks the record of its server in leaf_segment_server: a replica was promoted, or the tables were replaced`;
     }
-    await statement(this.dialect.updateRecord, [server]);
+    if (record.server === server) {
+      return `${description} is older than this server knows it: a backup was restored, or its file was replaced`;
+    }
     return `${description} moved from server ${record.server} to server ${server}: a replica was promoted`;
   }
 
-  /** Moves the tags page by page to keep each statement short. */
-  private async moveTags(statement: Statement): Promise<void> {
-    const { lastTag, moveTags } = this.dialect;
-    let before = '';
-    for (;;) {
-      const [last] = await statement<{ biz_tag: string }[]>(lastTag, [before, PAGE - 1]);
-      await statement(moveTags, [this.options.gapSteps, this.largest, before, last?.biz_tag ?? null]);
-      if (last === undefined) return;
-      before = last.biz_tag;
-    }
+  private async move(
+    statement: Statement,
+    gap: Gap,
+    server: string,
+    record: ServerRecord | undefined,
+  ): Promise<MovedRows> {
+    const moved = await moveForward(statement, this.moves, gap);
+    if (record === undefined) await statement(this.dialect.insertRecord, [server, this.gap.least]);
+    const generation = Math.max(this.generation, Number(record?.generation ?? 0)) + JUMP;
+    const sql = `UPDATE leaf_segment_server SET server = ?, generation = ${generation}, update_time = CURRENT_TIMESTAMP
+      WHERE id = 1`;
+    await statement(this.moves.text(sql), [server]);
+    return moved;
   }
 }

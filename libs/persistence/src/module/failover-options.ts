@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
-import { type CommonOptions, DEFAULT_FAILOVER_GAP_STEPS } from './persistence.module-definition';
-import type { FailoverOptions } from '../failover/failover-guard';
+import { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions } from '../failover/failover-guard';
+import type { CommonOptions } from './persistence.module-definition';
 
 /** Maps the options of the module to those of the guard, which logs a warning at a failover. */
 export function failoverOptions({ failoverGapSteps, maxStep }: CommonOptions, logger: Logger): FailoverOptions {

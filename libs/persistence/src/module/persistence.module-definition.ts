@@ -61,8 +61,6 @@ export interface SharedPersistenceOptions extends CommonOptions {
 /** One database, several databases with each tag in one of them, or the database of the application. */
 export type PersistenceModuleOptions = UrlPersistenceOptions | ShardedPersistenceOptions | SharedPersistenceOptions;
 
-export const DEFAULT_FAILOVER_GAP_STEPS = 10;
-
 export const databaseUrlRule = both(text, accepted(parseDatabaseUrl));
 
 export const dataSourceRule = both(having('initialize', 'a DataSource'), accepted(lentTarget));

@@ -12,17 +12,18 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
   leaf_alloc: {
     ...{ biz_tag: 'any', max_id: 'bigint', step: 'int', max_step: 'int', last_id: 'bigint', ordering: 'any' },
     ...{ reset_every: 'any', time_zone: 'any', interleave_of: 'int', interleave_remainder: 'int' },
-    ...{ interleave_block: 'int', period_start: 'bigint' },
+    ...{ interleave_block: 'int', period_start: 'bigint', issue_limit: 'bigint' },
   },
-  leaf_deleted_tag: { biz_tag: 'any', max_id: 'bigint' },
+  leaf_deleted_tag: { biz_tag: 'any', max_id: 'bigint', issue_limit: 'bigint' },
+  leaf_segment_server: { generation: 'bigint' },
   leaf_workerid_alloc: { ip_port: 'any', max_timestamp: 'bigint' },
   leaf_worker_pool: { id: 'int', ip_port: 'any', lease_id: 'any', max_timestamp: 'bigint' },
   leaf_registry: { name: 'any', document: 'any' },
 };
-/** Columns that a migration adds to a table of the Java service. */
+/** Columns that a migration adds to an existing table. */
 const ADDED: readonly string[] = [
   ...['max_step', 'last_id', 'ordering', 'reset_every', 'time_zone'],
-  ...['interleave_of', 'interleave_remainder', 'interleave_block', 'period_start'],
+  ...['interleave_of', 'interleave_remainder', 'interleave_block', 'period_start', 'issue_limit', 'generation'],
 ];
 const INTS = ['tinyint', 'smallint', 'mediumint', 'int', 'integer'];
 

@@ -5,9 +5,6 @@ import type { TagDialect } from './tag-dialect';
 /** Maximum clock difference between a promoted replica and the former primary, in seconds. */
 const CLOCKS_S = 86_400;
 
-/** Excludes the rows of periods: the name of a tag cannot contain @. */
-export const NO_PERIOD = "biz_tag NOT LIKE '%@%'";
-
 /**
  * Inserts the row of a period from the row of its tag, unless it exists or the clock of the database is outside the
  * window of the period. The WHERE clause comes last, so that the failover guard can append its condition.

@@ -15,7 +15,8 @@ import { type Block, InterleavedBlocks, invalidPeriod, orRefusal, unknownTag } f
 import { type AllocRow, type UsableRow, isUsable, refusalOf, exhausted, changedMeanwhile } from './alloc-row';
 import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';
-import { insertPeriod, NO_PERIOD } from './period-statement';
+import { NO_PERIOD } from '../failover/move-forward';
+import { insertPeriod } from './period-statement';
 import { KIND_COLUMNS, type KindColumns, kindOf } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
 
@@ -48,10 +49,10 @@ export abstract class SqlSegmentStore extends SegmentStore {
   /** The interleaved tags of this database, as last read. */
   private readonly interleaved = new Map<string, Interleave>();
 
-  /** @param guard detects the promotion of a replica; undefined for a database without replicas */
+  /** @param guard detects a database that lacks the newest allocations */
   constructor(
     protected readonly database: SqlDatabase,
-    protected readonly guard?: FailoverGuard,
+    protected readonly guard: FailoverGuard,
   ) {
     super();
   }
@@ -92,6 +93,8 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   override async *tagPages(): AsyncGenerator<TagEntry[], void> {
+    // A database that cannot be written to, for example because its disk is full, still lists its tags.
+    await this.guard.advance().catch(() => undefined);
     const sql = this.tags.text(
       `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? AND ${NO_PERIOD} ORDER BY biz_tag LIMIT ?`,
     );
@@ -105,11 +108,11 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
-    await this.guard?.prepare();
+    await this.guard.prepare();
     if (this.interleaved.has(tag)) return this.allocateBlock(tag);
     const allocation = await this.tryAllocate(tag, size);
     if (allocation !== undefined) return allocation;
-    const again = (await this.guard?.follow()) === true ? await this.tryAllocate(tag, size) : undefined;
+    const again = (await this.guard.follow()) ? await this.tryAllocate(tag, size) : undefined;
     if (again !== undefined) return again;
     const [row, ...others] = await this.rows(tag);
     if (row !== undefined && row.interleave_of !== null && others.length === 0) return this.allocateBlock(tag);
@@ -154,11 +157,11 @@ export abstract class SqlSegmentStore extends SegmentStore {
     const row = periodRow(tag, period.name);
     const isThere = async (): Promise<boolean> => (await this.findTag(row)) !== undefined;
     if (await isThere()) return;
-    await this.guard?.prepare();
+    await this.guard.prepare();
     const statement = insertPeriod(this.tags, tag, kind, period, least);
     await this.insert(statement);
     if (await isThere()) return;
-    if ((await this.guard?.follow()) === true) await this.insert(statement);
+    if (await this.guard.follow()) await this.insert(statement);
     if (!(await isThere())) throw await this.periodRefusal(tag, kind, row);
   }
 
@@ -178,10 +181,10 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   private async grantAll(requests: readonly AllocationRequest[], granted: Map<string, Allocation>): Promise<void> {
-    await this.guard?.prepare();
+    await this.guard.prepare();
     await this.tryAllocateAll(requests, granted);
     const missing = requests.filter(({ tag }) => !granted.has(tag));
-    if (missing.length === 0 || (await this.guard?.follow()) !== true) return;
+    if (missing.length === 0 || !(await this.guard.follow())) return;
     await this.tryAllocateAll(missing, granted);
   }
 
@@ -204,7 +207,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
       const deleted = BigInt(row.deleted ?? 0);
       const taken = await this.update(`${sql} AND ${this.tags.notDeletedAbove}`, [...parameters, tag, deleted], true);
       if (taken) return { ...block.range, step: row.step, maxStep: row.max_step ?? undefined };
-      await this.guard?.follow();
+      await this.guard.follow();
     }
     throw changedMeanwhile(tag);
   }

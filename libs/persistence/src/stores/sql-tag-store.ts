@@ -14,7 +14,7 @@ import { unknownTag } from '@leaf-ids/core/internal';
 import { oneOfSeveral } from './roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import type { DatabaseNames } from './database-names';
-import { NO_PERIOD } from './period-statement';
+import { NO_PERIOD } from '../failover/move-forward';
 import { insertValues, positionOf, raised, select, type StoredRow, toTagRow } from './stored-tag';
 import type { TagDialect } from './tag-dialect';
 import { TagReads } from './tag-reads';

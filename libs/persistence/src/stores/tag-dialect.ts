@@ -1,10 +1,9 @@
 import type { SqlParameter } from '../connections/sql-database';
+import type { MoveDialect } from '../failover/move-forward';
 import { KIND_COLUMNS } from './setting-columns';
 
 /** The differences between databases in the statements on tags, written with `?` for a parameter. */
-export interface TagDialect {
-  /** Converts a statement to the placeholders of the driver. */
-  readonly text: (sql: string) => string;
+export interface TagDialect extends MoveDialect {
   /** The condition that matches exactly one tag; `key` returns its parameters. */
   readonly thisTag: string;
   readonly key: (tag: string) => SqlParameter[];
@@ -17,10 +16,6 @@ export interface TagDialect {
   readonly updated: string;
   /** The clock of the database, in Unix seconds. */
   readonly now: string;
-  /** A placeholder for an integer. */
-  readonly number: string;
-  /** The function that returns its largest argument. */
-  readonly greatest: string;
   readonly forUpdate: string;
   /**
    * tag, max_id, step, description, then the settings in the order of the columns, period_start; keeps an existing row

@@ -1,0 +1,86 @@
+import type { Statement } from '../connections/sql-database';
+
+/** The differences between databases in the statements that move tags, written with `?` for a parameter. */
+export interface MoveDialect {
+  /** Converts a statement to the placeholders of the driver. */
+  readonly text: (sql: string) => string;
+  /** A placeholder for an integer. */
+  readonly number: string;
+  /** The functions that return the largest and the smallest of their arguments. */
+  readonly greatest: string;
+  readonly least: string;
+}
+
+/** How far tags are moved: `steps` times the largest possible allocation of each, which is at least `least` IDs. */
+export interface Gap {
+  readonly steps: number;
+  readonly least: number;
+}
+
+/** The rows of one database that were moved. */
+export interface MovedRows {
+  /** Tags, without the rows of their periods. */
+  readonly tags: number;
+  readonly periods: number;
+  /** Records of deleted tags. */
+  readonly deleted: number;
+}
+
+/** Excludes the rows of periods: the name of a tag cannot contain @. */
+export const NO_PERIOD = "biz_tag NOT LIKE '%@%'";
+
+/** The largest `max_id`, 2^63 - 1, and the largest ID. */
+const MAX = '9223372036854775807';
+export const LAST_ID = '9223372036854775806';
+
+/** Rows that one statement moves: few enough to finish in time. */
+const PAGE = 2000;
+
+/**
+ * `max_id` of a row, moved by the gap; the parameters are those of {@link gapParameters}. The result is at most
+ * 2^63 - 1; for periods and tags with periods, at most the ID after `max`. An invalid `last_id` does not limit it.
+ */
+export function movedMaxId({ greatest, least, number }: MoveDialect): string {
+  const columns = ['step', 'max_step', 'interleave_block'].map((column) => `COALESCE(${column}, 0)`).join(', ');
+  const last = `CASE WHEN last_id BETWEEN 1 AND ${LAST_ID} THEN last_id ELSE ${LAST_ID} END`;
+  return `max_id + ${least}(${number} * ${greatest}(${columns}, ${number}),
+    CASE WHEN biz_tag LIKE '%@%' OR reset_every IS NOT NULL
+      THEN ${greatest}(${last} + 1 - max_id, 0) ELSE ${MAX} - max_id END)`;
+}
+
+export function gapParameters({ steps, least }: Gap): number[] {
+  return [steps, least];
+}
+
+/** Moves every tag, period and record of a deleted tag forward by the gap. */
+export async function moveForward(statement: Statement, dialect: MoveDialect, gap: Gap): Promise<MovedRows> {
+  const { text } = dialect;
+  await moveTags(statement, dialect, gap);
+  const moved = `max_id + ${dialect.least}(${dialect.number}, ${MAX} - max_id)`;
+  await statement(text(`UPDATE leaf_deleted_tag SET max_id = ${moved} WHERE max_id > 0`), [
+    BigInt(gap.steps) * BigInt(gap.least),
+  ]);
+  const count = async (rows: string): Promise<number> => {
+    const [row] = await statement<{ count: number | string }[]>(`SELECT COUNT(*) AS count FROM ${rows}`);
+    return Number(row?.count ?? 0);
+  };
+  const tags = await count(`leaf_alloc WHERE ${NO_PERIOD}`);
+  const periods = (await count('leaf_alloc')) - tags;
+  return { tags, periods, deleted: await count('leaf_deleted_tag') };
+}
+
+/** Moves the tags page by page to keep each statement short. */
+async function moveTags(statement: Statement, dialect: MoveDialect, gap: Gap): Promise<void> {
+  const lastTag = dialect.text('SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT 1 OFFSET ?');
+  const update = dialect.text(
+    `UPDATE leaf_alloc SET max_id = ${movedMaxId(dialect)}, update_time = CURRENT_TIMESTAMP
+     WHERE max_id > 0 AND biz_tag > ? AND biz_tag <= COALESCE(?, biz_tag)`,
+  );
+  let before = '';
+  for (;;) {
+    const [last] = await statement<{ biz_tag: string }[]>(lastTag, [before, PAGE - 1]);
+    await statement(update, [...gapParameters(gap), before, last?.biz_tag ?? null]);
+    if (last === undefined) return;
+    before = last.biz_tag;
+  }
+}
