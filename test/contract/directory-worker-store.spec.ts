@@ -41,6 +41,8 @@ workerStoreContract('a locked directory', {
   },
   // The lock is exclusive, so two stores cannot use one worker.
   open: () => Promise.resolve((shared ??= open({ 'host-1.leaf-0:8080': 7, '*': 2 }))),
+  remove: (what) =>
+    rm(join(directory, what === 'document' ? 'registry.json' : `worker-${what.workerId}/workerID.json`)),
 });
 
 describe('a locked directory', () => {

@@ -46,7 +46,13 @@ const harness = {
   store: () => Promise.resolve(open()),
 };
 
-workerStoreContract('Kubernetes', { ...harness, numbers: false, onePerInstance: false, failNextWrite });
+workerStoreContract('Kubernetes', {
+  ...{ ...harness, numbers: false, onePerInstance: false, failNextWrite },
+  remove: (what) => {
+    api.leases.delete(what === 'document' ? 'leaf-leaf-registry' : `leaf-leaf-worker-${what.workerId}`);
+    return Promise.resolve();
+  },
+});
 workerRegistryContract('A pool in Kubernetes', { ...harness, exclusive: false });
 
 describe('a store in Kubernetes', () => {

@@ -16,6 +16,10 @@ export function workerStoresOf(database: string, tables: () => WorkerTables): vo
       onePerInstance: table.fixed,
       reset: () => tables().reset(),
       open: () => Promise.resolve(tables().store(table)),
+      remove: (what) =>
+        tables().rows.query(
+          what === 'document' ? 'DELETE FROM leaf_registry' : `DELETE FROM ${table.name} WHERE id = ${what.workerId}`,
+        ),
       failNextWrite,
     });
   }

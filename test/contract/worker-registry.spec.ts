@@ -13,7 +13,14 @@ let promotions = 0;
 
 beforeEach(() => (server = new InMemoryWorkers()));
 
-workerStoreContract('In memory', { reset, open: store, numbers: true, onePerInstance: false, failNextWrite });
+workerStoreContract('In memory', {
+  ...{ reset, open: store, numbers: true, onePerInstance: false, failNextWrite },
+  remove: (what) => {
+    if (what === 'document') server.document = undefined;
+    else server.records.delete(what.workerId);
+    return Promise.resolve();
+  },
+});
 
 for (const exclusive of [true, false]) {
   workerRegistryContract(`In memory, ${exclusive ? 'fixed' : 'pool'}`, {

@@ -1,4 +1,11 @@
-import type { Instance, RegistryDocument, StoredRegistry, WorkerRecord, WorkerStore } from '@leaf-ids/core';
+import type {
+  Instance,
+  RegistryDocument,
+  StoredRegistry,
+  StoredWorker,
+  WorkerRecord,
+  WorkerStore,
+} from '@leaf-ids/core';
 
 export interface WorkerStoreHarness {
   /** Empties the storage; called before each test, after all stores are closed. */
@@ -9,6 +16,8 @@ export interface WorkerStoreHarness {
   readonly numbers: boolean;
   /** Whether a record belongs to one instance: a second one of the same instance is not made. */
   readonly onePerInstance: boolean;
+  /** Removes a record, or the document, behind the back of the stores, while they stay open. */
+  remove(what: StoredWorker | 'document'): Promise<unknown>;
   /** Makes the next write of `store` reject, not applied (`before`) or applied (`after`). */
   readonly failNextWrite?: (store: WorkerStore, moment: 'before' | 'after') => void;
 }
@@ -167,6 +176,42 @@ export function workerStoreContract(name: string, harness: WorkerStoreHarness): 
       await store.replace(second!, recordOf(1, { write: 3, ceiling: NOW }));
       expect(await store.replace(made!, recordOf(1, { write: 4 }))).toBeUndefined();
     });
+
+    it.each([0, 1, 2])(
+      'does not replace a record that was removed, made again and written %i times',
+      async (writes) => {
+        const [store, other] = [await open(), await open()];
+        let read = (await store.create(await store.readRegistry(), recordOf(1), 7))!;
+        for (let n = 0; n < writes; n++) read = (await store.replace(read, recordOf(1, { write: n + 2 })))!;
+        await harness.remove(read);
+        expect(await store.replace(read, recordOf(1, { write: 9 }))).toBeUndefined();
+        const theirs = { leaseId: 'ffff', ceiling: NOW + 100 };
+        let made = (await other.create(await other.readRegistry(), recordOf(1, theirs), 7))!;
+        for (let n = 0; n < writes; n++) made = (await other.replace(made, recordOf(1, { ...theirs, write: n + 2 })))!;
+        expect(await store.replace(read, recordOf(1, { write: 9 }))).toBeUndefined();
+        expect(await other.read(7, instanceAt(1))).toEqual(made);
+      },
+    );
+
+    it.each([0, 1, 2])(
+      'does not replace a document that was removed, made again and written %i times',
+      async (writes) => {
+        const [store, other] = [await open(), await open()];
+        const write = async (by: WorkerStore, id: string): Promise<StoredRegistry> => {
+          for (let highest = -1; highest < writes; highest++) {
+            const before = await by.readRegistry();
+            expect(await by.writeRegistry(before, documentOf(before, { id, highest }))).toBe(true);
+          }
+          return by.readRegistry();
+        };
+        const read = await write(store, 'f00');
+        await harness.remove('document');
+        expect(await store.writeRegistry(read, documentOf(read, { highest: 9 }))).toBe(false);
+        const { document } = await write(other, 'ba5');
+        expect(await store.writeRegistry(read, documentOf(read, { highest: 9 }))).toBe(false);
+        expect((await other.readRegistry()).document).toEqual(document);
+      },
+    );
 
     it('keeps the holder of a released record', async () => {
       const store = await open();

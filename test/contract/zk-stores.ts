@@ -24,7 +24,7 @@ export class LossySession extends ZookeeperSession {
     this.loss = { moment, of };
   }
 
-  override setData(...call: Parameters<ZookeeperSession['setData']>): Promise<number> {
+  override setData(...call: Parameters<ZookeeperSession['setData']>): ReturnType<ZookeeperSession['setData']> {
     return this.lossy('set', () => super.setData(...call));
   }
 

@@ -63,7 +63,11 @@ function opened(): WorkerStore {
 }
 
 const open = (): Promise<WorkerStore> => Promise.resolve(store());
-workerStoreContract('a real API server', { reset, open, numbers: false, onePerInstance: false, failNextWrite });
+workerStoreContract('a real API server', {
+  ...{ reset, open, numbers: false, onePerInstance: false, failNextWrite },
+  remove: (what) =>
+    server.ask('DELETE', `${leases()}/leaf-leaf-${what === 'document' ? 'registry' : `worker-${what.workerId}`}`),
+});
 workerRegistryContract('A pool in a real API server', { reset, store: open, exclusive: false });
 
 it(`gives each of ${WORKERS} servers that start together a worker`, async () => {

@@ -23,5 +23,8 @@ function store(): Promise<WorkerStore> {
   return Promise.resolve(strategyOf(options).create(context).store);
 }
 
-workerStoreContract('etcd', { reset, open: store, numbers: false, onePerInstance: false, failNextWrite });
+workerStoreContract('etcd', {
+  ...{ reset, open: store, numbers: false, onePerInstance: false, failNextWrite },
+  remove: (what) => server.deleteKeys(`/leaf/${name}/${what === 'document' ? 'registry' : `workers/${what.workerId}`}`),
+});
 workerRegistryContract('A pool in etcd', { exclusive: false, reset, store });

@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RegistryDocument, StoredRegistry, WorkerRecord } from '@leaf-ids/core';
+import { WorkerWindows } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { PropertiesWorkerFile } from '../../../libs/registry/src/file/properties-worker-file';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
@@ -13,7 +14,7 @@ import { recovered } from '../../support/recovered';
 import { until } from '../../support/until';
 import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
-import { type LossySession, openSession, zkStore } from '../../contract/zk-stores';
+import { type LossySession, NAME, openSession, removeTree, zkStore } from '../../contract/zk-stores';
 
 const START = 1_700_000_000_000;
 
@@ -99,6 +100,30 @@ describe.each([
     const same = { ...stored!, version: formatToken(token) };
     expect(await store.replace(same, recordOf('a', 7))).toMatchObject({ record: { write: 7 } });
   });
+});
+
+it('servers do not lower a window that others extended, when its node was removed while their sessions live', async () => {
+  const [clock, lease, hour] = [new FakeClock(START), 'ab'.repeat(16), 3_600_000];
+  const servers = await Promise.all(
+    ['10.0.0.1', '10.0.0.2'].map(async (ip) => {
+      const store = zkStore(open(), PLAIN, {}, clock);
+      const rig = await new LeaseRig(clock, store, { policy: 'pool', instance: { ip } }).start();
+      return { rig, store, windows: new WorkerWindows(rig.registry, { ip, port: 8080 }, clock, 2) };
+    }),
+  );
+  const rigs = servers.map(({ rig }) => rig);
+  const [first, second] = servers as [(typeof servers)[number], (typeof servers)[number]];
+  const { window } = await inTime(clock, first.windows.issue(lease, 'billing', hour));
+  await pass(rigs, clock, REPORT_MS);
+  await inTime(clock, second.windows.extend(lease, hour, window.workerId));
+  await pass(rigs, clock, REPORT_MS);
+  const { until } = await inTime(clock, first.windows.extend(lease, hour, window.workerId));
+  await removeTree(open(), `/snowflake/${NAME}`);
+  for (const { rig, store, windows } of servers) {
+    await rig.report();
+    await windows.keep();
+    expect((await store.read(window.workerId))?.record).toMatchObject({ ceiling: until, free: false });
+  }
 });
 
 describe('servers on a ZooKeeper that was emptied', () => {

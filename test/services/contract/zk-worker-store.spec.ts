@@ -6,7 +6,7 @@ import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zoo
 import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 import { workerStoreContract } from '../../contract/worker-store.contract';
-import { type LossySession, NAME, openSession, zkStore } from '../../contract/zk-stores';
+import { type LossySession, NAME, openSession, removeTree, zkStore } from '../../contract/zk-stores';
 
 const NOW = 1_700_000_000_000;
 const FOREVER = `/snowflake/${NAME}/forever`;
@@ -40,6 +40,17 @@ describe.each(LAYOUTS)('%s', (name, layout) => {
       const store = zkStore(session, layout);
       sessions.set(store, session);
       return Promise.resolve(store);
+    },
+    remove: async (what) => {
+      const nodes = `/snowflake/${NAME}`;
+      const admin = openSession(database);
+      await removeTree(
+        admin,
+        what === 'document'
+          ? `${nodes}/registry`
+          : `${nodes}/${layout.records}/${layout.nameOf(what.workerId, what.record.instance)}`,
+      );
+      await admin.close();
     },
     failNextWrite: (store, moment) => sessions.get(store)?.failNextWrite(moment),
   });

@@ -80,12 +80,17 @@ describe.each([
   it('recognizes the outcome of a write whose reply is lost', async () => {
     use(throughProxy(), { callMs: SHORT_MS });
     const made = await create();
-    proxy.blackhole('answers');
+    const setData = session.setData.bind(session);
+    session.setData = (...call) => {
+      proxy.blackhole('answers');
+      return setData(...call);
+    };
     await expect(store.replace(made, recordOf(2))).rejects.toMatchObject({
       ...UNREACHABLE,
       retryable: true,
       cause: { kind: 'unknown-outcome' },
     });
+    session.setData = setData;
     proxy.heal();
     expect(await recovered(() => store.replace(made, recordOf(3)))).toBeUndefined();
     expect(await recovered(() => store.read(3))).toMatchObject({ record: recordOf(2) });

@@ -1,5 +1,5 @@
 import { ZookeeperFault } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
-import type { ZookeeperNode } from '../../../libs/registry/src/stores/zookeeper/zookeeper-node';
+import type { WrittenNode, ZookeeperNode } from '../../../libs/registry/src/stores/zookeeper/zookeeper-node';
 import type { ZookeeperCalls } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import type { RegistryTraffic } from './registry-traffic';
 
@@ -59,12 +59,12 @@ export class InMemoryZookeeper {
     return node && { ...node, session: FIRST, mtime: 0, ephemeral: node.owner === undefined ? 'no' : owned };
   }
 
-  private set(path: string, data: string, version: number): number {
+  private set(path: string, data: string, version: number): WrittenNode {
     const node = this.nodes.get(path);
     if (node === undefined) throw new ZookeeperFault('no-node', path);
     if (node.version !== version) throw new ZookeeperFault('bad-version', path);
     node.data = data;
-    return ++node.version;
+    return { created: node.created, version: ++node.version };
   }
 
   private create(wanted: string, data: string, sequential: boolean, owner?: number): string {

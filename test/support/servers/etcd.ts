@@ -47,10 +47,10 @@ export class EtcdServer extends PrivateServer {
     return (await this.ask('POST', path, JSON.stringify(body))) as Record<string, unknown>;
   }
 
-  /** Deletes all keys with this prefix, as an operator could, while servers run. The prefix ends with a slash. */
-  async deleteKeys(prefix: string): Promise<void> {
-    const [key, end] = [prefix, `${prefix.slice(0, -1)}0`].map((text) => Buffer.from(text).toString('base64'));
-    await this.post('/v3/kv/deleterange', { key, range_end: end });
+  /** Deletes a key, or all keys below a prefix that ends with a slash, as an operator could, while servers run. */
+  async deleteKeys(name: string): Promise<void> {
+    const [key, end] = [name, `${name.slice(0, -1)}0`].map((text) => Buffer.from(text).toString('base64'));
+    await this.post('/v3/kv/deleterange', { key, ...(name.endsWith('/') && { range_end: end }) });
   }
 
   /** Takes its data away, as a lost disk does, and starts it again. */

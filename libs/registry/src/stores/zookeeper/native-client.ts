@@ -51,6 +51,7 @@ export interface NativeClient extends SessionIdentity {
   a_create(path: string, data: Buffer, flags: number, done: NativeCallback<[string]>): number;
   a_delete_(path: string, version: number, done: NativeCallback<[]>): number;
   a_get_children(path: string, watch: false, done: NativeCallback<[string[]]>): number;
+  a_sync(path: string, done: NativeCallback<[string]>): number;
   a_set_acl(path: string, version: number, acl: readonly object[], done: NativeCallback<[]>): number;
 }
 

@@ -2,7 +2,8 @@ import type { NativeClient, NativeClientClass, NativeConfig } from './native-cli
 import type { ZookeeperAuth } from './zookeeper-address';
 
 /** The client calls that a request may name. All take a callback as their last argument. */
-export type NativeCall = 'a_exists' | 'a_get' | 'a_set' | 'a_create' | 'a_delete_' | 'a_get_children' | 'a_set_acl';
+export type NativeCall =
+  'a_exists' | 'a_get' | 'a_set' | 'a_create' | 'a_delete_' | 'a_get_children' | 'a_set_acl' | 'a_sync';
 
 /**
  * `open` is the first request and is sent once. `ping` does not use ZooKeeper: a response shows that the process is not
@@ -75,8 +76,9 @@ export function nativeHost(load: (path: string) => unknown): void {
     made.init({});
     // The callback is required: without it, the process aborts. The first request reports authentication errors.
     if (auth !== undefined) made.add_auth(auth.scheme, auth.credentials, () => undefined);
-    // The response to the first request arrives after the session and the authentication are established.
-    submit(made, 'a_exists', ['/', false], (code, sent) => {
+    // The response to the first request arrives after the session and the authentication are established. A server that
+    // lags behind first catches up, so that no later read lacks what this client wrote over another connection.
+    submit(made, 'a_sync', ['/'], (code, sent) => {
       answer(id, code, sent, [{ client_id: made.client_id, client_password: made.client_password }]);
     });
   }

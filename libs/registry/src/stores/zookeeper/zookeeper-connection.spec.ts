@@ -12,7 +12,7 @@ const ANSWERING = `
   client_password = 'b';
   on() {}
   init() {}
-  a_exists(path, watch, done) { setImmediate(done, 0, 'ok', null); return 0; }
+  a_sync(path, done) { setImmediate(done, 0, 'ok', null); return 0; }
 `;
 
 describe('ZookeeperConnection', () => {

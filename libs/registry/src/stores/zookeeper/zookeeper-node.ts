@@ -19,6 +19,9 @@ export interface ZookeeperNode {
   readonly ephemeral: 'no' | 'ours' | 'of another session';
 }
 
+/** The node that a write has changed, and its new version. */
+export type WrittenNode = Pick<ZookeeperNode, 'created' | 'version'>;
+
 export function describeNode(stat: NativeStat, data: Buffer | null, session: number): ZookeeperNode {
   const owned = stat.createdInThisSession ? 'ours' : 'of another session';
   return {

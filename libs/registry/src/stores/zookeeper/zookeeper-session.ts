@@ -5,7 +5,7 @@ import { isNodePath } from './zookeeper-address';
 import type { ZookeeperConnection } from './zookeeper-connection';
 import { NativeFailure, NO_NODE, NODE_EXISTS, ZookeeperFault, type ZookeeperFaultKind } from './zookeeper-fault';
 import { ZookeeperLink, type ZookeeperLinkOptions } from './zookeeper-link';
-import { describeNode, encodeData, requireVersion, type ZookeeperNode } from './zookeeper-node';
+import { describeNode, encodeData, requireVersion, type WrittenNode, type ZookeeperNode } from './zookeeper-node';
 
 export interface ZookeeperSessionOptions extends ZookeeperLinkOptions {
   /** Time limit for the response to a call on an open connection, in milliseconds. */
@@ -30,7 +30,8 @@ const ANSWERS: readonly ZookeeperFaultKind[] = ['no-node', 'node-exists', 'bad-v
  * The first call connects, and the first call after a lost connection reconnects. The session and its ephemeral nodes
  * survive if that happens within `sessionMs`; otherwise the next call starts a new session with the next generation.
  * The connection to a server that exits is closed immediately, to one that stops responding after two thirds of
- * `sessionMs`. The next server may lag behind: only a write with its version shows whether a read was current.
+ * `sessionMs`. A new connection has all earlier writes of this client, but may lack later ones of others: only a write
+ * with its version shows whether a read was current.
  *
  * A call takes at most `connectMs` plus `callMs`, and fails with a {@link ZookeeperFault}. Calls are not retried. A
  * request that times out may still be executed later.
@@ -70,12 +71,12 @@ export class ZookeeperSession {
   /**
    * @param session if given, the request is sent only in this session: in an emptied ZooKeeper, versions start again at
    *   0
-   * @returns the new version
+   * @returns the node that was written: one that was created again may have the version of an earlier one
    */
-  setData(path: string, data: string, version: number, session?: number): Promise<number> {
-    const set = async (connection: ZookeeperConnection, node: string): Promise<number> => {
-      const [{ version: written }] = await connection.set(node, encodeData(data), requireVersion(version));
-      return written;
+  setData(path: string, data: string, version: number, session?: number): Promise<WrittenNode> {
+    const set = async (connection: ZookeeperConnection, node: string): Promise<WrittenNode> => {
+      const [stat] = await connection.set(node, encodeData(data), requireVersion(version));
+      return { created: stat.czxid, version: stat.version };
     };
     return this.call('write', path, set, session);
   }

@@ -2,6 +2,7 @@ import {
   type Clock,
   formatInstance,
   type Instance,
+  LeafError,
   parseRegistryDocument,
   type Peer,
   type RegistryDocument,
@@ -42,9 +43,11 @@ export interface ZookeeperStoreOptions {
 /**
  * Stores workers as ZooKeeper nodes, and uses the node versions for compare-and-set.
  *
- * Versions of new nodes start at 0, so after ZooKeeper was emptied, an old version could match the new node of another
- * server. Emptying ZooKeeper ends all sessions. Therefore a write is sent only in the session in which its version was
- * read, or after the same version was read again in the current session.
+ * ZooKeeper compares only the version, and the versions of a new node start at 0: a node that was removed and created
+ * again may have the version that was read. Therefore the node and its data are compared as well, in the session of the
+ * write, and the reply to the write names the node that was written. If the node was created again between the two, the
+ * write has replaced the record of another server. Then the registry begins a new history, in which every holder
+ * registers again and nobody acquires (R5), and the writer loses its lease.
  *
  * If names include an instance, two nodes can have the same number. The worker belongs to the node that was created
  * first; the others are ignored.
@@ -199,23 +202,35 @@ export class ZookeeperWorkerStore extends WorkerStore {
     }
   }
 
-  /** @returns undefined if the node has changed since it was read */
+  /**
+   * @returns undefined if the node has changed since it was read
+   * @throws LeafError `LEAF_LEASE_LOST` if the write has replaced another node
+   */
   private async compareAndSet(path: string, read: Token, data: string): Promise<Token | undefined> {
-    let { session } = read;
     for (;;) {
+      const node = await this.session.getData(path);
+      const isSame = node?.created === read.created && node.version === read.version && node.data === read.data;
+      if (!isSame) return undefined;
+      const { session } = node;
       try {
-        const version = await this.session.setData(path, data, read.version, session);
-        return { ...read, session, version, data };
+        const written = await this.session.setData(path, data, read.version, session);
+        if (written.created === read.created) return { ...written, session, data };
+        await this.forgetRegistry();
+        throw new LeafError(
+          'LEAF_LEASE_LOST',
+          `The node ${path} of ${this.description} was removed and created again while this server wrote it. Restart this server, and do not remove nodes while servers run.`,
+        );
       } catch (error) {
         if (isFault(error, 'bad-version', 'no-node')) return undefined;
         if (!isFault(error, 'other-session')) throw error;
       }
-      const node = await this.session.getData(path);
-      // Compare the data as well: a ZooKeeper restored from a backup may have the same version with different data.
-      const isSame = node?.created === read.created && node.version === read.version && node.data === read.data;
-      if (!isSame) return undefined;
-      ({ session } = node);
     }
+  }
+
+  /** Removes the document, so that all servers see that history was lost. */
+  private async forgetRegistry(): Promise<void> {
+    const node = await this.session.getData(this.registry);
+    if (node !== undefined) await this.session.remove(this.registry, node.version);
   }
 
   private async find(workerId: number): Promise<StoredWorker | undefined> {
