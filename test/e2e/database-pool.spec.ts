@@ -8,9 +8,6 @@ import { ready } from '../support/servers/readiness';
 /** How long a start after a crash would wait with a registry that waits for the reserved time. */
 const TTL_MS = 3_600_000;
 const LIMIT_MS = 60_000;
-/** Shortens the grace, which is three reports and the offset. */
-const ENV = { LEAF_SNOWFLAKE_REPORT_MS: '500', LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '1000' };
-
 const servers = new BuiltServers();
 let mariadb: MariadbServer;
 beforeAll(async () => {
@@ -44,7 +41,6 @@ it('two servers that are given one database and nothing else issue as different 
 
 it('the replacement of a server that was killed issues at once, as another worker', async () => {
   const env = {
-    ...ENV,
     LEAF_DATABASE_URL: await mariadb.createDatabase(),
     LEAF_SNOWFLAKE_LEASE_TTL_MS: String(TTL_MS),
   };
@@ -59,7 +55,7 @@ it('the replacement of a server that was killed issues at once, as another worke
 });
 
 it('a second server of the same address and port issues as another worker, too', async () => {
-  const env = { ...ENV, LEAF_DATABASE_URL: await mariadb.createDatabase() };
+  const env = { LEAF_DATABASE_URL: await mariadb.createDatabase() };
   const pair = [await start(env, 8080), await start(env, 8080)];
   const [first, second] = await Promise.all(pair.map(issue));
   expect(first!.workerId).not.toBe(second!.workerId);
@@ -69,7 +65,7 @@ it.each([
   ['LEAF_REGISTRY_MISMATCH', { LEAF_SNOWFLAKE_REGISTRY: 'mysql' }],
   ['LEAF_LAYOUT_MISMATCH', { LEAF_SNOWFLAKE_BITS: '41,9,13' }],
 ])('a server that could give the same IDs does not start: %s', async (code, other) => {
-  const env = { ...ENV, LEAF_DATABASE_URL: await mariadb.createDatabase() };
+  const env = { LEAF_DATABASE_URL: await mariadb.createDatabase() };
   const first = await start(env, 8080);
   const stranger = servers.spawn(await servers.makeDirectory(), { ...env, ...other, LEAF_ADVERTISE_PORT: '8081' });
   expect(await stranger.exit()).toEqual({ code: 1, signal: null });

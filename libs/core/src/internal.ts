@@ -110,7 +110,14 @@ export { ImportFile, type ImportedWorker } from './worker/import-file';
 export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
-export { LEASE_RULES, leaseFaults, type WorkerRegistryOptions } from './worker/registry-options';
+export {
+  LEASE_LIMITS,
+  LEASE_RULES,
+  leaseFaults,
+  type LeaseLimits,
+  limitFaults,
+  type WorkerRegistryOptions,
+} from './worker/registry-options';
 export { holdersOf } from './worker/record-holders';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';

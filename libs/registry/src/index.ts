@@ -6,6 +6,7 @@ export {
   DEFAULT_LEASES,
   defaultLease,
   leaseOf,
+  limitsOf,
   policyOf,
   registryFromSettings,
   registryRule,

@@ -4,20 +4,22 @@ import { SystemClock, WorkerRegistry } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { closeProblem } from '@leaf-ids/persistence';
 import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions } from './registry.module-definition';
-import { strategyOf } from './strategies/strategies';
+import { limitsOf, strategyOf } from './strategies/strategies';
 
 /** Creates a registry, which connects when it is first used. */
 export function createRegistry({ registry, ...options }: RegistryModuleOptions): WorkerRegistry {
   const logger = new Logger('Registry');
   const surroundings = { clock: new SystemClock(), random: systemRandom };
-  const { remembers, ...parts } = strategyOf(registry).create({
+  const strategy = strategyOf(registry);
+  const { remembers, ...parts } = strategy.create({
     ...surroundings,
     onCloseProblem: closeProblem(logger),
     onCreated: (database) =>
       logger.log(`Created the tables of the worker registry in ${database}; no worker ID was held there before.`),
   });
   const newId = (): string => randomBytes(8).toString('hex');
-  return new WorkerRegistry({ ...parts, ...surroundings, newId }, { ...options, name: registry.strategy, remembers });
+  const known = { name: registry.strategy, remembers, limits: limitsOf(strategy) };
+  return new WorkerRegistry({ ...parts, ...surroundings, newId }, { ...known, ...options });
 }
 
 export const registryProvider: FactoryProvider<WorkerRegistry | undefined> = {

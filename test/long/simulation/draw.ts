@@ -1,3 +1,4 @@
+import { LEASE_LIMITS } from '@leaf-ids/core/internal';
 import { type Conditions, STRATEGIES, type Strategy, type Themes } from './conditions';
 import { drawFaults, type Fault } from './faults';
 import type { SeededRandom } from '../../support/seeded-random';
@@ -19,7 +20,7 @@ export function drawWorld(random: SeededRandom): Drawn {
   const maxClockOffsetMs = random.pick([1000, 5000]);
   const hosts = 2 + random.below(random.pick([2, 2, 4]));
   const processes = random.chance(0.2) ? 2 : 1;
-  const graceMs = pool ? 3 * REPORT_MS + maxClockOffsetMs : horizonMs + maxClockOffsetMs;
+  const graceMs = (pool ? 3 * REPORT_MS : horizonMs) + LEASE_LIMITS.clockOffsetMs;
   const themes = drawThemes(random, strategy, graceMs);
   const servers = hosts * processes;
   // Room for servers that crashed, or released under a clock that was ahead.

@@ -2,9 +2,6 @@ import { Leaf } from '@leaf-ids/id';
 import { leaf, leafJson } from '../../support/leaf-command';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 
-/** Shortens the grace of a new registry. */
-const QUICK = { reportMs: 500, horizonMs: 2000, maxClockOffsetMs: 500 };
-
 describe('leaf snowflake with a database server', () => {
   let mariadb: MariadbServer;
 
@@ -14,7 +11,7 @@ describe('leaf snowflake with a database server', () => {
   it('takes a worker ID of the pool that the servers use, with their layout, and releases it', async () => {
     const database = await mariadb.createDatabase();
     const layout = { timeBits: 41, workerBits: 9, sequenceBits: 13, epoch: 1_600_000_000_000 };
-    const server = await Leaf.start({ database, snowflake: { ...QUICK, layout } });
+    const server = await Leaf.start({ database, snowflake: { layout } });
     try {
       const env = { LEAF_DATABASE_URL: database };
       const own = server.ids.decode(server.ids.snowflake());
@@ -38,14 +35,14 @@ describe('leaf snowflake with a database server', () => {
     await server.stop();
     const refused = { code: 1, out: '', err: expect.stringContaining('do not take their worker IDs from a pool') };
     expect(await leaf(args)).toEqual(refused);
-    const fixed = await Leaf.start({ database, snowflake: { ...QUICK, registry: 'mysql' } });
+    const fixed = await Leaf.start({ database, snowflake: { registry: 'mysql' } });
     await fixed.stop();
     expect(await leaf(args)).toEqual(refused);
   });
 
   it('refuses a pool that no server uses, because the servers may have moved to another place', async () => {
     const database = await mariadb.createDatabase();
-    const server = await Leaf.start({ database, snowflake: QUICK });
+    const server = await Leaf.start({ database, snowflake: {} });
     await server.stop();
     expect(await leaf(['snowflake', '--database', database])).toEqual({
       code: 1,

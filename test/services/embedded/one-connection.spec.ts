@@ -5,6 +5,7 @@ import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { IdModule, IdService, Leaf } from '@leaf-ids/id';
 import { DataSource } from 'typeorm';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { settle } from '../../support/servers/server-registries';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
 let mariadb: MariadbServer;
@@ -13,8 +14,7 @@ let postgres: PostgresServer;
 beforeAll(async () => ([mariadb, postgres] = await Promise.all([startMariadb(), startPostgres()])));
 afterAll(() => Promise.all([mariadb.stop(), postgres.stop()]));
 
-/** A registry in a new database refuses newcomers for a while: a short one. */
-const snowflake = { reportMs: 100, horizonMs: 1000, maxClockOffsetMs: 500 };
+const snowflake = {};
 const segment = { waitMs: 30_000 };
 const tags = ['order', 'invoice'];
 
@@ -32,7 +32,9 @@ describe.each([
   it.each([{ poolSize: 1 }, { extra: { [limit]: 1 } }])(
     'of the application, %j, starts and serves inside a transaction that uses it',
     async (pool) => {
-      const own = { type, url: await createDatabase(), ...pool } as TypeOrmModuleOptions;
+      const url = await createDatabase();
+      await settle({ strategy: 'database', url, migrate: true });
+      const own = { type, url, ...pool } as TypeOrmModuleOptions;
       const ids = IdModule.forRoot({ database: { dataSource: DataSource }, tags, segment, snowflake });
       @Module({ imports: [TypeOrmModule.forRoot(own), ids] })
       class HostModule {}

@@ -2,7 +2,8 @@ import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
 import { call, json, text } from '../../support/http/http';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
-import { ready, SHORT_GRACE } from '../../support/servers/readiness';
+import { ready, SHORT_HORIZON } from '../../support/servers/readiness';
+import { settle } from '../../support/servers/server-registries';
 import { startTestServer, type TestServer } from '../../support/servers/server';
 import { until } from '../../support/until';
 
@@ -17,12 +18,13 @@ describe('two servers in one process, on one registry', () => {
   afterAll(() => mariadb.stop());
   beforeEach(async () => {
     url = await mariadb.createDatabase();
+    await settle({ strategy: 'mysql', url, migrate: true });
     for (const port of [8080, 8081]) {
       servers.push(
         await startTestServer({
           LEAF_DATABASE_URL: url,
           LEAF_SNOWFLAKE_REGISTRY: 'mysql',
-          ...SHORT_GRACE,
+          ...SHORT_HORIZON,
           LEAF_ADVERTISE_HOST: '10.0.0.7',
           LEAF_ADVERTISE_PORT: String(port),
         }),

@@ -1,12 +1,8 @@
 import { call } from '../http/http';
 import { until } from '../until';
 
-/** In a new registry a server waits before it issues; with these for some 3 s, which is less than the default. */
-export const SHORT_GRACE = {
-  LEAF_SNOWFLAKE_REPORT_MS: '200',
-  LEAF_SNOWFLAKE_HORIZON_MS: '2000',
-  LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '1000',
-};
+/** A start after a kill waits for the reserved time. */
+export const SHORT_HORIZON = { LEAF_SNOWFLAKE_REPORT_MS: '200', LEAF_SNOWFLAKE_HORIZON_MS: '6000' };
 
 /** For a wait in a registry that is young, or for time that is reserved, on a busy machine. */
 const LIMIT_MS = 60_000;

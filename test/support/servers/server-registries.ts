@@ -129,7 +129,14 @@ export async function settle(options: RegistryOptions): Promise<void> {
   // With a first tag, as the first server creates it.
   if ('url' in options && 'migrate' in options) await (await connectDatabase(parseDatabaseUrl(options.url))).destroy();
   const { fingerprint: layout } = defaultLayout();
-  const memory = { strategy: options.strategy, layout, graceMs: 0, maxClockOffsetMs: 5000, newId: () => 'settled' };
+  const memory = {
+    strategy: options.strategy,
+    layout,
+    horizonMs: 0,
+    graceMs: () => 0,
+    clockOffsetMs: 5000,
+    newId: () => 'settled',
+  };
   await withStore(options, (store, clock) => new RegistryMemory(store, clock, memory).open());
 }
 

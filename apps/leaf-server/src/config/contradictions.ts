@@ -1,12 +1,13 @@
 import { BitLayout } from '@leaf-ids/core';
-import { isLoopback, messageOf } from '@leaf-ids/core/internal';
+import { isLoopback, limitFaults, messageOf } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { policyOf, type StrategyName } from '@leaf-ids/registry';
+import { leaseOf, limitsOf, policyOf, type StrategyName } from '@leaf-ids/registry';
 import { localWorkerFaults } from './local-workers';
 import { managementFaults } from './management';
 import { respFaults } from './resp';
 import { horizonOf, type Resolved } from './resolved';
 import { ANY } from './taker-quotas';
+import type { VariableName } from './variables';
 
 /** Faults that show only when settings are seen together. */
 export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address: string): string[] {
@@ -28,10 +29,10 @@ function modeFaults(values: Resolved): string[] {
     faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
   }
   if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > horizonOf(values)) {
-    const isPool = policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool';
-    const horizon = isPool ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
+    const horizon = horizonName(values);
     faults.push(`${horizon} must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm`);
   }
+  faults.push(...leaseFaults(values));
   if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
     faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
   }
@@ -50,6 +51,28 @@ function modeFaults(values: Resolved): string[] {
     faults.push(`LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH: ${messageOf(error)}`);
   }
   return faults;
+}
+
+/** A registry in a file of this host loses no confirmed write. */
+function leaseFaults(values: Resolved): string[] {
+  if (!sharesRegistry(values)) return [];
+  return limitFaults(
+    {
+      reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
+      horizonMs: horizonOf(values),
+      maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
+    },
+    limitsOf({ lease: leaseOf(values.LEAF_SNOWFLAKE_REGISTRY) }),
+    {
+      reportMs: 'LEAF_SNOWFLAKE_REPORT_MS',
+      horizonMs: horizonName(values),
+      maxClockOffsetMs: 'LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS',
+    },
+  );
+}
+
+function horizonName({ LEAF_SNOWFLAKE_REGISTRY: registry }: Resolved): VariableName {
+  return policyOf(registry) === 'pool' ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
 }
 
 function shardFaults(values: Partial<Resolved>): string[] {

@@ -1,4 +1,5 @@
 import { DEFAULT_LAYOUT } from '@leaf-ids/core';
+import { LEASE_LIMITS } from '@leaf-ids/core/internal';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf-ids/persistence';
 import { DEFAULT_LEASES, leaseOf } from '@leaf-ids/registry';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf-ids/segment';
@@ -111,7 +112,7 @@ export const ID_VARIABLES = {
   LEAF_SNOWFLAKE_REPORT_MS: variable(
     undefined,
     integer(100, 3_600_000),
-    `interval of the reports to the worker registry, in ms; default: ${DEFAULT_LEASES.pool.reportMs}, with kubernetes ${leaseOf('kubernetes').reportMs}`,
+    `interval of the reports to the worker registry, in ms; default: ${DEFAULT_LEASES.pool.reportMs}, with kubernetes ${leaseOf('kubernetes').reportMs}; at most that where servers share the registry`,
   ),
   LEAF_SNOWFLAKE_HORIZON_MS: variable(
     DEFAULT_LEASES.fixed.horizonMs,
@@ -126,7 +127,7 @@ export const ID_VARIABLES = {
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
     SNOWFLAKE.maxClockOffsetMs,
     integer(0, DAY_MS),
-    'maximum clock offset from the other servers at startup, in ms; 0 disables the check',
+    `maximum clock offset from the other servers at startup, in ms; 0 disables the check; at most ${LEASE_LIMITS.clockOffsetMs} where servers share the registry`,
   ),
   LEAF_SNOWFLAKE_MAX_BACKWARDS_MS: variable(
     SNOWFLAKE.maxBackwardsMs,

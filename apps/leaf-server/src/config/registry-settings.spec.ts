@@ -3,6 +3,7 @@ import { loadConfig } from './leaf-config';
 const SHARED = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf', LEAF_ADVERTISE_HOST: '10.0.0.7' };
 const ETCD = { ...SHARED, LEAF_SNOWFLAKE_REGISTRY: 'etcd', LEAF_ETCD_ENDPOINTS: 'https://e1:2379,https://e2' };
 const KUBERNETES = { ...SHARED, LEAF_SNOWFLAKE_REGISTRY: 'kubernetes', KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+const MYSQL = { ...SHARED, LEAF_SNOWFLAKE_REGISTRY: 'mysql' };
 
 function snowflakeOf(env: NodeJS.ProcessEnv): unknown {
   return loadConfig(env).ids.snowflake;
@@ -47,6 +48,10 @@ describe('the settings of the registry', () => {
     [{ ...ETCD, LEAF_DATABASE_URL: 'sqlite:/a' }, 'an SQLite file belongs to one host, and the registry is shared'],
     [{ ...KUBERNETES, KUBERNETES_SERVICE_HOST: undefined }, 'KUBERNETES_SERVICE_HOST must be set'],
     [{ ...KUBERNETES, LEAF_SNOWFLAKE_REPORT_MS: '40000' }, 'LEAF_SNOWFLAKE_LEASE_TTL_MS must be at least twice'],
+    [{ ...KUBERNETES, LEAF_SNOWFLAKE_REPORT_MS: '10001' }, 'LEAF_SNOWFLAKE_REPORT_MS (10001) must be at most 10000'],
+    [{ ...ETCD, LEAF_SNOWFLAKE_REPORT_MS: '60000' }, 'LEAF_SNOWFLAKE_REPORT_MS (60000) must be at most 3000'],
+    [{ ...ETCD, LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '60000' }, 'OFFSET_MS (60000) must be at most 5000'],
+    [{ ...MYSQL, LEAF_SNOWFLAKE_HORIZON_MS: '6000' }, 'LEAF_SNOWFLAKE_HORIZON_MS (6000) must be at least 8000'],
   ])('are refused as %j', (env, message) => {
     expect(() => loadConfig(env)).toThrow(expect.objectContaining({ message: expect.stringContaining(message) }));
     expect(() => loadConfig(env)).not.toThrow(/:secret|not "secret"|a:b@/);

@@ -14,7 +14,7 @@ export interface ClaimContext {
   readonly file: WorkerFile | undefined;
   readonly clock: Clock;
   /** Largest offset between the clocks of two servers, in milliseconds. */
-  readonly maxClockOffsetMs: number;
+  readonly clockOffsetMs: number;
   /**
    * Whether a record belongs to one `ip:port`: the lease of another process in it means that a second server with this
    * address is running.

@@ -8,12 +8,15 @@ export interface RegistryMemoryOptions {
   readonly strategy: string;
   /** Bit layout and epoch of this server's IDs. */
   readonly layout: string;
+  /** How far ahead of the clock this server reserves time, in milliseconds. */
+  readonly horizonMs: number;
   /**
-   * Grace period for newcomers in a new generation, in milliseconds; 0 for a store that never loses a confirmed write.
+   * Grace period for newcomers in a new generation, in milliseconds, given the longest horizon; 0 for a store that
+   * never loses a confirmed write.
    */
-  readonly graceMs: number;
+  readonly graceMs: (horizonMs: number) => number;
   /** Largest offset between the clocks of two servers, in milliseconds. */
-  readonly maxClockOffsetMs: number;
+  readonly clockOffsetMs: number;
   /** Creates a unique registry ID. */
   readonly newId: () => string;
 }
@@ -58,7 +61,7 @@ function isOther<T>(before: T | undefined, now: T | undefined): boolean {
 const ATTEMPTS = 100;
 
 /**
- * The document of the registry (R5, R6): it identifies the registry and the layout of its servers, and shows whether
+ * The document of the registry (R5, R6, R12): it identifies the registry and the layout of its servers, and shows whether
  * the registry may have lost writes.
  *
  * A registry without a document is new or was emptied. A registry whose data has a different origin was failed over and
@@ -79,7 +82,7 @@ export class RegistryMemory {
   ) {}
 
   /**
-   * Reads the document, and starts a generation if necessary.
+   * Reads the document. Starts a generation, and raises the longest horizon, if necessary.
    *
    * @param onAnswer called with each read before it is checked
    * @throws LeafError `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`, or the errors of the store
@@ -92,11 +95,15 @@ export class RegistryMemory {
       const { document, origin } = stored;
       if (document === undefined) await this.refuseRivals();
       else this.assertSame(document);
-      if (document?.origin === origin) {
+      if (document?.origin !== origin) {
+        await this.store.writeRegistry(stored, this.begin(document, origin));
+      } else if ((document.horizonMs ?? 0) < this.options.horizonMs) {
+        // R12: before this server acquires anything.
+        await this.store.writeRegistry(stored, { ...document, horizonMs: this.options.horizonMs });
+      } else {
         this.see(document);
         return { stored, document };
       }
-      await this.store.writeRegistry(stored, this.begin(document, origin));
     }
     throw this.contested();
   }
@@ -110,10 +117,10 @@ export class RegistryMemory {
    */
   async settle({ stored, document }: OpenRegistry, compareClock: () => Promise<unknown>): Promise<number> {
     const { seen, clock } = this;
-    const { graceMs, maxClockOffsetMs } = this.options;
+    const graceMs = this.options.graceMs(document.horizonMs ?? 0);
     if (document.floor !== undefined || seen === undefined) return 0;
     const watched = clock.monotonic() - seen.at;
-    if (Math.abs(clock.now() - seen.wall - watched) > maxClockOffsetMs) {
+    if (Math.abs(clock.now() - seen.wall - watched) > this.options.clockOffsetMs) {
       // The wall clock was stepped, so the floor would be wrong by that step. Restart the grace period.
       this.seen = { generation: seen.generation, at: clock.monotonic(), wall: clock.now() };
       return graceMs;
@@ -143,10 +150,12 @@ export class RegistryMemory {
   }
 
   private begin(document: RegistryDocument | undefined, origin: string): RegistryDocument {
-    const { strategy, layout, graceMs, newId } = this.options;
+    const { strategy, layout, graceMs, newId, horizonMs: own } = this.options;
     const now = this.clock.now();
     const kept = document ?? { id: newId(), madeAt: now, strategy, layout, highest: -1, generation: 0 };
-    return { ...kept, generation: kept.generation + 1, origin, began: now, floor: graceMs === 0 ? 0 : undefined };
+    const horizonMs = Math.max(own, document?.horizonMs ?? 0);
+    const floor = graceMs(horizonMs) === 0 ? 0 : undefined;
+    return { ...kept, generation: kept.generation + 1, origin, began: now, floor, horizonMs };
   }
 
   private see({ id, generation, origin, began }: RegistryDocument): void {

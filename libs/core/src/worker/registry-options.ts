@@ -21,7 +21,27 @@ export interface WorkerRegistryOptions {
   readonly maxWorkerId: number;
   /** The store never loses a confirmed write: newcomers do not wait in a new registry. */
   readonly remembers: boolean;
+  /** Must be the same for all servers of a registry; {@link LEASE_LIMITS} by default. */
+  readonly limits?: LeaseLimits;
 }
+
+/**
+ * Bounds for the settings of every server of a registry, in milliseconds.
+ *
+ * A registry that was emptied has forgotten the settings of its servers, too. So a newcomer waits (R5) by these bounds,
+ * not by its own settings: each holder that can reach the registry reads it at least once in `reportMs`, and its clock
+ * differs from that of the newcomer by at most `clockOffsetMs`. Settings beyond the bounds are refused. The horizon has
+ * no bound, because the document records the longest one: a holder that registers again in the grace period raises it,
+ * and so extends the grace period of a fixed registry.
+ */
+export interface LeaseLimits {
+  /** Longest report interval. */
+  readonly reportMs: number;
+  /** Largest offset between the clocks of two servers. */
+  readonly clockOffsetMs: number;
+}
+
+export const LEASE_LIMITS: LeaseLimits = { reportMs: 3000, clockOffsetMs: 5000 };
 
 /** The components of a registry. */
 export interface WorkerRegistryParts {
@@ -52,6 +72,31 @@ export function leaseFaults({ reportMs, horizonMs }: { reportMs: number; horizon
   ];
 }
 
+/** The settings of a lease that its limits do not allow, where the registry can lose confirmed writes. */
+export function limitFaults(
+  { reportMs, horizonMs, maxClockOffsetMs }: Pick<WorkerRegistryOptions, 'reportMs' | 'horizonMs' | 'maxClockOffsetMs'>,
+  limits: LeaseLimits,
+  names = { reportMs: 'reportMs', horizonMs: 'horizonMs', maxClockOffsetMs: 'maxClockOffsetMs' },
+): string[] {
+  const faults: string[] = [];
+  const forgets = 'in a registry that was emptied, servers wait for each other by this bound';
+  if (reportMs > limits.reportMs) {
+    faults.push(`${names.reportMs} (${reportMs}) must be at most ${limits.reportMs}: ${forgets}`);
+  }
+  if (maxClockOffsetMs > limits.clockOffsetMs) {
+    faults.push(`${names.maxClockOffsetMs} (${maxClockOffsetMs}) must be at most ${limits.clockOffsetMs}: ${forgets}`);
+  }
+  const least = limits.clockOffsetMs + reportMs;
+  if (horizonMs < least) {
+    faults.push(
+      `${names.horizonMs} (${horizonMs}) must be at least ${least}, the clock offset to allow for (${limits.clockOffsetMs}) plus ${names.reportMs}: otherwise servers would lose their worker IDs when the registry is emptied`,
+    );
+  }
+  return faults;
+}
+
+const LIMITS: Rules<LeaseLimits> = { reportMs: required(milliseconds(1)), clockOffsetMs: required(milliseconds(0)) };
+
 const RULES: Rules<WorkerRegistryOptions> = {
   name: text,
   reportMs: required(LEASE_RULES.reportMs),
@@ -60,7 +105,12 @@ const RULES: Rules<WorkerRegistryOptions> = {
   layout: required(text),
   maxWorkerId: required(whole(0)),
   remembers: required(flag),
+  limits: object(LIMITS),
 };
 
 /** The rule of {@link WorkerRegistryOptions}. */
-export const workerRegistryRule = both(object(RULES), (options) => leaseFaults(options as WorkerRegistryOptions));
+export const workerRegistryRule = both(object(RULES), (value) => {
+  const options = value as WorkerRegistryOptions;
+  const { remembers, limits = LEASE_LIMITS } = options;
+  return [...leaseFaults(options), ...(remembers ? [] : limitFaults(options, limits))];
+});

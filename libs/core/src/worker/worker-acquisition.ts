@@ -2,6 +2,7 @@ import { LeafError } from '../errors/leaf-error';
 import type { ClaimContext } from './claim-context';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
+import type { RegistryDocument } from './registry-document';
 import { isAnswerOf, isSameHistory, type OpenRegistry } from './registry-memory';
 import type { WorkerRegistryOptions, WorkerRegistryParts } from './registry-options';
 import { WorkerClaim } from './worker-claim';
@@ -112,7 +113,7 @@ export class WorkerAcquisition {
     const recorded = adopted ?? found?.record.ceiling ?? 0;
     // R2: the new holder issues only above what it has read.
     const least = Math.max(recorded, registry.document.floor ?? 0, this.fileRecord?.ceiling ?? 0, holder.newest());
-    if (!(await this.untilPassed(least, found)) || !(await this.isQuiet(found))) return undefined;
+    if (!(await this.untilPassed(least, found, registry)) || !(await this.isQuiet(found))) return undefined;
     await this.announceAttempt();
     const stored = adopted === undefined ? await this.write(choice, registry, recorded, least) : found;
     if (stored === undefined) {
@@ -126,7 +127,7 @@ export class WorkerAcquisition {
     const { document } = await claims.memory.open(onAnswer);
     if (!isSameHistory(document, registry.document)) return 'outdated';
     const isGivenAgain = recorded === 0 && workerId <= registry.document.highest;
-    const floor = isGivenAgain ? this.floorOfRemoved(least) : least;
+    const floor = isGivenAgain ? Math.max(least, this.floorAfterHolder(document)) : least;
     const start = { workerId, floor, stored, registry: document, before: undefined, ceiling: record.ceiling };
     return new WorkerClaim(claims, holder, start);
   }
@@ -145,10 +146,10 @@ export class WorkerAcquisition {
       : parts.store.create(stored, record, choice.create);
   }
 
-  /** The floor for a worker ID whose earlier record was removed: its holder may issue until its reserved time ends. */
-  private floorOfRemoved(least: number): number {
-    const { parts, options, claims } = this.context;
-    return Math.max(least, parts.clock.now() + options.horizonMs + claims.maxClockOffsetMs);
+  /** The floor for a worker ID whose holder may have reserved as much time ahead as any server of this registry. */
+  private floorAfterHolder({ horizonMs = 0 }: RegistryDocument): number {
+    const { parts, claims } = this.context;
+    return parts.clock.now() + horizonMs + claims.clockOffsetMs;
   }
 
   /** If an earlier acquisition of this server wrote `found` and its reply was lost: the ceiling that it replaced. */
@@ -163,9 +164,14 @@ export class WorkerAcquisition {
    *
    * @returns false if the record has changed and must be read again
    */
-  private async untilPassed(floor: number, found: StoredWorker | undefined): Promise<boolean> {
+  private async untilPassed(
+    floor: number,
+    found: StoredWorker | undefined,
+    { document }: OpenRegistry,
+  ): Promise<boolean> {
     const { options, claims, wait } = this.context;
-    const longestMs = options.horizonMs + (found !== undefined && claims.exclusive ? claims.maxClockOffsetMs : 0);
+    const horizonMs = Math.max(options.horizonMs, document.horizonMs ?? 0);
+    const longestMs = horizonMs + (found !== undefined && claims.exclusive ? claims.clockOffsetMs : 0);
     for (;;) {
       const left = floor - this.now();
       if (left < 0) return true;

@@ -222,8 +222,8 @@ export class WorkerClaim {
    * other server knows the ceiling of an imported worker ID.
    */
   private mayRegister(): boolean {
-    const { clock, maxClockOffsetMs } = this.context;
-    return clock.now() <= this.ceiling - (this.isImported ? 0 : maxClockOffsetMs);
+    const { clock, clockOffsetMs } = this.context;
+    return clock.now() <= this.ceiling - (this.isImported ? 0 : clockOffsetMs);
   }
 
   /** Whether the registry has not confirmed an imported worker ID yet. */

@@ -136,7 +136,14 @@ describe('The floor of a generation', () => {
   it('ignores a step of the watching clock, and is written only after a comparison of clocks', async () => {
     const clock = new FakeClock(START);
     const workers = new InMemoryWorkers();
-    const options = { strategy: 'test', layout: 'l', graceMs: 1000, maxClockOffsetMs: 100, newId: () => 'id' };
+    const options = {
+      strategy: 'test',
+      layout: 'l',
+      horizonMs: 0,
+      graceMs: () => 1000,
+      clockOffsetMs: 100,
+      newId: () => 'id',
+    };
     const memory = new RegistryMemory(new InMemoryWorkerStore(workers), clock, options);
     const compare = jest.fn(() => Promise.resolve());
     await memory.open();

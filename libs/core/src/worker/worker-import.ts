@@ -33,7 +33,7 @@ export async function importWorker(
     return found;
   };
   const { workerId, newest } = await read();
-  const watchMs = Math.max(claims.maxClockOffsetMs, FOREIGN_WATCH_MS);
+  const watchMs = Math.max(claims.clockOffsetMs, FOREIGN_WATCH_MS);
   const floor = Math.max(parts.clock.now(), newest) + watchMs;
   await untilPassed(context, floor, options.horizonMs + watchMs);
   const again = await read();

@@ -21,10 +21,11 @@ export interface ChoiceContext {
   readonly random: RandomSource;
 }
 
+/** The longest settings that a server of the registry may have, in milliseconds. */
 export interface GraceOptions {
   readonly horizonMs: number;
   readonly reportMs: number;
-  readonly maxClockOffsetMs: number;
+  readonly clockOffsetMs: number;
 }
 
 /**

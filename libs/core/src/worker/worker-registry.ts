@@ -9,14 +9,17 @@ import type { LeaseHolder, Wait } from './lease-holder';
 import type { RegistryDocument, WorkerUsage } from './registry-document';
 import { RegistryMaintenance } from './registry-maintenance';
 import { RegistryMemory } from './registry-memory';
-import { type WorkerRegistryOptions, type WorkerRegistryParts, workerRegistryRule } from './registry-options';
+import {
+  LEASE_LIMITS,
+  type WorkerRegistryOptions,
+  type WorkerRegistryParts,
+  workerRegistryRule,
+} from './registry-options';
 import { type AcquisitionContext, WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
 import { importWorker } from './worker-import';
 import type { Peer, StoredWorker } from './worker-store';
 
-/** Assumed maximum offset between clocks that are not compared, in milliseconds. */
-const DEFAULT_CLOCK_OFFSET_MS = 5000;
 /** Time limit for a time request to another server, in milliseconds. */
 const PEER_LIMIT_MS = 1000;
 /** A second acquisition finds the record of a first one whose reply was lost. */
@@ -38,7 +41,7 @@ interface ComparedClock {
   readonly lead: number;
 }
 
-/** One strategy: a policy and a store. Assigns worker IDs under rules R1 to R10 of docs/architecture.md. */
+/** One strategy: a policy and a store. Assigns worker IDs under rules R1 to R13 of docs/architecture.md. */
 export class WorkerRegistry {
   readonly description: string;
   /** The latest comparison of clocks; undefined before the first. */
@@ -53,19 +56,21 @@ export class WorkerRegistry {
     readonly options: WorkerRegistryOptions,
   ) {
     const { store, policy, file, clock, newId } = parts;
-    const { name, layout, remembers } = options;
+    const { name, layout, remembers, horizonMs, limits = LEASE_LIMITS } = options;
     assertOptions(`the worker registry ${name}`, workerRegistryRule, options);
-    const maxClockOffsetMs = options.maxClockOffsetMs || DEFAULT_CLOCK_OFFSET_MS;
+    const { clockOffsetMs } = limits;
     this.description = `${name} (${store.description})`;
-    const graceMs = remembers ? 0 : policy.graceMs({ ...options, maxClockOffsetMs });
-    const memory = new RegistryMemory(store, clock, { strategy: name, layout, graceMs, maxClockOffsetMs, newId });
+    const graceMs = (longest: number): number => (remembers ? 0 : policy.graceMs({ ...limits, horizonMs: longest }));
+    const memory = new RegistryMemory(store, clock, {
+      ...{ strategy: name, layout, horizonMs, graceMs, clockOffsetMs, newId },
+    });
     this.maintenance = new RegistryMaintenance(parts, options);
     const { description } = this;
     const { exclusive } = policy;
     const compareClock = (holder: LeaseHolder): Promise<unknown> => this.compareClock(holder);
     this.claims = {
       ...{ description, layout, store, memory, file, clock },
-      ...{ maxClockOffsetMs, exclusive, compareClock },
+      ...{ clockOffsetMs, exclusive, compareClock },
     };
   }
 
@@ -162,7 +167,7 @@ export class WorkerRegistry {
    */
   async reserve(workerId: number, ceiling: number, holder: LeaseHolder): Promise<void> {
     const { store, clock } = this.parts;
-    const { memory, maxClockOffsetMs } = this.claims;
+    const { memory, clockOffsetMs } = this.claims;
     for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt++) {
       const found = (await this.records()).find((one) => one.workerId === workerId);
       if (found === undefined) {
@@ -172,7 +177,7 @@ export class WorkerRegistry {
       }
       const { record } = found;
       if (record.ceiling >= ceiling) return;
-      const free = record.free || clock.now() > record.ceiling - maxClockOffsetMs;
+      const free = record.free || clock.now() > record.ceiling - clockOffsetMs;
       if ((await store.replace(found, { ...record, write: record.write + 1, ceiling, free })) !== undefined) return;
     }
     throw recordContested(workerId, this.description, `could not be reserved in ${RESERVE_ATTEMPTS} attempts`);

@@ -1,14 +1,18 @@
 import type { WorkerUsage } from '@leaf-ids/core';
 import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
 import type { StoredWorker } from '@leaf-ids/core';
+import { registrationMs } from './registration';
 
 /** One record for each `ip:port`, which no other address ever gets. */
 export class FixedPolicy extends WorkerPolicy {
   readonly exclusive = true;
 
-  /** Long enough for every earlier ceiling to pass, by any clock within the allowed offset. */
-  graceMs({ horizonMs, maxClockOffsetMs }: GraceOptions): number {
-    return horizonMs + maxClockOffsetMs;
+  /**
+   * Long enough for every earlier ceiling to pass, by any clock within the allowed offset, and for every holder that can
+   * reach the registry to register again.
+   */
+  graceMs(options: GraceOptions): number {
+    return Math.max(options.horizonMs + options.clockOffsetMs, registrationMs(options));
   }
 
   /** Chooses the lowest record of the instance: a lost reply to a create can leave more than one. */

@@ -1,13 +1,12 @@
 import { LeafError, type RandomSource, type StoredWorker, type WorkerUsage } from '@leaf-ids/core';
 import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
+import { registrationMs } from './registration';
 
 const LARGEST_POOL = 1024;
 /** Number of candidates to try before reading the records again. */
 const TRIES_PER_LOOK = 16;
 /** How long after its ceiling a record in use counts as expired, in milliseconds. Allows for late reports. */
 const MARGIN_MS = 60_000;
-/** Length of the grace period, in report intervals. */
-const REPORTS = 3;
 
 /**
  * A server takes any free worker ID. A worker ID becomes free again when its ceiling has passed. Candidates are in
@@ -21,9 +20,8 @@ export class PoolPolicy extends WorkerPolicy {
     super();
   }
 
-  /** Long enough for every holder that can reach the registry to register again. */
-  graceMs({ reportMs, maxClockOffsetMs }: GraceOptions): number {
-    return REPORTS * reportMs + maxClockOffsetMs;
+  graceMs(options: GraceOptions): number {
+    return registrationMs(options);
   }
 
   async *choices(context: ChoiceContext): AsyncIterable<Choice> {

@@ -1,5 +1,16 @@
 import type { Instance } from '@leaf-ids/core';
-import { both, oneOf, record, refuseFaults, required, type Rule, rule, whole } from '@leaf-ids/core/internal';
+import {
+  both,
+  LEASE_LIMITS,
+  type LeaseLimits,
+  oneOf,
+  record,
+  refuseFaults,
+  required,
+  type Rule,
+  rule,
+  whole,
+} from '@leaf-ids/core/internal';
 import { type CustomOptions, customParts, customRule } from './custom';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
 import { etcd, type EtcdOptions } from './etcd';
@@ -80,6 +91,11 @@ export function registryFromSettings(name: StrategyName, settings: RegistrySetti
 /** The defaults of the lease for these options. */
 export function defaultLease(options: RegistryOptions): LeaseTimes {
   return strategyOf(options).lease;
+}
+
+/** Servers may report more often than by default, but not less often. */
+export function limitsOf({ lease: { reportMs } }: { readonly lease: LeaseTimes }): LeaseLimits {
+  return { ...LEASE_LIMITS, reportMs };
 }
 
 /** The defaults of the lease for a strategy that a setting can name. */

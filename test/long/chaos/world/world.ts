@@ -27,7 +27,7 @@ export const HORIZON_MS = 8000;
  */
 export const LEASE_TTL_MS = 30_000;
 /** How long newcomers wait in a young registry at most, with what is assumed of clocks that nobody compares. */
-export const GRACE_MS = HORIZON_MS + 5000;
+export const GRACE_MS = 14_000;
 export const REPORT_MS = 1000;
 /** Of the servers after those that use the coordinator. */
 const DATABASE_REGISTRIES: readonly RegistryKind[] = ['mysql', 'database'];
