@@ -5,6 +5,7 @@ import { CreateWorkerPool1795219200002 } from './1795219200002-create-worker-poo
 import { AddTagSettings1795219200003 } from './1795219200003-add-tag-settings';
 import { AddPeriodStart1795219200006 } from './1795219200006-add-period-start';
 import { AddIssueLimit1795219200010 } from './1795219200010-add-issue-limit';
+import { AddNextId1795219200011 } from './1795219200011-add-next-id';
 
 /** Every migration, oldest first. */
 export const migrations = [
@@ -15,6 +16,7 @@ export const migrations = [
   AddTagSettings1795219200003,
   AddPeriodStart1795219200006,
   AddIssueLimit1795219200010,
+  AddNextId1795219200011,
 ];
 
 export type { SchemaRunner } from './schema-runner';

@@ -27,7 +27,7 @@ export function interleavedTagContract(name: string, open: () => Promise<TagStor
       expect(await fixture.tags.find('a')).toMatchObject({ maxId: 71n });
       await segments.raise('a', 42n);
       // The rest of a block, which a gap of the failover guard can leave, is skipped.
-      await fixture.execute("UPDATE leaf_alloc SET max_id = max_id + 1 WHERE biz_tag = 'a'");
+      await fixture.execute("UPDATE leaf_alloc SET next_id = next_id + 1 WHERE biz_tag = 'a'");
       expect(await segments.allocate('a', 1)).toMatchObject({ from: 101n, to: 110n });
       expect((await fixture.tags.change('a', { maxId: 200n })).after).toMatchObject({ maxId: 221n });
       await expect(fixture.tags.change('a', { maxId: 220n })).rejects.toEqual(REFUSED('LEAF_MAX_ID_BACKWARDS'));
@@ -37,7 +37,7 @@ export function interleavedTagContract(name: string, open: () => Promise<TagStor
       await fixture.tags.remove('a');
       const again = await fixture.tags.create({ tag: 'a', step: 5, interleave: { of: 3, remainder: 0, block: 100 } });
       expect(again).toMatchObject({ maxId: 301n });
-      await fixture.execute("UPDATE leaf_alloc SET max_id = 1 WHERE biz_tag = 'a'");
+      await fixture.execute("UPDATE leaf_alloc SET next_id = 1 WHERE biz_tag = 'a'");
       expect(await segments.allocate('a', 1)).toMatchObject({ from: 301n, to: 400n });
     });
 

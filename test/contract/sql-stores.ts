@@ -64,8 +64,13 @@ export function connectAsServer(target: DatabaseTarget): Promise<LeafDataSource>
   return openDatabase({ target, migrate: false, onCloseProblem, limits }, clock, systemRandom);
 }
 
+export interface SingleDatabaseFixture extends TagStoreFixture {
+  /** Runs a migration once more. */
+  readonly migrateAgain: (name: string) => Promise<void>;
+}
+
 /** The stores of tags and segments of a new database without tags. */
-export async function tagFixture(url: string, cleanUp: () => Promise<void>): Promise<TagStoreFixture> {
+export async function tagFixture(url: string, cleanUp: () => Promise<void>): Promise<SingleDatabaseFixture> {
   const target = parseDatabaseUrl(url);
   const dataSource = await connect(target);
   await dataSource.query('DELETE FROM leaf_alloc');
@@ -73,6 +78,10 @@ export async function tagFixture(url: string, cleanUp: () => Promise<void>): Pro
     tags: createTagStore(dataSource),
     segments: createSegmentStore(dataSource, FAILOVER),
     execute: (sql) => dataSource.query(sql),
+    migrateAgain: async (name) => {
+      await dataSource.query(`DELETE FROM leaf_migrations WHERE name = '${name}'`);
+      await (await connect(target)).destroy();
+    },
     close: async () => {
       await dataSource.destroy();
       await cleanUp();

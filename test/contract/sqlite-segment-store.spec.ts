@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interleavedTagContract } from './interleaved-tag.contract';
+import { olderVersionsContract } from './older-versions.contract';
 import { periodContract } from './period.contract';
 import { restoreContract } from './restore.contract';
 import { segmentStoreContract } from './segment-store.contract';
@@ -20,6 +21,7 @@ tagStoreContract('SQLite', () => inNewDirectory(tagFixture));
 interleavedTagContract('SQLite', () => inNewDirectory(tagFixture));
 periodContract('SQLite', () => inNewDirectory(tagFixture));
 restoreContract('SQLite', () => inNewDirectory(databaseFixture));
+olderVersionsContract('SQLite', false, () => inNewDirectory(tagFixture));
 
 describe('a row, whose columns keep whatever they are given', () => {
   it.each([

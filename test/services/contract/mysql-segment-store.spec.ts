@@ -1,10 +1,11 @@
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
+import { olderVersionsContract } from '../../contract/older-versions.contract';
 import { periodContract } from '../../contract/period.contract';
 import { restoreContract } from '../../contract/restore.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';
-import { databaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
-import { tagStoreContract, type TagStoreFixture } from '../../contract/tag-store.contract';
+import { databaseFixture, type SingleDatabaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
+import { tagStoreContract } from '../../contract/tag-store.contract';
 
 let server: MariadbServer;
 beforeAll(async () => (server = await startMariadb()));
@@ -14,13 +15,14 @@ segmentStoreContract('MysqlSegmentStore', {
   open: async () => sqlFixture(await server.createDatabase(), () => Promise.resolve()),
 });
 
-const makeTags = async (): Promise<TagStoreFixture> =>
+const makeTags = async (): Promise<SingleDatabaseFixture> =>
   tagFixture(await server.createDatabase(), () => Promise.resolve());
 
 tagStoreContract('MariaDB', makeTags);
 interleavedTagContract('MariaDB', makeTags);
 periodContract('MariaDB', makeTags);
 restoreContract('MariaDB', async () => databaseFixture(await server.createDatabase(), () => Promise.resolve()));
+olderVersionsContract('MariaDB', true, makeTags);
 
 it('a description that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());

@@ -1,10 +1,11 @@
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
+import { olderVersionsContract } from '../../contract/older-versions.contract';
 import { periodContract } from '../../contract/period.contract';
 import { restoreContract } from '../../contract/restore.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';
-import { databaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
-import { tagStoreContract, type TagStoreFixture } from '../../contract/tag-store.contract';
+import { databaseFixture, type SingleDatabaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
+import { tagStoreContract } from '../../contract/tag-store.contract';
 
 let server: PostgresServer;
 beforeAll(async () => (server = await startPostgres()));
@@ -14,10 +15,11 @@ segmentStoreContract('PostgresSegmentStore', {
   open: async () => sqlFixture(await server.createDatabase(), () => Promise.resolve()),
 });
 
-const makeTags = async (): Promise<TagStoreFixture> =>
+const makeTags = async (): Promise<SingleDatabaseFixture> =>
   tagFixture(await server.createDatabase(), () => Promise.resolve());
 
 tagStoreContract('PostgreSQL', makeTags);
 interleavedTagContract('PostgreSQL', makeTags);
 periodContract('PostgreSQL', makeTags);
 restoreContract('PostgreSQL', async () => databaseFixture(await server.createDatabase(), () => Promise.resolve()));
+olderVersionsContract('PostgreSQL', true, makeTags);

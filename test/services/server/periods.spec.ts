@@ -43,12 +43,12 @@ async function createInvoices(url: string): Promise<void> {
   await dataSource.destroy();
 }
 
-async function maxIdOf(url: string, row: string): Promise<number> {
+async function nextIdOf(url: string, row: string): Promise<number> {
   const dataSource = await connect(parseDatabaseUrl(url), false);
-  const sql = `SELECT max_id FROM leaf_alloc WHERE biz_tag = '${row}'`;
-  const [found] = await dataSource.query<{ max_id: string }[]>(sql);
+  const sql = `SELECT next_id FROM leaf_alloc WHERE biz_tag = '${row}'`;
+  const [found] = await dataSource.query<{ next_id: string }[]>(sql);
   await dataSource.destroy();
-  return Number(found?.max_id);
+  return Number(found?.next_id);
 }
 
 describe.each<[string, () => Promise<PrivateServer>]>([
@@ -100,7 +100,7 @@ describe.each<[string, () => Promise<PrivateServer>]>([
     expect([...given.keys()].sort()).toEqual([nameAt(midnight - 1), nameAt(midnight)]);
     for (const [period, numbers] of given) {
       expect(new Set(numbers).size).toBe(numbers.length);
-      const missing = (await maxIdOf(url, `invoice@${period}`)) - 1 - numbers.length;
+      const missing = (await nextIdOf(url, `invoice@${period}`)) - 1 - numbers.length;
       process.stdout.write(
         `${expect.getState().currentTestName}: ${period}: ${numbers.length} numbers, ${missing} missing\n`,
       );

@@ -3,6 +3,7 @@ import { MAX_STEP } from '@leaf-ids/core/internal';
 import type { AllocRow } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { SqlSegmentStore } from '../stores/sql-segment-store';
+import { HAS_POSITION, POSITION, setPosition } from '../failover/row-position';
 import { KIND_COLUMNS } from '../stores/setting-columns';
 import { MYSQL_TAGS } from './mysql-statements';
 
@@ -25,13 +26,13 @@ interface Found {
 const THIS_TAG = 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)';
 /** CONVERT, because the column is ASCII and cannot be compared with a non-ASCII name. */
 const DELETED = 'FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii)';
-/** `max_id`, or that of a deleted tag with this name if it is higher. */
-const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;
+/** The position, or that of a deleted tag with this name if it is higher. */
+const NEXT_ID = `GREATEST(${POSITION}, COALESCE((SELECT max_id ${DELETED}), 0))`;
 /** Reads a session variable, because statement-based replication copies its value instead of its expression. */
 const IS_SERVER = 'CAST(server AS BINARY) = CAST(@leaf_server AS BINARY)';
 
 /**
- * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation sends an UPDATE, which leaves the new `max_id` in
+ * Segment ranges from `leaf_alloc` in MySQL or MariaDB. An allocation sends an UPDATE, which leaves the new position in
  * LAST_INSERT_ID, and a SELECT of the step in one round trip. The caller always passes the size, so that a concurrent
  * change of the step cannot shift the range.
  */
@@ -81,7 +82,7 @@ export class MysqlSegmentStore extends SqlSegmentStore {
 
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = `(SELECT CAST(max_id AS CHAR) ${DELETED}) AS deleted`;
-    const sql = `SELECT CAST(max_id AS CHAR) AS max_id, step, max_step, CAST(last_id AS CHAR) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
+    const sql = `SELECT CAST(${POSITION} AS CHAR) AS max_id, ${HAS_POSITION} AS valid, step, max_step, CAST(last_id AS CHAR) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
     return this.database.run(sql, [tag, tag, tag]);
   }
 
@@ -113,7 +114,7 @@ interface Call extends AllocationRequest {
 }
 
 /**
- * Three statements: number the call and reset LAST_INSERT_ID; an UPDATE that leaves the new `max_id` there; a query of
+ * Three statements: number the call and reset LAST_INSERT_ID; an UPDATE that leaves the new position there; a query of
  * both values. A wrong number, or 0 in LAST_INSERT_ID, reveals a proxy that sends them to different connections.
  */
 function allocation({ tag, size, call }: Call, guard: string): SqlStatement[] {
@@ -121,10 +122,10 @@ function allocation({ tag, size, call }: Call, guard: string): SqlStatement[] {
   return [
     { sql: 'SET @leaf_call = LAST_INSERT_ID(0) + ?', parameters: [call] },
     {
-      sql: `UPDATE leaf_alloc SET max_id = LAST_INSERT_ID(${NEXT_ID} + ?)
-        WHERE ${THIS_TAG} AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+      sql: `UPDATE leaf_alloc SET ${setPosition(`LAST_INSERT_ID(${NEXT_ID} + ?)`)}
+        WHERE ${THIS_TAG} AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND ${HAS_POSITION}
         AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ? ${guard}`,
-      parameters: [tag, count, tag, tag, tag, count],
+      parameters: [tag, count, tag, count, tag, tag, tag, count],
     },
     {
       sql: `SELECT step, max_step, @leaf_call AS called, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,

@@ -3,18 +3,21 @@ import { MAX_STEP } from '@leaf-ids/core/internal';
 import type { AllocRow } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';
+import { HAS_POSITION, POSITION, setPosition } from '../failover/row-position';
 import { KIND_COLUMNS } from '../stores/setting-columns';
 import { POSTGRES_TAGS } from './postgres-statements';
 
 /** The result of an UPDATE by TypeORM on PostgreSQL: the rows and their count. */
 type Updated<Row> = [Row[], number];
 
-/** `max_id`, or that of a deleted tag with the name $2 if it is higher. */
-const NEXT_ID = 'GREATEST(max_id, (SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = $2))';
+const POSITION_TEXT = `(${POSITION})::text AS max_id`;
+
+/** The position, or that of a deleted tag with the name $2 if it is higher. */
+const NEXT_ID = `GREATEST(${POSITION}, (SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = $2))`;
 
 /** As {@link NEXT_ID}, for the tag of the row. */
-const NEXT_ID_OF_ROW =
-  'GREATEST(max_id, (SELECT max_id FROM leaf_deleted_tag AS deleted WHERE deleted.biz_tag = leaf_alloc.biz_tag))';
+const NEXT_ID_OF_ROW = `GREATEST(${POSITION},
+  (SELECT max_id FROM leaf_deleted_tag AS deleted WHERE deleted.biz_tag = leaf_alloc.biz_tag))`;
 
 interface AllocatedTag extends Allocated {
   readonly biz_tag: string;
@@ -35,10 +38,10 @@ export class PostgresSegmentStore extends SqlSegmentStore {
     const count = size === undefined ? null : BigInt(size);
     const [[row, ...others]] = await this.database.run<Updated<Allocated>>(
       `UPDATE leaf_alloc
-       SET max_id = ${NEXT_ID} + COALESCE($1::bigint, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = $2 AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+       SET ${setPosition(`${NEXT_ID} + COALESCE($1::bigint, step)`)}, update_time = CURRENT_TIMESTAMP
+       WHERE biz_tag = $2 AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND ${HAS_POSITION}
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE($1::bigint, step) ${this.guarded}
-       RETURNING max_id::text, step, max_step`,
+       RETURNING ${POSITION_TEXT}, step, max_step`,
       [count, tag],
     );
     if (row === undefined || others.length > 0) return undefined;
@@ -58,11 +61,11 @@ export class PostgresSegmentStore extends SqlSegmentStore {
          ORDER BY biz_tag FOR UPDATE OF leaf_alloc
        )
        UPDATE leaf_alloc
-       SET max_id = ${NEXT_ID_OF_ROW} + size, update_time = CURRENT_TIMESTAMP
+       SET ${setPosition(`${NEXT_ID_OF_ROW} + size`)}, update_time = CURRENT_TIMESTAMP
        FROM wanted
-       WHERE leaf_alloc.biz_tag = wanted.biz_tag AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+       WHERE leaf_alloc.biz_tag = wanted.biz_tag AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND ${HAS_POSITION}
          AND ${NEXT_ID_OF_ROW} <= COALESCE(last_id, 9223372036854775806) + 1 - size ${this.guarded}
-       RETURNING leaf_alloc.biz_tag, size::text, max_id::text, step, max_step`,
+       RETURNING leaf_alloc.biz_tag, size::text, ${POSITION_TEXT}, step, max_step`,
       [JSON.stringify(requests)],
     );
     const names = new Set(rows.map(({ biz_tag }) => biz_tag));
@@ -79,7 +82,7 @@ export class PostgresSegmentStore extends SqlSegmentStore {
   protected rows(tag: string): Promise<AllocRow[]> {
     const deleted = '(SELECT max_id::text FROM leaf_deleted_tag WHERE biz_tag = $1) AS deleted';
     return this.database.run(
-      `SELECT max_id::text, step, max_step, last_id::text, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`,
+      `SELECT ${POSITION_TEXT}, ${HAS_POSITION} AS valid, step, max_step, last_id::text, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE biz_tag = $1`,
       [tag],
     );
   }

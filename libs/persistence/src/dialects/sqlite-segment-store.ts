@@ -3,14 +3,15 @@ import { MAX_STEP } from '@leaf-ids/core/internal';
 import type { AllocRow } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';
+import { HAS_POSITION, POSITION, setPosition } from '../failover/row-position';
 import { KIND_COLUMNS } from '../stores/setting-columns';
 import { SQLITE_TAGS } from './sqlite-statements';
 
-/** `max_id` as text: JavaScript numbers are exact to 2^53 only. */
-const MAX_ID_TEXT = 'CAST(max_id AS TEXT) AS max_id';
+/** As text: JavaScript numbers are exact to 2^53 only. */
+const POSITION_TEXT = `CAST(${POSITION} AS TEXT) AS max_id`;
 
-/** `max_id`, or that of a deleted tag with the name ?2 if it is higher. */
-const NEXT_ID = 'MAX(max_id, COALESCE((SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = ?2), 0))';
+/** The position, or that of a deleted tag with the name ?2 if it is higher. */
+const NEXT_ID = `MAX(${POSITION}, COALESCE((SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = ?2), 0))`;
 
 /** Segment ranges from `leaf_alloc` in an SQLite file. Every statement is atomic and durable when it returns. */
 export class SqliteSegmentStore extends SqlSegmentStore {
@@ -20,11 +21,11 @@ export class SqliteSegmentStore extends SqlSegmentStore {
     const count = size === undefined ? null : BigInt(size);
     const [row, ...others] = await this.database.run<Allocated[]>(
       `UPDATE leaf_alloc
-       SET max_id = ${NEXT_ID} + COALESCE(?1, step), update_time = CURRENT_TIMESTAMP
-       WHERE biz_tag = ?2 AND interleave_of IS NULL AND reset_every IS NULL AND typeof(step) = 'integer' AND typeof(max_id) = 'integer'
-         AND step BETWEEN 1 AND ${MAX_STEP} AND max_id > 0
+       SET ${setPosition(`${NEXT_ID} + COALESCE(?1, step)`)}, update_time = CURRENT_TIMESTAMP
+       WHERE biz_tag = ?2 AND interleave_of IS NULL AND reset_every IS NULL AND typeof(step) = 'integer'
+         AND typeof(${POSITION}) = 'integer' AND step BETWEEN 1 AND ${MAX_STEP} AND ${HAS_POSITION}
          AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - COALESCE(?1, step) ${this.guarded}
-       RETURNING ${MAX_ID_TEXT}, step, max_step`,
+       RETURNING ${POSITION_TEXT}, step, max_step`,
       [count, tag],
     );
     if (row === undefined || others.length > 0) return undefined;
@@ -49,9 +50,9 @@ export class SqliteSegmentStore extends SqlSegmentStore {
   }
 
   protected rows(tag: string): Promise<AllocRow[]> {
-    const deleted = `(SELECT ${MAX_ID_TEXT} FROM leaf_deleted_tag WHERE biz_tag = ?1) AS deleted`;
+    const deleted = `(SELECT CAST(max_id AS TEXT) FROM leaf_deleted_tag WHERE biz_tag = ?1) AS deleted`;
     return this.database.run(
-      `SELECT ${MAX_ID_TEXT}, step, max_step, CAST(last_id AS TEXT) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
+      `SELECT ${POSITION_TEXT}, ${HAS_POSITION} AS valid, step, max_step, CAST(last_id AS TEXT) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE biz_tag = ?1`,
       [tag],
     );
   }

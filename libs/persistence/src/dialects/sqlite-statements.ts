@@ -5,9 +5,7 @@ import { unchanged } from '../stores/sql-text';
 export const SQLITE_TAGS: TagDialect = {
   ...STANDARD_TAGS,
   text: unchanged,
-  maxIdText: 'CAST(CAST(COALESCE(max_id, 0) AS INTEGER) AS TEXT)',
-  lastIdText: 'CAST(last_id AS TEXT)',
-  periodStartText: 'CAST(period_start AS TEXT)',
+  decimal: (value) => `CAST(CAST(${value} AS INTEGER) AS TEXT)`,
   updated: "CAST(strftime('%s', update_time) AS INTEGER)",
   now: "CAST(strftime('%s', 'now') AS INTEGER)",
   number: '?',

@@ -1,4 +1,5 @@
 import type { Statement } from '../connections/sql-database';
+import { POSITION, setPosition } from './row-position';
 
 /** The differences between databases in the statements that move tags, written with `?` for a parameter. */
 export interface MoveDialect {
@@ -37,15 +38,15 @@ export const LAST_ID = '9223372036854775806';
 const PAGE = 2000;
 
 /**
- * `max_id` of a row, moved by the gap; the parameters are those of {@link gapParameters}. The result is at most
+ * The position of a row, moved by the gap; the parameters are those of {@link gapParameters}. The result is at most
  * 2^63 - 1; for periods and tags with periods, at most the ID after `max`. An invalid `last_id` does not limit it.
  */
-export function movedMaxId({ greatest, least, number }: MoveDialect): string {
+export function movedPosition({ greatest, least, number }: MoveDialect): string {
   const columns = ['step', 'max_step', 'interleave_block'].map((column) => `COALESCE(${column}, 0)`).join(', ');
   const last = `CASE WHEN last_id BETWEEN 1 AND ${LAST_ID} THEN last_id ELSE ${LAST_ID} END`;
-  return `max_id + ${least}(${number} * ${greatest}(${columns}, ${number}),
+  return `${POSITION} + ${least}(${number} * ${greatest}(${columns}, ${number}),
     CASE WHEN biz_tag LIKE '%@%' OR reset_every IS NOT NULL
-      THEN ${greatest}(${last} + 1 - max_id, 0) ELSE ${MAX} - max_id END)`;
+      THEN ${greatest}(${last} + 1 - ${POSITION}, 0) ELSE ${MAX} - ${POSITION} END)`;
 }
 
 export function gapParameters({ steps, least }: Gap): number[] {
@@ -73,13 +74,13 @@ export async function moveForward(statement: Statement, dialect: MoveDialect, ga
 async function moveTags(statement: Statement, dialect: MoveDialect, gap: Gap): Promise<void> {
   const lastTag = dialect.text('SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT 1 OFFSET ?');
   const update = dialect.text(
-    `UPDATE leaf_alloc SET max_id = ${movedMaxId(dialect)}, update_time = CURRENT_TIMESTAMP
-     WHERE max_id > 0 AND biz_tag > ? AND biz_tag <= COALESCE(?, biz_tag)`,
+    `UPDATE leaf_alloc SET ${setPosition(movedPosition(dialect))}, update_time = CURRENT_TIMESTAMP
+     WHERE ${POSITION} > 0 AND biz_tag > ? AND biz_tag <= COALESCE(?, biz_tag)`,
   );
   let before = '';
   for (;;) {
     const [last] = await statement<{ biz_tag: string }[]>(lastTag, [before, PAGE - 1]);
-    await statement(update, [...gapParameters(gap), before, last?.biz_tag ?? null]);
+    await statement(update, [...gapParameters(gap), ...gapParameters(gap), before, last?.biz_tag ?? null]);
     if (last === undefined) return;
     before = last.biz_tag;
   }

@@ -12,7 +12,7 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
   leaf_alloc: {
     ...{ biz_tag: 'any', max_id: 'bigint', step: 'int', max_step: 'int', last_id: 'bigint', ordering: 'any' },
     ...{ reset_every: 'any', time_zone: 'any', interleave_of: 'int', interleave_remainder: 'int' },
-    ...{ interleave_block: 'int', period_start: 'bigint', issue_limit: 'bigint' },
+    ...{ interleave_block: 'int', period_start: 'bigint', next_id: 'bigint', issue_limit: 'bigint' },
   },
   leaf_deleted_tag: { biz_tag: 'any', max_id: 'bigint', issue_limit: 'bigint' },
   leaf_segment_server: { generation: 'bigint' },
@@ -23,7 +23,15 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, Width>>>> = {
 /** Columns that a migration adds to an existing table. */
 const ADDED: readonly string[] = [
   ...['max_step', 'last_id', 'ordering', 'reset_every', 'time_zone'],
-  ...['interleave_of', 'interleave_remainder', 'interleave_block', 'period_start', 'issue_limit', 'generation'],
+  ...[
+    'interleave_of',
+    'interleave_remainder',
+    'interleave_block',
+    'period_start',
+    'next_id',
+    'issue_limit',
+    'generation',
+  ],
 ];
 const INTS = ['tinyint', 'smallint', 'mediumint', 'int', 'integer'];
 

@@ -4,8 +4,10 @@ import type { KindColumns } from './setting-columns';
 
 /** The row of a tag, read after an allocation changed no row. */
 export interface AllocRow extends KindColumns {
-  /** Decimal: JavaScript numbers are exact to 2^53 only. */
+  /** Decimal: the position of the row, from the column that has it. */
   readonly max_id: string | null;
+  /** {@link HAS_POSITION}; 0 or NULL when the columns contradict each other. */
+  readonly valid: number | boolean | null;
   readonly step: number | null;
   readonly max_step: number | null;
   /** Decimal: the first unallocated ID of a deleted tag with this name. */
@@ -17,7 +19,9 @@ export interface AllocRow extends KindColumns {
 export type UsableRow = AllocRow & { readonly max_id: string; readonly step: number };
 
 export function isUsable(row: AllocRow): row is UsableRow {
-  return row.max_id !== null && row.step !== null && isStep(row.step) && /^[1-9]\d*$/.test(row.max_id);
+  return (
+    row.max_id !== null && row.step !== null && isStep(row.step) && /^[1-9]\d*$/.test(row.max_id) && !isMarkLost(row)
+  );
 }
 
 /** Why an allocation changed no row. */
@@ -29,7 +33,9 @@ export function refusalOf(tag: string, size: number | undefined, row: AllocRow |
       'LEAF_TAG_ROW_INVALID',
       others > 0
         ? `leaf_alloc has ${others + 1} rows for the tag "${tag}". Keep the one with the highest max_id, and make biz_tag the primary key.`
-        : `The row of tag "${tag}" in leaf_alloc has max_id ${row.max_id ?? 'NULL'} and step ${row.step ?? 'NULL'}. Set max_id to a whole number of at least 1, and step to one from 1 to ${MAX_STEP}.`,
+        : isMarkLost(row)
+          ? `The row of tag "${tag}" in leaf_alloc has the position ${row.max_id} in next_id, but max_id was changed: the Java service and earlier versions could issue its IDs. Set max_id to ${MAX_ID}, and next_id above all IDs in use.`
+          : `The row of tag "${tag}" in leaf_alloc has max_id ${row.max_id ?? 'NULL'} and step ${row.step ?? 'NULL'}. Set max_id to a whole number of at least 1, and step to one from 1 to ${MAX_STEP}.`,
     );
   }
   const { max_id, step, deleted, last_id } = row;
@@ -56,6 +62,11 @@ export function changedMeanwhile(tag: string): LeafError {
       retryAfterMs: 1000,
     },
   );
+}
+
+/** `max_id` of a row with settings was changed. SQLite and MySQL return a number, PostgreSQL a boolean. */
+function isMarkLost({ max_id, valid }: AllocRow): boolean {
+  return !Number(valid) && /^[1-9]/.test(max_id ?? '');
 }
 
 /** SQLite does not enforce column types: the step may be a string, a fraction or out of range. */

@@ -1,5 +1,6 @@
-import { type Period, periodRow, type TagKind } from '@leaf-ids/core';
+import { MAX_ID, type Period, periodRow, type TagKind } from '@leaf-ids/core';
 import type { SqlStatement } from '../connections/sql-database';
+import { POSITION } from '../failover/row-position';
 import type { TagDialect } from './tag-dialect';
 
 /** Maximum clock difference between a promoted replica and the former primary, in seconds. */
@@ -21,10 +22,10 @@ export function insertPeriod(
 ): SqlStatement {
   const row = periodRow(tag, name);
   const earliest = seconds(opensAt) - CLOCKS_S;
-  const sql = `leaf_alloc (biz_tag, max_id, step, description, max_step, last_id, ordering)
-    SELECT ?, ${greatest}(
+  const sql = `leaf_alloc (biz_tag, max_id, next_id, step, description, max_step, last_id, ordering)
+    SELECT ?, ${MAX_ID}, ${greatest}(
       CASE WHEN ${number} > COALESCE((SELECT ${updated} FROM leaf_segment_server WHERE id = 1), ${number})
-        THEN COALESCE(period_start, max_id) ELSE max_id END,
+        THEN COALESCE(period_start, ${POSITION}) ELSE ${POSITION} END,
       ${number}, COALESCE((SELECT max_id FROM leaf_deleted_tag WHERE biz_tag = ?), 1)),
       step, description, max_step, last_id, ordering
     FROM leaf_alloc WHERE ${thisTag} AND reset_every = ? AND COALESCE(time_zone, 'UTC') = ?

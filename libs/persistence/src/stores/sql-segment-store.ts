@@ -17,6 +17,7 @@ import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';
 import { NO_PERIOD } from '../failover/move-forward';
 import { insertPeriod } from './period-statement';
+import { HAS_POSITION, POSITION, setPosition } from '../failover/row-position';
 import { KIND_COLUMNS, type KindColumns, kindOf } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
 
@@ -136,9 +137,9 @@ export abstract class SqlSegmentStore extends SegmentStore {
     const position = interleave === undefined ? minimum : new InterleavedBlocks(interleave).fromId(minimum).from;
     const { condition, values } = shareCondition(interleave);
     await this.update(
-      `UPDATE leaf_alloc SET max_id = ?, update_time = CURRENT_TIMESTAMP
-       WHERE ${this.tags.thisTag} AND max_id < ? AND ${condition}`,
-      [position, ...this.tags.key(tag), position, ...values],
+      `UPDATE leaf_alloc SET ${setPosition(this.tags.number)}, update_time = CURRENT_TIMESTAMP
+       WHERE ${this.tags.thisTag} AND ${POSITION} < ? AND ${condition}`,
+      [position, position, ...this.tags.key(tag), position, ...values],
       false,
     );
   }
@@ -212,13 +213,13 @@ export abstract class SqlSegmentStore extends SegmentStore {
     throw changedMeanwhile(tag);
   }
 
-  /** Compare-and-set of `max_id`, for the row of this share. */
+  /** Compare-and-set of the position, for the row of this share. */
   private swap(tag: string, from: bigint, to: bigint, interleave: Interleave | undefined): SqlStatementText {
     const { condition, values } = shareCondition(interleave);
     return {
-      sql: `UPDATE leaf_alloc SET max_id = ?, update_time = CURRENT_TIMESTAMP
-        WHERE ${this.tags.thisTag} AND max_id = ? AND ${condition}`,
-      parameters: [to, ...this.tags.key(tag), from, ...values],
+      sql: `UPDATE leaf_alloc SET ${setPosition(this.tags.number)}, update_time = CURRENT_TIMESTAMP
+        WHERE ${this.tags.thisTag} AND ${HAS_POSITION} AND ${POSITION} = ? AND ${condition}`,
+      parameters: [to, to, ...this.tags.key(tag), from, ...values],
     };
   }
 

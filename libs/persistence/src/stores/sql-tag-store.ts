@@ -15,6 +15,7 @@ import { oneOfSeveral } from './roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import type { DatabaseNames } from './database-names';
 import { NO_PERIOD } from '../failover/move-forward';
+import { isHidden, positionColumns } from '../failover/row-position';
 import { insertValues, positionOf, raised, select, type StoredRow, toTagRow } from './stored-tag';
 import type { TagDialect } from './tag-dialect';
 import { TagReads } from './tag-reads';
@@ -98,12 +99,14 @@ export class SqlTagStore extends TagStore {
       assertTagChange({ step: step ?? before.step, maxStep });
       if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
       if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
-      const update = `UPDATE leaf_alloc SET max_id = COALESCE(?, max_id), period_start = ?, step = ?, max_step = ?, last_id = ?,
+      const position =
+        maxId === undefined || maxId === before.maxId ? BigInt(stored.max_id) : raised(stored, maxId, before);
+      const update = `UPDATE leaf_alloc SET max_id = ?, next_id = ?, period_start = ?, step = ?, max_step = ?, last_id = ?,
         description = NULLIF(?, ''), update_time = CURRENT_TIMESTAMP
         WHERE ${this.dialect.thisTag}`;
       const limits = [step ?? before.step, maxStep ?? null, max ?? null];
       await statement(this.dialect.text(update), [
-        maxId === undefined || maxId === before.maxId ? null : raised(stored, maxId, before),
+        ...positionColumns(position, isHidden({ ...before, max })),
         before.reset === undefined ? null : (maxId ?? before.maxId),
         ...limits,
         description ?? before.description ?? '',
@@ -168,8 +171,9 @@ export class SqlTagStore extends TagStore {
     const deleted = highest(await this.readDeleted(deletedName(tag, reset), statement), deletedElsewhere);
     if (deleted !== undefined) assertAfterDeleted(newTag, deleted);
     if (deleted !== undefined && deleted > maxId) {
-      const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ? WHERE ${dialect.thisTag}`);
-      await statement(sql, [positionOf(deleted, newTag.interleave), ...dialect.key(tag)]);
+      const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ?, next_id = ? WHERE ${dialect.thisTag}`);
+      const columns = positionColumns(positionOf(deleted, newTag.interleave), isHidden(newTag));
+      await statement(sql, [...columns, ...dialect.key(tag)]);
     }
     const row = toTagRow(await this.lock(tag, statement));
     // INSERT IGNORE replaces characters that the table cannot store with question marks.
@@ -192,7 +196,7 @@ export class SqlTagStore extends TagStore {
 
   /** Deleted tag → its first unallocated ID. */
   async listDeleted(): Promise<Map<string, bigint>> {
-    const sql = this.dialect.text(`SELECT biz_tag, ${this.dialect.maxIdText} AS max_id FROM leaf_deleted_tag`);
+    const sql = this.dialect.text(`SELECT biz_tag, ${this.dialect.decimal('max_id')} AS max_id FROM leaf_deleted_tag`);
     const rows = await this.database.run<Pick<StoredRow, 'biz_tag' | 'max_id'>[]>(sql, []);
     return new Map(rows.map(({ biz_tag, max_id }) => [biz_tag, BigInt(max_id)]));
   }

@@ -2,12 +2,13 @@ import type { Interleave, NewTag, TagRow } from '@leaf-ids/core';
 import { InterleavedBlocks } from '@leaf-ids/core/internal';
 import type { SqlParameter } from '../connections/sql-database';
 import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
+import { isHidden, POSITION, positionColumns } from '../failover/row-position';
 import type { TagDialect } from './tag-dialect';
 
 /** A row of `leaf_alloc`, as a tag store reads it. */
 export interface StoredRow extends SettingColumns {
   readonly biz_tag: string;
-  /** Decimal: JavaScript numbers are exact to 2^53 only. */
+  /** Decimal: the position, from the column that has it. */
   readonly max_id: string;
   /** Decimal: where the periods of a tag begin. */
   readonly period_start: string | null;
@@ -18,26 +19,21 @@ export interface StoredRow extends SettingColumns {
   readonly updated: number | string | null;
 }
 
-export function select({ maxIdText, lastIdText, periodStartText, updated }: TagDialect): string {
-  return `SELECT biz_tag, ${maxIdText} AS max_id, ${periodStartText} AS period_start, COALESCE(step, 0) AS step, max_step, ${lastIdText} AS last_id,
+export function select({ decimal, updated }: TagDialect): string {
+  return `SELECT biz_tag, ${decimal(`COALESCE(${POSITION}, 0)`)} AS max_id, ${decimal('period_start')} AS period_start,
+    COALESCE(step, 0) AS step, max_step, ${decimal('last_id')} AS last_id,
     ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
 }
 
 /** In the order of {@link TagDialect.insertTag}. */
 export function insertValues(tag: NewTag): SqlParameter[] {
   const { interleave, order, reset } = tag;
+  const [maxId, nextId] = positionColumns(positionOf(tag.maxId ?? 1n, interleave), isHidden(tag));
   return [
-    ...[
-      tag.tag,
-      positionOf(tag.maxId ?? 1n, interleave),
-      tag.step,
-      tag.description ?? '',
-      tag.maxStep ?? null,
-      tag.max ?? null,
-    ],
+    ...[tag.tag, maxId, tag.step, tag.description ?? '', tag.maxStep ?? null, tag.max ?? null],
     ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
     ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
-    reset === undefined ? null : (tag.maxId ?? 1n),
+    ...[reset === undefined ? null : (tag.maxId ?? 1n), nextId],
   ];
 }
 
@@ -61,7 +57,7 @@ export function positionOf(id: bigint, interleave: Interleave | undefined): bigi
   return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
 }
 
-/** `max_id` of a row whose `maxId` is raised; of a tag with periods it says where lost ones begin, and may be higher. */
+/** The position of a row whose `maxId` is raised; of a tag with periods it says where lost ones begin, and may be higher. */
 export function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: TagRow): bigint {
   const position = positionOf(maxId, interleave);
   return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;

@@ -9,16 +9,15 @@ export interface TagDialect extends MoveDialect {
   readonly key: (tag: string) => SqlParameter[];
   /** An expression that orders `text` by its bytes in UTF-8, in every database alike. */
   readonly bytesOf: (text: string) => string;
-  readonly maxIdText: string;
-  readonly lastIdText: string;
-  readonly periodStartText: string;
+  /** An expression for an integer as decimal text: JavaScript numbers are exact to 2^53 only. */
+  readonly decimal: (value: string) => string;
   /** Time of the last write of a row, in Unix seconds. */
   readonly updated: string;
   /** The clock of the database, in Unix seconds. */
   readonly now: string;
   readonly forUpdate: string;
   /**
-   * tag, max_id, step, description, then the settings in the order of the columns, period_start; keeps an existing row
+   * tag, max_id, step, description, then the settings in the order of the columns, period_start, next_id; keeps an existing row
    */
   readonly insertTag: string;
   /** Whether the result of `insertTag` is a new row. */
@@ -32,14 +31,14 @@ export interface TagDialect extends MoveDialect {
 }
 
 /** The columns of {@link TagDialect.insertTag}. */
-export const INSERTED = `biz_tag, max_id, step, description, max_step, last_id, ${KIND_COLUMNS}, period_start`;
+export const INSERTED = `biz_tag, max_id, step, description, max_step, last_id, ${KIND_COLUMNS}, period_start, next_id`;
 
 /** Standard SQL, and extensions that PostgreSQL and SQLite share. */
 export const STANDARD_TAGS = {
   thisTag: 'biz_tag = ?',
   key: (tag: string) => [tag],
   bytesOf: (text: string) => text,
-  insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (biz_tag) DO NOTHING RETURNING 1 AS inserted`,
   inserted: (answer: unknown) => (answer as unknown[]).length > 0,
   notDeletedAbove:

@@ -152,8 +152,8 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/persistence/src/dialects/mysql-segment-store.ts',
-        find: 'const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT max_id ${DELETED}), 0))`;',
-        replace: 'const NEXT_ID = `GREATEST(max_id, COALESCE((SELECT 0 ${DELETED}), 0))`;',
+        find: 'const NEXT_ID = `GREATEST(${POSITION}, COALESCE((SELECT max_id ${DELETED}), 0))`;',
+        replace: 'const NEXT_ID = `GREATEST(${POSITION}, COALESCE((SELECT 0 ${DELETED}), 0))`;',
       },
     ],
     prove: ['chaos', '--kinds', 'client-delay', '--minutes', '1', '--seed', '1', '--busy'],
