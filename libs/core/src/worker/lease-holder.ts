@@ -2,12 +2,24 @@ import type { LeafError } from '../errors/leaf-error';
 import type { Instance } from './instance';
 import type { WorkerRecord } from './worker-store';
 
-/** Limits the memory of a server whose writes fail for days; the oldest write counts as never sent. */
-const MOST_REPLACED = 100;
+/** Limits the memory of a server whose writes fail for hours: it keeps the first and the latest ones. */
+const MOST_SENT = 1000;
+
+/** A write whose outcome is not known yet. */
+interface SentWrite {
+  readonly ceiling: number;
+  /** The ceiling that it replaces, if it is an acquisition. */
+  readonly replaced: number | undefined;
+}
 
 /**
  * Identifies one run of a server in its records: an `ip:port`, a lease ID, and a number for each write. With these, the
  * server recognizes its own writes, even if their replies were lost.
+ *
+ * R13: a copy of this process, as a cloned virtual machine has it, writes under the same lease ID with the same numbers.
+ * So a record is ours only if this process has sent its number with its ceiling, and the store has not refused that
+ * write. Two copies that send the same number and ceiling are distinguished as well, because the store refuses one of
+ * the writes; only if that reply is lost, both go on until the next report.
  */
 export class LeaseHolder {
   /** Number of the latest write that was sent. */
@@ -23,8 +35,8 @@ export class LeaseHolder {
   leaseId: string;
   /** Whether other servers write records under this lease ID, too. */
   readonly shared: boolean = false;
-  /** The ceiling that each acquisition replaced, by write number. */
-  private readonly replaced = new Map<number, number>();
+  /** By write number. */
+  private readonly sent = new Map<number, SentWrite>();
 
   /**
    * @param leaseId random, new for every start
@@ -42,8 +54,7 @@ export class LeaseHolder {
 
   /** The record of the next write. */
   record(ceiling: number, free = false): WorkerRecord {
-    const { instance, leaseId } = this;
-    return { instance, leaseId, write: ++this.attempted, ceiling, free };
+    return this.send({ ceiling, replaced: undefined }, free);
   }
 
   /**
@@ -52,18 +63,32 @@ export class LeaseHolder {
    * @param _floor Unix milliseconds: all IDs will have later timestamps
    */
   acquisition(ceiling: number, recorded: number, _floor: number): WorkerRecord {
-    const record = this.record(ceiling);
-    this.replaced.set(record.write, recorded);
-    const [oldest = 0] = this.replaced.keys();
-    if (this.replaced.size > MOST_REPLACED) this.replaced.delete(oldest);
-    return record;
+    return this.send({ ceiling, replaced: recorded }, false);
   }
 
-  /**
-   * The ceiling that the acquisition with the number `write` replaced; undefined if that write was not an acquisition.
-   */
-  replacedBy(write: number): number | undefined {
-    return this.replaced.get(write);
+  /** The store has not executed this write, and will not. */
+  refused({ write }: WorkerRecord): void {
+    this.sent.delete(write);
+  }
+
+  /** The store has executed this write: it refuses the earlier ones, if they arrive now. */
+  confirmed({ write }: WorkerRecord): void {
+    for (const number of this.sent.keys()) if (number <= write) this.sent.delete(number);
+  }
+
+  /** The write that made this record, if this process has sent it and does not know its outcome. */
+  sentAs({ leaseId, write, ceiling }: WorkerRecord): SentWrite | undefined {
+    const sent = leaseId === this.leaseId ? this.sent.get(write) : undefined;
+    // `zk_normal` rounds the ceiling up to an odd number.
+    return sent !== undefined && (ceiling === sent.ceiling || ceiling === sent.ceiling + 1) ? sent : undefined;
+  }
+
+  private send(sent: SentWrite, free: boolean): WorkerRecord {
+    const { instance, leaseId } = this;
+    const write = ++this.attempted;
+    this.sent.set(write, sent);
+    if (this.sent.size > MOST_SENT) this.sent.delete(write - MOST_SENT / 2);
+    return { instance, leaseId, write, ceiling: sent.ceiling, free };
   }
 }
 

@@ -30,9 +30,12 @@ export function relationOf(
   if (record === undefined) return 'gone';
   const { instance, leaseId, write, ceiling } = record;
   if (leaseId === holder.leaseId) {
-    // In a table, the Java service writes only the time. Several servers may give their writes the same number.
-    if (write === confirmed && ceiling !== confirmedCeiling && !holder.shared) return 'another';
-    return write >= confirmed ? 'ours' : 'behind';
+    if (write < confirmed) return 'behind';
+    // Several servers write a shared lease. R13: under our own, others write, too: the Java service the time, in a table,
+    // and a copy of this process.
+    if (holder.shared) return 'ours';
+    const isOurs = write === confirmed ? ceiling === confirmedCeiling : holder.sentAs(record) !== undefined;
+    return isOurs ? 'ours' : 'another';
   }
   if (importedAt !== undefined) {
     // The Java service has held the worker at our address, and has not written its time since the import.

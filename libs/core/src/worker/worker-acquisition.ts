@@ -141,9 +141,12 @@ export class WorkerAcquisition {
   ): Promise<StoredWorker | undefined> {
     const { parts, options, holder } = this.context;
     const record = holder.acquisition(Math.max(least, parts.clock.now() + options.horizonMs), recorded, least);
-    return 'take' in choice
-      ? parts.store.replace(choice.take, record)
-      : parts.store.create(stored, record, choice.create);
+    const written =
+      'take' in choice
+        ? await parts.store.replace(choice.take, record)
+        : await parts.store.create(stored, record, choice.create);
+    if (written === undefined) holder.refused(record);
+    return written;
   }
 
   /** The floor for a worker ID whose holder may have reserved as much time ahead as any server of this registry. */
@@ -154,8 +157,7 @@ export class WorkerAcquisition {
 
   /** If an earlier acquisition of this server wrote `found` and its reply was lost: the ceiling that it replaced. */
   private answerLost({ record }: StoredWorker): number | undefined {
-    const { holder } = this.context;
-    return record.leaseId === holder.leaseId && !record.free ? holder.replacedBy(record.write) : undefined;
+    return record.free ? undefined : this.context.holder.sentAs(record)?.replaced;
   }
 
   /**

@@ -1,7 +1,7 @@
 import { hasCode, type LeafError, reasonOf } from '../errors/leaf-error';
 import type { ClaimContext, ClaimStart } from './claim-context';
 import { leaseLost, recordContested } from './claim-errors';
-import { formatInstance } from './instance';
+import { fileRecordOf } from './claim-file';
 import type { LeaseHolder } from './lease-holder';
 import {
   isAnswerOf,
@@ -11,7 +11,7 @@ import {
   UNKNOWN_REGISTRY,
 } from './registry-memory';
 import { type Relation, relationOf } from './record-relation';
-import { type FileRecord, withAttempt } from './worker-file';
+import type { FileRecord } from './worker-file';
 import type { StoredWorker, WorkerRecord } from './worker-store';
 
 /** Maximum number of attempts of a write that loses races against other servers. */
@@ -65,8 +65,8 @@ export class WorkerClaim {
     this.registry = registry;
     this.stored = stored;
     this.before = before;
-    this.confirmed = stored?.record.write ?? 0;
-    this.confirmedCeiling = stored?.record.ceiling;
+    this.confirmed = 0;
+    if (stored !== undefined) this.confirm(stored);
     holder.previous = workerId;
   }
 
@@ -143,10 +143,9 @@ export class WorkerClaim {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const stored = this.stored ?? (await this.recover(ceiling));
       if (stored === undefined) return false;
-      this.stored = await this.context.store.replace(stored, this.holder.record(Math.max(ceiling, this.least)));
+      this.stored = await this.replace(stored, this.holder.record(Math.max(ceiling, this.least)));
       if (this.stored === undefined) continue;
-      this.confirmed = this.stored.record.write;
-      this.confirmedCeiling = this.stored.record.ceiling;
+      this.confirm(this.stored);
       this.holder.disproved = false;
       await this.settle();
       return true;
@@ -187,6 +186,7 @@ export class WorkerClaim {
         ? await store.create(open.stored, record, this.workerId)
         : await store.replace(current, record);
     if (registered === undefined) {
+      this.holder.refused(record);
       // Another server was faster.
       if (attempts > 1) return this.recover(ceiling, attempts - 1);
       // The worker ID now belongs to another instance, or this instance has another worker ID: the file cannot replace
@@ -260,14 +260,25 @@ export class WorkerClaim {
   }
 
   private async giveBack(stored: StoredWorker, ceiling: number): Promise<void> {
-    const { store } = this.context;
     let read = stored;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (read.record.free) return;
-      if ((await store.replace(read, this.holder.record(ceiling, true))) !== undefined) return;
+      if ((await this.replace(read, this.holder.record(ceiling, true))) !== undefined) return;
       read = (await this.readOwn()) ?? read;
     }
     throw this.unreachable(`was written by others ${ATTEMPTS} times in a row`);
+  }
+
+  private async replace(read: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined> {
+    const written = await this.context.store.replace(read, record);
+    if (written === undefined) this.holder.refused(record);
+    return written;
+  }
+
+  private confirm({ record }: StoredWorker): void {
+    this.confirmed = record.write;
+    this.confirmedCeiling = record.ceiling;
+    this.holder.confirmed(record);
   }
 
   private fileState(): FileRecord['state'] {
@@ -275,17 +286,8 @@ export class WorkerClaim {
   }
 
   private fileRecord(state: FileRecord['state']): FileRecord {
-    const { description, layout } = this.context;
-    const { holder, workerId, ceiling, registry, confirmed, before } = this;
-    const { leaseId, attempted } = holder;
-    const known = {
-      ...{ instance: formatInstance(holder.instance), registry: description, layout, workerId, ceiling, state },
-      ...{ registryId: registry.id, generation: registry.generation, origin: registry.origin, began: registry.began },
-    };
-    if (confirmed === 0 && before !== undefined) {
-      return { ...before, ...known, attempt: withAttempt(before.attempt, leaseId) };
-    }
-    return { ...known, leaseId, write: confirmed, attempted, attempt: undefined };
+    const { context, holder, workerId, ceiling, registry, confirmed, before } = this;
+    return fileRecordOf(context, holder, { workerId, ceiling, registry, confirmed, before, state });
   }
 
   private lost(relation: string): LeafError {
