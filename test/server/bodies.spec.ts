@@ -165,8 +165,11 @@ describe('a body', () => {
   it('of 70 KiB that does not say its length is too large', async () => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
     const body = JSON.stringify('x'.repeat(70 * 1024));
-    const answer = await call(server.port, '/api/tags', { method: 'POST', headers, body });
-    expect(refusalCode(answer)).toBe('LEAF_BODY_TOO_LARGE');
+    const post = (token: object): Promise<Answer> =>
+      call(server.port, '/api/tags', { method: 'POST', headers: { ...headers, ...token }, body });
+    expect(refusalCode(await post({ authorization: `Bearer ${ADMIN_TOKEN}` }))).toBe('LEAF_BODY_TOO_LARGE');
+    // The token is checked before the body is read.
+    expect(refusalCode(await post({}))).toBe('LEAF_UNAUTHORIZED');
   });
 
   it.each([

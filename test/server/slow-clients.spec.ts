@@ -1,16 +1,17 @@
 import { connect, type Socket } from 'node:net';
+import { ADMIN_TOKEN } from '../support/http/admin';
 import { text } from '../support/http/http';
 import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
-const HEAD = 'POST /api/tags HTTP/1.1\r\nHost: leaf\r\nContent-Type: application/json\r\n';
+const HEAD = `POST /api/tags HTTP/1.1\r\nHost: leaf\r\nAuthorization: Bearer ${ADMIN_TOKEN}\r\nContent-Type: application/json\r\n`;
 /** The limits of the server are 10 to 16 seconds; a busy machine may notice late. */
 const LIMIT_MS = 60_000;
 const DRIP_MS = 500;
 
 let server: TestServer;
 const sockets: Socket[] = [];
-beforeAll(async () => (server = await startTestServer()));
+beforeAll(async () => (server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN })));
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   await server.stop();

@@ -5,13 +5,14 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SystemClock } from '@leaf-ids/core';
 import { EmbeddedIdService, Leaf, type LeafStatus } from '@leaf-ids/id';
 import { FIRST_TAG } from '@leaf-ids/persistence';
+import { AdminGuard } from './admin/admin.guard';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
 import type { ManagementAddress } from './config/management';
 import type { RespConfig } from './config/resp';
 import { Drain } from './lifecycle/drain';
 import { Readiness } from './lifecycle/readiness';
-import { createAdapter } from './http/server/adapter';
+import { checkTokensFirst, createAdapter } from './http/server/adapter';
 import { listen, type ListenAddress, placeOf, urlOf } from './http/server/listen';
 import { ManagementPort } from './http/server/management-port';
 import { FastPath } from './http/fast-path';
@@ -25,6 +26,7 @@ import { SingleProcess, type WorkerBus } from './cluster/worker-bus';
 import { TakerAccess } from './takers/taker-access';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
+import { WorkerGuard } from './workers/worker.guard';
 
 export interface LeafServer {
   /** The port on which it listens. */
@@ -85,6 +87,7 @@ export async function startServer(
     throw error;
   });
   app.get(ApiDocument).describe(app);
+  checkTokensFirst(adapter.getInstance(), { order: app.get(AdminGuard), window: app.get(WorkerGuard) });
   logSettings(config);
   let closed: Promise<void> | undefined;
   let operators: AddressInfo | undefined;

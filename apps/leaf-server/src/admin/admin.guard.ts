@@ -1,14 +1,14 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import type { FastifyReply } from 'fastify';
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TOKEN_NAME } from '../config/tokens';
 import { addressOf } from '../tokens/client-address';
 import { ClusterTokens } from '../tokens/cluster-tokens';
 import { FailureLimit } from '../tokens/failure-limit';
 import { TokenCheck } from '../tokens/token-check';
+import { TokenGuard } from '../tokens/token-guard';
 import { AdminTokens, bearerOf } from '../tokens/token-set';
 import type { AdminRequest } from './actor';
-import { ClusterOrder } from './cluster-order';
+import { isClusterOrder } from './cluster-order';
 
 const RULE = {
   needed:
@@ -18,34 +18,29 @@ const RULE = {
 
 /** Admits requests with a valid admin token; orders of the cluster, also those that a cluster token signs. */
 @Injectable()
-export class AdminGuard implements CanActivate {
+export class AdminGuard extends TokenGuard {
   private readonly check: TokenCheck;
 
   constructor(
-    private readonly reflector: Reflector,
     private readonly tokens: AdminTokens,
     private readonly cluster: ClusterTokens,
     failures: FailureLimit,
   ) {
+    super();
     this.check = new TokenCheck(RULE, failures);
   }
 
   /** @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */
-  canActivate(context: ExecutionContext): boolean {
-    const http = context.switchToHttp();
-    const request = http.getRequest<AdminRequest>();
-    const isOrder = this.reflector.get<true | undefined>(ClusterOrder.KEY, context.getHandler()) === true;
-    const name =
-      (isOrder ? this.orderedBy(request) : undefined) ??
-      this.check.require(request, http.getResponse<FastifyReply>(), (authorization) => {
-        return this.tokens.find(bearerOf(authorization))?.name;
-      });
-    request.actor = { name, address: addressOf(request) };
-    return true;
+  override admit(request: FastifyRequest, reply: FastifyReply): void {
+    const name = this.check.require(request, reply, (authorization) => {
+      const signer = isClusterOrder(request) ? this.orderedBy(request) : undefined;
+      return signer ?? this.tokens.find(bearerOf(authorization))?.name;
+    });
+    (request as AdminRequest).actor = { name, address: addressOf(request) };
   }
 
   /** For the audit; undefined if no other server signed the request. No admin token can have this name. */
-  private orderedBy({ method, url: path, headers: { authorization } }: AdminRequest): string | undefined {
+  private orderedBy({ method, url: path, headers: { authorization } }: FastifyRequest): string | undefined {
     const claims = this.cluster.verify(bearerOf(authorization), { method, path });
     return claims && `cluster:${TOKEN_NAME.test(claims.sub ?? '') ? claims.sub : 'unknown'}`;
   }

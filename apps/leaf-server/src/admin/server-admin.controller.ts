@@ -21,7 +21,7 @@ export class ServerAdminController {
   constructor(private readonly server: ServerAdmin) {}
 
   @Post('drain')
-  @ClusterOrder(true)
+  @ClusterOrder()
   @ApiOperation({
     operationId: 'drain',
     summary: 'Lets load balancers look elsewhere',
@@ -36,7 +36,7 @@ export class ServerAdminController {
 
   /** @throws LeafError `LEAF_NOT_READY` when the server is stopping */
   @Delete('drain')
-  @ClusterOrder(true)
+  @ClusterOrder()
   @ApiOperation({ operationId: 'undoDrain', summary: 'Ends a drain' })
   @ApiResponse({ status: 200, description: 'Done.', type: DrainResponse })
   @ApiProblems('LEAF_NOT_READY')

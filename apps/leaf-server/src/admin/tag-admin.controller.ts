@@ -105,7 +105,7 @@ export class TagAdminController {
   }
 
   @Post(':tag/pause')
-  @ClusterOrder(true)
+  @ClusterOrder()
   @ApiOperation({
     operationId: 'pauseTag',
     summary: 'Pauses a tag on this server',
@@ -121,7 +121,7 @@ export class TagAdminController {
   }
 
   @Post(':tag/resume')
-  @ClusterOrder(true)
+  @ClusterOrder()
   @ApiOperation({ operationId: 'resumeTag', summary: 'Resumes a tag on this server' })
   @ApiParam({ name: 'tag', ...ANY_TAG })
   @ApiResponse({ status: 200, description: 'Done.', type: PauseResponse })

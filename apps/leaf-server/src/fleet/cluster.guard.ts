@@ -1,9 +1,10 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '@leaf-ids/core';
 import { ClusterTokens } from '../tokens/cluster-tokens';
 import { FailureLimit } from '../tokens/failure-limit';
 import { TokenCheck } from '../tokens/token-check';
+import { TokenGuard } from '../tokens/token-guard';
 import { bearerOf } from '../tokens/token-set';
 
 const RULE = {
@@ -14,24 +15,22 @@ const RULE = {
 
 /** Admits requests that another server signed. */
 @Injectable()
-export class ClusterGuard implements CanActivate {
+export class ClusterGuard extends TokenGuard {
   private readonly check: TokenCheck;
 
   constructor(
     private readonly tokens: ClusterTokens,
     clock: Clock,
   ) {
+    super();
     this.check = new TokenCheck(RULE, new FailureLimit(clock));
   }
 
   /** @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */
-  canActivate(context: ExecutionContext): boolean {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
+  override admit(request: FastifyRequest, reply: FastifyReply): void {
     const { method, url: path } = request;
-    this.check.require(request, http.getResponse<FastifyReply>(), (authorization) =>
+    this.check.require(request, reply, (authorization) =>
       this.tokens.verify(bearerOf(authorization), { method, path }),
     );
-    return true;
   }
 }

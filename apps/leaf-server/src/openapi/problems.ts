@@ -14,7 +14,7 @@ const HTTP_PROBLEMS = [
 ] as const;
 /** Errors of routes with a path parameter. */
 const PATH_PROBLEMS = ['LEAF_URL_TOO_LONG'] as const;
-/** Errors of methods other than GET: the body is read first. */
+/** Errors of methods other than GET: the body is read ahead of the handler. */
 const BODY_PROBLEMS = ['LEAF_BODY_INVALID', 'LEAF_BODY_TOO_LARGE', 'LEAF_MEDIA_TYPE_UNSUPPORTED'] as const;
 /** Errors of routes that require a token. */
 const ADMIN_PROBLEMS = ['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES'] as const;

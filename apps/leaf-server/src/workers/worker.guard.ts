@@ -1,4 +1,4 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
 import { Leaf } from '@leaf-ids/id';
@@ -7,6 +7,7 @@ import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { FailureLimit } from '../tokens/failure-limit';
 import { TokenCheck } from '../tokens/token-check';
+import { TokenGuard } from '../tokens/token-guard';
 import { AdminTokens, bearerOf, TokenSet } from '../tokens/token-set';
 
 /** The tokens of processes that acquire worker IDs. */
@@ -22,7 +23,7 @@ const RULE = {
 
 /** Admits requests with a valid worker token; those that only read, also with an admin token. */
 @Injectable()
-export class WorkerGuard implements CanActivate {
+export class WorkerGuard extends TokenGuard {
   private readonly check: TokenCheck;
 
   constructor(
@@ -32,19 +33,17 @@ export class WorkerGuard implements CanActivate {
     private readonly admins: AdminTokens,
     failures: FailureLimit,
   ) {
+    super();
     this.check = new TokenCheck(RULE, failures);
   }
 
   /** @throws LeafError `LEAF_WINDOWS_DISABLED`, `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */
-  canActivate(context: ExecutionContext): boolean {
+  override admit(request: FastifyRequest, reply: FastifyReply): void {
     this.assertEnabled();
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    this.check.require(request, http.getResponse<FastifyReply>(), (authorization) => {
+    this.check.require(request, reply, (authorization) => {
       const token = bearerOf(authorization);
       return this.workers.find(token) ?? (request.method === 'GET' ? this.admins.find(token) : undefined);
     });
-    return true;
   }
 
   private assertEnabled(): void {

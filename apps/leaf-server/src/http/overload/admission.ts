@@ -4,7 +4,7 @@ import type { AdmissionLimits } from '../../config/http-limits';
 import type { OverloadCounts, RefusalReason } from './overload-counts';
 import type { PendingResponses } from './pending-responses';
 import type { Connections } from './connections';
-import { Lane } from './lane';
+import { Lane, type LaneRequest } from './lane';
 import { OverloadResponder } from './overload-responder';
 import type { RouteKind } from './route-kind';
 
@@ -29,13 +29,14 @@ interface Waiting {
 }
 
 /**
- * Decides when a request is begun, once the router has found its route.
+ * Decides when a request is begun, once the router has found its route; when an order of an operator or a worker window
+ * is begun, once its token is checked and its body complete.
  *
  * - Probes and requests from other servers: at once.
  * - ID requests wait in one queue and are begun one after the other, a slice of time in each turn of the event loop, so
  *   that large ones do not delay others. If too many wait, or too long, they are refused at once: a refusal costs a
  *   fraction of a batch.
- * - Costly routes, orders of operators and worker windows have a {@link Lane} each.
+ * - Costly routes, orders of operators and worker windows have a {@link Lane} each, in which the clients take turns.
  *
  * Single IDs, ranges and small batches from memory do not come here: a refusal would cost as much as the response. The
  * number of connections bounds their wait, since each connection has one request in progress.
@@ -67,25 +68,26 @@ export class Admission {
     this.windows = new Lane(WINDOWS, clock, () => this.line.length === 0);
   }
 
-  /** Calls `begin` when the request has its turn, or refuses it. */
-  pass(kind: RouteKind, response: ServerResponse, begin: () => void): void {
+  /**
+   * Calls `begin` when the request has its turn, or refuses it. An order or a request for a worker window is begun at
+   * once: {@link passBody} decides when its handler runs.
+   *
+   * @param clientOf whose request it is
+   */
+  pass(kind: RouteKind, clientOf: () => string, response: ServerResponse, begin: () => void): void {
     const surplus = this.connections.isSurplus(response.req.socket);
     if (surplus || this.connections.closing) response.shouldKeepAlive = false;
     switch (kind) {
       case 'probe':
       case 'peer':
+      case 'order':
+      case 'window':
         this.follow(response);
         begin();
         break;
-      case 'order':
-        this.enter(this.orders, 'orders', response, begin);
-        break;
-      case 'window':
-        this.enter(this.windows, 'windows', response, begin);
-        break;
       case 'costly':
       case 'endless':
-        this.enter(this.costly, 'costly', response, begin, kind === 'endless');
+        this.enter(this.costly, 'costly', { client: clientOf(), response, begin, endless: kind === 'endless' });
         break;
       case 'id':
         if (surplus) this.refuse(response, 'connections');
@@ -93,13 +95,25 @@ export class Admission {
     }
   }
 
-  private enter(lane: Lane, reason: RefusalReason, response: ServerResponse, begin: () => void, endless = false): void {
+  /** As {@link pass}, for what comes after the body of the request. */
+  passBody(kind: RouteKind, clientOf: () => string, response: ServerResponse, begin: () => void): void {
+    if (kind !== 'order' && kind !== 'window') {
+      begin();
+      return;
+    }
+    const request = { client: clientOf(), response, begin, endless: false };
+    if (kind === 'order') this.enter(this.orders, 'orders', request);
+    else this.enter(this.windows, 'windows', request);
+  }
+
+  private enter(lane: Lane, reason: RefusalReason, request: Omit<LaneRequest, 'refuse'>): void {
+    const { response } = request;
     const refuse = (): void => {
       this.counts.add(reason);
       this.refusals.refuse(response);
     };
-    if (lane.enter(response, begin, refuse, endless)) this.follow(response);
-    else this.refuse(response, reason);
+    if (!lane.enter({ ...request, refuse })) this.refuse(response, reason);
+    else if (reason === 'costly') this.follow(response);
   }
 
   private queue(response: ServerResponse, begin: () => void): void {

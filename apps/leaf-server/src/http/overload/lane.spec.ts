@@ -40,18 +40,14 @@ describe('Lane', () => {
       () => activeMs,
     );
 
-  function enter(lane: Lane, name: string, costMs = 0, endless = false): FakeResponse {
+  function enter(lane: Lane, name: string, costMs = 0, endless = false, client = 'client'): FakeResponse {
     const response = new FakeResponse();
     const begin = (): void => {
       log.push(name);
       activeMs += costMs;
     };
-    const entered = lane.enter(
-      response as unknown as ServerResponse,
-      begin,
-      () => log.push(`${name} refused`),
-      endless,
-    );
+    const refuse = (): void => void log.push(`${name} refused`);
+    const entered = lane.enter({ client, response: response as unknown as ServerResponse, begin, refuse, endless });
     if (!entered) log.push(`${name} turned away`);
     return response;
   }
@@ -138,6 +134,33 @@ describe('Lane', () => {
     await turns();
     expect(slow.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
     expect(log).toContain('five');
+  });
+
+  it('gives the clients turns, and a full queue to those that have less in it', async () => {
+    const lane = makeLane({ maxWaiting: 4 });
+    const of = (client: string, ...names: string[]): FakeResponse[] =>
+      names.map((name) => enter(lane, name, 0, false, client));
+    of('a', 'a1', 'a2');
+    await turns();
+    of('a', 'a3', 'a4', 'a5', 'a6', 'a7');
+    of('b', 'b1', 'b2');
+    of('c', 'c1');
+    expect(log).toEqual(['a1', 'a2', 'a7 turned away', 'a6 refused', 'a5 refused', 'a4 refused']);
+    await clock.advance(1000);
+    await turns();
+    await clock.advance(1000);
+    await turns();
+    expect(log.slice(6)).toEqual(['b1', 'a3', 'c1', 'b2']);
+  });
+
+  it('cuts off the responses of the client that reads most of them slowly', async () => {
+    const lane = makeLane({ pauseFactor: 0, maxBegun: 4, maxWaiting: 4 });
+    const other = enter(lane, 'other', 0, false, 'other');
+    const greedy = ['one', 'two', 'three'].map((name) => enter(lane, name, 0, false, 'greedy'));
+    await turns();
+    await clock.advance(1000);
+    await turns();
+    expect([other, ...greedy].map(({ destroyed }) => destroyed)).toEqual([false, true, true, false]);
   });
 
   it('gives the place of an endless response to the next at once', async () => {

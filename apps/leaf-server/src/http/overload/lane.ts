@@ -1,12 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '@leaf-ids/core';
+import { FairQueue } from './fair-queue';
 
 export interface LaneLimits {
   /** Requests that are in progress at once. One that is still in progress after `holdMs` does not count any more. */
   readonly maxBegun: number;
   readonly holdMs: number;
-  /** Responses beyond `holdMs`: the oldest is cut off for a new one, since a client reads it slowly or not at all. */
+  /**
+   * Responses beyond `holdMs`: for a new one, the oldest of the client that has most is cut off, since that client reads
+   * slowly or not at all.
+   */
   readonly maxSlow: number;
   /** Requests that wait, and how long one waits before it is refused. */
   readonly maxWaiting: number;
@@ -15,13 +19,20 @@ export interface LaneLimits {
   readonly pauseFactor: number;
 }
 
-interface Waiting {
+export interface LaneRequest {
+  /** Whose request it is: the clients of a lane take turns. */
+  readonly client: string;
   readonly response: ServerResponse;
+  /** Called when the request has its turn. */
   readonly begin: () => void;
+  /** Called when it waited too long, or gives its place in the queue to another client. */
   readonly refuse: () => void;
-  readonly since: number;
   /** The response has no end: it does not hold a place. */
   readonly endless: boolean;
+}
+
+interface Waiting extends LaneRequest {
+  readonly since: number;
 }
 
 const MAX_PAUSE_MS = 2000;
@@ -30,10 +41,11 @@ const MAX_YIELD_MS = 500;
 
 /** Starts requests of one kind one at a time, each in its own turn of the event loop, within a share of its time. */
 export class Lane {
-  private readonly queue: Waiting[] = [];
-  /** Oldest first. */
-  private readonly slow = new Set<ServerResponse>();
-  private begun = 0;
+  private readonly queue = new FairQueue<Waiting>();
+  /** With their clients, oldest first. */
+  private readonly slow = new Map<ServerResponse, string>();
+  /** Of each request that counts as in progress, its client. */
+  private readonly begun: string[] = [];
   /** Monotonic: the end of the pause. */
   private nextAt = 0;
   private running = false;
@@ -50,10 +62,14 @@ export class Lane {
     private readonly activeMs = (): number => performance.eventLoopUtilization().active,
   ) {}
 
-  /** Calls `begin` when the request has its turn, or `refuse` when it waited too long; false if too many wait. */
-  enter(response: ServerResponse, begin: () => void, refuse: () => void, endless = false): boolean {
-    if (this.queue.length >= this.limits.maxWaiting) return false;
-    this.queue.push({ response, begin, refuse, since: this.clock.monotonic(), endless });
+  /** Begins the request when it has its turn, or refuses it; false if too many wait. */
+  enter(request: LaneRequest): boolean {
+    if (this.queue.size >= this.limits.maxWaiting) {
+      const evicted = this.queue.evictFor(request.client);
+      if (evicted === undefined) return false;
+      evicted.refuse();
+    }
+    this.queue.push(request.client, { ...request, since: this.clock.monotonic() });
     if (!this.running) void this.run();
     return true;
   }
@@ -61,54 +77,73 @@ export class Lane {
   private async run(): Promise<void> {
     this.running = true;
     let waitMs = 0;
-    for (let next = this.queue[0]; next !== undefined; next = this.queue[0]) {
+    while (this.queue.size > 0) {
       if (waitMs > 0) await this.clock.sleep(waitMs, this.change.signal);
       else await new Promise((resolve) => setImmediate(resolve));
-      waitMs = this.step(next, this.clock.monotonic());
+      waitMs = this.step(this.clock.monotonic());
     }
     this.running = false;
   }
 
-  /** Begins or refuses `next`, the first of the queue, if it is time. Returns how long nothing can be done, in ms. */
-  private step(next: Waiting, now: number): number {
-    const waited = now - next.since;
+  /** Begins the next request if it is time. Returns how long nothing can be done, in ms. */
+  private step(now: number): number {
+    this.refuseLate(now);
+    const next = this.queue.peek((client) => count(this.begun, client));
+    if (next === undefined) return 0;
     if (next.response.destroyed) {
-      this.queue.shift();
-    } else if (waited >= this.limits.waitMs) {
-      this.queue.shift();
-      next.refuse();
-    } else if (this.begun === this.limits.maxBegun || now < this.nextAt) {
-      const untilTurn = this.begun === this.limits.maxBegun ? Infinity : this.nextAt - now;
-      return Math.min(untilTurn, this.limits.waitMs - waited);
-    } else if (waited >= MAX_YIELD_MS || this.isQuiet()) {
-      this.queue.shift();
+      this.queue.remove(next.client);
+      return 0;
+    }
+    if (this.begun.length === this.limits.maxBegun || now < this.nextAt) {
+      const untilTurn = this.begun.length === this.limits.maxBegun ? Infinity : this.nextAt - now;
+      const oldest = Math.min(...this.queue.heads.map(({ since }) => since));
+      return Math.min(untilTurn, oldest + this.limits.waitMs - now);
+    }
+    if (now - next.since >= MAX_YIELD_MS || this.isQuiet()) {
+      this.queue.remove(next.client);
       void this.begin(next);
     }
     return 0;
   }
 
-  private async begin({ response, begin, endless }: Waiting): Promise<void> {
+  private refuseLate(now: number): void {
+    for (const { client, response, since, refuse } of this.queue.heads) {
+      if (now - since < this.limits.waitMs) continue;
+      this.queue.remove(client);
+      if (!response.destroyed) refuse();
+    }
+  }
+
+  private async begin({ client, response, begin, endless }: Waiting): Promise<void> {
     const { holdMs, maxSlow, pauseFactor } = this.limits;
     const closed = new AbortController();
     const activeBefore = this.activeMs();
-    this.begun++;
+    this.begun.push(client);
     response.once('close', () => {
       closed.abort();
       this.slow.delete(response);
     });
     begin();
     await this.clock.sleep(endless ? 0 : holdMs, closed.signal);
-    this.begun--;
+    this.begun.splice(this.begun.indexOf(client), 1);
     const pauseMs = Math.min((this.activeMs() - activeBefore) * pauseFactor, MAX_PAUSE_MS);
     this.nextAt = Math.max(this.nextAt, this.clock.monotonic() + pauseMs);
-    if (!closed.signal.aborted && !endless) this.addSlow(response, maxSlow);
+    if (!closed.signal.aborted && !endless) this.addSlow(response, client, maxSlow);
     this.change.abort();
     this.change = new AbortController();
   }
 
-  private addSlow(response: ServerResponse, most: number): void {
-    this.slow.add(response);
-    const [oldest] = this.slow;
-    if (this.slow.size > most) oldest?.destroy();
+  private addSlow(response: ServerResponse, client: string, most: number): void {
+    this.slow.set(response, client);
+    if (this.slow.size <= most) return;
+    const clients = [...this.slow.values()];
+    const counts = new Map(clients.map((each) => [each, count(clients, each)]));
+    const highest = Math.max(...counts.values());
+    const oldest = [...this.slow].find(([, each]) => counts.get(each) === highest);
+    oldest?.[0].destroy();
   }
+}
+
+function count(clients: readonly string[], client: string): number {
+  return clients.filter((each) => each === client).length;
 }

@@ -8,13 +8,15 @@ import type { AccessLogConfig } from '../../config/leaf-config';
 import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { RequestCounts } from '../request-counts';
+import { networkOf } from '../../tokens/client-network';
+import type { TokenGuard } from '../../tokens/token-guard';
 import { AccessLog } from '../access-log';
 import { type FastPath, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
 import { Admission } from '../overload/admission';
 import { Connections } from '../overload/connections';
 import { PendingResponses } from '../overload/pending-responses';
 import { Pipelines } from '../overload/pipelines';
-import { routeKind } from '../overload/route-kind';
+import { type RouteKind, routeKind } from '../overload/route-kind';
 import { ChunkQueue } from '../responses/chunk-queue';
 import { LastFailure } from '../responses/last-failure';
 import {
@@ -124,7 +126,10 @@ function accessLogOf({ accessLog, limits, clock }: AdapterParts, routes: RouteMe
   return new AccessLog({ config: accessLog, trustedProxies, routeOf, clock, random: systemRandom });
 }
 
-/** Every other hook and the handler of a route run when the request has its turn. */
+/**
+ * Every other hook and the handler of a route run when the request has its turn; of an order or a request for a worker
+ * window, the handler.
+ */
 function admitRequests(
   fastify: FastifyInstance,
   admission: Admission,
@@ -132,23 +137,63 @@ function admitRequests(
   management: ManagementPort,
 ): void {
   fastify.decorateReply('admitted', false);
-  fastify.addHook('onRequest', ({ raw, method, routeOptions: { url } }, reply, done) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const {
+      raw,
+      method,
+      routeOptions: { url },
+    } = request;
     const kind = routeKind(method, url);
     const isServed = management.serves(raw.socket, kind);
     // The refusal of a route that is not served here is cheap.
-    admission.pass(isServed ? kind : 'probe', reply.raw, () => {
-      reply.admitted = true;
-      if (!isServed) {
-        respondWithProblem(onManagementPort(), reply);
-        return;
-      }
-      const answered = fastPath.answerLater(raw, reply.raw);
-      if (answered === undefined) done();
-      else
-        void answered.then(
-          (refusal) => refusal === undefined || respondWithProblem(toLeafError(refusal, method), reply),
-        );
-    });
+    admission.pass(
+      isServed ? kind : 'probe',
+      () => networkOf(request.ip),
+      reply.raw,
+      () => {
+        reply.admitted = true;
+        if (!isServed) {
+          respondWithProblem(onManagementPort(), reply);
+          return;
+        }
+        const answered = fastPath.answerLater(raw, reply.raw);
+        if (answered === undefined) done();
+        else
+          void answered.then(
+            (refusal) => refusal === undefined || respondWithProblem(toLeafError(refusal, method), reply),
+          );
+      },
+    );
+  });
+  fastify.addHook('preValidation', (request, reply, done) => {
+    const kind = routeKind(request.method, request.routeOptions.url);
+    reply.admitted = false;
+    admission.passBody(
+      kind,
+      () => networkOf(request.ip),
+      reply.raw,
+      () => {
+        reply.admitted = true;
+        done();
+      },
+    );
+  });
+}
+
+/** Refuses requests without a valid token before their body is read: it would wait, and others behind it. */
+export function checkTokensFirst(
+  fastify: FastifyInstance,
+  guards: Readonly<Partial<Record<RouteKind, TokenGuard>>>,
+): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const guard = guards[routeKind(request.method, request.routeOptions.url)];
+    try {
+      guard?.admit(request, reply);
+    } catch (refusal) {
+      respondWithProblem(toLeafError(refusal, request.method), reply);
+      return;
+    }
+    done();
   });
 }
 

@@ -43,7 +43,13 @@ describe('HttpServer, with a client that does not take its answer', () => {
       accessLog: undefined,
       faults: new FaultResponder(requests),
       fastPath: new FastPath(requests, new Drain(clock, 0), 'number', clock),
-      handler: (request, response) => admission.pass('id', response, () => handler(request, response)),
+      handler: (request, response) =>
+        admission.pass(
+          'id',
+          () => 'client',
+          response,
+          () => handler(request, response),
+        ),
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
