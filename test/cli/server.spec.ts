@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { insertTag } from '../support/servers/data-directory';
 import { freePort } from '../support/free-port';
 import { leaf, leafJson, type Ran } from '../support/leaf-command';
 import { startTestServer, type TestServer } from '../support/servers/server';
@@ -34,6 +35,18 @@ describe('leaf with a server', () => {
       tag: 'order',
       ranges: [{ from: '1007', to: '1008' }],
     });
+  });
+
+  it('prints rows that were written by hand on one line each, without control characters', async () => {
+    const tag = 'forged  1\r\nzz\u001b[2J\u009b31m\u202e';
+    insertTag(server.directory, { tag, step: 10, description: tag });
+    const shown = 'forged  1\\u000d\\u000azz\\u001b[2J\\u009b31m\\u202e';
+    const { out, err } = await leaf(['tags', 'list', '--limit', '1'], env);
+    const { out: json } = await leaf(['tags', 'list', '--json'], env);
+    for (const text of [out, err, json]) expect(text).not.toMatch(/[^\P{C}\n]/u);
+    expect(out.split('\n').filter((line) => line.includes('zz'))).toEqual([`${shown}  1        10    ${shown}`]);
+    expect(err).toBe(`There are more tags: leaf tags list --after ${shown}\n`);
+    expect(JSON.parse(json)).toMatchObject({ tags: expect.arrayContaining([expect.objectContaining({ tag })]) });
   });
 
   it('takes the IDs of a strict tag', async () => {

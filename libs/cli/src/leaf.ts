@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
-import { codeOf, defaultLayout, reasonOf } from '@leaf-ids/core/internal';
+import { codeOf, defaultLayout, reasonOf, visible } from '@leaf-ids/core/internal';
 import { addCommonOptions, type CommonOptions, countOption, DEFAULT_URL, id, targetOf, tokenOf } from './options';
 import { createProgram, FAILED, runProgram, type Terminal } from './program';
 import { decoded, idList, rangeList } from './results';
@@ -30,10 +30,10 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
   async function print(act: () => Promise<Result>, tag?: string): Promise<void> {
     try {
       const { text, json, note, failed: isFailure = false } = await act();
-      if (program.opts<CommonOptions>().json === true) terminal.out(`${JSON.stringify(json)}\n`);
+      if (program.opts<CommonOptions>().json === true) terminal.out(`${visible(JSON.stringify(json))}\n`);
       else {
         terminal.out(`${text}\n`);
-        if (note !== undefined) terminal.err(`${note}\n`);
+        if (note !== undefined) terminal.err(`${visible(note)}\n`);
       }
       outcome.failed = isFailure;
     } catch (error) {
@@ -130,5 +130,5 @@ function failureText(error: unknown, tag: string | undefined): string {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
+  return visible(text.replaceAll(/\s*\n\s*/g, ' ').trim());
 }

@@ -1,5 +1,5 @@
 import { type IdRange, type SnowflakeParts } from '@leaf-ids/core';
-import { table, type TagView } from '@leaf-ids/core/internal';
+import { table, type TagView, visible } from '@leaf-ids/core/internal';
 import type { Result, TagList } from './source';
 
 /** @param facts what the JSON value has beside the IDs */
@@ -32,7 +32,7 @@ export function tagTable(list: TagList): Result {
 function lines(facts: object): string {
   const entries = Object.entries(facts).map(([name, value]: [string, unknown]) => [
     name,
-    typeof value === 'string' ? value : JSON.stringify(value),
+    visible(typeof value === 'string' ? value : JSON.stringify(value)),
   ]);
   const width = Math.max(...entries.map(([name = '']) => name.length));
   return entries.map(([name = '', value = '']) => `${name.padEnd(width)}  ${value}`.trimEnd()).join('\n');

@@ -67,6 +67,7 @@ export { DEFAULT_HOT_TAGS, HotTags } from './segment/hot-tags';
 export { IdleRetries } from './segment/idle-retries';
 export { LoadTotals } from './segment/load-totals';
 export { table } from './text-table';
+export { visible, visibleLines } from './visible-text';
 export { invalidPeriod, PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf } from './segment/periods';
 export { Segment } from './segment/segment';
 export { SegmentIdGenerator } from './segment/segment-id-generator';

@@ -1,5 +1,5 @@
 import { LeafError, SystemClock } from '@leaf-ids/core';
-import { systemRandom } from '@leaf-ids/core/internal';
+import { systemRandom, visibleLines } from '@leaf-ids/core/internal';
 import { checkDatabases, reportText } from '@leaf-ids/persistence';
 import type { LeafConfig } from '../config/leaf-config';
 import { withVariables } from '../config/option-variables';
@@ -20,7 +20,7 @@ export async function runCheck({ ids }: LeafConfig, { json }: { readonly json: b
     );
   }
   const report = withVariables(await checkDatabases(segment.database, new SystemClock(), systemRandom));
-  const text = json ? JSON.stringify(report, null, 2) : reportText(report);
+  const text = json ? visibleLines(JSON.stringify(report, null, 2)) : reportText(report);
   process.stdout.write(`${text}\n`);
   return report.ok ? 0 : 1;
 }

@@ -1,19 +1,7 @@
 import { styleText } from 'node:util';
+import { visible } from '@leaf-ids/core/internal';
 
-/** Ends a line, moves the cursor or reverses text: in a log it could forge lines. */
-const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-/** Escapes invisible characters, as in `\u001b`. */
-export function visible(text: string): string {
-  return text.replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-/** The same for a text of several lines. */
-export function visibleLines(text: string): string {
-  return text.split('\n').map(visible).join('\n');
-}
-
-/** The same for every string of plain data. */
+/** Escapes the invisible characters of every string of plain data. */
 export function visibleFields(fields: object): object {
   return JSON.parse(
     JSON.stringify(fields, (_name, value: unknown) => {

@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
+import { visible, visibleLines } from '@leaf-ids/core/internal';
 import { pino, stdTimeFunctions, type Logger } from 'pino';
 import type { LogConfig } from './leaf-config';
 import { LogOutput } from './log-output';
-import { prettyLine, visible, visibleFields, visibleLines } from './log-text';
+import { prettyLine, visibleFields } from './log-text';
 import { withVariables } from './option-variables';
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug';

@@ -1,12 +1,18 @@
+import { constants } from 'node:os';
 import { LeafError } from '@leaf-ids/core';
+import { visibleLines } from '@leaf-ids/core/internal';
 import type { LogConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
 import { LogOutput } from '../config/log-output';
-import { visibleLines } from '../config/log-text';
 import { withVariables } from '../config/option-variables';
+
+const TOO_FEW_FILES =
+  'LEAF_CONFIG_INVALID: The system allows this process too few open files. Raise the limit (ulimit -n, LimitNOFILE= of systemd) to LEAF_MAX_CONNECTIONS and 100 more at least.';
+const OUT_OF_FILES: readonly unknown[] = [constants.errno.EMFILE, constants.errno.ENFILE];
 
 /** The code and the message of a failed start; the stack if it is a bug. */
 export function startFault(error: unknown): string {
+  if (isOutOfFiles(error)) return TOO_FEW_FILES;
   return error instanceof LeafError
     ? `${error.code}: ${withVariables(error.message)}`
     : ((error as Error).stack ?? String(error));
@@ -23,4 +29,12 @@ export function reportStartFault(fault: string, log: LogConfig): void {
   const [message = '', ...lines] = text.split('\n');
   const details = lines.map((line) => line.replace(/^ *(- )?/, ''));
   new LeafLogger(log, undefined, output).fatal({ message, ...(details.length > 0 && { details }) }, 'Server');
+}
+
+/** Also if what failed for it took it for something else: a database for a full disk. */
+function isOutOfFiles(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { errno } = error as NodeJS.ErrnoException;
+  const isCause = OUT_OF_FILES.includes(Math.abs(errno ?? 0)) || /too many open files/i.test(error.message);
+  return isCause || isOutOfFiles(error.cause);
 }

@@ -1,4 +1,4 @@
-import { table } from '@leaf-ids/core/internal';
+import { table, visible } from '@leaf-ids/core/internal';
 import type { DatabaseReport } from './database-report';
 
 /** Formats a report for a terminal: two tables, then the problems to fix. */
@@ -7,7 +7,7 @@ export function reportText({ ok, databases, tags, problems }: DatabaseReport): s
     return [name, state, String(rows), String(deleted), database];
   });
   const rows = tags.map(({ tag, database, owner, maxId, state }) => [tag, database, owner, maxId, state]);
-  const verdict = ok ? ['Every tag is in the correct database.'] : problems.map((problem) => `- ${problem}`);
+  const verdict = ok ? ['Every tag is in the correct database.'] : problems.map((problem) => `- ${visible(problem)}`);
   return [
     ...table(['DATABASE', 'STATE', 'TAGS', 'DELETED', 'URL'], places),
     '',
