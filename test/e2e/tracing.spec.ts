@@ -99,6 +99,22 @@ describe('OpenTelemetry traces', () => {
     expect(one('GET').attributes).toMatchObject({ 'url.path': '/no/such/route' });
   });
 
+  it('do not tell the lease of a worker window', async () => {
+    const lease = '5f0c6b9e2a7d4c1f8e3b0a9d6c5f4e21';
+    const headers = { authorization: 'Bearer worker-token-0123456789' };
+    await spansOf(
+      async ({ port }) => {
+        for (const path of [`/api/workers/${lease}`, `/api/%77orkers/${lease}`, `/api/workers/${lease}/none`]) {
+          await call(port, path, { method: 'DELETE', headers });
+        }
+      },
+      { LEAF_WORKER_TOKENS: 'worker-token-0123456789' },
+    );
+    const paths = collector.spans.map(({ attributes }) => attributes['url.path']).filter((path) => path !== undefined);
+    expect(paths).toEqual(['/api/workers/:lease', '/api/workers/:lease', '/api/workers/REDACTED/none']);
+    expect(JSON.stringify(collector.spans)).not.toContain(lease);
+  });
+
   it('tell what the database refused', async () => {
     await spansOf(async ({ port, directory }) => {
       insertTag(directory, { tag: 'invalid', step: 0 });

@@ -74,7 +74,7 @@ export class Tracing {
     const attributes = {
       'http.request.method': method,
       'url.scheme': 'http',
-      'url.path': url.split('?', 1)[0] ?? '',
+      'url.path': pathWithoutLease(url.split('?', 1)[0] ?? '', routeOptions.url),
       ...(routeOptions.url === undefined ? {} : { 'http.route': routeOptions.url }),
     };
     const name = routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`;
@@ -92,4 +92,9 @@ export class Tracing {
     span.setAttribute('error.type', type);
     span.setStatus({ code: this.sdk.api.SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });
   }
+}
+
+/** A lease is a secret: whoever knows it can release the worker ID. */
+function pathWithoutLease(path: string, route?: string): string {
+  return route?.includes(':lease') === true ? route : path.replace(/(\/workers\/)[^/]+/i, '$1REDACTED');
 }
