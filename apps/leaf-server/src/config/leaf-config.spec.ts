@@ -182,8 +182,22 @@ describe('loadConfig', () => {
       loadConfig({ LEAF_TRUSTED_PROXIES: value }).http.trustedProxies;
     expect(loadConfig({}).http).toMatchObject({ trustedProxies: [], keepAliveMs: 65_000 });
     expect(proxies('10.0.0.0/8, 127.0.0.1,fd00::/8,::1')).toEqual(['10.0.0.0/8', '127.0.0.1', 'fd00::/8', '::1']);
-    for (const value of ['10.0.0.0/33', '::/129', 'proxy', '10.0.0.1,', '10.0.0.0/8/8', '10.0.0.0/', 'true', '1']) {
+    for (const value of [
+      '10.0.0.0/33',
+      '::/129',
+      'proxy',
+      '10.0.0.1,',
+      '10.0.0.0/8/8',
+      '10.0.0.0/',
+      '10.0.0.0/08',
+      '10.0.0.0/00',
+      'true',
+      '1',
+    ]) {
       expect(fault({ LEAF_TRUSTED_PROXIES: value })).toContain('LEAF_TRUSTED_PROXIES must be IP addresses');
+    }
+    for (const value of ['0.0.0.0/0', '10.0.0.1,::/0']) {
+      expect(fault({ LEAF_TRUSTED_PROXIES: value })).toMatch(/must not contain (0\.0\.0\.0|::)\/0: every client/);
     }
   });
 

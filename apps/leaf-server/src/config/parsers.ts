@@ -67,7 +67,12 @@ export function addresses(value: string): readonly string[] {
   return value.split(',').map((item) => {
     const [address = '', bits, ...rest] = item.trim().split('/');
     const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-    const isBlock = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+    const isBlock = bits === undefined || (/^(?!0)\d{1,3}$/.test(bits) && Number(bits) <= most);
+    if (most >= 0 && bits === '0') {
+      throw new Error(
+        `must not contain ${item.trim()}: every client could name an address of its own. Name the proxies`,
+      );
+    }
     if (most < 0 || !isBlock || rest.length > 0) {
       throw new Error('must be IP addresses or CIDR blocks, separated by commas, for example 10.0.0.0/8,::1');
     }
@@ -172,6 +177,7 @@ export function workers(value: string): Record<string, number> {
   return map;
 }
 
+/** @throws Error if the text is not a JSON object, or names a property twice, of which all but one would be ignored */
 export function parseJson(value: string, wanted: string): Record<string, unknown> {
   let map: unknown;
   try {
@@ -180,5 +186,23 @@ export function parseJson(value: string, wanted: string): Record<string, unknown
     throw new Error(wanted);
   }
   if (typeof map !== 'object' || map === null || Array.isArray(map)) throw new Error(wanted);
+  const repeated = repeatedName(value);
+  if (repeated !== undefined) throw new Error(`must not contain ${JSON.stringify(repeated)} twice`);
   return map as Record<string, unknown>;
+}
+
+/** A property name that one object of valid JSON has twice; undefined if there is none. */
+function repeatedName(json: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [token, text] of json.matchAll(/("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    const names = open.at(-1);
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (text !== undefined && names !== undefined) {
+      const name = JSON.parse(text) as string;
+      if (names.has(name)) return name;
+      names.add(name);
+    }
+  }
+  return undefined;
 }

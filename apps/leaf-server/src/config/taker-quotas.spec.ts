@@ -27,6 +27,9 @@ describe('takerQuotas', () => {
     ['{"billing":{"idsPerSecond":1.5}}', 'from 1 to'],
     ['{"billing":{"idsPerSecond":"10"}}', 'from 1 to'],
     ['{"billing":{"idsPerSecond":null}}', 'from 1 to'],
+    ['{"a":{"idsPerSecond":1},"b":{},"a":{"idsPerSecond":1000000}}', 'must not contain "a" twice'],
+    ['{"a":{},"\\u0061" : {}}', 'must not contain "a" twice'],
+    ['{"a":{"tags":["*"],"idsPerSecond":1,"tags":["order"]}}', 'must not contain "tags" twice'],
   ])('refuses %s', (value, problem) => {
     expect(() => takerQuotas(value)).toThrow(problem);
   });
