@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/servers/built-server';
 import { insertTag, maxIdOf } from '../support/servers/data-directory';
@@ -25,6 +26,19 @@ async function drained(port: number): Promise<Answer> {
     return answer.status === 503 && answer;
   });
 }
+
+it.each(['1', '2'])('SIGUSR1 opens no debugger: %s processes', async (processes) => {
+  const server = await servers.start(await servers.makeDirectory(), { LEAF_PROCESSES: processes });
+  const children = await readFile(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8');
+  const pids = [server.pid, ...children.split(' ').filter(Boolean).map(Number)];
+  expect(pids.length).toBeGreaterThanOrEqual(Number(processes));
+  for (const pid of pids) process.kill(pid, 'SIGUSR1');
+  // By default, Node.js writes a line to standard error and listens.
+  expect(await text(server.port, `/api/segment/get/${TAG}`)).toMatch(/^\d+$/);
+  server.signal('SIGTERM');
+  expect(await server.exit()).toEqual({ code: 0, signal: null });
+  expect(server.stderr).toBe('');
+});
 
 describe('SIGTERM', () => {
   it('under load loses no request, wastes no ID and lets the next start serve at once', async () => {
