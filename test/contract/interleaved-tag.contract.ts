@@ -1,3 +1,4 @@
+import { MAX_BLOCKS } from '@leaf-ids/core/internal';
 import { openedForEach, type TagStoreFixture } from './tag-store.contract';
 import { REFUSED } from '../support/http/refusal';
 
@@ -18,7 +19,7 @@ export function interleavedTagContract(name: string, open: () => Promise<TagStor
       await fixture.tags.create({ tag: 'a', step: 5, interleave: { of: 3, remainder: 1, block: 10 } });
       expect(await fixture.tags.find('a')).toMatchObject({ maxId: 11n });
       expect(await segments.allocate('a', undefined)).toMatchObject({ from: 11n, to: 20n, step: 5 });
-      expect(await segments.allocate('a', 1000)).toMatchObject({ from: 41n, to: 50n });
+      expect(await segments.allocate('a', 10)).toMatchObject({ from: 41n, to: 50n, more: [] });
       expect(await segments.giveBack('a', { from: 45n, to: 50n })).toBe(false);
       expect(await segments.giveBack('a', { from: 41n, to: 50n })).toBe(true);
       expect(await segments.giveBack('a', { from: 11n, to: 20n })).toBe(true);
@@ -39,6 +40,24 @@ export function interleavedTagContract(name: string, open: () => Promise<TagStor
       expect(again).toMatchObject({ maxId: 301n });
       await fixture.execute("UPDATE leaf_alloc SET next_id = 1 WHERE biz_tag = 'a'");
       expect(await segments.allocate('a', 1)).toMatchObject({ from: 301n, to: 400n });
+    });
+
+    it('gives many blocks of an interleaved tag at once', async () => {
+      const { segments } = fixture;
+      await fixture.tags.create({ tag: 'a', step: 5, interleave: { of: 2, remainder: 1, block: 10 } });
+      const more = [
+        { from: 31n, to: 40n },
+        { from: 51n, to: 60n },
+      ];
+      expect(await segments.allocate('a', 21)).toMatchObject({ from: 11n, to: 20n, more });
+      expect(await segments.allocate('a', 1)).toMatchObject({ from: 71n, to: 80n, more: [] });
+      const last = (await segments.allocate('a', 10 * MAX_BLOCKS + 1)).more?.at(-1);
+      expect(last).toEqual({ from: 91n + 20n * BigInt(MAX_BLOCKS - 1), to: 100n + 20n * BigInt(MAX_BLOCKS - 1) });
+      expect(await segments.giveBack('a', last!)).toBe(true);
+      expect(await segments.allocate('a', undefined)).toMatchObject(last!);
+      await fixture.execute("UPDATE leaf_alloc SET next_id = 4611686018427387891 WHERE biz_tag = 'a'");
+      expect(await segments.allocate('a', 100)).toMatchObject({ to: 9223372036854775800n, more: [] });
+      await expect(segments.allocate('a', 1)).rejects.toEqual(REFUSED('LEAF_TAG_EXHAUSTED'));
     });
 
     it('gives every block of an interleaved tag once to many at once', async () => {

@@ -73,7 +73,7 @@ export { Segment } from './segment/segment';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/interleaved-blocks';
 export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/segment-options';
-export { orRefusal } from './segment/segment-store';
+export { MAX_BLOCKS, orRefusal, TagExhaustedError } from './segment/segment-store';
 export { UsedSources } from './segment/used-sources';
 export { nextStep } from './segment/step-policy';
 export { type Survey, usedOnly } from './segment/survey';

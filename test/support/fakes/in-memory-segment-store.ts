@@ -12,7 +12,7 @@ import {
   type TagKind,
   tagOfRow,
 } from '@leaf-ids/core';
-import { orRefusal, periodicTag } from '@leaf-ids/core/internal';
+import { InterleavedBlocks, orRefusal, periodicTag, TagExhaustedError } from '@leaf-ids/core/internal';
 
 export interface SegmentRow {
   maxId: bigint;
@@ -218,7 +218,15 @@ export class InMemorySegmentStore extends SegmentStore {
     const deleted = this.deleted.get(tag) ?? 0n;
     const from = (row.maxId > deleted ? row.maxId : deleted) + this.gap;
     const after = from + BigInt(Math.min(size ?? row.step, this.most));
-    if (after > MAX_ID) throw new LeafError('LEAF_TAG_EXHAUSTED', `"${tag}" is used up.`);
+    if (after > MAX_ID) throw new TagExhaustedError(`"${tag}" is used up.`, MAX_ID - from);
+    const { interleave } = row.kind ?? PLAIN_TAG;
+    if (interleave !== undefined) {
+      const blocks = new InterleavedBlocks(interleave);
+      const run = blocks.run(blocks.atPosition(from), Math.ceil((size ?? 1) / interleave.block));
+      const [first, ...more] = run.map(({ range }) => range);
+      row.maxId = run.at(-1)?.end ?? from;
+      return { ...(first ?? { from, to: from }), step: row.step, more };
+    }
     row.maxId = after;
     return { from, to: after - 1n, step: row.step };
   }

@@ -153,10 +153,9 @@ export class CallerQueue {
 
   private expire(now: number): void {
     for (const caller of this.batch) if (caller.deadline <= now) settle(caller, this.options.late());
-    while (this.waiting[0] !== undefined && this.waiting[0].deadline <= now) {
-      const caller = this.waiting.shift();
-      if (caller !== undefined) settle(caller, this.options.late());
-    }
+    const inTime = this.waiting.findIndex(({ deadline }) => deadline > now);
+    const late = this.waiting.splice(0, inTime < 0 ? this.waiting.length : inTime);
+    for (const caller of late) settle(caller, this.options.late());
   }
 }
 

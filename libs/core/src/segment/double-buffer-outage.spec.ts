@@ -31,6 +31,7 @@ describe('DoubleBuffer, with a store that fails', () => {
     const buffer = rig.buffer();
     rig.store.breakDown();
     void buffer.tryNext();
+    await rig.settle();
     const waits: number[] = [];
     let since = 0;
     for (let passed = 0; passed < 5000; passed += 5) {
@@ -149,12 +150,12 @@ describe('DoubleBuffer, with a store that fails', () => {
     expect(rig.store.count('allocate')).toBe(1);
   });
 
-  it('newer callers evict older ones under overload', async () => {
+  it('newer callers evict older ones while the store is late', async () => {
     const rig = new SegmentRig(10);
     const buffer = rig.buffer();
     rig.store.hold();
     const early = Array.from({ length: 256 }, () => watch(buffer.take()));
-    await rig.clock.advance(10);
+    await rig.clock.advance(rig.options.waitMs / 2);
     const late = watch(buffer.take());
     await rig.settle();
     for (const call of early) {
@@ -224,7 +225,7 @@ describe('DoubleBuffer, with a store that fails', () => {
   it.each([
     ['LEAF_TAG_NOT_FOUND', (rig: SegmentRig) => rig.store.rows.delete(TAG)],
     ['LEAF_TAG_ROW_INVALID', (rig: SegmentRig) => rig.store.put(TAG, 11n, 0)],
-    ['LEAF_TAG_EXHAUSTED', (rig: SegmentRig) => rig.store.put(TAG, 2n ** 63n - 5n, 10)],
+    ['LEAF_TAG_EXHAUSTED', (rig: SegmentRig) => rig.store.put(TAG, 2n ** 63n - 1n, 10)],
   ])('refuses with %s from memory for a second', async (code, spoil) => {
     const rig = new SegmentRig(10, { prefetchRatio: 1 });
     const buffer = rig.buffer();

@@ -55,8 +55,9 @@ describe('DoubleBuffer, ranges', () => {
   it('uses several allocations if the store returns fewer IDs than requested', async () => {
     const { rig, buffer } = await loaded();
     rig.store.most = 4;
-    const ranges = await buffer.takeRanges(20);
-    expect(idsOf(...ranges)).toEqual(idsOf({ from: 4n, to: 23n }));
+    const ranges = watch(buffer.takeRanges(20));
+    await rig.settle();
+    expect(idsOf(...ranges.value!)).toEqual(idsOf({ from: 4n, to: 23n }));
     expect(buffer.buffered).toBe(17);
     expect(await takeMany(buffer, 17)).toEqual(idsOf({ from: 24n, to: 40n }));
   });
@@ -152,6 +153,7 @@ describe('DoubleBuffer, ranges', () => {
     rig.store.hold();
     const range = watch(buffer.takeRanges(30));
     expect([buffer.tryNext(), buffer.tryNext()]).toEqual([4n, 5n]);
+    await rig.settle();
     rig.store.release();
     rig.store.hold();
     await rig.settle();
@@ -326,6 +328,7 @@ describe('DoubleBuffer, ranges that are refused', () => {
     const buffer = rig.buffer();
     rig.store.hold();
     buffer.tryNext();
+    await rig.settle();
     const rest = watch(buffer.retire(stopping));
     rig.store.release();
     for (let turn = 0; turn < 20; turn++) {

@@ -121,6 +121,7 @@ describe('DoubleBuffer, serving', () => {
     const buffer = rig.buffer();
     rig.store.hold();
     const calls = Array.from({ length: 50 }, () => watch(buffer.take()));
+    await rig.settle();
     expect(rig.store.held).toHaveLength(1);
     rig.store.release();
     await rig.settle();
@@ -253,6 +254,7 @@ describe('DoubleBuffer, retired', () => {
     rig.store.hold();
     const single = watch(buffer.take());
     const range = watch(buffer.takeRanges(15));
+    await rig.settle();
     const reason = stopping();
     const rest = watch(buffer.retire(() => reason));
     await rig.settle();
@@ -286,6 +288,7 @@ describe('DoubleBuffer, retired', () => {
     const buffer = rig.buffer();
     rig.store.hold();
     const call = watch(buffer.take());
+    await rig.settle();
     const rest = watch(buffer.retire(stopping));
     rig.store.held[0]!.fail();
     await rig.settle();
@@ -315,6 +318,7 @@ describe('DoubleBuffer, retired', () => {
     await rig.settle();
     rig.store.hold();
     const range = watch(buffer.takeRanges(20));
+    await rig.settle();
     const rest = watch(buffer.retire(stopping));
     rig.store.release();
     await rig.settle();

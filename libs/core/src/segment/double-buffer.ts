@@ -1,19 +1,12 @@
 import { withinDeadline } from '../deadline';
-import { LeafError } from '../errors/leaf-error';
-import { retry } from '../retry';
-import type { BufferContext } from './buffer-context';
+import { hasCode, LeafError } from '../errors/leaf-error';
+import { AllocatingSource } from './allocating-source';
 import type { IdRange } from './id-range';
 import { loadFor, type PendingTake } from './pending-take';
-import { RangeSource } from './range-source';
 import { SegmentQueue } from './segment-queue';
 import type { DoubleBufferSnapshot } from './segment-snapshot';
 import type { TagSource } from './tag-source';
-import { notConsecutive, segmentUnavailable, tooManyWaiting } from './unavailable';
-import { WaitQueue } from './wait-queue';
-
-const BACKOFF = { firstMs: 50, maxMs: 1000 };
-/** How long a non-retryable error of the store, such as a deleted row, is cached, in milliseconds. */
-const REFUSAL_MS = 1000;
+import { notConsecutive, tooManyBlocks } from './unavailable';
 
 /**
  * The double buffer of one tag (Meituan's Leaf). IDs come from the `current` segment. When its prefetch share is used,
@@ -26,32 +19,12 @@ const REFUSAL_MS = 1000;
  * A tag has at most one allocation in progress, and a range is used only if it is above all earlier ranges. Therefore
  * the tag's IDs ascend.
  */
-export class DoubleBuffer implements TagSource {
+export class DoubleBuffer extends AllocatingSource implements TagSource {
   readonly order = 'relaxed';
   listed = 0;
   private readonly queue = new SegmentQueue();
   /** While `current.left` is above this, the fast path issues IDs without further checks. */
   private checkpoint = 0;
-  private allocating = false;
-  /** Calls that wait for the allocation in progress. */
-  private waiting: WaitQueue | undefined = undefined;
-  private refusal: LeafError | undefined = undefined;
-  private refusedUntil = 0;
-  private retired: (() => LeafError) | undefined = undefined;
-  private readonly source: RangeSource;
-
-  /** @param highest the highest ID of the tag known to be taken; all issued IDs are above it */
-  constructor(
-    tag: string,
-    private readonly context: BufferContext,
-    highest?: bigint,
-  ) {
-    this.source = new RangeSource(tag, context, highest);
-  }
-
-  get tag(): string {
-    return this.source.tag;
-  }
 
   /** The next ID, or undefined when none is buffered. In that case an allocation is in progress or was refused. */
   tryNext(): bigint | undefined {
@@ -70,10 +43,11 @@ export class DoubleBuffer implements TagSource {
    */
   async take(): Promise<bigint> {
     const deadline = this.deadline();
-    for (;;) {
+    for (let woken = 0; ; woken = 1) {
       const id = this.tryNext();
+      this.resuming -= woken;
       if (id !== undefined) return id;
-      await this.allocation(deadline);
+      await this.allocation(deadline, 1);
     }
   }
 
@@ -85,9 +59,14 @@ export class DoubleBuffer implements TagSource {
    */
   async takeRanges(count: number, consecutive = false): Promise<IdRange[]> {
     const deadline = this.deadline();
-    while (!this.queue.has(count, consecutive) && this.allocating) await this.allocation(deadline);
+    let hasWaited = false;
+    while (!this.queue.has(count, consecutive) && this.allocating) {
+      await this.allocation(deadline, count);
+      this.resuming -= count;
+      hasWaited = true;
+    }
     this.assertOpen();
-    return this.tryRanges(count, consecutive) ?? this.loadAndTake(count, consecutive, deadline);
+    return this.tryRanges(count, consecutive) ?? this.loadAndTake(count, consecutive, deadline, hasWaited);
   }
 
   tryRanges(count: number, consecutive = false): IdRange[] | undefined {
@@ -101,7 +80,7 @@ export class DoubleBuffer implements TagSource {
   async preload(): Promise<void> {
     if (this.buffered > 0) return;
     this.prefetch();
-    if (this.allocating) await this.line.wait(this.deadline());
+    if (this.allocating) await this.line.wait(this.deadline(), 0);
   }
 
   /**
@@ -157,34 +136,27 @@ export class DoubleBuffer implements TagSource {
 
   /** Starts the background load, unless it is not needed or not allowed now. */
   private prefetch(): void {
-    if (this.queue.following.length > 0 || this.allocating || this.retired !== undefined) return;
-    if (this.context.clock.monotonic() < this.refusedUntil) return;
+    if (this.queue.hasNext || this.allocating || this.retired !== undefined) return;
+    if (this.isRefused) return;
     if (this.source.failure !== undefined && !this.context.idleRetries.admits(this)) return;
     this.startLoad();
   }
 
-  private startLoad(): void {
+  protected startLoad(): void {
     this.checkpoint = 0;
-    this.begin(this.load());
-  }
-
-  /** Marks `work` as the allocation in progress. */
-  private begin(work: Promise<unknown>): void {
-    const done = (): void => {
-      this.allocating = false;
-      this.wake();
-    };
-    this.allocating = true;
     this.context.used.add(this);
-    work.then(done, done);
+    this.begin(this.load());
   }
 
   private async load(): Promise<void> {
     const { closing, idleRetries } = this.context;
-    const isWanted = (): boolean => this.waiting?.occupied === true || idleRetries.admits(this);
+    const isWanted = (): boolean => this.isAwaited || idleRetries.admits(this);
     try {
-      this.queue.append(await this.retrying(() => this.source.load(), isWanted));
-      this.refusal = undefined;
+      // Without buffered IDs, calls of the same turn wait for this load: it covers them.
+      if (this.buffered === 0) await Promise.resolve();
+      this.assertOpen();
+      this.queue.append(await this.retrying(() => this.source.load(this.wanted(0)), isWanted));
+      this.endRefusal();
     } catch (error) {
       const isGivenUp = error instanceof LeafError && error.retryable && !closing.aborted;
       this.refuse(isGivenUp ? undefined : error instanceof LeafError ? error : this.unavailable());
@@ -195,17 +167,18 @@ export class DoubleBuffer implements TagSource {
     }
   }
 
-  /** @param error undefined if a waiting call may start another load immediately */
-  private refuse(error: LeafError | undefined): void {
-    this.refusal = error;
-    this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
-  }
-
   /** Loads `count` IDs behind the buffered ones, then takes the first `count`. No allocation may be in progress. */
-  private async loadAndTake(count: number, consecutive: boolean, deadline: number): Promise<IdRange[]> {
+  private async loadAndTake(
+    count: number,
+    consecutive: boolean,
+    deadline: number,
+    hasWaited: boolean,
+  ): Promise<IdRange[]> {
     this.assertNotRefused();
+    if (this.source.exceedsBlocks(count)) throw tooManyBlocks(this.tag, count);
     const pending: PendingTake = { count, consecutive, loaded: [], abandoned: false, done: false };
-    const work = this.complete(pending);
+    this.context.used.add(this);
+    const work = this.complete(pending, hasWaited);
     this.begin(work);
     if ((await withinDeadline(work, deadline, this.context.clock)) || pending.done) {
       const ranges = await work;
@@ -217,11 +190,16 @@ export class DoubleBuffer implements TagSource {
   }
 
   /** Takes the IDs before the allocation ends, so that no other call can take them. */
-  private async complete(pending: PendingTake): Promise<IdRange[]> {
+  private async complete(pending: PendingTake, hasWaited: boolean): Promise<IdRange[]> {
     const { count, consecutive, loaded } = pending;
     const isWanted = (): boolean => !pending.abandoned;
     try {
-      await loadFor(pending, (size) => this.retrying(() => this.source.allocate(size), isWanted));
+      // Calls of the same turn wait for this allocation: it covers them. Many large calls in a row yield in between, also
+      // if the store never does.
+      await (hasWaited ? this.context.clock.sleep(0) : Promise.resolve());
+      this.assertOpen();
+      const allocate = (size: number): Promise<IdRange[]> => this.retrying(() => this.allocateFor(size), isWanted);
+      if (!(await loadFor(pending, allocate, this.context.clock))) throw tooManyBlocks(this.tag, count);
       if (!this.queue.appendAll(loaded, count, consecutive)) throw notConsecutive(this.tag, count);
       this.assertOpen();
       return pending.abandoned ? [] : this.drain(count, consecutive);
@@ -236,42 +214,15 @@ export class DoubleBuffer implements TagSource {
     }
   }
 
-  private retrying<T>(action: () => Promise<T>, isWanted: () => boolean): Promise<T> {
-    const { clock, random, closing } = this.context;
-    const isRetryable = (error: unknown): boolean =>
-      this.retired === undefined && error instanceof LeafError && error.retryable && isWanted();
-    return retry(action, { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing }, clock, random);
-  }
-
-  /** Waits for the current allocation, or starts one. Throws past the deadline, or if evicted or refused. */
-  private async allocation(deadline: number): Promise<void> {
-    this.assertOpen();
-    if (!this.allocating) {
-      this.assertNotRefused();
-      this.startLoad();
+  /** Allocates `size` IDs, and those that other calls wait for if the tag has so many left. */
+  private async allocateFor(size: number): Promise<IdRange[]> {
+    const wanted = this.wanted(size);
+    try {
+      return await this.source.allocate(wanted);
+    } catch (error) {
+      if (wanted === size || !hasCode(error, 'LEAF_TAG_EXHAUSTED')) throw error;
+      return this.source.allocate(size);
     }
-    const end = await this.line.wait(deadline);
-    if (end === 'late') throw this.unavailable();
-    if (end === 'evicted') throw tooManyWaiting(this.tag);
-    this.assertOpen();
-  }
-
-  private assertNotRefused(): void {
-    if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) throw this.refusal;
-  }
-
-  private get line(): WaitQueue {
-    this.waiting ??= new WaitQueue(this.context.clock, this.context.options.waitMs);
-    return this.waiting;
-  }
-
-  private wake(): void {
-    this.waiting?.wake();
-    if (this.waiting?.idle === true) this.waiting = undefined;
-  }
-
-  private assertOpen(): void {
-    if (this.retired !== undefined) throw this.retired();
   }
 
   private drain(count: number, consecutive: boolean): IdRange[] {
@@ -285,13 +236,5 @@ export class DoubleBuffer implements TagSource {
   private clear(): IdRange[] {
     this.checkpoint = 0;
     return this.queue.clear();
-  }
-
-  private deadline(): number {
-    return this.context.clock.monotonic() + this.context.options.waitMs;
-  }
-
-  private unavailable(): LeafError {
-    return segmentUnavailable(this.tag, this.context.options.waitMs, this.source.failure);
   }
 }

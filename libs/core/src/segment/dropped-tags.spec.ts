@@ -62,6 +62,7 @@ describe('SegmentIdGenerator, rows that are deleted and inserted again', () => {
     rig.store.put(TAG, 101n, 100);
     rig.store.hold();
     const range = watch(generator.takeRanges(TAG, 1000));
+    await rig.settle();
     rig.store.held[0]!.apply();
     generator.remove(TAG);
     rig.store.release();

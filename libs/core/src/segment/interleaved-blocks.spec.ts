@@ -25,6 +25,14 @@ describe('InterleavedBlocks', () => {
     expect(second.fromId(id).range.from).toBe(first);
   });
 
+  it('gives adjoining positions to a run of its blocks', () => {
+    expect(second.run(second.atPosition(11n), 3)).toEqual([
+      { range: { from: 41n, to: 50n }, from: 11n, end: 21n },
+      { range: { from: 71n, to: 80n }, from: 21n, end: 31n },
+      { range: { from: 101n, to: 110n }, from: 31n, end: 41n },
+    ]);
+  });
+
   it('recognizes its own whole blocks', () => {
     expect(second.exactly({ from: 41n, to: 50n })).toMatchObject({ from: 11n, end: 21n });
     expect(second.exactly({ from: 42n, to: 50n })).toBeUndefined();

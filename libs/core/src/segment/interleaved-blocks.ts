@@ -44,6 +44,12 @@ export class InterleavedBlocks {
     return block.range.from === range.from && block.range.to === range.to ? block : undefined;
   }
 
+  /** `count` blocks of this share, from `first` on. Their positions adjoin each other. */
+  run(first: Block, count: number): Block[] {
+    const index = (first.from - 1n) / this.block;
+    return Array.from({ length: count }, (_, offset) => this.at(index + BigInt(offset)));
+  }
+
   private at(index: bigint): Block {
     const first = (index * this.of + this.remainder) * this.block + 1n;
     const from = index * this.block + 1n;

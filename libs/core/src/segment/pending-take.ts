@@ -1,4 +1,6 @@
+import type { Clock } from '../clock/clock';
 import { type IdRange, sizeOf } from './id-range';
+import { MAX_BLOCKS } from './segment-store';
 
 /** A call that waits until `count` IDs are loaded behind the buffered ones. */
 export interface PendingTake {
@@ -12,17 +14,31 @@ export interface PendingTake {
 }
 
 /**
- * Allocates `pending.count` IDs, with several allocations if the store returns fewer than requested. Stops at a gap
- * between two ranges if the IDs must be consecutive: the store then allocates blocks, and more of them cannot help.
+ * Allocates `pending.count` IDs, with several allocations if the store returns fewer than requested. Yields to the event
+ * loop between them, also if the store never does. Stops at a gap between two ranges if the IDs must be consecutive: the
+ * store then allocates blocks, and more of them cannot help.
+ *
+ * @returns false if the IDs would be more than {@link MAX_BLOCKS} ranges
  */
-export async function loadFor(pending: PendingTake, allocate: (size: number) => Promise<IdRange>): Promise<void> {
+export async function loadFor(
+  pending: PendingTake,
+  allocate: (size: number) => Promise<IdRange[]>,
+  clock: Clock,
+): Promise<boolean> {
   const { consecutive, loaded } = pending;
   let missing = pending.count;
-  while (missing > 0 && (loaded.length === 0 || !pending.abandoned)) {
-    const before = loaded.at(-1);
-    const range = await allocate(missing);
-    loaded.push(range);
-    missing -= sizeOf(range);
-    if (consecutive && before !== undefined && range.from !== before.to + 1n) return;
+  for (;;) {
+    const ranges = await allocate(missing);
+    for (const range of ranges) {
+      const before = loaded.at(-1);
+      loaded.push(range);
+      missing -= sizeOf(range);
+      if (consecutive && before !== undefined && range.from !== before.to + 1n) missing = 0;
+    }
+    const [first] = ranges;
+    if (missing <= 0 || first === undefined) return true;
+    if (loaded.length + missing / sizeOf(first) > MAX_BLOCKS) return false;
+    await clock.sleep(0);
+    if (pending.abandoned) return true;
   }
 }

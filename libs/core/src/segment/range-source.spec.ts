@@ -70,19 +70,19 @@ describe('RangeSource', () => {
       message: expect.stringContaining(`"${TAG}" in leaf_alloc allocated the IDs ${from} to ${to} with step ${step}.`),
     });
     expect(store.raised).toEqual([]);
-    await expect(source.load()).resolves.toEqual({ from: 1n, to: 10n });
+    await expect(source.load()).resolves.toEqual([{ from: 1n, to: 10n }]);
   });
 
   it('accepts the last possible range', async () => {
     const { source } = wild({ from: MAX_ID, to: MAX_ID, step: 1 });
-    await expect(source.load()).resolves.toEqual({ from: MAX_ID, to: MAX_ID });
+    await expect(source.load()).resolves.toEqual([{ from: MAX_ID, to: MAX_ID }]);
   });
 
   it('the first two loads use the step of the row', async () => {
     const source = sourceOf(new SegmentRig(2000));
-    await expect(source.load()).resolves.toEqual({ from: 1n, to: 2000n });
-    await expect(source.load()).resolves.toEqual({ from: 2001n, to: 4000n });
-    await expect(source.load()).resolves.toEqual({ from: 4001n, to: 8000n });
+    await expect(source.load()).resolves.toEqual([{ from: 1n, to: 2000n }]);
+    await expect(source.load()).resolves.toEqual([{ from: 2001n, to: 4000n }]);
+    await expect(source.load()).resolves.toEqual([{ from: 4001n, to: 8000n }]);
   });
 
   it('measures from load to load', async () => {
@@ -120,14 +120,14 @@ describe('RangeSource', () => {
     await rig.clock.advance(T);
     await expect(source.load()).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     expect(source.snapshot()).toMatchObject({ loads: 1, failures: 1 });
-    await expect(source.load()).resolves.toEqual({ from: 2001n, to: 4000n });
-    await expect(source.load()).resolves.toEqual({ from: 4001n, to: 8000n });
+    await expect(source.load()).resolves.toEqual([{ from: 2001n, to: 4000n }]);
+    await expect(source.load()).resolves.toEqual([{ from: 4001n, to: 8000n }]);
   });
 
   it('an exact allocation does not count as a load or change the dynamic step', async () => {
     const source = sourceOf(new SegmentRig(2000));
     await source.load();
-    await expect(source.allocate(7)).resolves.toEqual({ from: 2001n, to: 2007n });
+    await expect(source.allocate(7)).resolves.toEqual([{ from: 2001n, to: 2007n }]);
     await source.load();
     expect(source.snapshot()).toMatchObject({ step: 2000, loads: 2 });
     await source.allocate(50_000);
@@ -162,7 +162,7 @@ describe('RangeSource', () => {
     expect(source.snapshot()).toMatchObject({ failures: 1, backwards: 1 });
     expect(rig.totals).toMatchObject({ failures: 1, backwards: 1 });
     expect(rig.store.maxId(TAG)).toBe(highest + 1n);
-    await expect(source.load()).resolves.toMatchObject({ from: highest + 1n });
+    await expect(source.load()).resolves.toMatchObject([{ from: highest + 1n }]);
   });
 
   it.each([
@@ -182,10 +182,10 @@ describe('RangeSource', () => {
     await source.allocate(25);
     rig.store.put(TAG, 1n, 10);
     await expect(source.load()).rejects.toMatchObject({ code: 'LEAF_STORE_BACKWARDS' });
-    await expect(source.load()).resolves.toEqual({ from: 26n, to: 35n });
+    await expect(source.load()).resolves.toEqual([{ from: 26n, to: 35n }]);
     rig.store.put(TAG, 30n, 10);
     await expect(source.allocate(3)).rejects.toMatchObject({ code: 'LEAF_STORE_BACKWARDS' });
-    await expect(source.allocate(3)).resolves.toEqual({ from: 36n, to: 38n });
+    await expect(source.allocate(3)).resolves.toEqual([{ from: 36n, to: 38n }]);
   });
 
   it('refuses again when the repair failed', async () => {
@@ -204,7 +204,7 @@ describe('RangeSource', () => {
     rig.store.release();
     rig.store.put(TAG, 1n, 10);
     await expect(source.load()).rejects.toMatchObject({ code: 'LEAF_STORE_BACKWARDS' });
-    await expect(source.load()).resolves.toEqual({ from: 11n, to: 20n });
+    await expect(source.load()).resolves.toEqual([{ from: 11n, to: 20n }]);
   });
 
   it('reports when failures begin and at each hundredth after that', async () => {

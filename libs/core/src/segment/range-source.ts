@@ -1,8 +1,8 @@
 import type { Clock } from '../clock/clock';
-import { LeafError, reasonOf } from '../errors/leaf-error';
+import { hasCode, LeafError, reasonOf } from '../errors/leaf-error';
 import { MAX_ID, sizeOf, type IdRange } from './id-range';
 import type { LoadTotals } from './load-totals';
-import type { Allocation, SegmentStore } from './segment-store';
+import { MAX_BLOCKS, TagExhaustedError, type Allocation, type SegmentStore } from './segment-store';
 import { nextStep, type StepPolicyOptions } from './step-policy';
 
 export interface RangeSourceContext {
@@ -58,6 +58,8 @@ export class RangeSource {
   private step = 0;
   private databaseStep = 0;
   private databaseMaxStep: number | undefined = undefined;
+  /** IDs per block; undefined unless the tag is interleaved. */
+  private block: number | undefined = undefined;
   private loads = 0;
   /** Monotonic, in whole milliseconds. */
   private loadStartedAt = 0;
@@ -73,41 +75,47 @@ export class RangeSource {
     public highest = 0n,
   ) {}
 
-  /** Allocates the next segment; the step policy determines its size. */
-  async load(): Promise<IdRange> {
-    const { clock, options } = this.context;
+  /**
+   * Allocates the next segment, or the next blocks of an interleaved tag. The step policy determines the size.
+   *
+   * @param wanted number of IDs that calls wait for: the load is larger than the step if they need more
+   */
+  async load(wanted = 0): Promise<IdRange[]> {
+    const { clock } = this.context;
     const startedAt = clock.monotonic();
-    const elapsed = startedAt - this.loadStartedAt;
-    const dynamic = this.loads >= STATIC_LOADS;
-    const policy = { ...options, maxStep: Math.min(options.maxStep, this.databaseMaxStep ?? Infinity) };
-    const size = dynamic ? nextStep(this.step, this.databaseStep, elapsed, policy) : undefined;
-    return this.counted(startedAt, this.allocate(size));
+    const planned = this.block === undefined ? this.plannedStep(startedAt) : undefined;
+    // Before the first load, the step of the row is not known: a second load is for the calls that it leaves.
+    const step = planned ?? this.block ?? (this.databaseStep || Infinity);
+    const size = wanted > step ? wanted : planned;
+    return this.counted(startedAt, this.allocateOrLess(size), step);
   }
 
   /**
    * Counts an allocation as a load.
    *
    * @param startedAt start of the allocation, in monotonic milliseconds
+   * @param step the size without waiting calls: a burst of calls does not raise the dynamic step
    */
-  async counted(startedAt: number, allocation: Promise<IdRange>): Promise<IdRange> {
+  async counted(startedAt: number, allocation: Promise<IdRange[]>, step = Infinity): Promise<IdRange[]> {
     const { clock } = this.context;
-    const range = await allocation;
+    const ranges = await allocation;
     this.loadStartedAt = Math.round(startedAt);
     this.lastLoadMicros = Math.round((clock.monotonic() - startedAt) * MICROS_A_MS);
     this.lastLoadAt = clock.now();
-    this.step = sizeOf(range);
+    this.step = ranges.reduce((sum, range) => Math.min(step, sum + sizeOf(range)), 0);
     this.loads++;
     this.context.totals.loads++;
-    return range;
+    return ranges;
   }
 
   /**
-   * Allocates the next `size` IDs, or one step of the row if `size` is undefined.
+   * Allocates the next `size` IDs, or one step of the row if `size` is undefined. An interleaved tag gives several
+   * ranges.
    *
    * @throws LeafError the errors of the store; `LEAF_TAG_ROW_INVALID`; `LEAF_STORE_BACKWARDS` when the range is not
    *   above all earlier ones, after moving the row forward
    */
-  allocate(size: number | undefined): Promise<IdRange> {
+  allocate(size: number | undefined): Promise<IdRange[]> {
     return this.accept(this.context.clock.monotonic(), this.context.store.allocate(this.tag, size));
   }
 
@@ -116,24 +124,26 @@ export class RangeSource {
    *
    * @throws LeafError as {@link allocate}
    */
-  async accept(startedAt: number, answer: Promise<Allocation>): Promise<IdRange> {
+  async accept(startedAt: number, answer: Promise<Allocation>): Promise<IdRange[]> {
     const { clock, totals } = this.context;
     if (this.faults !== undefined && this.faults.failuresInRow > 0) {
       this.faults.retries++;
       totals.retries++;
     }
     try {
-      const range = await answer;
+      const { from, to, step, maxStep, more } = await answer;
       totals.times.record(clock.monotonic() - startedAt);
-      await this.assertUsable(range);
-      this.highest = range.to;
-      this.databaseStep = range.step;
-      this.databaseMaxStep = range.maxStep;
+      const last = more?.at(-1)?.to ?? to;
+      await this.assertUsable({ from, to: last, step });
+      this.highest = last;
+      this.databaseStep = step;
+      this.databaseMaxStep = maxStep;
+      this.block = more && sizeOf({ from, to });
       if (this.faults !== undefined) {
         this.faults.lastError = undefined;
         this.faults.failuresInRow = 0;
       }
-      return { from: range.from, to: range.to };
+      return more === undefined ? [{ from, to }] : [{ from, to }, ...more];
     } catch (error) {
       const faults = (this.faults ??= new LoadFaults());
       faults.lastError = error;
@@ -142,6 +152,11 @@ export class RangeSource {
       if (faults.failuresInRow++ % REPORT_EVERY === 0) this.context.onLoadFailed(this.tag, error);
       throw error;
     }
+  }
+
+  /** Whether `count` IDs are more blocks of an interleaved tag than a call may take. False before the first block. */
+  exceedsBlocks(count: number): boolean {
+    return this.block !== undefined && count / this.block > MAX_BLOCKS;
   }
 
   /** Size of the newest load; 0 before the first. */
@@ -167,7 +182,29 @@ export class RangeSource {
     return { step, databaseStep, loads, failures, retries, backwards, lastLoadMs, lastLoadAt, lastError: message };
   }
 
-  private async assertUsable({ from, to, step }: Allocation): Promise<void> {
+  private plannedStep(startedAt: number): number | undefined {
+    if (this.loads < STATIC_LOADS) return undefined;
+    const { options } = this.context;
+    const policy = { ...options, maxStep: Math.min(options.maxStep, this.databaseMaxStep ?? Infinity) };
+    return nextStep(this.step, this.databaseStep, startedAt - this.loadStartedAt, policy);
+  }
+
+  /**
+   * As {@link allocate}. If the tag has fewer IDs left than `size`, allocates one step of the row; if it has fewer than
+   * that, all that are left.
+   */
+  private async allocateOrLess(size: number | undefined): Promise<IdRange[]> {
+    try {
+      return await this.allocate(size);
+    } catch (error) {
+      if (!hasCode(error, 'LEAF_TAG_EXHAUSTED')) throw error;
+      if (size !== undefined && size > this.databaseStep) return this.allocateOrLess(undefined);
+      if (!(error instanceof TagExhaustedError) || error.left < 1n) throw error;
+      return this.allocateOrLess(Number(error.left));
+    }
+  }
+
+  private async assertUsable({ from, to, step }: Pick<Allocation, 'from' | 'to' | 'step'>): Promise<void> {
     const { store, totals } = this.context;
     if (from < 1n || to < from || to > MAX_ID || step < 1) {
       throw new LeafError(

@@ -116,6 +116,7 @@ describe('SegmentIdGenerator, refresh', () => {
     await generator.refresh.run();
     rig.store.hold();
     const waiting = watch(generator.next(TAG));
+    await rig.settle();
     rig.store.held[0]!.apply();
     const refresh = generator.refresh.run();
     rig.store.rows.delete(TAG);
@@ -349,6 +350,7 @@ describe('SegmentIdGenerator, close', () => {
     await generator.refresh.run();
     rig.store.hold();
     generator.tryNext('slow');
+    await rig.settle();
     const closed = watch(generator.close());
     await rig.settle();
     for (const call of [...rig.store.held]) if (call.method === 'giveBack') call.fail();

@@ -5,23 +5,28 @@ import { view, type DoubleBufferSnapshot } from './segment-snapshot';
 type QueueSnapshot = Pick<DoubleBufferSnapshot, 'issued' | 'buffered' | 'current' | 'next' | 'spare'>;
 
 /** Shared by all queues, because most have no following segments. */
-const NONE: readonly Segment[] = [];
+const NONE: Segment[] = [];
+/** Maximum number of segments after the next one in a snapshot. */
+const MAX_SHOWN = 100;
 const USED_UP = new Segment({ from: 1n, to: 0n });
 
 /** The buffered segments of one tag, ascending, and the number of IDs issued from them. */
 export class SegmentQueue {
   current = USED_UP;
-  /** Segments after `current`: usually none or one; more if ranges were loaded for calls that had timed out. */
-  following: readonly Segment[] = NONE;
+  /**
+   * Segments after `current`, in reverse order: usually none or one; more if they were loaded for calls that had timed
+   * out, or are blocks of an interleaved tag.
+   */
+  private following: Segment[] = NONE;
+  /** Number of IDs in `following`. */
+  private ahead = 0;
   /** Number of IDs appended, minus those cleared. */
   private received = 0;
   /** Number of IDs that {@link skipToRun} dropped. */
   private skipped = 0;
 
   get buffered(): number {
-    let sum = this.current.left;
-    for (const { left } of this.following) sum += left;
-    return sum;
+    return this.current.left + this.ahead;
   }
 
   /** Number of IDs issued. Computed, so that taking an ID updates no counter. */
@@ -35,15 +40,27 @@ export class SegmentQueue {
   }
 
   snapshot(): QueueSnapshot {
-    const [next, ...spare] = this.following.map(view);
+    const [next, ...spare] = this.following
+      .slice(-1 - MAX_SHOWN)
+      .reverse()
+      .map(view);
     const current = this.current === USED_UP ? undefined : view(this.current);
     return { issued: this.issued, buffered: this.buffered, current, next, spare };
   }
 
-  append(range: IdRange): void {
-    const segment = new Segment(range);
-    this.received += segment.size;
-    this.following = [...this.following, segment];
+  /** Whether a segment follows the current one. */
+  get hasNext(): boolean {
+    return this.following.length > 0;
+  }
+
+  append(ranges: readonly IdRange[]): void {
+    if (ranges.length === 0) return;
+    const added = ranges.map((range) => new Segment(range));
+    for (const { size } of added) {
+      this.received += size;
+      this.ahead += size;
+    }
+    this.following = [...added.reverse(), ...this.following];
   }
 
   /**
@@ -55,16 +72,16 @@ export class SegmentQueue {
   appendAll(ranges: IdRange[], count: number, consecutive: boolean): boolean {
     const loaded = ranges.splice(0);
     if (consecutive && this.runOf(count, loaded) === undefined) return false;
-    for (const range of loaded) this.append(range);
+    this.append(loaded);
     return true;
   }
 
   /** Switches to the next segment; returns false if there is none. */
   advance(): boolean {
-    const [next, ...others] = this.following;
-    if (next === undefined) return false;
-    this.current = next;
-    this.following = others.length === 0 ? NONE : others;
+    if (this.following.length === 0) return false;
+    this.current = this.following.pop() ?? USED_UP;
+    this.ahead -= this.current.left;
+    if (this.following.length === 0) this.following = NONE;
     return true;
   }
 
@@ -97,9 +114,10 @@ export class SegmentQueue {
   /** Removes and returns the unissued ranges, newest first. */
   clear(): IdRange[] {
     this.received -= this.buffered;
-    const segments = [this.current, ...this.following].reverse();
+    const segments = [...this.following, this.current];
     this.current = USED_UP;
     this.following = NONE;
+    this.ahead = 0;
     return segments.flatMap((segment) => (segment.left > 0 ? [segment.rest] : []));
   }
 
@@ -108,7 +126,11 @@ export class SegmentQueue {
     let first: Segment | undefined;
     let left = 0;
     let end = -1n;
-    for (const segment of [this.current, ...this.following, ...loaded.map((range) => new Segment(range))]) {
+    for (const segment of [
+      this.current,
+      ...this.following.toReversed(),
+      ...loaded.map((range) => new Segment(range)),
+    ]) {
       if (segment.left === 0) continue;
       if (segment.position !== end) {
         first = segment;

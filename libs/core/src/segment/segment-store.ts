@@ -9,6 +9,21 @@ export interface Allocation extends IdRange {
   readonly step: number;
   /** The maximum step in the row; undefined if the row has none. */
   readonly maxStep?: number | undefined;
+  /** Only of an interleaved tag: the blocks after the first one, of the same size, ascending. May be empty. */
+  readonly more?: readonly IdRange[] | undefined;
+}
+
+/** Maximum number of blocks of an interleaved tag in one allocation, and in one call. */
+export const MAX_BLOCKS = 10_000;
+
+/** `LEAF_TAG_EXHAUSTED` of a store that knows how many IDs the tag has left, so that a smaller load can take them. */
+export class TagExhaustedError extends LeafError {
+  constructor(
+    message: string,
+    readonly left: bigint,
+  ) {
+    super('LEAF_TAG_EXHAUSTED', message);
+  }
 }
 
 /** A request for the next `size` IDs of a tag. */
@@ -54,10 +69,12 @@ export abstract class SegmentStore {
   /**
    * Takes the next `size` IDs of a tag, or one step of the row if `size` is undefined, and raises `max_id` past them in
    * the same atomic statement. The range is above all IDs of a deleted tag of the same name, even if the row was
-   * inserted manually. An interleaved tag always allocates one whole block, regardless of `size`.
+   * inserted manually. An interleaved tag allocates whole blocks: as many as contain `size` IDs, but at most
+   * {@link MAX_BLOCKS}; one if `size` is undefined.
    *
    * @throws LeafError `LEAF_TAG_NOT_FOUND`, `LEAF_TAG_EXHAUSTED` when the range would exceed the last ID of the tag (no
-   *   ID is taken), `LEAF_TAG_ROW_INVALID` when the row is invalid, `LEAF_STORE_UNAVAILABLE`
+   *   ID is taken), preferably as a {@link TagExhaustedError}; `LEAF_TAG_ROW_INVALID` when the row is invalid,
+   *   `LEAF_STORE_UNAVAILABLE`
    */
   abstract allocate(tag: string, size: number | undefined): Promise<Allocation>;
 

@@ -4,6 +4,7 @@ import { type Watched, watch } from '../../../../test/support/watch';
 import type { StrictTag } from './strict-tag';
 import { TagSources } from './tag-sources';
 import type { TagSource } from './tag-source';
+import { MAX_WAITING } from './wait-queue';
 
 const STRICT = { ...PLAIN_TAG, order: 'strict' as const };
 
@@ -176,14 +177,14 @@ describe('StrictTag', () => {
 
   it('limits the number of waiting calls', async () => {
     rig.store.hold();
-    const waiting = calls(10_000);
+    const waiting = calls(MAX_WAITING);
     const [refused] = calls(1);
     await rig.settle();
     expect(refused!.code).toBe('LEAF_OVERLOADED');
     rig.store.release();
     await rig.settle();
-    expect(waiting.at(-1)!.value).toBe(10_000n);
-    expect(await tag.take()).toBe(10_001n);
+    expect(waiting.at(-1)!.value).toBe(BigInt(MAX_WAITING));
+    expect(await tag.take()).toBe(BigInt(MAX_WAITING + 1));
   });
 
   it('takes at most a million per statement, unless a single call requests more', async () => {

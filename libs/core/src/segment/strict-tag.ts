@@ -9,10 +9,9 @@ import type { Allocation, AllocationRequest } from './segment-store';
 import type { DoubleBufferSnapshot } from './segment-snapshot';
 import type { LinedTag, StrictLine } from './strict-line';
 import type { TagSource } from './tag-source';
-import { strictUnavailable, tooManyStrict } from './unavailable';
+import { strictUnavailable, tooManyWaiting } from './unavailable';
+import { MAX_WAITING } from './wait-queue';
 
-/** Maximum number of waiting calls. */
-const PLACES = 10_000;
 const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** How long a non-retryable error of the store is cached, in milliseconds. */
 const REFUSAL_MS = 1000;
@@ -128,7 +127,8 @@ export class StrictTag implements TagSource, LinedTag {
 
   async end(sentAt: number, answer: Promise<Allocation>): Promise<void> {
     try {
-      const range = await this.source.counted(sentAt, this.source.accept(sentAt, answer));
+      const [range] = await this.source.counted(sentAt, this.source.accept(sentAt, answer));
+      if (range === undefined) throw new Error('The store returned no range.');
       this.issued += this.callers.serve(range);
       this.failures = 0;
     } catch (error) {
@@ -145,7 +145,7 @@ export class StrictTag implements TagSource, LinedTag {
     if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) {
       return Promise.reject(this.refusal);
     }
-    if (this.callers.length >= PLACES) return Promise.reject(tooManyStrict(this.tag, PLACES));
+    if (this.callers.length >= MAX_WAITING) return Promise.reject(tooManyWaiting(this.tag));
     const range = this.callers.wait(count);
     if (!this.busy) this.enter();
     return range;

@@ -1,4 +1,5 @@
 import { LeafError } from '../errors/leaf-error';
+import { MAX_BLOCKS } from './segment-store';
 
 /** @param cause latest error of the store, if any */
 export function segmentUnavailable(tag: string, waitMs: number, cause: unknown): LeafError {
@@ -12,7 +13,7 @@ export function segmentUnavailable(tag: string, waitMs: number, cause: unknown):
 export function tooManyWaiting(tag: string): LeafError {
   return new LeafError(
     'LEAF_OVERLOADED',
-    `Too many calls wait for IDs of tag "${tag}", and newer calls are served first. Retry later; a larger step reduces the load on the database.`,
+    `Too many calls wait for IDs of tag "${tag}". Retry later; check whether the database is slow or down.`,
     { retryAfterMs: 1000 },
   );
 }
@@ -26,11 +27,10 @@ export function strictUnavailable(tag: string, waitMs: number, cause: unknown): 
   );
 }
 
-export function tooManyStrict(tag: string, places: number): LeafError {
+export function tooManyBlocks(tag: string, count: number): LeafError {
   return new LeafError(
-    'LEAF_OVERLOADED',
-    `${places} calls already wait for IDs of strict tag "${tag}". Retry later; check whether the database is slow or down.`,
-    { retryAfterMs: 1000 },
+    'LEAF_SIZE_INVALID',
+    `${count} IDs of tag "${tag}" are too many for one call: it is interleaved in small blocks, and a call takes at most ${MAX_BLOCKS} of them. Request fewer IDs.`,
   );
 }
 

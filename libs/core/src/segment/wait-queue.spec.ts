@@ -1,10 +1,12 @@
 import { FakeClock } from '../clock/fake-clock';
-import { WaitQueue, type WaitEnd } from './wait-queue';
+import { MAX_WAITING, WaitQueue, type WaitEnd } from './wait-queue';
 
 const WAIT_MS = 1000;
 const ROOM = 256;
 const PATIENCE_MS = 10;
 const CROWDED_MS = 1000;
+/** From when on the store counts as late. */
+const LATE_MS = 500;
 
 let clock: FakeClock;
 let line: WaitQueue;
@@ -19,7 +21,7 @@ beforeEach(() => {
 function join(count = 1): void {
   for (let i = 0; i < count; i++) {
     const index = ends.push(undefined) - 1;
-    void line.wait(clock.monotonic() + WAIT_MS).then((end) => (ends[index] = end));
+    void line.wait(clock.monotonic() + WAIT_MS, 1).then((end) => (ends[index] = end));
   }
 }
 
@@ -32,7 +34,7 @@ describe('WaitQueue', () => {
     void line.watch().then(() => (seen = true));
     await clock.advance(1);
     expect([how(undefined), seen]).toEqual([3, false]);
-    line.wake();
+    line.wake(false);
     await clock.advance(0);
     expect([how('woken'), seen]).toEqual([3, true]);
     expect(clock.sleeping).toBe(0);
@@ -56,9 +58,20 @@ describe('WaitQueue', () => {
     expect(how('late')).toBe(ROOM);
   });
 
-  it('evicts older calls for newer ones when it is too long', async () => {
+  it('evicts no call of a burst before the store is late', async () => {
+    join(40 * ROOM);
+    await clock.advance(LATE_MS - 1);
     join(ROOM);
-    await clock.advance(PATIENCE_MS - 1);
+    await clock.advance(PATIENCE_MS);
+    expect(how(undefined)).toBe(41 * ROOM);
+    line.wake(true);
+    await clock.advance(0);
+    expect(how('woken')).toBe(41 * ROOM);
+  });
+
+  it('evicts older calls for newer ones while the store is late', async () => {
+    join(ROOM);
+    await clock.advance(LATE_MS - 1);
     join();
     await clock.advance(0);
     expect(how('evicted')).toBe(0);
@@ -66,44 +79,83 @@ describe('WaitQueue', () => {
     join();
     await clock.advance(0);
     expect([how('evicted'), how(undefined)]).toEqual([ROOM, 2]);
-    line.wake();
+    line.wake(true);
     await clock.advance(0);
     expect(how('woken')).toBe(2);
   });
 
-  it('limits waits while it is overloaded, and not afterwards', async () => {
+  it.each([
+    ['a success', true, 0],
+    ['a failure', false, ROOM + 1],
+  ])('measures how late the store is from %s on', async (_, succeeded, evicted) => {
     join(ROOM + 1);
-    line.wake();
-    await clock.advance(CROWDED_MS - 1);
-    join();
-    await clock.advance(PATIENCE_MS - 1);
-    expect(ends.at(-1)).toBeUndefined();
-    await clock.advance(1);
-    expect(ends.at(-1)).toBe('evicted');
-    join();
+    await clock.advance(LATE_MS - 1);
+    line.wake(succeeded);
+    await clock.advance(0);
+    join(ROOM + 1);
     await clock.advance(PATIENCE_MS);
-    expect(ends.at(-1)).toBeUndefined();
-    await clock.advance(WAIT_MS);
-    expect(ends.at(-1)).toBe('late');
+    join();
+    await clock.advance(0);
+    expect(how('evicted')).toBe(evicted);
   });
 
-  it('is overloaded before that time, and not at it', async () => {
-    join(ROOM + 1);
-    line.wake();
-    await clock.advance(CROWDED_MS);
-    join();
-    await clock.advance(PATIENCE_MS);
-    expect(ends.at(-1)).toBeUndefined();
+  describe('while it is overloaded', () => {
+    beforeEach(async () => {
+      join(ROOM);
+      await clock.advance(LATE_MS);
+      join();
+      line.wake(true);
+      await clock.advance(0);
+    });
+
+    it('limits waits, and not afterwards', async () => {
+      await clock.advance(CROWDED_MS - 1);
+      join();
+      await clock.advance(PATIENCE_MS - 1);
+      expect(ends.at(-1)).toBeUndefined();
+      await clock.advance(1);
+      expect(ends.at(-1)).toBe('evicted');
+      join();
+      await clock.advance(PATIENCE_MS);
+      expect(ends.at(-1)).toBeUndefined();
+      await clock.advance(WAIT_MS);
+      expect(ends.at(-1)).toBe('late');
+    });
+
+    it('ends at that time', async () => {
+      await clock.advance(CROWDED_MS);
+      join();
+      await clock.advance(PATIENCE_MS);
+      expect(ends.at(-1)).toBeUndefined();
+    });
+
+    it('counts the wait from the start of the call, even after a spurious wake-up', async () => {
+      const deadline = clock.monotonic() + WAIT_MS;
+      await clock.advance(PATIENCE_MS - 1);
+      let end: WaitEnd | undefined;
+      void line.wait(deadline, 1).then((how) => (end = how));
+      await clock.advance(1);
+      expect(end).toBe('evicted');
+    });
   });
 
-  it('counts the wait from the start of the call, even after a spurious wake-up', async () => {
-    const deadline = clock.monotonic() + WAIT_MS;
-    join(ROOM + 1);
-    line.wake();
-    await clock.advance(PATIENCE_MS - 1);
-    let end: WaitEnd | undefined;
-    void line.wait(deadline).then((how) => (end = how));
+  it('refuses calls beyond its limit, whether or not the store is late', async () => {
+    join(MAX_WAITING + 1);
+    await clock.advance(0);
+    expect([how('evicted'), ends.at(-1)]).toEqual([1, 'evicted']);
+    line.wake(true);
+    await clock.advance(0);
+    expect(how('woken')).toBe(MAX_WAITING);
+  });
+
+  it('adds up the IDs that its calls wait for', async () => {
+    void line.wait(clock.monotonic() + WAIT_MS, 3);
     await clock.advance(1);
-    expect(end).toBe('evicted');
+    void line.wait(clock.monotonic() + WAIT_MS, 4);
+    expect(line.ids).toBe(7);
+    await clock.advance(WAIT_MS - 1);
+    expect(line.ids).toBe(4);
+    line.wake(true);
+    expect(line.ids).toBe(0);
   });
 });

@@ -1,36 +1,46 @@
 import type { Clock } from '../clock/clock';
 
 /**
- * What ended a wait: an allocation ended (`woken`), the deadline passed (`late`), or newer calls displaced this one
- * (`evicted`).
+ * What ended a wait: an allocation ended (`woken`), the deadline passed (`late`), or the call was refused early
+ * (`evicted`), because newer calls displaced it or {@link MAX_WAITING} calls were already waiting.
  */
 export type WaitEnd = 'woken' | 'late' | 'evicted';
 
+/** Maximum number of waiting calls of a tag. */
+export const MAX_WAITING = 100_000;
 /** Up to this number of calls, no call is evicted. */
 const ROOM = 256;
-/** How long the queue counts as overloaded after it held {@link ROOM} calls, in milliseconds. */
+/** How long the queue stays overloaded, in milliseconds. */
 const OVERLOADED_MS = 1000;
 /** In an overloaded queue, calls that have waited this long are evicted, in milliseconds. */
 const PATIENCE_MS = 10;
 
 interface Waiter {
   readonly since: number;
+  readonly count: number;
   readonly end: (end: WaitEnd) => void;
 }
 
 /**
- * The calls that wait for IDs of one tag, oldest first. Under overload, the newest calls are served after a short wait
- * and older ones are refused early. Otherwise all calls would wait for almost their whole limit.
+ * The calls that wait for IDs of one tag, oldest first. Usually each waits up to its deadline: a load covers all calls
+ * that wait for it. The queue is overloaded if it holds more than {@link ROOM} calls and no allocation has succeeded for
+ * half of the wait limit. Then the newest calls are served after a short wait and older ones are refused early; otherwise
+ * all calls would wait for almost their whole limit.
  */
 export class WaitQueue {
   private waiters: Set<Waiter> | undefined;
   private watchers: (() => void)[] | undefined;
   private overloadedUntil = -Infinity;
+  /** Since when calls wait for a successful allocation. */
+  private dueSince: number;
+  private wanted = 0;
 
   constructor(
     private readonly clock: Clock,
     private readonly waitMs: number,
-  ) {}
+  ) {
+    this.dueSince = clock.monotonic();
+  }
 
   /** Whether the queue is empty and not overloaded, so that it can be discarded. */
   get idle(): boolean {
@@ -42,25 +52,36 @@ export class WaitQueue {
     return this.waiters !== undefined && this.waiters.size > 0;
   }
 
-  /** @param deadline start of the call plus `waitMs`, in monotonic milliseconds */
-  wait(deadline: number): Promise<WaitEnd> {
+  /** Number of IDs that the calls wait for. */
+  get ids(): number {
+    return this.wanted;
+  }
+
+  /**
+   * @param deadline start of the call plus `waitMs`, in monotonic milliseconds
+   * @param count number of IDs that the call needs
+   */
+  wait(deadline: number, count: number): Promise<WaitEnd> {
     const now = this.clock.monotonic();
     const since = deadline - this.waitMs;
     const overloaded = this.isOverloaded(now);
     if (overloaded) this.evict(now);
-    const end = overloaded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
     const waiters = (this.waiters ??= new Set());
+    if (waiters.size >= MAX_WAITING) return Promise.resolve('evicted');
+    const end = overloaded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
     return new Promise((resolve) => {
       const cancel = this.clock.after(Math.max(0, end - now), () => waiter.end(end < deadline ? 'evicted' : 'late'));
       const waiter: Waiter = {
         since,
+        count,
         end: (reason) => {
           cancel();
-          waiters.delete(waiter);
+          if (waiters.delete(waiter)) this.wanted -= count;
           resolve(reason);
         },
       };
       waiters.add(waiter);
+      this.wanted += count;
     });
   }
 
@@ -69,15 +90,23 @@ export class WaitQueue {
     return new Promise((resolve) => (this.watchers ??= []).push(resolve));
   }
 
-  wake(): void {
+  /**
+   * @param succeeded whether the allocation that ended gave IDs
+   * @returns number of IDs that the woken calls need
+   */
+  wake(succeeded: boolean): number {
+    const { wanted } = this;
+    if (succeeded) this.dueSince = this.clock.monotonic();
     for (const waiter of this.waiters ?? []) waiter.end('woken');
     for (const resolve of this.watchers ?? []) resolve();
     this.waiters = undefined;
     this.watchers = undefined;
+    return wanted;
   }
 
   private isOverloaded(now: number): boolean {
-    if (this.waiters !== undefined && this.waiters.size >= ROOM) this.overloadedUntil = now + OVERLOADED_MS;
+    const isFull = this.waiters !== undefined && this.waiters.size >= ROOM;
+    if (isFull && now - this.dueSince >= this.waitMs / 2) this.overloadedUntil = now + OVERLOADED_MS;
     return now < this.overloadedUntil;
   }
 

@@ -73,7 +73,8 @@ export class SharedTags {
         if (shared.highest > 0n && shard !== preferred) await segments.raise(tag, shared.highest + 1n);
         const allocation = await segments.allocate(tag, size);
         shared.preferred = shard;
-        if (allocation.to > shared.highest) shared.highest = allocation.to;
+        const last = allocation.more?.at(-1) ?? allocation;
+        if (last.to > shared.highest) shared.highest = last.to;
         return allocation;
       } catch (error) {
         if (!(error instanceof LeafError) || !error.retryable) throw error;

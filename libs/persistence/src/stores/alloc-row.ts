@@ -1,5 +1,5 @@
 import { LeafError, MAX_ID } from '@leaf-ids/core';
-import { MAX_STEP, periodicTag, unknownTag } from '@leaf-ids/core/internal';
+import { MAX_STEP, periodicTag, TagExhaustedError, unknownTag } from '@leaf-ids/core/internal';
 import type { KindColumns } from './setting-columns';
 
 /** The row of a tag, read after an allocation changed no row. */
@@ -48,9 +48,10 @@ export function refusalOf(tag: string, size: number | undefined, row: AllocRow |
 
 /** @param max the last ID of the tag, decimal; undefined: 2^63 - 1 */
 export function exhausted(tag: string, next: bigint, count: number, max: string | undefined): LeafError {
-  return new LeafError(
-    'LEAF_TAG_EXHAUSTED',
+  const left = BigInt(max ?? MAX_ID - 1n) + 1n - next;
+  return new TagExhaustedError(
     `Tag "${tag}" is at ${next}: ${count} more IDs would exceed its last ID, ${max ?? MAX_ID - 1n}. ${max === undefined ? 'Create a new tag.' : 'Raise its max, or create a new tag.'}`,
+    left,
   );
 }
 

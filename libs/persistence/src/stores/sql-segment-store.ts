@@ -11,7 +11,14 @@ import {
   type TagEntry,
   type TagKind,
 } from '@leaf-ids/core';
-import { type Block, InterleavedBlocks, invalidPeriod, orRefusal, unknownTag } from '@leaf-ids/core/internal';
+import {
+  type Block,
+  InterleavedBlocks,
+  invalidPeriod,
+  MAX_BLOCKS,
+  orRefusal,
+  unknownTag,
+} from '@leaf-ids/core/internal';
 import { type AllocRow, type UsableRow, isUsable, refusalOf, exhausted, changedMeanwhile } from './alloc-row';
 import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';
@@ -110,13 +117,13 @@ export abstract class SqlSegmentStore extends SegmentStore {
 
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
     await this.guard.prepare();
-    if (this.interleaved.has(tag)) return this.allocateBlock(tag);
+    if (this.interleaved.has(tag)) return this.allocateBlocks(tag, size);
     const allocation = await this.tryAllocate(tag, size);
     if (allocation !== undefined) return allocation;
     const again = (await this.guard.follow()) ? await this.tryAllocate(tag, size) : undefined;
     if (again !== undefined) return again;
     const [row, ...others] = await this.rows(tag);
-    if (row !== undefined && row.interleave_of !== null && others.length === 0) return this.allocateBlock(tag);
+    if (row !== undefined && row.interleave_of !== null && others.length === 0) return this.allocateBlocks(tag, size);
     throw refusalOf(tag, size, row, others.length);
   }
 
@@ -190,10 +197,10 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   /**
-   * Allocates the next whole block: computes it from the row, then updates the row if it is unchanged. This takes one
+   * Allocates the next whole blocks: computes them from the row, then updates the row if it is unchanged. This takes one
    * more round trip than a plain allocation.
    */
-  private async allocateBlock(tag: string): Promise<Allocation> {
+  private async allocateBlocks(tag: string, size = 1): Promise<Allocation> {
     for (let attempt = 0; attempt < BLOCK_ATTEMPTS; attempt++) {
       const [row, ...others] = await this.rows(tag);
       const interleave = row && kindOf(tag, row).interleave;
@@ -202,12 +209,14 @@ export abstract class SqlSegmentStore extends SegmentStore {
         throw refusalOf(tag, undefined, row, others.length);
       }
       this.interleaved.set(tag, interleave);
-      const block = nextBlock(row, interleave);
-      if (block.range.to >= MAX_ID) throw exhausted(tag, block.range.from, interleave.block, undefined);
-      const { sql, parameters } = this.swap(tag, BigInt(row.max_id), block.end, interleave);
+      const blocks = nextBlocks(row, interleave, size);
+      const [first, last] = [blocks[0], blocks.at(-1)];
+      if (first === undefined || last === undefined) throw exhausted(tag, MAX_ID, interleave.block, undefined);
+      const { sql, parameters } = this.swap(tag, BigInt(row.max_id), last.end, interleave);
       const deleted = BigInt(row.deleted ?? 0);
       const taken = await this.update(`${sql} AND ${this.tags.notDeletedAbove}`, [...parameters, tag, deleted], true);
-      if (taken) return { ...block.range, step: row.step, maxStep: row.max_step ?? undefined };
+      const more = blocks.slice(1).map(({ range }) => range);
+      if (taken) return { ...first.range, step: row.step, maxStep: row.max_step ?? undefined, more };
       await this.guard.follow();
     }
     throw changedMeanwhile(tag);
@@ -250,12 +259,14 @@ function shareCondition(interleave: Interleave | undefined): { condition: string
   };
 }
 
-/** The next block above the row, and above a deleted tag with this name. */
-function nextBlock(row: UsableRow, interleave: Interleave): Block {
+/** The next blocks with `size` IDs above the row, and above a deleted tag with this name, as far as there are any. */
+function nextBlocks(row: UsableRow, interleave: Interleave, size: number): Block[] {
   const blocks = new InterleavedBlocks(interleave);
   const next = blocks.atPosition(BigInt(row.max_id));
   const afterDeleted = blocks.fromId(BigInt(row.deleted ?? 1));
-  return next.from < afterDeleted.from ? afterDeleted : next;
+  const count = Math.min(Math.ceil(size / interleave.block), MAX_BLOCKS);
+  const run = blocks.run(next.from < afterDeleted.from ? afterDeleted : next, count);
+  return run.filter(({ range }) => range.to < MAX_ID);
 }
 
 /** An invalid row is listed here, and refused at the first allocation. */
