@@ -175,6 +175,28 @@ describe('StrictTag', () => {
     expect(rig.totals.backwards).toBe(1);
   });
 
+  it('sends no second statement of a tag beside one that is repeated after a failure', async () => {
+    rig.store.hold();
+    const failed = calls(1);
+    await rig.settle();
+    rig.store.held[0]!.fail();
+    await rig.clock.advance(50);
+    const later = calls(2);
+    await rig.settle();
+    expect(rig.store.statements).toHaveLength(2);
+    rig.store.release();
+    await rig.settle();
+    expect(values([...failed, ...later])).toEqual([1n, 2n, 3n]);
+  });
+
+  it('issues no ID of a range smaller than its batch, as a tag gives that is now interleaved', async () => {
+    rig.store.put(TAG, 1n, 1000, { ...PLAIN_TAG, interleave: { of: 2, remainder: 0, block: 2 } });
+    const five = calls(5);
+    await rig.clock.advance(rig.options.waitMs);
+    expect(five.map(({ code }) => code)).toEqual(Array(5).fill('LEAF_SEGMENT_UNAVAILABLE'));
+    expect(tag.issued).toBe(0);
+  });
+
   it('limits the number of waiting calls', async () => {
     rig.store.hold();
     const waiting = calls(MAX_WAITING);

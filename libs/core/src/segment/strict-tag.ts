@@ -3,11 +3,12 @@ import { MAX_RANGE_SIZE } from '../id-service';
 import { backoffMs } from '../retry';
 import type { BufferContext } from './buffer-context';
 import { CallerQueue } from './caller-queue';
-import type { IdRange } from './id-range';
+import { type IdRange, sizeOf } from './id-range';
 import { RangeSource } from './range-source';
 import type { Allocation, AllocationRequest } from './segment-store';
 import type { DoubleBufferSnapshot } from './segment-snapshot';
 import type { LinedTag, StrictLine } from './strict-line';
+import { replacedTag } from './tag-refusals';
 import type { TagSource } from './tag-source';
 import { strictUnavailable, tooManyWaiting } from './unavailable';
 import { MAX_WAITING } from './wait-queue';
@@ -35,6 +36,8 @@ export class StrictTag implements TagSource, LinedTag {
   /** An allocation is queued, in flight, or waits for its next attempt. */
   private busy = false;
   private asking = false;
+  /** Number of IDs of the allocation in flight. */
+  private asked = 0;
   private failures = 0;
   private refusal: LeafError | undefined;
   private refusedUntil = 0;
@@ -122,13 +125,15 @@ export class StrictTag implements TagSource, LinedTag {
     }
     this.asking = true;
     this.context.used.add(this);
-    return { tag: this.tag, size: this.callers.next() };
+    this.asked = this.callers.next();
+    return { tag: this.tag, size: this.asked };
   }
 
   async end(sentAt: number, answer: Promise<Allocation>): Promise<void> {
     try {
       const [range] = await this.source.counted(sentAt, this.source.accept(sentAt, answer));
-      if (range === undefined) throw new Error('The store returned no range.');
+      // A tag that was deleted and created again as an interleaved one gives blocks.
+      if (range === undefined || sizeOf(range) !== this.asked) throw replacedTag(this.tag);
       this.issued += this.callers.serve(range);
       this.failures = 0;
     } catch (error) {
