@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import preact from '@preact/preset-vite';
 import { defineConfig } from 'vite';
+import { bundledPackages } from '../../scripts/bundled-packages.mjs';
 
 const OUT = join(import.meta.dirname, '../../dist/apps/leaf-console/site');
 
@@ -27,7 +28,7 @@ export default defineConfig({
   root: import.meta.dirname,
   // Relative, so that a proxy can serve the console under a path prefix.
   base: './',
-  plugins: [preact(), precompress()],
+  plugins: [preact(), precompress(), bundledPackages(join(OUT, '../packages.json'))],
   build: {
     outDir: OUT,
     emptyOutDir: true,

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
+import { bundledPackages } from '../../scripts/bundled-packages.mjs';
+import { EXTERNALS } from './externals.mjs';
 
 const OUT = join(import.meta.dirname, '../../dist/apps/leaf-server/src');
-
-/** Packages that have native code, or that are loaded only with the settings that need them. */
-const EXTERNAL = [/^libsql$/, /^mysql2/, /^pg$/, /^zookeeper$/, /^@opentelemetry\/(?!api$)/];
 
 /** Without it, @nestjs/typeorm would load a second copy of TypeORM from node_modules. */
 function bundleTypeorm() {
@@ -19,7 +18,7 @@ function bundleTypeorm() {
 
 export default defineConfig({
   root: join(import.meta.dirname, '../..'),
-  plugins: [bundleTypeorm()],
+  plugins: [bundleTypeorm(), bundledPackages(join(OUT, '../packages.json'))],
   resolve: { tsconfigPaths: true },
   ssr: { noExternal: true, target: 'node' },
   build: {
@@ -30,7 +29,7 @@ export default defineConfig({
     minify: false,
     rolldownOptions: {
       input: join(import.meta.dirname, 'src/main.ts'),
-      external: EXTERNAL,
+      external: EXTERNALS.map((name) => new RegExp(`^${name}(/|$)`)),
       checks: { emptyImportMeta: false, ineffectiveDynamicImport: false },
       output: { format: 'cjs', keepNames: true, entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
     },

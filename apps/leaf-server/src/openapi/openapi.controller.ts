@@ -79,11 +79,10 @@ export class OpenApiController {
   }
 }
 
-/** A file of swagger-ui-dist, which is a dependency of @nestjs/swagger. */
+/** A file of swagger-ui-dist. */
 async function shippedFile(name: string): Promise<readonly [string, Buffer]> {
   const type = Object.hasOwn(SWAGGER_UI, name) ? SWAGGER_UI[name as keyof typeof SWAGGER_UI] : undefined;
   if (type === undefined) throw new LeafError('LEAF_NOT_FOUND', 'Unknown file of the Swagger UI page. Open /docs.');
-  const nestjsSwagger = createRequire(__filename).resolve('@nestjs/swagger');
-  const folder = dirname(createRequire(nestjsSwagger).resolve('swagger-ui-dist/package.json'));
+  const folder = dirname(createRequire(__filename).resolve('swagger-ui-dist/package.json'));
   return [type, await readFile(join(folder, name))];
 }
