@@ -1,10 +1,9 @@
 import { Agent } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LeafClient } from '@leaf-ids/client/plain';
-import { idsOf } from '@leaf-ids/core';
-import { codeOf } from '@leaf-ids/core/internal';
+import { idsOf, LeafError } from '@leaf-ids/core';
 import { ask } from '../chaos/load/http-ask';
-import type { Operation } from './checker';
+import { type Operation, operationOf } from './checker';
 
 const TAG = 'order';
 const LIMIT_MS = 5000;
@@ -15,16 +14,19 @@ const PAUSE_MS = 5;
 const HTTP_WIDTH = 8;
 const CLIENT_WIDTH = 100;
 
-interface Span {
-  readonly from: bigint;
-  readonly to: bigint;
-}
+/** What a call got: whatever it is, the checker judges it. */
+export type Answer = readonly bigint[];
+
+/** A call that a server refused with a code, or that no server answered. */
+export class Refusal extends Error {}
 
 /** The operations of all callers. */
 export class Record {
   readonly operations: Operation[] = [];
   /** Number of refused calls by code. */
   readonly refusals = new Map<string, number>();
+  /** Answers that are neither IDs nor a refusal with a code. */
+  readonly faults: string[] = [];
   private readonly began = process.hrtime.bigint();
   private goal = Infinity;
 
@@ -38,16 +40,23 @@ export class Record {
   }
 
   /** Makes one call and records it. */
-  async note(caller: string, act: () => Promise<Span>): Promise<void> {
+  async note(caller: string, act: () => Promise<Answer>): Promise<void> {
     const startedAt = this.now();
     try {
-      const { from, to } = await act();
-      this.operations.push({ caller, startedAt, endedAt: this.now(), from: Number(from), to: Number(to) });
+      const ids = await act();
+      const endedAt = this.now();
+      if (ids.length === 0) throw new Error('an answer without an ID');
+      this.operations.push(operationOf({ caller, startedAt, endedAt }, ids.map(Number)));
     } catch (error) {
-      const code = codeOf(error) ?? String(error);
-      this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+      if (error instanceof Refusal || error instanceof LeafError) this.refused(error);
+      else this.faults.push(`${caller}: ${String(error)}`);
       await sleep(PAUSE_MS);
     }
+  }
+
+  private refused(error: Refusal | LeafError): void {
+    const code = error instanceof LeafError ? error.code : error.message;
+    this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
   }
 
   private now(): number {
@@ -75,7 +84,12 @@ function newClient(ports: readonly number[]): LeafClient {
   return new LeafClient({ servers: ports.map((port) => `http://127.0.0.1:${port}`), timeoutMs: LIMIT_MS });
 }
 
-async function run(record: Record, caller: string, width: number, act: (turn: number) => Promise<Span>): Promise<void> {
+async function run(
+  record: Record,
+  caller: string,
+  width: number,
+  act: (turn: number) => Promise<Answer>,
+): Promise<void> {
   let turn = 0;
   const loop = async (): Promise<void> => {
     while (record.running) {
@@ -91,24 +105,27 @@ function portAt(ports: readonly number[], turn: number): number {
   return ports[turn % ports.length] ?? 0;
 }
 
-async function overHttp(agent: Agent, port: number, path: string): Promise<Span> {
+/**
+ * Takes IDs from one server.
+ *
+ * @param path `get/order`, or `range/order?size=20`
+ */
+export async function overHttp(agent: Agent, port: number, path: string): Promise<Answer> {
   const reply = await ask({ port, path: `/api/segment/${path}`, limitMs: LIMIT_MS, agent });
-  if ('fault' in reply) throw new Error(reply.fault);
-  if (reply.status !== 200) throw new Error(String((JSON.parse(reply.body) as { code: unknown }).code));
-  if (path.startsWith('get')) return spanOf([BigInt(reply.body)]);
+  // A killed server answers nothing.
+  if ('fault' in reply) throw new Refusal(reply.fault);
+  if (reply.status !== 200) throw refusalOf(reply.status, reply.body);
+  if (path.startsWith('get')) return [BigInt(reply.body)];
   const { ranges } = JSON.parse(reply.body) as { ranges: { from: string; to: string }[] };
-  return spanOf(idsOf(ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) }))));
+  return idsOf(ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) })));
 }
 
-async function byClient(client: LeafClient, turn: number): Promise<Span> {
-  if (turn % 10 > 0) return spanOf([await client.nextId(TAG)]);
-  return spanOf(await client.nextIds(TAG, 1 + (turn % 7)));
+function refusalOf(status: number, body: string): Error {
+  const { code } = JSON.parse(body) as { code?: unknown };
+  return typeof code === 'string' && code.startsWith('LEAF_') ? new Refusal(code) : new Error(`${status} ${body}`);
 }
 
-/** @throws Error unless they follow on each other */
-function spanOf(ids: readonly bigint[]): Span {
-  const [from = 0n] = ids;
-  const to = ids.at(-1) ?? 0n;
-  if (to - from + 1n !== BigInt(ids.length)) throw new Error('the IDs of one call do not follow on each other');
-  return { from, to };
+async function byClient(client: LeafClient, turn: number): Promise<Answer> {
+  if (turn % 10 > 0) return [await client.nextId(TAG)];
+  return client.nextIds(TAG, 1 + (turn % 7));
 }

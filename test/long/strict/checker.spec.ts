@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { check, type Operation } from './checker';
+import { check, type Operation, operationOf } from './checker';
 
 /** A call from `startedAt` to `endedAt` that got one ID, or those to `to`. */
 function call(startedAt: number, endedAt: number, from: number, to = from): Operation {
@@ -22,13 +22,16 @@ describe('the checker of histories', () => {
     ['a call that starts at the moment of an answer', [call(0, 5, 2), call(5, 6, 1)]],
     ['ranges and gaps', [call(0, 1, 1, 100), call(2, 3, 500, 500), call(2, 4, 101, 499)]],
   ])('passes %s', (_, operations) => {
-    expect(check(operations)).toEqual({ violations: [], duplicates: 0 });
-    expect(check([...operations].reverse())).toEqual({ violations: [], duplicates: 0 });
+    expect(check(operations)).toEqual({ violations: [], disordered: [], duplicates: 0 });
+    expect(check([...operations].reverse())).toEqual({ violations: [], disordered: [], duplicates: 0 });
   });
 
   it('finds a lower ID of a call that started later', () => {
     const [earlier, between, later] = [call(0, 1, 7), call(2, 3, 8), call(4, 5, 5)];
-    expect(check([later, earlier, between])).toEqual({ violations: [{ earlier: between, later }], duplicates: 0 });
+    expect(check([later, earlier, between])).toMatchObject({
+      violations: [{ earlier: between, later }],
+      duplicates: 0,
+    });
   });
 
   it('finds it across a long call in between', () => {
@@ -47,9 +50,20 @@ describe('the checker of histories', () => {
   });
 
   it('finds every duplicate, of calls at the same time, too', () => {
-    expect(check([call(0, 9, 5), call(0, 9, 5)])).toEqual({ violations: [], duplicates: 1 });
+    expect(check([call(0, 9, 5), call(0, 9, 5)])).toMatchObject({ violations: [], duplicates: 1 });
     expect(check([call(0, 9, 1, 10), call(0, 9, 4, 6), call(0, 9, 6, 12)]).duplicates).toBe(3 + 5);
     expect(check([call(0, 1, 5), call(2, 3, 5)])).toMatchObject({ violations: [expect.anything()], duplicates: 1 });
+  });
+
+  it('judges answers whose IDs do not follow on each other', () => {
+    const answer = (startedAt: number, ...ids: number[]): Operation =>
+      operationOf({ caller: 'c', startedAt, endedAt: startedAt + 1 }, ids);
+    const run = answer(0, 4, 5, 6);
+    expect(run).toEqual(call(0, 1, 4, 6));
+    expect(check([run, answer(2, 7, 9)])).toEqual({ violations: [], disordered: [], duplicates: 0 });
+    const [twice, falling] = [answer(2, 7, 7, 8), answer(4, 20, 10)];
+    expect(check([run, twice, falling])).toEqual({ violations: [], disordered: [twice, falling], duplicates: 1 });
+    expect(check([run, answer(2, 9, 5)])).toMatchObject({ violations: [{ earlier: run }], duplicates: 1 });
   });
 
   it('finds exactly what the comparison of all pairs finds', () => {

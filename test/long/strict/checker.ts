@@ -1,11 +1,24 @@
-/** One call that was answered. Times are nanoseconds of one machine's monotonic clock. */
-export interface Operation {
+/** When a call was made. Times are nanoseconds of one machine's monotonic clock. */
+export interface Call {
   readonly caller: string;
   readonly startedAt: number;
   readonly endedAt: number;
-  /** The IDs it got: all numbers from `from` to `to`. */
+}
+
+/** One call that was answered. */
+export interface Operation extends Call {
+  /** The lowest ID it got, and the highest. */
   readonly from: number;
   readonly to: number;
+  /** Its IDs in their order, unless they are all numbers from `from` to `to`. */
+  readonly ids?: readonly number[];
+}
+
+export function operationOf(call: Call, ids: readonly number[]): Operation {
+  const from = ids.reduce((least, id) => Math.min(least, id), Infinity);
+  const to = ids.reduce((most, id) => Math.max(most, id), -Infinity);
+  const isRun = ids.every((id, index) => id === from + index);
+  return { ...call, from, to, ...(isRun ? {} : { ids }) };
 }
 
 export interface Violation {
@@ -18,6 +31,8 @@ export interface Violation {
 export interface Verdict {
   /** Calls that got an ID which is not above one that had been answered before they started. */
   readonly violations: readonly Violation[];
+  /** Calls whose IDs do not ascend. */
+  readonly disordered: readonly Operation[];
   /** IDs that were given more than once. */
   readonly duplicates: number;
 }
@@ -30,7 +45,11 @@ export interface Verdict {
  * It knows nothing of how the IDs were made. O(n log n).
  */
 export function check(operations: readonly Operation[]): Verdict {
-  return { violations: violationsOf(operations), duplicates: duplicatesOf(operations) };
+  return {
+    violations: violationsOf(operations),
+    disordered: operations.filter(({ ids = [] }) => ids.some((id, index) => index > 0 && id <= ids[index - 1]!)),
+    duplicates: duplicatesOf(operations),
+  };
 }
 
 /** One look at the calls in the order of their starts, with the highest ID that was answered before each of them. */
@@ -52,7 +71,8 @@ function violationsOf(operations: readonly Operation[]): Violation[] {
 function duplicatesOf(operations: readonly Operation[]): number {
   let end = -Infinity;
   let count = 0;
-  for (const { from, to } of [...operations].sort((a, b) => a.from - b.from)) {
+  const runs = operations.flatMap(({ ids, ...run }) => ids?.map((id) => ({ from: id, to: id })) ?? [run]);
+  for (const { from, to } of runs.sort((a, b) => a.from - b.from)) {
     if (from <= end) count += Math.min(to, end) - from + 1;
     end = Math.max(end, to);
   }

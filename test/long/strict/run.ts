@@ -31,7 +31,9 @@ async function main(): Promise<void> {
     for (const { earlier, later } of outcome.violations.slice(0, 3)) {
       console.error(`${JSON.stringify(later)} started after the end of ${JSON.stringify(earlier)}`);
     }
-    if (outcome.violations.length > 0 || outcome.duplicates > 0) process.exitCode = 1;
+    const { violations, disordered, duplicates, faults } = outcome;
+    for (const fault of faults.slice(0, 3)) console.error(fault);
+    if (violations.length + disordered.length + duplicates + faults.length > 0) process.exitCode = 1;
   }
   console.log(`\n${formatTable(['', ...HEADER], rows)}`);
 }
@@ -45,13 +47,18 @@ const HEADER = [
   'IDs lost',
   'refused',
   'violations',
+  'disordered',
   'duplicates',
+  'faults',
 ];
 
 function rowOf(outcome: StrictOutcome): string[] {
-  const { operations, ids, seconds, kills, failovers, lost, refusals, violations, duplicates } = outcome;
+  const { operations, ids, seconds, kills, failovers, lost, refusals, violations, disordered, duplicates, faults } =
+    outcome;
   const refused = [...refusals.values()].reduce((sum, count) => sum + count, 0);
-  return [operations, ids, seconds, kills, failovers, lost, refused, violations.length, duplicates].map(whole);
+  return [operations, ids, seconds, kills, failovers, lost, refused, violations, disordered, duplicates, faults]
+    .map((value) => (typeof value === 'number' ? value : value.length))
+    .map(whole);
 }
 
 function isDatabase(name: string): name is keyof typeof DATABASES {

@@ -36,6 +36,8 @@ export interface StrictOutcome extends Verdict {
   readonly seconds: number;
   /** Calls that gave no ID, by code. */
   readonly refusals: ReadonlyMap<string, number>;
+  /** Answers that are neither IDs nor a refusal with a code. */
+  readonly faults: readonly string[];
 }
 
 const SERVERS = 3;
@@ -74,10 +76,10 @@ export async function runStrict({ database, operations, serverFile, say }: Stric
     await callers;
     const { failovers, lost } = world;
     const seconds = (performance.now() - began) / 1000;
-    const ids = record.operations.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+    const ids = record.operations.reduce((sum, { from, to, ids }) => sum + (ids?.length ?? to - from + 1), 0);
     const count = record.operations.length;
-    const { refusals } = record;
-    return { ...check(record.operations), operations: count, ids, kills, failovers, lost, seconds, refusals };
+    const { refusals, faults } = record;
+    return { ...check(record.operations), operations: count, ids, kills, failovers, lost, seconds, refusals, faults };
   } finally {
     for (const close of opened.reverse()) await close();
   }

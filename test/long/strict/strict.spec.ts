@@ -10,12 +10,14 @@ it.each(['postgres', 'mariadb'] as const satisfies (keyof typeof DATABASES)[])(
   async (database) => {
     const say = (): void => undefined;
     const outcome = await runStrict({ database, operations: OPERATIONS, serverFile: SERVER_FILE, say });
-    const { operations, kills, failovers, lost, seconds, violations, duplicates } = outcome;
+    const { operations, kills, failovers, lost, seconds, violations, disordered, duplicates, faults } = outcome;
     process.stdout.write(
       `${database}: ${operations} operations in ${Math.round(seconds)} s, ${kills} kills, ${failovers} failovers, ${lost} IDs lost, ${violations.length} violations, ${duplicates} duplicates\n`,
     );
     expect(violations.slice(0, 3)).toEqual([]);
+    expect(disordered.slice(0, 3)).toEqual([]);
     expect(duplicates).toBe(0);
+    expect(faults.slice(0, 3)).toEqual([]);
     expect(operations).toBeGreaterThanOrEqual(OPERATIONS);
     expect(kills).toBeGreaterThanOrEqual(3);
     expect(failovers).toBeGreaterThanOrEqual(1);
