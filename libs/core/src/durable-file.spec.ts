@@ -1,4 +1,15 @@
-import { type FileHandle, mkdir, mkdtemp, open, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { syncDirectory, writeDurably } from './durable-file';
@@ -92,6 +103,14 @@ describe('writeDurably', () => {
     const { inodes, open: left } = await syncedBy(folder, () => writeDurably(path, 'new'));
     expect(inodes).toEqual([(await stat(path)).ino, (await stat(folder)).ino]);
     expect(left).toBe(0);
+  });
+
+  it('keeps the old text when the new one cannot be synced', async () => {
+    await writeDurably(path, 'old');
+    // It takes any text, and cannot be synced.
+    await symlink('/dev/null', `${path}.tmp`);
+    await expect(writeDurably(path, 'new')).rejects.toMatchObject({ syscall: 'fsync' });
+    expect(await read()).toBe('old');
   });
 });
 
