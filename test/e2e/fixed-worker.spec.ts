@@ -29,6 +29,7 @@ beforeEach(async () => {
   env = {
     LEAF_DATABASE_URL: url.replace(`:${mariadb.port}/`, `:${proxy.port}/`),
     LEAF_SNOWFLAKE_REGISTRY: 'mysql',
+    LEAF_SNOWFLAKE_OFFLINE: 'local_file',
     LEAF_SNOWFLAKE_HORIZON_MS: String(HORIZON_MS),
     LEAF_SNOWFLAKE_REPORT_MS: '500',
     LEAF_ADVERTISE_PORT: '8080',

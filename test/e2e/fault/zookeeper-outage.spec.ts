@@ -101,6 +101,7 @@ describe('ZooKeeper registries through outages of the ensemble', () => {
       LEAF_NAME: registry,
       LEAF_ADVERTISE_PORT: String(8000 + reservesS),
       LEAF_SNOWFLAKE_REGISTRY: registry,
+      LEAF_SNOWFLAKE_OFFLINE: 'local_file',
       LEAF_SNOWFLAKE_LEASE_TTL_MS: String(reservesS * 1000),
       // So that a report that waits for the registry, and a machine that stands still, leave enough of the horizon.
       LEAF_SNOWFLAKE_REPORT_MS: '1000',

@@ -125,6 +125,7 @@ export class EnduranceWorld {
       LEAF_DATA_DIR: data,
       LEAF_DATABASE_URL: `mysql://root@${HOST}:${edges.database.port}${database.pathname}`,
       LEAF_SNOWFLAKE_REGISTRY: registry,
+      LEAF_SNOWFLAKE_OFFLINE: 'local_file',
       ...(edges.coordinator.length > 0 && {
         LEAF_ZOOKEEPER: edges.coordinator.map((proxy) => `${HOST}:${proxy.port}`).join(','),
       }),

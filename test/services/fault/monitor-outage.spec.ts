@@ -50,6 +50,7 @@ describe('the monitor while the database is away', () => {
     env = {
       LEAF_DATABASE_URL: `mysql://leaf:${encodeURIComponent(PASSWORD)}@127.0.0.1:${proxy.port}${pathname}`,
       LEAF_SNOWFLAKE_REGISTRY: 'mysql',
+      LEAF_SNOWFLAKE_OFFLINE: 'local_file',
       LEAF_ADVERTISE_HOST: '10.0.0.1',
       LEAF_ADVERTISE_PORT: '8081',
     };

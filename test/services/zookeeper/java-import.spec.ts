@@ -64,6 +64,7 @@ describe('the first start in place of a Java server, while ZooKeeper is away', (
       LEAF_NAME: NAME,
       LEAF_SEGMENT_ENABLED: 'false',
       LEAF_SNOWFLAKE_REGISTRY: 'zk_normal',
+      LEAF_SNOWFLAKE_OFFLINE: 'local_file',
       LEAF_ZOOKEEPER: database,
       LEAF_ADVERTISE_HOST: '10.0.0.7',
       LEAF_ADVERTISE_PORT: '8080',

@@ -133,6 +133,7 @@ export async function settle(options: RegistryOptions): Promise<void> {
     strategy: options.strategy,
     layout,
     horizonMs: 0,
+    continues: false,
     graceMs: () => 0,
     clockOffsetMs: 5000,
     newId: () => 'settled',

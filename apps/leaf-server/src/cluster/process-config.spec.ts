@@ -43,7 +43,8 @@ describe('The processes of a server', () => {
   it.each(['zk_normal', 'mysql'])(
     'have a worker file each with the registry %s, the first one where it was',
     (name) => {
-      const directories = processes({ LEAF_DATABASE_URL, LEAF_SNOWFLAKE_REGISTRY: name }).map(
+      const LEAF_SNOWFLAKE_OFFLINE = 'local_file';
+      const directories = processes({ LEAF_DATABASE_URL, LEAF_SNOWFLAKE_REGISTRY: name, LEAF_SNOWFLAKE_OFFLINE }).map(
         ({ ids }) => (ids.snowflake!.registry as { fileDirectory?: string }).fileDirectory,
       );
       expect(directories).toEqual([

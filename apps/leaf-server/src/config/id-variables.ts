@@ -91,9 +91,9 @@ export const ID_VARIABLES = {
     ),
   ),
   LEAF_SNOWFLAKE_OFFLINE: variable(
-    'local_file',
-    oneOf('local_file', 'refuse'),
-    'zk_normal, mysql: behaviour while the registry is unreachable; local_file continues from a file, refuse stops at the recorded ceiling',
+    'refuse',
+    oneOf('refuse', 'local_file'),
+    'zk_normal, mysql: behaviour while the registry is unreachable; refuse stops at the recorded ceiling, local_file continues from a file, which is safe only if no other process uses this address',
   ),
   LEAF_SNOWFLAKE_BITS: neverEmpty(
     variable(

@@ -89,7 +89,10 @@ describe('loadConfig', () => {
 
   it('imports a worker file of the Java service only into zk_normal, at an address that is set', () => {
     const file = { LEAF_JAVA_WORKER_FILE: '/tmp/leaf/leafconf/8080/workerID.properties' };
-    const zookeeper = { LEAF_SNOWFLAKE_REGISTRY: 'zk_normal', LEAF_ZOOKEEPER: 'zk1', LEAF_SEGMENT_ENABLED: 'false' };
+    const zookeeper = {
+      ...{ LEAF_SNOWFLAKE_REGISTRY: 'zk_normal', LEAF_ZOOKEEPER: 'zk1', LEAF_SEGMENT_ENABLED: 'false' },
+      LEAF_SNOWFLAKE_OFFLINE: 'local_file',
+    };
     const host = { LEAF_ADVERTISE_HOST: '10.0.0.7' };
     expect(loadConfig({ ...file, ...zookeeper, ...host }).ids.snowflake?.registry).toMatchObject({
       javaWorkerFile: file.LEAF_JAVA_WORKER_FILE,
@@ -133,14 +136,9 @@ describe('loadConfig', () => {
     const registry = (env: Record<string, string>): unknown => loadConfig(env).ids.snowflake?.registry;
     const fileDirectory = resolve('data/leaf');
     const shared = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf', LEAF_SNOWFLAKE_REGISTRY: 'mysql' };
-    expect(registry(shared)).toEqual({
-      strategy: 'mysql',
-      url: 'mysql://leaf@db/leaf',
-      migrate: true,
-      accept: [],
-      fileDirectory,
-    });
-    expect(registry({ ...shared, LEAF_SNOWFLAKE_OFFLINE: 'refuse' })).not.toHaveProperty('fileDirectory');
+    const mysql = { strategy: 'mysql', url: 'mysql://leaf@db/leaf', migrate: true, accept: [] };
+    expect(registry(shared)).toEqual(mysql);
+    expect(registry({ ...shared, LEAF_SNOWFLAKE_OFFLINE: 'local_file' })).toEqual({ ...mysql, fileDirectory });
     const zookeeper = {
       LEAF_SEGMENT_ENABLED: 'false',
       LEAF_ZOOKEEPER: 'zk1,zk2:2182/prod',
@@ -156,7 +154,6 @@ describe('loadConfig', () => {
     expect(registry({ ...zookeeper, LEAF_SNOWFLAKE_REGISTRY: 'zk_normal' })).toEqual({
       strategy: 'zk_normal',
       ...expected,
-      fileDirectory,
     });
     const recycle = loadConfig({ ...zookeeper, LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' }).ids.snowflake;
     expect(recycle?.registry).toEqual({ strategy: 'zk_recycle', ...expected });

@@ -44,6 +44,11 @@ export interface RegistryDocument {
    * time ahead. Undefined after a write by a version of Leaf that does not know it.
    */
   readonly horizonMs?: number | undefined;
+  /**
+   * Whether a server may have issued IDs above its recorded ceiling, from its worker file. Undefined after a write by a
+   * version of Leaf that does not know it.
+   */
+  readonly continues?: boolean | undefined;
   /** Undefined before the first maintenance, and after a write by a version of Leaf that does not know it. */
   readonly maintained?: MaintenanceTurn | undefined;
 }
@@ -51,12 +56,18 @@ export interface RegistryDocument {
 /** Parses the document of a registry; undefined for any other text. */
 export function parseRegistryDocument(text: string): RegistryDocument | undefined {
   const found: Partial<Record<keyof RegistryDocument, unknown>> = parseObject(text);
-  const { id, madeAt, strategy, layout, highest, generation, origin, began, floor, horizonMs, maintained } = found;
+  const { id, madeAt, strategy, layout, highest, generation, origin, began, floor, horizonMs, continues, maintained } =
+    found;
   const texts = [id, strategy, layout, origin];
   const numbers = [madeAt, highest, generation, began, floor ?? 0];
   if (!texts.every((value) => typeof value === 'string') || !numbers.every(Number.isSafeInteger)) return undefined;
   const document = { id, madeAt, strategy, layout, highest, generation, origin, began, floor } as RegistryDocument;
-  return { ...document, horizonMs: isCount(horizonMs) ? horizonMs : undefined, maintained: parseTurn(maintained) };
+  return {
+    ...document,
+    horizonMs: isCount(horizonMs) ? horizonMs : undefined,
+    continues: typeof continues === 'boolean' ? continues : undefined,
+    maintained: parseTurn(maintained),
+  };
 }
 
 function parseTurn(value: unknown): MaintenanceTurn | undefined {

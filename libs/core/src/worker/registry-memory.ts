@@ -10,6 +10,8 @@ export interface RegistryMemoryOptions {
   readonly layout: string;
   /** How far ahead of the clock this server reserves time, in milliseconds. */
   readonly horizonMs: number;
+  /** Whether this server may issue IDs above its recorded ceiling, from its worker file. */
+  readonly continues: boolean;
   /**
    * Grace period for newcomers in a new generation, in milliseconds, given the longest horizon; 0 for a store that
    * never loses a confirmed write.
@@ -82,7 +84,8 @@ export class RegistryMemory {
   ) {}
 
   /**
-   * Reads the document. Starts a generation, and raises the longest horizon, if necessary.
+   * Reads the document. If necessary, starts a generation, and adds the settings that others must know (R12), before
+   * this server acquires anything.
    *
    * @param onAnswer called with each read before it is checked
    * @throws LeafError `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`, or the errors of the store
@@ -97,12 +100,13 @@ export class RegistryMemory {
       else this.assertSame(document);
       if (document?.origin !== origin) {
         await this.store.writeRegistry(stored, this.begin(document, origin));
-      } else if ((document.horizonMs ?? 0) < this.options.horizonMs) {
-        // R12: before this server acquires anything.
-        await this.store.writeRegistry(stored, { ...document, horizonMs: this.options.horizonMs });
       } else {
-        this.see(document);
-        return { stored, document };
+        const raised = this.withOwnSettings(document);
+        if (raised === document) {
+          this.see(document);
+          return { stored, document };
+        }
+        await this.store.writeRegistry(stored, raised);
       }
     }
     throw this.contested();
@@ -150,12 +154,20 @@ export class RegistryMemory {
   }
 
   private begin(document: RegistryDocument | undefined, origin: string): RegistryDocument {
-    const { strategy, layout, graceMs, newId, horizonMs: own } = this.options;
+    const { strategy, layout, graceMs, newId, horizonMs: own, continues } = this.options;
     const now = this.clock.now();
-    const kept = document ?? { id: newId(), madeAt: now, strategy, layout, highest: -1, generation: 0 };
+    const kept = document ?? { id: newId(), madeAt: now, strategy, layout, highest: -1, generation: 0, continues };
     const horizonMs = Math.max(own, document?.horizonMs ?? 0);
     const floor = graceMs(horizonMs) === 0 ? 0 : undefined;
     return { ...kept, generation: kept.generation + 1, origin, began: now, floor, horizonMs };
+  }
+
+  private withOwnSettings(document: RegistryDocument): RegistryDocument {
+    const horizonMs = Math.max(document.horizonMs ?? 0, this.options.horizonMs);
+    const continues = this.options.continues || document.continues;
+    return horizonMs === document.horizonMs && continues === document.continues
+      ? document
+      : { ...document, horizonMs, continues };
   }
 
   private see({ id, generation, origin, began }: RegistryDocument): void {

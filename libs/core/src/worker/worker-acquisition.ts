@@ -27,7 +27,7 @@ export interface AcquisitionContext {
 
 /** Polling interval during waits, in milliseconds. */
 const POLL_MS = 500;
-/** Longer than the report interval of the Java service, in milliseconds. */
+/** Longer than the report interval of the Java service, which writes the current time, in milliseconds. */
 export const FOREIGN_WATCH_MS = 4000;
 /** Maximum number of rounds. A round fails only if other servers take every candidate first. */
 const ROUNDS = 200;
@@ -111,9 +111,11 @@ export class WorkerAcquisition {
     const isLeftBehind = found?.record.leaseId === holder.leaseId && !found.record.free && adopted === undefined;
     if (isLeftBehind && !claims.exclusive) return undefined;
     const recorded = adopted ?? found?.record.ceiling ?? 0;
+    const unproven = found === undefined || adopted !== undefined ? 0 : await this.floorOfUnproven(found, registry);
+    const known = Math.max(recorded, unproven, this.fileRecord?.ceiling ?? 0, holder.newest());
     // R2: the new holder issues only above what it has read.
-    const least = Math.max(recorded, registry.document.floor ?? 0, this.fileRecord?.ceiling ?? 0, holder.newest());
-    if (!(await this.untilPassed(least, found, registry)) || !(await this.isQuiet(found))) return undefined;
+    const least = Math.max(known, registry.document.floor ?? 0);
+    if (!(await this.untilPassed(least, found, registry))) return undefined;
     await this.announceAttempt();
     const stored = adopted === undefined ? await this.write(choice, registry, recorded, least) : found;
     if (stored === undefined) {
@@ -151,8 +153,7 @@ export class WorkerAcquisition {
 
   /** The floor for a worker ID whose holder may have reserved as much time ahead as any server of this registry. */
   private floorAfterHolder({ horizonMs = 0 }: RegistryDocument): number {
-    const { parts, claims } = this.context;
-    return parts.clock.now() + horizonMs + claims.clockOffsetMs;
+    return this.now() + horizonMs + this.context.claims.clockOffsetMs;
   }
 
   /** If an earlier acquisition of this server wrote `found` and its reply was lost: the ceiling that it replaced. */
@@ -194,14 +195,29 @@ export class WorkerAcquisition {
     return options.remembers ? clock.now() : Math.min(clock.now(), Math.floor(lead + clock.monotonic()));
   }
 
-  /** The Java service writes the current time every 3 s. Only waiting shows whether it is still running (R8). */
-  private async isQuiet(found: StoredWorker | undefined): Promise<boolean> {
-    const { claims, wait } = this.context;
-    if (found === undefined || !claims.exclusive) return true;
-    const { leaseId, free, ceiling } = found.record;
-    if (leaseId !== undefined || free || this.now() - ceiling > 2 * FOREIGN_WATCH_MS) return true;
-    await wait(FOREIGN_WATCH_MS, reserved(claims.description, FOREIGN_WATCH_MS));
-    return !(await this.hasChanged(found));
+  /**
+   * The floor for the record of our address, if neither this process nor its file has held its lease. Its holder may
+   * have issued IDs above the recorded ceiling while it was cut off from the registry: from a file that is lost, or
+   * because it is a Java server, which reserves no time. That holder has ended, or the wait for this floor shows that it
+   * runs (R8). So its IDs are at or below the current time of its clock, or below what it had reserved by that clock.
+   *
+   * Our own file then proves nothing: the registry has shown the lease of another process.
+   *
+   * @returns 0 if the recorded ceiling is the highest one that the holder has used
+   */
+  private async floorOfUnproven({ workerId, record }: StoredWorker, { document }: OpenRegistry): Promise<number> {
+    const { claims, holder, options } = this.context;
+    const { fileRecord } = this;
+    const { leaseId } = record;
+    if (!claims.exclusive || options.remembers || leaseId === holder.leaseId) return 0;
+    if (fileRecord?.registry === claims.description) {
+      const leases = [fileRecord.leaseId, ...attemptsOf(fileRecord.attempt)];
+      if (fileRecord.workerId === workerId && leaseId !== undefined && leases.includes(leaseId)) return 0;
+      await this.disprove();
+    }
+    if (record.free) return 0;
+    if (leaseId === undefined) return this.now() + Math.max(claims.clockOffsetMs, FOREIGN_WATCH_MS);
+    return document.continues === false ? 0 : this.floorAfterHolder(document);
   }
 
   /**

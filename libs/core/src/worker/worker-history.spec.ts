@@ -140,6 +140,7 @@ describe('The floor of a generation', () => {
       strategy: 'test',
       layout: 'l',
       horizonMs: 0,
+      continues: false,
       graceMs: () => 1000,
       clockOffsetMs: 100,
       newId: () => 'id',

@@ -62,7 +62,7 @@ export class WorkerRegistry {
     this.description = `${name} (${store.description})`;
     const graceMs = (longest: number): number => (remembers ? 0 : policy.graceMs({ ...limits, horizonMs: longest }));
     const memory = new RegistryMemory(store, clock, {
-      ...{ strategy: name, layout, horizonMs, graceMs, clockOffsetMs, newId },
+      ...{ strategy: name, layout, horizonMs, continues: file !== undefined, graceMs, clockOffsetMs, newId },
     });
     this.maintenance = new RegistryMaintenance(parts, options);
     const { description } = this;

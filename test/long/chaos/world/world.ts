@@ -138,6 +138,7 @@ export class ChaosWorld {
       LEAF_DATA_DIR: directory,
       ...database.join(edges.database, registry),
       LEAF_SNOWFLAKE_REGISTRY: registry,
+      LEAF_SNOWFLAKE_OFFLINE: 'local_file',
       ...coordinator.settingsOf(
         registry,
         edges.coordinator.map((proxy) => proxy.port),
