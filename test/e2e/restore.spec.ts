@@ -111,14 +111,14 @@ describe.each(['MariaDB', 'PostgreSQL', 'embedded'])('a backup and a restore of 
     shell(linesOf('Restore', 'sh', name));
     const restored = shell(engine.sql, "SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order';");
     expect(BigInt(/\d+/.exec(restored.replace('1 row', ''))![0])).toBeLessThanOrEqual(highest(orders));
-    shell(engine.sql, linesOf('Restore', 'sql', name));
+    const { code: done } = await servers.spawn(join(directory, 'data'), settings, ['restore']).exit();
+    expect(done).toBe(0);
 
     const second = await start();
     await ready(second.port);
     expect(lowest(await rangesOf(second, 'range/order?size=1000'))).toBeGreaterThan(highest(orders));
     expect(lowest(await rangesOf(second, 'period/invoice?size=10'))).toBeGreaterThan(highest(invoices));
     expect((await snowflakesOf(second)).filter((id) => events.includes(id))).toEqual([]);
-    if (engine.url !== undefined) expect(second.stdout).toContain('Every tag was moved forward');
     const { code } = await servers.spawn(join(directory, 'data'), settings, ['check']).exit();
     expect(code).toBe(0);
   });

@@ -30,6 +30,11 @@ async function runCommand(line: CommandLine): Promise<void> {
     process.exitCode = await runCheck(config, line);
     return;
   }
+  if (line.command === 'restore') {
+    const { runRestore } = await import('./commands/run-restore.js');
+    process.exitCode = await runRestore(config, line);
+    return;
+  }
   if (config.processes === 1) return serve(config);
   const { supervise } = await import('./cluster/supervise.js');
   return supervise(config);

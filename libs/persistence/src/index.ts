@@ -1,5 +1,7 @@
 export { DIALECT_NAMES, type DialectName, DURABILITY_SETTINGS } from './dialects/dialects';
 export { checkDatabases } from './check/check-databases';
+export { restoreDatabase, type RestoredRow, type RestoreOptions, type RestoreReport } from './check/restore-database';
+export { restoreText } from './check/restore-text';
 export { reportText } from './check/report-text';
 export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/database-report';
 export {

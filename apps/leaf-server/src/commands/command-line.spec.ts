@@ -19,6 +19,17 @@ describe('the arguments of leaf-server', () => {
     [[], { command: 'serve' }],
     [['check'], { command: 'check', json: false }],
     [['check', '--json'], { command: 'check', json: true }],
+    [['restore'], { command: 'restore', issued: new Map(), dryRun: false, json: false }],
+    [
+      ['restore', '--database', 'a', '--gap', '5', '--issued', 'b=7', '--issued', 'c=8', '--dry-run', '--json'],
+      {
+        ...{ command: 'restore', database: 'a', gap: 5, dryRun: true, json: true },
+        issued: new Map([
+          ['b', 7n],
+          ['c', 8n],
+        ]),
+      },
+    ],
     ...DIALECT_NAMES.map((dialect): [string[], CommandLine] => [['schema', dialect], { command: 'schema', dialect }]),
   ])('%j is %j', async (args, line) => {
     expect(await run(...args)).toEqual({ code: 0, lines: [line], out: '', err: '' });
@@ -36,7 +47,7 @@ describe('the arguments of leaf-server', () => {
 
   it('the usage names the commands, and where the settings are', async () => {
     const { out } = await run('--help');
-    for (const text of ['check ', 'schema <mysql|postgres|sqlite>', '--version', '.env.example'])
+    for (const text of ['check ', 'restore ', 'schema <mysql|postgres|sqlite>', '--version', '.env.example'])
       expect(out).toContain(text);
     expect((await run('schema', '--help')).out).toContain(
       `choices: ${DIALECT_NAMES.map((name) => `"${name}"`).join(', ')}`,

@@ -1,4 +1,5 @@
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { isTag } from '@leaf-ids/core/internal';
 import { createProgram, type Terminal } from '@leaf-ids/cli';
 import type { DialectName } from '@leaf-ids/persistence';
 import { serverVersion } from '../config/version';
@@ -13,7 +14,36 @@ const DIALECTS: readonly DialectName[] = ['mysql', 'postgres', 'sqlite'];
 export type CommandLine =
   | { readonly command: 'serve' }
   | { readonly command: 'check'; readonly json: boolean }
-  | { readonly command: 'schema'; readonly dialect: DialectName };
+  | { readonly command: 'schema'; readonly dialect: DialectName }
+  | ({ readonly command: 'restore' } & RestoreArguments);
+
+export interface RestoreArguments {
+  /** One of several databases. */
+  readonly database?: string;
+  /** In IDs; the default is the gap of a failover. */
+  readonly gap?: number;
+  /** Tag → its highest issued ID. */
+  readonly issued: ReadonlyMap<string, bigint>;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+const RESTORE_CODES = `
+Exit codes: 0 done, 1 not done, 2 invalid arguments, 3 done, but some tags are used up: raise their max.`;
+
+const MOST_IDS = 1_000_000_000_000;
+
+function ids(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= MOST_IDS) return value;
+  throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST_IDS}.`);
+}
+
+function issuedId(text: string, earlier: ReadonlyMap<string, bigint> = new Map()): ReadonlyMap<string, bigint> {
+  const [, tag = '', id = ''] = /^(.*)=(\d{1,18})$/.exec(text) ?? [];
+  if (isTag(tag)) return new Map([...earlier, [tag, BigInt(id)]]);
+  throw new InvalidArgumentError('Use a tag and its highest ID, such as order=12345.');
+}
 
 /** The commands of leaf-server. Each of them calls `run`. */
 export function serverProgram(run: (line: CommandLine) => Promise<void>, terminal?: Terminal): Command {
@@ -31,6 +61,19 @@ export function serverProgram(run: (line: CommandLine) => Promise<void>, termina
     .description('show which database has each tag, and tags that would start over')
     .option('--json', 'print JSON')
     .action(({ json = false }: { json?: boolean }) => run({ command: 'check', json }));
+  program
+    .command('restore')
+    .description('move all tags forward after a backup was loaded, so that no ID is issued again')
+    .option('--database <name>', 'the restored one of several databases')
+    .option('--gap <ids>', 'move each tag by at least this many IDs (default: the gap of a failover)', ids)
+    .option('--issued <tag=id>', 'highest ID that a tag has issued: it continues above, without a gap', issuedId)
+    .option('--dry-run', 'show what would be changed')
+    .option('--json', 'print JSON')
+    .addHelpText('after', RESTORE_CODES)
+    .action(
+      ({ issued = new Map<string, bigint>(), dryRun = false, json = false, ...options }: Partial<RestoreArguments>) =>
+        run({ command: 'restore', issued, dryRun, json, ...options }),
+    );
   program
     .command('schema')
     .description('print the SQL that creates the tables')

@@ -34,7 +34,8 @@ export function moveAfterRestore(database: StoreDatabase, gap?: Gap): Promise<Mo
   return createGuard(database, { gapSteps: DEFAULT_FAILOVER_GAP_STEPS, onFailover: () => undefined }).restored(gap);
 }
 
-function createGuard({ access, target }: StoreDatabase, failover: FailoverOptions): FailoverGuard {
+/** The guard of a database; one for each store. */
+export function createGuard({ access, target }: StoreDatabase, failover: FailoverOptions): FailoverGuard {
   const { guard, tags } = DIALECTS[target.dialect];
   return new FailoverGuard(access, guard, tags, failover);
 }

@@ -54,7 +54,7 @@ export interface MoveReport extends MovedRows {
 
 const MOVE_LIMIT_MS = 60_000;
 /** Limit for all rows of a restored database, in milliseconds. */
-const RESTORE_LIMIT_MS = 3_600_000;
+export const RESTORE_LIMIT_MS = 3_600_000;
 /** A move raises the generation by more than the refreshes of all servers until the next move. */
 const JUMP = 1_000_000_000;
 
@@ -156,15 +156,18 @@ export class FailoverGuard {
    *
    * @throws LeafError `LEAF_CONFIG_INVALID` for an empty gap; `LEAF_STORE_UNAVAILABLE`
    */
-  async restored(gap: Gap = this.gap): Promise<MoveReport> {
+  restored(gap: Gap = this.gap): Promise<MoveReport> {
+    return this.database.transaction((statement) => this.restoredWithin(statement, gap), RESTORE_LIMIT_MS);
+  }
+
+  /** As {@link restored}, in a transaction of the caller. */
+  async restoredWithin(statement: Statement, gap: Gap): Promise<MoveReport> {
     const ids = BigInt(gap.steps) * BigInt(gap.least);
     if (ids < 1n) throw new LeafError('LEAF_CONFIG_INVALID', 'After a restore, gapSteps must be at least 1.');
-    return this.database.transaction(async (statement) => {
-      const { server } = await this.dialect.askIdentity(statement);
-      const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
-      const moved = await this.move(statement, gap, server, record);
-      return { ...moved, database: this.database.description, ids };
-    }, RESTORE_LIMIT_MS);
+    const { server } = await this.dialect.askIdentity(statement);
+    const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
+    const moved = await this.move(statement, gap, server, record);
+    return { ...moved, database: this.database.description, ids };
   }
 
   private async start(): Promise<void> {

@@ -29,7 +29,7 @@ export const FIXED_WORKERS: WorkerTable = { name: 'leaf_workerid_alloc', fixed: 
 export const POOL_WORKERS: WorkerTable = { name: 'leaf_worker_pool', fixed: false };
 
 /** Name of the document in `leaf_registry`; both tables share it, because they assign the same worker IDs. */
-const DOCUMENT = 'workers';
+export const DOCUMENT = 'workers';
 
 interface RegistryRow {
   readonly origin: string;

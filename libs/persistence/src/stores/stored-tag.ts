@@ -37,6 +37,15 @@ export function insertValues(tag: NewTag): SqlParameter[] {
   ];
 }
 
+/** The share of a row; undefined also for one whose settings contradict each other. */
+export function interleaveOf(row: StoredRow): Interleave | undefined {
+  try {
+    return kindOf(row.biz_tag, row).interleave;
+  } catch {
+    return undefined;
+  }
+}
+
 export function toTagRow(row: StoredRow): TagRow {
   const { biz_tag, max_id, period_start, step, max_step, last_id, description, updated } = row;
   const kind = kindOf(biz_tag, row);
@@ -63,6 +72,6 @@ export function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: 
   return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;
 }
 
-function idAt(position: bigint, interleave: Interleave | undefined): bigint {
+export function idAt(position: bigint, interleave: Interleave | undefined): bigint {
   return interleave === undefined ? position : new InterleavedBlocks(interleave).atPosition(position).range.from;
 }
