@@ -36,6 +36,12 @@ it('docs/operations/helm.md has every value of the chart with its default, and n
   );
 });
 
+it('the heap has five eighths of the memory limit', () => {
+  const { limits } = values.resources as { limits: { memory: string } };
+  const limitMib = Number(/^(\d+)Mi$/.exec(limits.memory)?.[1]);
+  expect(values.settings.NODE_OPTIONS).toBe(`--max-old-space-size=${(limitMib * 5) / 8}`);
+});
+
 it('the chart has the version of the server', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   expect(chart('Chart.yaml')).toMatchObject({ version, appVersion: version });

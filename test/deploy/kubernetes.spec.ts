@@ -31,6 +31,7 @@ interface Container {
   readonly image: string;
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly env: readonly Variable[];
+  readonly resources: { readonly limits: { readonly memory: string } };
   readonly startupProbe: Probe;
   readonly livenessProbe: Probe;
   readonly readinessProbe: Probe;
@@ -198,7 +199,7 @@ describe.each([
   });
 
   it('sets variables that there are, from keys of the Secret that there are', () => {
-    const known = [...Object.keys(VARIABLES), 'POD_NAME', 'POD_NAMESPACE'];
+    const known = [...Object.keys(VARIABLES), 'POD_NAME', 'POD_NAMESPACE', 'NODE_OPTIONS'];
     expect([...env.keys()].filter((name) => !known.includes(name))).toEqual([]);
     const references = container.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []);
     expect(references.length).toBeGreaterThanOrEqual(2);
@@ -210,9 +211,14 @@ describe.each([
     }
   });
 
+  it('gives the heap five eighths of the memory limit', () => {
+    const limitMib = Number(/^(\d+)Mi$/.exec(container.resources.limits.memory)?.[1]);
+    expect(env.get('NODE_OPTIONS')?.value).toBe(`--max-old-space-size=${(limitMib * 5) / 8}`);
+  });
+
   it('sets values that the server takes', () => {
     for (const { name, value } of container.env) {
-      if (value === undefined || value.includes('$(')) continue;
+      if (value === undefined || value.includes('$(') || name === 'NODE_OPTIONS') continue;
       const { parse: read } = VARIABLES[name as keyof typeof VARIABLES];
       expect(() => read(value)).not.toThrow();
     }
