@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
@@ -53,9 +55,19 @@ it('serves TLS with a certificate and its key, and refuses to start without them
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
   const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert];
   await run(await requireTool('openssl'), [...request, ...subject]);
-  const tls = { LEAF_RESP_PORT: '0', LEAF_RESP_TLS_CERT_FILE: cert, LEAF_RESP_TLS_KEY_FILE: key };
+  const tls = {
+    LEAF_RESP_PORT: '0',
+    LEAF_MAX_CONNECTIONS: '5',
+    LEAF_RESP_TLS_CERT_FILE: cert,
+    LEAF_RESP_TLS_KEY_FILE: key,
+  };
   const port = await respPortOf(await servers.start(directory, tls));
   expect(await redisCli(port, '--tls', '--cacert', cert, 'INCR', TAG)).toBe('1');
+  // They begin no handshake.
+  const silent = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  await Promise.all(silent.map((socket) => once(socket, 'connect')));
+  expect(await redisCli(port, '--tls', '--cacert', cert, 'INCR', TAG)).toBe('2');
+  silent.forEach((socket) => socket.destroy());
   const broken = servers.spawn(await servers.makeDirectory(), { ...tls, LEAF_RESP_TLS_KEY_FILE: cert });
   expect((await broken.exit()).code).toBe(1);
   expect(broken.stderr).toContain('LEAF_RESP_TLS_CERT_FILE and LEAF_RESP_TLS_KEY_FILE must name a certificate');

@@ -231,6 +231,24 @@ describe('A connection', () => {
     expect(first.closed && second.closed).toBe(false);
   });
 
+  it('that reads nothing is replaced, and others get IDs from memory meanwhile', async () => {
+    // A connection that stalls is closed 15 s after the longest wait.
+    await start({ LEAF_MAX_CONNECTIONS: '2', LEAF_SEGMENT_WAIT_MS: '60000' });
+    for (let n = 0; n < 2; n++) {
+      const { socket } = await connect();
+      socket.pause();
+      socket.write(encode('LEAF.SNOWFLAKE', '10000').repeat(200));
+    }
+    const third = await connect();
+    expect(await third.call(`INCR ${TAG}`)).toBe(':1\r\n');
+    await until('a place for another one', async () => {
+      const next = await connect();
+      const reply = await next.call('LEAF.SNOWFLAKE 1001');
+      next.socket.destroy();
+      return reply.startsWith('*1001');
+    });
+  });
+
   it('is served while the server drains, and ends after its replies', async () => {
     await start();
     const client = await connect();

@@ -21,7 +21,7 @@ export function configOfProcess(config: LeafConfig, process: number): LeafConfig
     // One of them says it.
     warnings: process === 0 ? config.warnings : [],
     files: process === 0 ? config.files : [],
-    http: { ...http, maxConnections: share(http.maxConnections), maxInFlight: share(http.maxInFlight), dealt: true },
+    http: { ...http, maxConnections: share(http.maxConnections), maxInFlight: share(http.maxInFlight) },
     ids: {
       ...(segment === undefined ? {} : { segment: { ...segment, ...hotTagsOf(segment, process) } }),
       ...(snowflake === undefined

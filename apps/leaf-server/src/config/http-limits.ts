@@ -1,8 +1,6 @@
 /** What HTTP accepts, and how long it may take. */
 export interface HttpLimits extends AdmissionLimits {
   readonly maxConnections: number;
-  /** Whether another process accepts the connections and deals them out to several processes. */
-  readonly dealt: boolean;
   /** How long a request may wait for its IDs. */
   readonly waitMs: number;
   /** An idle connection is closed after this time. */

@@ -205,7 +205,6 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     drainMs: values.LEAF_SHUTDOWN_DRAIN_MS,
     http: {
       maxConnections: values.LEAF_MAX_CONNECTIONS,
-      dealt: false,
       maxInFlight: values.LEAF_MAX_IN_FLIGHT,
       maxLagMs: values.LEAF_MAX_LAG_MS,
       waitMs: values.LEAF_SEGMENT_WAIT_MS,

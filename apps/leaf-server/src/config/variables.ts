@@ -159,7 +159,7 @@ export const VARIABLES = {
   LEAF_MAX_CONNECTIONS: variable(
     1000,
     integer(1, 1_000_000),
-    'maximum number of connections; a new one replaces an idle one, and if none is idle, its ID requests are refused with LEAF_OVERLOADED',
+    'maximum number of connections; at the limit, a new one replaces one on which the server does no work, and if there is none, only its requests for IDs in memory are served',
   ),
   LEAF_KEEP_ALIVE_MS: variable(
     65_000,

@@ -36,7 +36,7 @@ interface Take<Ids> {
 /** Commands that issue or decode IDs. */
 export function idCommands({ ids, takers, overload, maxInFlight }: IdParts): Commands {
   const charge = (session: Session, tag: string, count: number): Pick<IdQuota, 'giveBack'> => {
-    if (session.surplus) throw refused(overload, 'connections');
+    if (session.surplus && count > PART) throw refused(overload, 'connections');
     return takers.enabled ? takers.charge(session.access, tag, count) : NO_QUOTA;
   };
 
@@ -50,6 +50,10 @@ export function idCommands({ ids, takers, overload, maxInFlight }: IdParts): Com
     const quota = charge(session, tag, count);
     const taken = now();
     if (taken !== undefined) return reply(taken);
+    if (session.surplus) {
+      quota.giveBack(count);
+      throw refused(overload, 'connections');
+    }
     return wait(later, overload, maxInFlight).then(reply, (refused: unknown) => {
       quota.giveBack(count);
       throw refused;

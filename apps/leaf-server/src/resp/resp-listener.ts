@@ -52,9 +52,9 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     takers: TakerAccess,
   ) {
     const { http, accessLog } = config;
-    const { maxConnections, dealt, maxInFlight } = http;
+    const { maxConnections, maxInFlight } = http;
     const isBusy = (socket: Socket): boolean => this.open.get(socket)?.busy === true;
-    this.connections = new Connections(maxConnections, dealt, clock, overload, isBusy);
+    this.connections = new Connections(maxConnections, clock, overload, isBusy);
     const commands = {
       ...connectionCommands({ takers, clock }),
       ...idCommands({ ids, takers, overload, maxInFlight }),
@@ -77,9 +77,8 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     const { resp } = this.config;
     if (resp === undefined) return undefined;
     const server = await createListener(resp.tls);
-    const event = resp.tls === undefined ? 'connection' : 'secureConnection';
-    this.connections.watch(server, event);
-    server.on(event, (socket: Socket) => this.accept(socket));
+    this.connections.watch(server);
+    server.on(resp.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => this.accept(socket));
     this.server = server;
     server.listen(resp.port, resp.host);
     await once(server, 'listening');

@@ -15,7 +15,7 @@ export class Session {
     readonly id: number,
     /** Of the client. */
     readonly address: string,
-    /** Whether there are too many connections: this one takes no IDs. */
+    /** Whether there are too many connections: this one takes IDs from memory only, not many at once. */
     readonly surplus: boolean,
   ) {}
 

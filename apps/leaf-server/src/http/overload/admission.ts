@@ -87,7 +87,7 @@ export class Admission {
         break;
       case 'costly':
       case 'endless':
-        this.enter(this.costly, 'costly', { client: clientOf(), response, begin, endless: kind === 'endless' });
+        this.enterCostly({ client: clientOf(), response, begin, endless: kind === 'endless' });
         break;
       case 'id':
         if (surplus) this.refuse(response, 'connections');
@@ -114,6 +114,17 @@ export class Admission {
     };
     if (!lane.enter({ ...request, refuse })) this.refuse(response, reason);
     else if (reason === 'costly') this.follow(response);
+  }
+
+  /** Until the request is begun, its connection can be replaced. */
+  private enterCostly(request: Omit<LaneRequest, 'refuse'>): void {
+    const { response } = request;
+    const begin = (): void => {
+      this.pending.begin(response);
+      request.begin();
+    };
+    this.pending.wait(response);
+    this.enter(this.costly, 'costly', { ...request, begin });
   }
 
   private queue(response: ServerResponse, begin: () => void): void {
@@ -143,11 +154,12 @@ export class Admission {
     this.counts.add(reason);
     // Readers of costly routes that are refused at once would ask again at once, all together.
     const isLate = reason === 'costly' || this.refusals.isHasty(response.req.socket);
-    if (this.connections.closing || !isLate) {
+    if (this.connections.closing || !isLate || this.connections.isSurplus(response.req.socket)) {
       this.refusals.refuse(response);
       return;
     }
     this.follow(response);
+    this.pending.wait(response);
     void this.refusals.refuseLater(response);
   }
 

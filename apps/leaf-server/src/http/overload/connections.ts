@@ -1,57 +1,71 @@
 import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Clock } from '@leaf-ids/core';
+import { networkOf } from '../../tokens/client-network';
 import type { OverloadCounts } from './overload-counts';
 
-/** Connections beyond the limit, for probes and operators: an ID request on one of them is refused. */
+/** Connections beyond the limit, for probes, operators and IDs in memory: other ID requests on them are refused. */
 const RESERVE = 32;
 /** One of these is closed when it is idle for so long. */
 const RESERVE_IDLE_MS = 2000;
 /** Once the port is closed: for requests that were in transit. */
 const LINGER_MS = 100;
-/** Connections that are looked at for an idle one. */
+/** Connections that are looked at for one to replace. */
 const MAX_LOOKS = 64;
+/** A client that has taken nothing of a response for so long can be replaced. */
+const UNREAD_MS = 250;
 
-/** As Node.js marks it: with the response in progress. */
+/** As Node.js marks it: with the response in progress, and with the connection below TLS. */
 export interface HttpSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
+  readonly _parent?: Socket | null;
+}
+
+/** The connections of one client network. */
+interface Client {
+  open: number;
+}
+
+interface Place {
+  readonly client: Client;
+  /** Received, and taken by the client, when it was last looked at. */
+  bytes: number;
+  /** Monotonic: when these bytes were first seen. */
+  since: number;
 }
 
 /**
  * The connections of one server: how many there may be, and how they end. At the limit, a new connection takes the place
- * of an idle one: of the one that was idle since it was last looked at, the oldest first.
+ * of one that does no work: it is idle, its handshake or its request is not complete, its request waits to be refused,
+ * or its client does not read. It takes no place of a client with fewer connections than its own. The one that was not
+ * used since it was last looked at comes first, the oldest of them before all others.
  */
 export class Connections {
-  /** With the bytes that had come when it was last looked at; the one to look at next comes first. */
-  private readonly open = new Map<HttpSocket, number>();
+  /** The one to look at next comes first. */
+  private readonly open = new Map<Socket, Place>();
+  /** By client network. */
+  private readonly clients = new Map<string, Client>();
+  /** Oldest first. */
   private readonly surplus = new Set<Socket>();
   private ending = false;
   private emptied: AbortController | undefined;
 
-  /**
-   * @param dealt whether another process accepts connections and deals them out to several like this one
-   * @param isBusy whether a response is in progress on a connection
-   */
+  /** @param isBusy whether the server works on a request of this connection */
   constructor(
     private readonly limit: number,
-    private readonly dealt: boolean,
     private readonly clock: Clock,
     private readonly counts: OverloadCounts,
-    private readonly isBusy = (socket: HttpSocket): boolean => (socket._httpMessage ?? null) !== null,
+    private readonly isBusy: (socket: Socket) => boolean,
   ) {}
 
-  /**
-   * Counts the connections of `server` from now on.
-   *
-   * @param event of `server`: there is a connection
-   */
-  watch(server: Server, event = 'connection'): void {
-    // A connection that a process does not accept would be dealt out again and again: it is accepted and closed.
-    if (!this.dealt) server.maxConnections = this.limit + RESERVE;
-    server.on('drop', () => {
-      this.counts.add('connections');
+  /** Counts the connections of `server` from now on. */
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      this.admit(socket);
     });
-    server.on(event, (socket: Socket) => {
+    server.on('secureConnection', (socket: HttpSocket) => {
+      // It was counted from the start of its handshake.
+      if (socket._parent) this.forget(socket._parent);
       this.admit(socket);
     });
   }
@@ -90,45 +104,79 @@ export class Connections {
   }
 
   private admit(socket: Socket): void {
-    if (this.open.size >= this.limit) this.evictIdle();
-    if (this.open.size >= this.limit + RESERVE) {
+    const network = networkOf(socket.remoteAddress);
+    const client = this.clients.get(network) ?? { open: 0 };
+    if (this.open.size >= this.limit) this.replace(client);
+    if (this.open.size >= this.limit + RESERVE && !this.replaceSurplus()) {
       this.counts.add('connections');
       socket.destroy();
       return;
     }
-    this.open.set(socket, 0);
+    this.open.set(socket, { client, bytes: 0, since: this.clock.monotonic() });
+    this.clients.set(network, client);
+    client.open++;
     if (this.open.size > this.limit) {
       this.surplus.add(socket);
       socket.setTimeout(RESERVE_IDLE_MS);
     }
     socket.once('close', () => {
       this.forget(socket);
+      if (client.open === 0 && this.clients.get(network) === client) this.clients.delete(network);
       if (this.open.size === 0) this.emptied?.abort();
     });
   }
 
-  /** Closes a connection without a response in progress, if there is one among the first {@link MAX_LOOKS}. */
-  private evictIdle(): void {
-    let idle: Socket | undefined;
+  /** Closes a connection for one of `newcomer`, if one can be replaced among the first {@link MAX_LOOKS}. */
+  private replace(newcomer: Client): void {
+    const now = this.clock.monotonic();
+    let found: Socket | undefined;
     let looks = Math.min(MAX_LOOKS, this.open.size);
-    for (const [socket, bytesBefore] of this.open) {
+    for (const [socket, place] of this.open) {
       if (looks-- === 0) break;
-      const { bytesRead } = socket;
-      const isIdle = !this.isBusy(socket) && !this.surplus.has(socket);
-      if (isIdle) idle ??= socket;
-      if (isIdle && bytesRead === bytesBefore) {
-        idle = socket;
-        break;
+      const { client, bytes: before } = place;
+      const isReplaceable = this.isReplaceable(socket, place, now);
+      if (isReplaceable && client.open >= newcomer.open && !this.surplus.has(socket)) {
+        found ??= socket;
+        if (place.bytes === before) {
+          found = socket;
+          break;
+        }
       }
       this.open.delete(socket);
-      this.open.set(socket, bytesRead);
+      this.open.set(socket, place);
     }
-    if (idle === undefined) return;
-    this.forget(idle);
-    idle.destroy();
+    if (found === undefined) return;
+    this.forget(found);
+    found.destroy();
+  }
+
+  /** Closes the oldest connection beyond the limit on which no work is done. */
+  private replaceSurplus(): boolean {
+    const now = this.clock.monotonic();
+    for (const socket of this.surplus) {
+      const place = this.open.get(socket);
+      if (place === undefined || !this.isReplaceable(socket, place, now)) continue;
+      this.counts.add('connections');
+      this.forget(socket);
+      socket.destroy();
+      return true;
+    }
+    return false;
+  }
+
+  private isReplaceable(socket: Socket, place: Place, now: number): boolean {
+    const bytes = socket.bytesRead + socket.bytesWritten - socket.writableLength;
+    if (bytes !== place.bytes) {
+      place.bytes = bytes;
+      place.since = now;
+    }
+    return socket.writableLength > 0 ? now - place.since >= UNREAD_MS : !this.isBusy(socket);
   }
 
   private forget(socket: Socket): void {
+    const place = this.open.get(socket);
+    if (place === undefined) return;
+    place.client.open--;
     this.open.delete(socket);
     this.surplus.delete(socket);
   }

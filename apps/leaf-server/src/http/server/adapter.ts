@@ -1,4 +1,5 @@
 import type { RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, LeafError } from '@leaf-ids/core';
@@ -63,8 +64,9 @@ export interface AdapterParts {
 /** Fastify for Nest, with the fast path and the overload protection ahead of it, and limits on what comes in. */
 export function createAdapter(parts: AdapterParts): FastifyAdapter {
   const { limits, clock, fastPath, counts, overload, drain, management } = parts;
-  const connections = new Connections(limits.maxConnections, limits.dealt, clock, overload);
   const pending = new PendingResponses();
+  const isBusy = (socket: Socket): boolean => pending.isBusy(socket);
+  const connections = new Connections(limits.maxConnections, clock, overload, isBusy);
   const pipelines = new Pipelines(overload);
   const admission = new Admission(limits, connections, pending, clock, overload);
   const faults = new FaultResponder(counts);
@@ -74,7 +76,7 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
     serverFactory: (handler: RequestListener): Server => {
       const shared = { limits, pipelines, pending, faults, accessLog, handler };
       if (management.isOn) {
-        const operators = new Connections(MANAGEMENT_CONNECTIONS, limits.dealt, clock, overload);
+        const operators = new Connections(MANAGEMENT_CONNECTIONS, clock, overload, isBusy);
         const server = new HttpServer({ ...shared, connections: operators, fastPath: NO_FAST_PATH });
         server.on('clientError', (error, socket) => faults.answerClientError(error, socket));
         management.attach(server);

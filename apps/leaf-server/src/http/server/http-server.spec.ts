@@ -16,7 +16,7 @@ import { HttpServer } from './http-server';
 
 const WAIT_MS = 700;
 const LIMITS = {
-  ...{ maxInFlight: 10, maxLagMs: 60_000, maxConnections: 10, dealt: false },
+  ...{ maxInFlight: 10, maxLagMs: 60_000, maxConnections: 10 },
   ...{ keepAliveMs: 65_000, trustedProxies: [], javaPaths: false },
 };
 /** Far more than the kernel holds for a connection. */
@@ -32,8 +32,8 @@ describe('HttpServer, with a client that does not take its answer', () => {
     counts = new OverloadCounts();
     const limits = { ...LIMITS, waitMs: WAIT_MS };
     const requests = new RequestCounts(clock);
-    const connections = new Connections(10, false, clock, counts);
     const pending = new PendingResponses();
+    const connections = new Connections(10, clock, counts, (socket) => pending.isBusy(socket));
     const admission = new Admission(limits, connections, pending, clock, counts);
     server = new HttpServer({
       limits,

@@ -78,7 +78,7 @@ export class HttpServer extends Server {
       faults.answer(fault, response);
       return;
     }
-    const isSurplus = connections.crowded && connections.isSurplus(request.socket);
-    if (isSurplus || !fastPath.answer(request, response)) handler(request, response);
+    if (connections.crowded && connections.isSurplus(request.socket)) response.shouldKeepAlive = false;
+    if (!fastPath.answer(request, response)) handler(request, response);
   }
 }
