@@ -247,6 +247,16 @@ describe('bytes on the socket', () => {
     expect(await refused(`GET / HTTP/1.1\r\n${many}\r\n${CLOSE}`)).toBe('LEAF_HEADERS_TOO_LARGE');
   });
 
+  it('more than 100 headers are too many, however short, and 100 are not', async () => {
+    const headers = (count: number): string => Array.from({ length: count }, (_, index) => `x${index}:1\r\n`).join('');
+    const other = CLOSE.split('\r\n').filter((line) => line !== '').length;
+    const { status } = await rawCall(server.port, `${get} HTTP/1.1\r\n${headers(100 - other)}${CLOSE}`);
+    expect(status).toBe(200);
+    for (const count of [101 - other, 1900]) {
+      expect(await refused(`${get} HTTP/1.1\r\n${headers(count)}${CLOSE}`)).toBe('LEAF_HEADERS_TOO_LARGE');
+    }
+  });
+
   it('20 KiB of path are too large', async () => {
     const code = await refused(`GET /${'a'.repeat(20 * 1024)} HTTP/1.1\r\n${CLOSE}`);
     expect(['LEAF_HEADERS_TOO_LARGE', 'LEAF_URL_TOO_LONG']).toContain(code);

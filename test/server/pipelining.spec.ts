@@ -1,12 +1,11 @@
 import { connect, type Socket } from 'node:net';
-import { call, rawCall, text } from '../support/http/http';
+import { rawCall, text } from '../support/http/http';
 import { freshMetrics } from '../support/http/metrics';
 import { startTestServer, type TestServer } from '../support/servers/server';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const MAX_WAITING_ON_CONNECTION = 256;
-const MAX_WAITING = 4096;
 
 let server: TestServer;
 const sockets: Socket[] = [];
@@ -14,13 +13,22 @@ beforeAll(async () => (server = await startTestServer()));
 afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 afterAll(() => server.stop());
 
+/** Nearly 16 KiB, in fewer than 100 headers. */
+const LARGE_HEADERS = Array.from({ length: 95 }, (_, index) => `x-${index}: ${'y'.repeat(150)}`);
+
 function get(path: string, ...headers: readonly string[]): string {
   return [`GET ${path} HTTP/1.1`, 'Host: leaf', ...headers, '', ''].join('\r\n');
 }
 
+interface Sent {
+  readonly socket: Socket;
+  received: string;
+  closed: boolean;
+}
+
 /** All that comes on one connection. */
-function send(bytes: string): { readonly socket: Socket; received: string; closed: boolean } {
-  const socket = connect(server.port, '127.0.0.1', () => socket.write(bytes));
+function send(bytes: string, localAddress = '127.0.0.1'): Sent {
+  const socket = connect({ port: server.port, host: '127.0.0.1', localAddress }, () => socket.write(bytes));
   const sent = { socket, received: '', closed: false };
   socket.setEncoding('latin1').on('data', (part: string) => (sent.received += part));
   socket.on('error', () => undefined).on('close', () => (sent.closed = true));
@@ -71,18 +79,35 @@ it('more requests than a connection may have end it, and nothing of them is done
   expect(allowed.closed).toBe(false);
 });
 
-it('more requests than the server may hold end the connections that send them, and end with them', async () => {
-  const each = get('/api/monitor/stream') + get('/api/internal/time').repeat(MAX_WAITING_ON_CONNECTION);
-  const full = Array.from({ length: MAX_WAITING / MAX_WAITING_ON_CONNECTION }, () => send(each));
-  await until('all streams', () => full.every(({ received }) => received.includes('event: snowflake')));
-  const late = send(get('/api/snowflake/get/order').repeat(2));
-  await until('the end of the connection', () => late.closed);
-  expect((await call(server.port, '/api/snowflake/get/order')).status).toBe(200);
-  full[0]?.socket.destroy();
-  await until('room', async () => {
-    const next = send(get('/api/snowflake/get/order').repeat(2));
-    await until('an end', () => next.closed || next.received.split('HTTP/1.1 200').length === 3);
-    return !next.closed;
+describe('the bytes of waiting requests', () => {
+  /** Nothing behind the stream is begun. */
+  const held = (requests: string, localAddress?: string): Sent =>
+    send(get('/api/monitor/stream') + requests, localAddress);
+  const isHeld = ({ received, closed }: Sent): boolean => !closed && received.includes('event: snowflake');
+  const settled = (all: readonly Sent[]): Promise<unknown> =>
+    until('all of them', () => all.every((sent) => sent.closed || isHeld(sent)));
+
+  it.each([
+    ['small ones', get('/api/internal/time'), 12, 7],
+    ['large ones', get('/api/internal/time', ...LARGE_HEADERS), 12, 1],
+  ])('of one client have a limit: %s', async (_what, request, connections, most) => {
+    const all = Array.from({ length: connections }, () => held(request.repeat(MAX_WAITING_ON_CONNECTION)));
+    await settled(all);
+    const waiting = all.filter(isHeld);
+    expect(waiting.length).toBeGreaterThanOrEqual(1);
+    expect(waiting.length).toBeLessThanOrEqual(most);
+    // Some requests may wait on each connection, and another client has its own share.
+    const two = send(get('/api/snowflake/get/order').repeat(2));
+    await until('both IDs', () => two.received.split('HTTP/1.1 200').length === 3);
+    const other = held(request.repeat(MAX_WAITING_ON_CONNECTION), '127.0.0.2');
+    await settled([other]);
+    expect(isHeld(other)).toBe(true);
+    waiting[0]?.socket.destroy();
+    await until('room', async () => {
+      const next = held(request.repeat(MAX_WAITING_ON_CONNECTION));
+      await settled([next]);
+      return isHeld(next);
+    });
   });
 });
 

@@ -59,6 +59,8 @@ describe('prefersJson', () => {
     ['*/*', false],
     ['text/html,application/xhtml+xml,*/*;q=0.8', false],
     ['', false],
+    [`application/json${','.repeat(1000)}`, true],
+    [`application/json${','.repeat(16_000)}`, false],
   ])('Accept: %s: %s', (accept, expected) => {
     expect(prefersJson(requestOf('/', 'Host', 'leaf', 'aCCept', accept))).toBe(expected);
   });

@@ -4,6 +4,8 @@ import type { IncomingMessage } from 'node:http';
 export type JsonIds = 'number' | 'string';
 
 const ACCEPT = 'accept';
+/** A longer one, which no client sends by itself, counts as none. */
+const MAX_ACCEPT_LENGTH = 1024;
 const JSON_MEDIA_TYPE = 'application/json';
 
 /**
@@ -52,6 +54,7 @@ export function mapAsSpring(request: IncomingMessage): void {
 }
 
 function isJsonFirst(accept: string): boolean {
+  if (accept.length > MAX_ACCEPT_LENGTH) return false;
   const ranges = accept.toLowerCase().split(',').map(rangeOf);
   const [first] = ranges.sort((one, other) => other.quality - one.quality);
   return first?.type === JSON_MEDIA_TYPE && first.quality > 0;

@@ -1,20 +1,60 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOf } from '../../tokens/client-network';
 import type { OverloadCounts } from './overload-counts';
 
 /** Requests that wait behind another one of their connection: beyond these limits the connection ends. */
 const MAX_WAITING_ON_CONNECTION = 256;
-const MAX_WAITING = 4096;
+/** Of all waiting requests, in memory; a client may use half of what the others leave. */
+const MAX_BYTES = 16 * 2 ** 20;
+/** Each connection may have these waiting, whatever the other connections of its client have. */
+const FREE_BYTES = 16 * 2 ** 10;
+/** A request without its text, and a header without its text, in memory. */
+const REQUEST_BYTES = 4096;
+const HEADER_BYTES = 48;
+
+/** As Node.js marks it: with the parser, which skips the rest of a packet when this function returns 2. */
+interface ParsedSocket extends Socket {
+  readonly parser?: { onIncoming: ((request: IncomingMessage, keepAlive: boolean) => number) | null };
+}
+const SKIP_PACKET = 2;
+
+/** What waits on the connections of one client network. */
+interface Client {
+  bytes: number;
+  connections: number;
+}
+
+interface Waiting {
+  readonly client: Client;
+  requests: number;
+  bytes: number;
+}
 
 /**
  * Pipelined requests: Node.js reports every request of a packet at once. Each one waits here until the response before
  * it is sent, then begins in a turn of the event loop of its own, so that other connections have their turn in between.
  */
 export class Pipelines {
-  private readonly waitingOn = new Map<Socket, number>();
-  private waiting = 0;
+  private readonly waitingOn = new Map<Socket, Waiting>();
+  /** By client network. */
+  private readonly clients = new Map<string, Client>();
+  private bytes = 0;
 
   constructor(private readonly counts: OverloadCounts) {}
+
+  /** Requests behind the one that ends a connection of `server` are not even parsed: that would cost as much as they. */
+  stopParsing(server: Server): void {
+    server.on('connection', (socket: ParsedSocket) => {
+      const { parser } = socket;
+      const onIncoming = parser?.onIncoming?.bind(parser);
+      if (parser === undefined || onIncoming === undefined) return;
+      parser.onIncoming = (request, keepAlive): number => {
+        const result = onIncoming(request, keepAlive);
+        return socket.destroyed ? SKIP_PACKET : result;
+      };
+    });
+  }
 
   /** Whether a response on the same connection comes before this one: Node.js assigns the socket in their order. */
   isBehind(response: ServerResponse): boolean {
@@ -29,32 +69,46 @@ export class Pipelines {
       response.req.destroy();
       return;
     }
-    const waiting = this.waitingOn.get(socket);
-    if (waiting === MAX_WAITING_ON_CONNECTION || this.waiting === MAX_WAITING) {
+    const waiting = this.waitingOn.get(socket) ?? this.watch(socket);
+    const bytes = sizeOf(response.req);
+    if (!this.hasRoom(waiting, bytes)) {
       this.counts.add('pipelined');
       socket.destroy();
       return;
     }
-    if (waiting === undefined) this.watch(socket);
-    this.change(socket, 1);
+    this.change(waiting, 1, bytes);
     response.once('socket', () => {
-      this.change(socket, -1);
+      this.change(waiting, -1, -bytes);
       setImmediate(() => {
         if (!response.destroyed) begin();
       });
     });
   }
 
-  private change(socket: Socket, by: number): void {
-    this.waitingOn.set(socket, (this.waitingOn.get(socket) ?? 0) + by);
-    this.waiting += by;
+  private hasRoom(waiting: Waiting, bytes: number): boolean {
+    if (waiting.requests === MAX_WAITING_ON_CONNECTION) return false;
+    const others = this.bytes - waiting.client.bytes;
+    return waiting.bytes + bytes <= FREE_BYTES || waiting.client.bytes + bytes <= (MAX_BYTES - others) / 2;
+  }
+
+  private change(waiting: Waiting, requests: number, bytes: number): void {
+    waiting.requests += requests;
+    waiting.bytes += bytes;
+    waiting.client.bytes += bytes;
+    this.bytes += bytes;
   }
 
   /**
    * When a connection closes, Node.js creates an error for each request of it that has no response. Their stacks would
    * cost more than to parse these requests, and nobody reads them.
    */
-  private watch(socket: Socket): void {
+  private watch(socket: Socket): Waiting {
+    const network = networkOf(socket.remoteAddress);
+    const client = this.clients.get(network) ?? { bytes: 0, connections: 0 };
+    const waiting = { client, requests: 0, bytes: 0 };
+    this.clients.set(network, client);
+    client.connections++;
+    this.waitingOn.set(socket, waiting);
     let { stackTraceLimit } = Error;
     socket.prependOnceListener('close', () => {
       ({ stackTraceLimit } = Error);
@@ -62,8 +116,15 @@ export class Pipelines {
     });
     socket.once('close', () => {
       Error.stackTraceLimit = stackTraceLimit;
-      this.waiting -= this.waitingOn.get(socket) ?? 0;
+      this.change(waiting, -waiting.requests, -waiting.bytes);
       this.waitingOn.delete(socket);
+      if (--client.connections === 0) this.clients.delete(network);
     });
+    return waiting;
   }
+}
+
+function sizeOf({ url = '', rawHeaders }: IncomingMessage): number {
+  const text = rawHeaders.reduce((sum, { length }) => sum + length, url.length);
+  return REQUEST_BYTES + (rawHeaders.length / 2) * HEADER_BYTES + text;
 }

@@ -60,11 +60,18 @@ function headersFor(body: string): Record<string, string> {
   };
 }
 
-/** A fault that the parser accepts and HTTP/1.1 forbids; undefined if there is none. */
+/** Headers of one request. Node.js keeps the first ones; it drops the others and reports no error. */
+export const MAX_HEADERS = 100;
+
+/** A fault that the parser accepts and HTTP/1.1 or this server forbids; undefined if there is none. */
 export function protocolFault(request: IncomingMessage): LeafError | undefined {
   const { httpVersionMajor, httpVersionMinor, headers } = request;
   if (httpVersionMajor !== 1) {
     return new LeafError('LEAF_REQUEST_INVALID', 'This server supports HTTP/1.1 and HTTP/1.0 only.');
+  }
+  if (request.rawHeaders.length > 2 * MAX_HEADERS) {
+    const message = `The request has more than ${MAX_HEADERS} headers. Send fewer.`;
+    return new LeafError('LEAF_HEADERS_TOO_LARGE', message);
   }
   const hosts = countHosts(request.rawHeaders);
   if (hosts > 1) return new LeafError('LEAF_REQUEST_INVALID', 'The request has more than one Host header.');

@@ -75,6 +75,21 @@ describe('HttpServer, with a client that does not take its answer', () => {
     client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   });
 
+  it('parses nothing behind the pipelined request that ends a connection', async () => {
+    await start(() => undefined);
+    let parsed = 0;
+    server.on('request', () => parsed++);
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const closed = once(
+      client.on('error', () => undefined),
+      'close',
+    );
+    client.resume().write('GET / HTTP/1.1\r\nhost: leaf\r\n\r\n'.repeat(1500));
+    await closed;
+    // One in progress, 256 behind it, and the one that is too many.
+    expect(parsed).toBe(258);
+  });
+
   it('ends the connection, and the request is not under way any more', async () => {
     await start((_request, response) => response.end(LARGE));
     server.timeout = WAIT_MS;

@@ -8,7 +8,7 @@ import { plainForwarded } from '../../tokens/client-network';
 import type { AccessLog } from '../access-log';
 import type { FastPath } from '../fast-path';
 import { mapAsSpring } from '../java-requests';
-import { type FaultResponder, protocolFault } from './fault-responder';
+import { type FaultResponder, MAX_HEADERS, protocolFault } from './fault-responder';
 
 const OPTIONS = {
   /** Node.js would answer without a body; {@link protocolFault} checks the header. */
@@ -46,7 +46,9 @@ export class HttpServer extends Server {
     super({ ...OPTIONS, keepAliveTimeout: parts.limits.keepAliveMs });
     const { limits, connections, pipelines, faults } = parts;
     this.setTimeout(limits.waitMs + STALL_MS);
+    this.maxHeadersCount = MAX_HEADERS;
     connections.watch(this);
+    pipelines.stopParsing(this);
     this.on('request', (request, response) => {
       if (pipelines.isBehind(response)) pipelines.hold(response, () => this.answer(request, response));
       else this.answer(request, response);
