@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
-import { type DynamicModule, Injectable, type INestApplicationContext, Module } from '@nestjs/common';
+import { type DynamicModule, Injectable, type INestApplicationContext, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import Libsql from 'libsql';
 import { Registry } from 'prom-client';
-import type { WorkerRecord } from '@leaf-ids/core';
+import { TagStore, type WorkerRecord } from '@leaf-ids/core';
 import type { RegistryOptions } from '@leaf-ids/registry';
 import { DataSource } from 'typeorm';
 import {
@@ -90,6 +90,42 @@ describe('IdModule.forRoot', () => {
     await stop(app);
     const again = await start(IdModule.forRoot({ database, tags: [{ tag: 'order', step: 10, maxId: 5n }] }));
     expect(await again.get(IdService).nextId('order')).toBe(1002n);
+  });
+
+  it('refuses a declared tag that exists with another kind, and names the settings', async () => {
+    const database = file();
+    await stop(await start(IdModule.forRoot({ database, tags: ['order'] })));
+    const tags = [{ tag: 'order', order: 'strict' as const, reset: 'daily' as const }];
+    const refusal = await start(IdModule.forRoot({ database, tags })).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      code: 'LEAF_CONFIG_INVALID',
+      message: expect.stringContaining('order strict, reset daily, but it exists with order relaxed, reset none'),
+    });
+  });
+
+  it('refuses a declared strict tag that was deleted', async () => {
+    const database = file();
+    const tags = [{ tag: 'ledger', order: 'strict' as const }];
+    const app = await start(IdModule.forRoot({ database, tags }));
+    expect(await app.get(IdService).nextId('ledger')).toBe(1n);
+    await app.get(TagStore).remove('ledger');
+    await stop(app);
+    await expect(start(IdModule.forRoot({ database, tags }))).rejects.toMatchObject({
+      code: 'LEAF_CONFIG_INVALID',
+      message: expect.stringContaining('A tag "ledger" was deleted'),
+    });
+  });
+
+  it('warns of a declared tag that exists with another step', async () => {
+    const database = file();
+    await stop(await start(IdModule.forRoot({ database, tags: ['order'] })));
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    await stop(await start(IdModule.forRoot({ database, tags: [{ tag: 'order', step: 10, max: 999n }] })));
+    const expected = 'the tag "order" with step 10, max 999, but it exists with step 2000, max none';
+    expect(warn.mock.calls.map(([message]) => String(message)).filter((line) => line.includes(expected))).toHaveLength(
+      1,
+    );
+    warn.mockRestore();
   });
 });
 

@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
 import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-ids/core';
-import { newTagOf, ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
+import { ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
 import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf-ids/segment';
 import { SnowflakeService } from '@leaf-ids/snowflake';
 import { DatabaseProbe } from './database-probe';
+import { createDeclared } from './declared-tags';
 import { EmbeddedIdService } from './embedded-id-service';
 import { type Job, Jobs, segmentJobs, snowflakeJobs } from './leaf.job';
 import type { LeafOptions } from './leaf-options';
@@ -171,11 +172,11 @@ export class Leaf {
     this.jobs.start();
   }
 
-  /** Existing tags remain unchanged. */
   private async createTags(): Promise<void> {
     for (const declared of this.options.tags ?? []) {
       this.aborting.throwIfAborted();
-      await this.stores?.tags.create(newTagOf(declared)).catch(ignoreExisting);
+      if (this.stores === undefined) return;
+      await createDeclared(this.stores.tags, declared, (message) => this.logger.warn(message));
     }
   }
 
@@ -196,8 +197,4 @@ export class Leaf {
     const workerId = await snowflake.stop();
     this.givenBack.push(workerId === undefined ? 'no worker ID released' : `worker ID ${workerId} released`);
   }
-}
-
-function ignoreExisting(error: unknown): void {
-  if (!(error instanceof LeafError) || error.code !== 'LEAF_TAG_EXISTS') throw error;
 }
