@@ -2,7 +2,9 @@ import { InMemorySegmentStore } from '../../../../test/support/fakes/in-memory-s
 import { SegmentRig } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 import { FakeClock } from '../clock/fake-clock';
+import { LeafError } from '../errors/leaf-error';
 import { idsOf } from './id-range';
+import { periodRow } from './periods';
 import { SegmentIdGenerator } from './segment-id-generator';
 import { DEFAULT_SEGMENT_OPTIONS } from './segment-options';
 import { PLAIN_TAG, type TagKind } from './tag-settings';
@@ -39,6 +41,20 @@ beforeEach(() => {
   base = new InMemorySegmentStore();
   base.rows.set('invoice', { maxId: 1n, step: 10, kind: DAILY });
   server = new Server(base, EVE);
+});
+
+it('opens the next period of other tags when the row of one is invalid', async () => {
+  const tags = ['a', 'b', 'c', 'd', 'e', 'invoice'];
+  for (const tag of tags) base.rows.set(tag, { maxId: 1n, step: 10, kind: DAILY });
+  for (const tag of tags) await server.generator.takeInPeriod(tag, 1);
+  const begin = server.store.beginPeriod.bind(server.store);
+  jest.spyOn(server.store, 'beginPeriod').mockImplementation((tag, ...rest) => {
+    if (tag === 'invoice') return begin(tag, ...rest);
+    return Promise.reject(new LeafError('LEAF_TAG_ROW_INVALID', `The row of tag "${tag}" is invalid.`));
+  });
+  await server.generator.refresh.run();
+  expect(base.rows.has(periodRow('invoice', '2026-11-23'))).toBe(true);
+  expect(server.generator.refresh.snapshot().lastError).toContain('is invalid');
 });
 
 describe('a tag that restarts each day', () => {

@@ -1,4 +1,4 @@
-import type { LeafError } from '../errors/leaf-error';
+import { LeafError } from '../errors/leaf-error';
 import { forEachParallel } from '../parallel';
 import type { BufferContext } from './buffer-context';
 import type { TagRest } from './give-back';
@@ -47,9 +47,22 @@ export class PeriodicTags {
     this.tags.delete(tag);
   }
 
-  /** See {@link PeriodicTag.maintain}. The next call retries what failed. */
-  maintain(): Promise<void> {
-    return forEachParallel(this.all(), WIDTH, (tag) => tag.maintain());
+  /**
+   * See {@link PeriodicTag.maintain}. The next call retries what failed. A fault of one row does not affect other tags.
+   *
+   * @throws LeafError the first failure
+   */
+  async maintain(): Promise<void> {
+    const faults: LeafError[] = [];
+    await forEachParallel(this.all(), WIDTH, async (tag) => {
+      try {
+        await tag.maintain();
+      } catch (error) {
+        if (!(error instanceof LeafError) || error.retryable) throw error;
+        faults.push(error);
+      }
+    });
+    if (faults[0] !== undefined) throw faults[0];
   }
 
   close(reason: () => LeafError): TagRest[] {
