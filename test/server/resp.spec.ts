@@ -147,6 +147,23 @@ describe('Commands', () => {
     expect(new Set(owned).size).toBe(owned.length);
   });
 
+  it('INCRBY owns the IDs up to its answer, also where another server took those behind a segment', async () => {
+    await createTag({ tag: 'small', step: 10 });
+    const client = await connect();
+    const owned: bigint[] = [];
+    for (let round = 0; round < 20; round++) {
+      // Moves the row as an allocation of another server does.
+      const { maxId } = JSON.parse((await admin(server.port, 'GET', '/api/tags/small')).body) as { maxId: string };
+      const others = BigInt(maxId) + 10n;
+      const moved = await admin(server.port, 'PATCH', '/api/tags/small', { maxId: String(others) });
+      expect(moved.status).toBe(200);
+      const [last = 0n] = integers(await client.call('INCRBY small 7'));
+      for (let id = others - 10n; id < others; id++) owned.push(id);
+      for (let id = last - 6n; id <= last; id++) owned.push(id);
+    }
+    expect(new Set(owned).size).toBe(owned.length);
+  });
+
   it('replies keep the order of pipelined commands, whether or not they wait', async () => {
     await createTag({ tag: 'strict', order: 'strict' });
     await createTag({ tag: 'cold', step: 10 });

@@ -1,4 +1,5 @@
 import { LeafError } from '../errors/leaf-error';
+import { PLAIN_TAG } from './tag-settings';
 import { watch } from '../../../../test/support/watch';
 import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 
@@ -46,6 +47,36 @@ describe('SegmentIdGenerator, rows that are deleted and inserted again', () => {
     expect(rig.store.deleted).toEqual(new Map([[TAG, 101n]]));
     await generator.refresh.run();
     expect(record).toHaveBeenCalledTimes(2);
+  });
+
+  it('keeps a higher value that arrives while a lower one is recorded', async () => {
+    const { rig, generator } = await withDeletedRow();
+    await generator.refresh.run();
+    rig.store.put(TAG, 1n, 100);
+    expect(await generator.next(TAG)).toBe(101n);
+    rig.store.deleted.clear();
+    generator.remove(TAG);
+    rig.store.hold();
+    const refresh = generator.refresh.run();
+    await rig.settle();
+    rig.store.held.find(({ method }) => method === 'listTags')!.answer();
+    await rig.settle();
+    const [lower] = rig.store.held.filter(({ method }) => method === 'recordDeleted');
+    // While the database is slow, the row comes back, gives IDs, and is deleted again.
+    rig.store.put(TAG, 201n, 100);
+    generator.add({ tag: TAG, kind: PLAIN_TAG });
+    const next = watch(generator.next(TAG));
+    await rig.settle();
+    rig.store.held.find(({ method }) => method === 'allocate')!.answer();
+    await rig.settle();
+    expect(next.value).toBe(201n);
+    generator.remove(TAG);
+    lower!.answer();
+    rig.store.release();
+    await refresh;
+    rig.store.rows.delete(TAG);
+    await generator.refresh.run();
+    expect(rig.store.deleted).toEqual(new Map([[TAG, 301n]]));
   });
 
   it('records nothing of a tag without IDs', async () => {
