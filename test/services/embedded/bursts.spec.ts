@@ -48,7 +48,8 @@ describe.each([
 
   beforeAll(async () => {
     const tags = KINDS.flatMap(([, settings], kind) => SIZES.map((size) => ({ tag: `t${kind}-${size}`, ...settings })));
-    leaf = await Leaf.start({ database: await url(), tags });
+    // A busy machine may need longer than the default for 10,000 calls.
+    leaf = await Leaf.start({ database: await url(), tags, segment: { waitMs: 30_000 } });
   });
   afterAll(() => leaf.stop());
 

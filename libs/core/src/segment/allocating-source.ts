@@ -44,7 +44,7 @@ export abstract class AllocatingSource {
   protected begin(work: Promise<unknown>): void {
     const done = (): void => {
       this.allocating = false;
-      this.wake(this.source.failure === undefined);
+      this.wake();
     };
     this.allocating = true;
     work.then(done, done);
@@ -116,8 +116,8 @@ export abstract class AllocatingSource {
     return segmentUnavailable(this.tag, this.context.options.waitMs, this.source.failure);
   }
 
-  private wake(succeeded: boolean): void {
-    this.resuming += this.waiting?.wake(succeeded) ?? 0;
+  private wake(): void {
+    this.resuming += this.waiting?.wake() ?? 0;
     if (this.waiting?.idle === true) this.waiting = undefined;
   }
 }

@@ -141,6 +141,8 @@ export class CallerQueue {
   private async watch({ signal }: AbortController): Promise<void> {
     for (let first = this.first(); first !== undefined; first = this.first()) {
       await this.clock.sleep(first.deadline - this.clock.monotonic(), signal);
+      // Timers run before replies that arrived while the event loop was blocked.
+      await this.clock.sleep(0, signal);
       if (signal.aborted) return;
       this.expire(this.clock.monotonic());
     }

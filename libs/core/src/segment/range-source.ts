@@ -3,6 +3,7 @@ import { hasCode, LeafError, reasonOf } from '../errors/leaf-error';
 import { MAX_ID, sizeOf, type IdRange } from './id-range';
 import type { LoadTotals } from './load-totals';
 import { MAX_BLOCKS, TagExhaustedError, type Allocation, type SegmentStore } from './segment-store';
+import { DEFAULT_STEP } from './tag-store';
 import { nextStep, type StepPolicyOptions } from './step-policy';
 
 export interface RangeSourceContext {
@@ -84,25 +85,27 @@ export class RangeSource {
     const { clock } = this.context;
     const startedAt = clock.monotonic();
     const planned = this.block === undefined ? this.plannedStep(startedAt) : undefined;
-    // Before the first load, the step of the row is not known: a second load is for the calls that it leaves.
-    const step = planned ?? this.block ?? (this.databaseStep || Infinity);
+    // Before the first load, the step of the row is not known.
+    const step = planned ?? this.block ?? (this.databaseStep || DEFAULT_STEP);
     const size = wanted > step ? wanted : planned;
-    return this.counted(startedAt, this.allocateOrLess(size), step);
+    const ranges = await this.counted(startedAt, this.allocateOrLess(size));
+    // A burst of calls does not raise the dynamic step.
+    if (size !== planned) this.step = Math.min(this.step, planned ?? this.block ?? this.databaseStep);
+    return ranges;
   }
 
   /**
    * Counts an allocation as a load.
    *
    * @param startedAt start of the allocation, in monotonic milliseconds
-   * @param step the size without waiting calls: a burst of calls does not raise the dynamic step
    */
-  async counted(startedAt: number, allocation: Promise<IdRange[]>, step = Infinity): Promise<IdRange[]> {
+  async counted(startedAt: number, allocation: Promise<IdRange[]>): Promise<IdRange[]> {
     const { clock } = this.context;
     const ranges = await allocation;
     this.loadStartedAt = Math.round(startedAt);
     this.lastLoadMicros = Math.round((clock.monotonic() - startedAt) * MICROS_A_MS);
     this.lastLoadAt = clock.now();
-    this.step = ranges.reduce((sum, range) => Math.min(step, sum + sizeOf(range)), 0);
+    this.step = ranges.reduce((sum, range) => sum + sizeOf(range), 0);
     this.loads++;
     this.context.totals.loads++;
     return ranges;

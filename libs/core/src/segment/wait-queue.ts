@@ -23,24 +23,24 @@ interface Waiter {
 
 /**
  * The calls that wait for IDs of one tag, oldest first. Usually each waits up to its deadline: a load covers all calls
- * that wait for it. The queue is overloaded if it holds more than {@link ROOM} calls and no allocation has succeeded for
- * half of the wait limit. Then the newest calls are served after a short wait and older ones are refused early; otherwise
+ * that wait for it. The queue is overloaded if it holds more than {@link ROOM} calls and no allocation has ended for half
+ * of the wait limit. Then the newest calls are served after a short wait and older ones are refused early; otherwise
  * all calls would wait for almost their whole limit.
  */
 export class WaitQueue {
   private waiters: Set<Waiter> | undefined;
   private watchers: (() => void)[] | undefined;
   private overloadedUntil = -Infinity;
-  /** Since when calls wait for a successful allocation. */
-  private dueSince: number;
+  /** Whether no allocation has ended for half of the wait limit. */
+  private isLate = false;
+  /** Set while the time to {@link isLate} runs. */
+  private cancelLate: (() => void) | undefined;
   private wanted = 0;
 
   constructor(
     private readonly clock: Clock,
     private readonly waitMs: number,
-  ) {
-    this.dueSince = clock.monotonic();
-  }
+  ) {}
 
   /** Whether the queue is empty and not overloaded, so that it can be discarded. */
   get idle(): boolean {
@@ -64,13 +64,14 @@ export class WaitQueue {
   wait(deadline: number, count: number): Promise<WaitEnd> {
     const now = this.clock.monotonic();
     const since = deadline - this.waitMs;
+    this.watchForLate();
     const overloaded = this.isOverloaded(now);
     if (overloaded) this.evict(now);
     const waiters = (this.waiters ??= new Set());
     if (waiters.size >= MAX_WAITING) return Promise.resolve('evicted');
     const end = overloaded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
     return new Promise((resolve) => {
-      const cancel = this.clock.after(Math.max(0, end - now), () => waiter.end(end < deadline ? 'evicted' : 'late'));
+      const cancel = afterReplies(this.clock, end - now, () => waiter.end(end < deadline ? 'evicted' : 'late'));
       const waiter: Waiter = {
         since,
         count,
@@ -91,12 +92,15 @@ export class WaitQueue {
   }
 
   /**
-   * @param succeeded whether the allocation that ended gave IDs
+   * Call it when an allocation has ended.
+   *
    * @returns number of IDs that the woken calls need
    */
-  wake(succeeded: boolean): number {
+  wake(): number {
     const { wanted } = this;
-    if (succeeded) this.dueSince = this.clock.monotonic();
+    this.isLate = false;
+    this.cancelLate?.();
+    this.cancelLate = undefined;
     for (const waiter of this.waiters ?? []) waiter.end('woken');
     for (const resolve of this.watchers ?? []) resolve();
     this.waiters = undefined;
@@ -104,9 +108,17 @@ export class WaitQueue {
     return wanted;
   }
 
+  private watchForLate(): void {
+    if (this.isLate || this.cancelLate !== undefined) return;
+    this.cancelLate = afterReplies(this.clock, this.waitMs / 2, () => {
+      this.isLate = true;
+      this.cancelLate = undefined;
+    });
+  }
+
   private isOverloaded(now: number): boolean {
     const isFull = this.waiters !== undefined && this.waiters.size >= ROOM;
-    if (isFull && now - this.dueSince >= this.waitMs / 2) this.overloadedUntil = now + OVERLOADED_MS;
+    if (isFull && this.isLate) this.overloadedUntil = now + OVERLOADED_MS;
     return now < this.overloadedUntil;
   }
 
@@ -116,4 +128,17 @@ export class WaitQueue {
       waiter.end('evicted');
     }
   }
+}
+
+/**
+ * As `clock.after`, but lets replies that have already arrived be processed first: a burst of calls may have blocked the
+ * event loop past the time, and timers run before replies.
+ *
+ * @returns cancels the call
+ */
+function afterReplies(clock: Clock, ms: number, act: () => void): () => void {
+  let cancel = clock.after(Math.max(0, ms), () => {
+    cancel = clock.after(0, act);
+  });
+  return () => cancel();
 }
