@@ -55,6 +55,14 @@ export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void
         await other.close();
       });
 
+      it('names the workers that a Java server has used within ten of its reports in the other table', async () => {
+        const other = tables.store(table === FIXED_WORKERS ? POOL_WORKERS : FIXED_WORKERS);
+        await other.create(registry, { ...RECORD, leaseId: undefined, write: 0 }, 7);
+        expect(await store.rivals(RECORD.ceiling + 29_999)).toContain(': 1, for example');
+        expect(await store.rivals(RECORD.ceiling + 30_000)).toBeUndefined();
+        await other.close();
+      });
+
       it('applies no write that was prepared on another database server', async () => {
         const made = await store.create(registry, RECORD, 7);
         const foreign = { ...registry, origin: ELSEWHERE };

@@ -176,6 +176,15 @@ describe('a store in ZooKeeper', () => {
     expect(await sequential.rivals(0)).toBeUndefined();
   });
 
+  it('names the workers that a Java server has used within ten of its reports, for a pool', async () => {
+    const forever = `/snowflake/${NAME}/forever`;
+    const data = JSON.stringify({ ip: '10.0.0.9', port: '8080', timestamp: 1_000_000 });
+    await session.ensurePath(forever);
+    await session.create(`${forever}/10.0.0.9:8080-0000000003`, data, 'persistent');
+    expect(await plain.rivals(1_029_999)).toBe(`1 worker IDs in use below ${forever}`);
+    expect(await plain.rivals(1_030_000)).toBeUndefined();
+  });
+
   it('names the workers that a server of the Java fork has used within ten of its reports', async () => {
     const inUse = `/snowflake/${NAME}/recycle/inuse`;
     const data = { workId: 7, lastUsedIp: '10.0.0.9', lastUsedPort: '8080', lastUsedTimestamp: 1_000_000 };

@@ -11,7 +11,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
-import { holdersOf } from '@leaf-ids/core/internal';
+import { holdersOf, isInUse, JAVA_LIVE_MS } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
 import { RegistryDatabase, type WorkerDatabase } from './worker-database';
 import type { RowWrite, WorkerDialect } from './worker-dialect';
@@ -157,8 +157,11 @@ export class SqlWorkerStore extends WorkerStore {
   /** Workers that are in use in the other table of this database. */
   override async rivals(now: number): Promise<string | undefined> {
     const { name } = this.table.fixed ? POOL_WORKERS : FIXED_WORKERS;
-    const rows = await this.rows('WHERE max_timestamp > ?', [now], name);
-    const up = rows.filter((row) => workerOf(row)?.record.free !== true);
+    const rows = await this.rows('WHERE max_timestamp > ?', [now - JAVA_LIVE_MS], name);
+    const up = rows.filter((row) => {
+      const found = workerOf(row);
+      return found === undefined || isInUse(found.record, now);
+    });
     return up.length === 0
       ? undefined
       : `worker IDs in use in the table ${name}: ${up.length}, for example by ${up[0]?.ip_port ?? ''}`;

@@ -31,8 +31,6 @@ export interface NodeLayout extends ReadableLayout {
 }
 
 const DIGITS = 10;
-/** Ten reports of a server of the fork. */
-const FORK_LIVE_MS = 30_000;
 
 /**
  * The format of the Java service: `forever/<ip>:<port>-<10 digits>` with the data `{"ip","port","timestamp"}`. Its
@@ -91,6 +89,6 @@ export const FORK: ReadableLayout = {
     const { lastUsedIp, lastUsedPort, lastUsedTimestamp } = parseObject(data);
     if (!isTime(lastUsedTimestamp)) return undefined;
     const instance = { ip: String(lastUsedIp), port: Number(lastUsedPort) };
-    return { instance, leaseId: undefined, write: 0, ceiling: lastUsedTimestamp + FORK_LIVE_MS, free: false };
+    return { instance, leaseId: undefined, write: 0, ceiling: lastUsedTimestamp, free: false };
   },
 };

@@ -12,6 +12,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
+import { isInUse } from '@leaf-ids/core/internal';
 import { unavailable, unreadable, unusable } from '../shared/store-errors';
 import { FORK, type NodeLayout, type NodeName, PLAIN, type ReadableLayout, SEQUENTIAL } from './node-layout';
 import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
@@ -163,7 +164,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
       for (const layout of [this.layout === PLAIN ? SEQUENTIAL : PLAIN, FORK]) {
         const root = `${this.parent}/${layout.records}`;
         const others = await this.readAll(await this.names(root, layout), () => false, root, layout);
-        const up = others.filter(({ record }) => !record.free && record.ceiling > now);
+        const up = others.filter(({ record }) => isInUse(record, now));
         if (up.length > 0) return `${up.length} worker IDs in use below ${root}`;
       }
       return undefined;
