@@ -1,8 +1,16 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTagStore, FIRST_TAG, parseDatabaseUrl, ShardRouter } from '@leaf-ids/persistence';
-import { connect, sqlFixture } from './sql-stores';
+import { systemRandom } from '@leaf-ids/core/internal';
+import {
+  checkDatabases,
+  createTagStore,
+  type DatabaseReport,
+  FIRST_TAG,
+  parseDatabaseUrl,
+  ShardRouter,
+} from '@leaf-ids/persistence';
+import { clock, connect, sqlFixture } from './sql-stores';
 import { type ShardedDatabases, shardedDatabases } from '../support/servers/shards';
 
 const REFUSED = { code: 'LEAF_TAG_ROW_INVALID' };
@@ -145,5 +153,24 @@ describe('a database that is added, taken out or exchanged', () => {
     expect(await segments.allocate(tag, 1)).toMatchObject({ from: 900n });
     expect(await segments.allocateAll(requests)).toMatchObject([{ from: 2n }, { from: 901n }]);
     await rows.close();
+  });
+
+  it('one with a share of an interleaved tag, taken out and forgotten, keeps its IDs from a new tag', async () => {
+    const { tags, segments } = await restart(['a', 'b', 'c']);
+    await tags.create({ tag: 'order', step: 10, interleave: { of: 3, remainder: 0, block: 100 } });
+    await segments.allocate('order', undefined);
+    await closeAll();
+    for (const name of ['a', 'b']) await execute(name, "DELETE FROM leaf_registry WHERE name = 'database:c'");
+    const left = await restart(['a', 'b']);
+    await expect(left.tags.remove('order')).rejects.toMatchObject(REFUSED);
+    expect(await left.segments.findTag('order')).toMatchObject({ kind: { interleave: { of: 3 } } });
+    const check = (names: readonly string[]): Promise<DatabaseReport> => {
+      const databases = Object.fromEntries(names.map((name) => [name, urlOf(name)]));
+      return checkDatabases({ shards: { databases }, migrate: false }, clock, systemRandom);
+    };
+    const { ok, problems } = await check(['a', 'b']);
+    expect({ ok, problems }).toEqual({ ok: false, problems: [expect.stringContaining('only 2 of the configured')] });
+    await restart(['a', 'b', 'c']);
+    expect(await check(['a', 'b', 'c'])).toMatchObject({ ok: true });
   });
 });

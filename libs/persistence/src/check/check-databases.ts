@@ -3,7 +3,7 @@ import type { PersistenceModuleOptions } from '../module/persistence.module-defi
 import { missing, oneOfSeveral, replaced } from '../stores/roster-faults';
 import { ShardRouter } from '../sharding/shard-router';
 import { shareFault } from '../sharding/shared-tags';
-import { behind, misplaced } from '../sharding/tag-places';
+import { behind, misplaced, sharesMissing } from '../sharding/tag-places';
 import type { CheckedTag, DatabaseReport } from './database-report';
 import { type DatabaseContents, readDatabase } from './read-database';
 
@@ -27,7 +27,7 @@ export async function checkDatabases(
   const read = Object.entries(databases).map(([name, url]) => readDatabase(name, url, clock, random));
   const found = await Promise.all(read);
   const router = new ShardRouter(Object.keys(databases), tags);
-  const checked = checkTags(found, router);
+  const checked = checkTags(found, router, 'shards' in options);
   const rosterProblems = 'shards' in options ? rosterFaults(found) : singleDatabaseFaults(found);
   const problems = [
     ...found.flatMap(stateProblem),
@@ -49,7 +49,7 @@ interface Checked {
   readonly problem: string | undefined;
 }
 
-function checkTags(found: readonly DatabaseContents[], router: ShardRouter): Checked[] {
+function checkTags(found: readonly DatabaseContents[], router: ShardRouter, areAll: boolean): Checked[] {
   const places = new Map<string, Place[]>();
   for (const { name, rows } of found) {
     for (const { tag, maxId, interleave } of rows) {
@@ -59,7 +59,11 @@ function checkTags(found: readonly DatabaseContents[], router: ShardRouter): Che
     }
   }
   const names = [...places.keys()].sort();
-  return names.flatMap((tag) => checkTag(tag, places.get(tag) ?? [], router.shardOf(tag), deletedOf(tag, found)));
+  return names.flatMap((tag) => {
+    const rows = places.get(tag) ?? [];
+    if (rows.some(({ interleave }) => interleave !== undefined)) return checkShares(tag, rows, areAll);
+    return checkTag(tag, rows, router.shardOf(tag), deletedOf(tag, found));
+  });
 }
 
 interface Place {
@@ -70,7 +74,6 @@ interface Place {
 
 /** @param deleted the records of deleted tags with this name, in all databases */
 function checkTag(tag: string, rows: readonly Place[], owner: string, deleted: readonly Place[]): Checked[] {
-  if (rows.some(({ interleave }) => interleave !== undefined)) return checkShares(tag, rows);
   const own = rows.find(({ database }) => database === owner);
   const ahead = [...rows, ...deleted].find(({ database, maxId }) => database !== owner && own && maxId > own.maxId);
   return rows.map(({ database, maxId }) => {
@@ -82,14 +85,21 @@ function checkTag(tag: string, rows: readonly Place[], owner: string, deleted: r
   });
 }
 
-/** An interleaved tag belongs to every database that has a share of it. */
-function checkShares(tag: string, rows: readonly Place[]): Checked[] {
+/**
+ * An interleaved tag belongs to every database that has a share of it.
+ *
+ * @param areAll whether each share is in one of these databases; a single database may be one of several sites
+ */
+function checkShares(tag: string, rows: readonly Place[], areAll: boolean): Checked[] {
   const shares = rows.flatMap(({ database, interleave }) => (interleave ? [[database, interleave] as const] : []));
   const plain = rows.find(({ interleave }) => interleave === undefined);
+  const of = shares[0]?.[1].of ?? 0;
   const fault = plain === undefined ? shareFault(shares) : `has a row in "${plain.database}" that is not interleaved.`;
+  const missing = areAll && shares.length < of ? sharesMissing(tag, shares.length, of) : undefined;
+  const problem = fault === undefined ? missing : `Tag "${tag}" ${fault}`;
   return rows.map(({ database, maxId }, index) => ({
-    row: { tag, database, owner: database, maxId: String(maxId), state: fault === undefined ? 'ok' : 'misplaced' },
-    problem: fault === undefined || index > 0 ? undefined : `Tag "${tag}" ${fault}`,
+    row: { tag, database, owner: database, maxId: String(maxId), state: problem === undefined ? 'ok' : 'misplaced' },
+    problem: index > 0 ? undefined : problem,
   }));
 }
 

@@ -10,7 +10,7 @@ import {
 import { compareNames, highest } from '../stores/sql-tag-store';
 import type { Shard } from './shard';
 import type { Shards } from './shards';
-import { misplaced, periodsElsewhere } from './tag-places';
+import { misplaced, periodsElsewhere, sharesMissing } from './tag-places';
 
 /** Administers the tags of several databases. */
 export class ShardedTagStore extends TagStore {
@@ -85,9 +85,15 @@ export class ShardedTagStore extends TagStore {
     return owner.stores.tags.change(tag, change);
   }
 
+  /** @throws LeafError as {@link TagStore.remove}, and `LEAF_TAG_ROW_INVALID` while a share of the tag is missing */
   async remove(tag: string): Promise<TagRow> {
     const owner = this.shards.of(tag);
-    for (const shard of await this.otherShares(tag)) await shard.stores.tags.remove(tag);
+    const others = await this.otherShares(tag);
+    const of = (await owner.stores.tags.current(tag))?.interleave?.of ?? 0;
+    if (others.length + 1 < of) {
+      throw new LeafError('LEAF_TAG_ROW_INVALID', sharesMissing(tag, others.length + 1, of));
+    }
+    for (const shard of others) await shard.stores.tags.remove(tag);
     return owner.stores.tags.remove(tag);
   }
 

@@ -12,3 +12,8 @@ export function periodsElsewhere(tag: string, shard: string, owner: string): str
 export function behind(tag: string, owner: string, shard: string, maxId: bigint): string {
   return `Tag "${tag}" has issued IDs up to ${maxId - 1n} from the database "${shard}", and its row in "${owner}" would issue some of them again. Raise its maxId to ${maxId}, then delete its row in "${shard}".`;
 }
+
+/** The message for an interleaved tag of which some shares are in databases that are not configured. */
+export function sharesMissing(tag: string, found: number, of: number): string {
+  return `Tag "${tag}" is interleaved over ${of} databases, but only ${found} of the configured ones have a share: the IDs of the others are unknown here, and a new tag of this name would issue some of them again. Configure the databases with the missing shares again, in the option segment.database.shards. Without them, keep the tag as it is, and give a new tag another name.`;
+}
