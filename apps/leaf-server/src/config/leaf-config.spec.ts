@@ -272,6 +272,9 @@ describe('loadConfig', () => {
       accept: [],
       failoverGapSteps: 10,
     });
+    expect(loadConfig({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{}' }).ids.segment?.database).toMatchObject({
+      shards: { tags: {} },
+    });
     expect(fault({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{"order":"c"}' })).toContain('"c"');
     const several = { LEAF_DATABASE_URLS: '{"a":"mysql://leaf@db/leaf"}' };
     expect(fault(several)).toContain('LEAF_LOCAL_WORKERS');

@@ -103,7 +103,9 @@ const SHARD = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** A JSON object of name → URL. */
 export function databaseUrls(value: string): Record<string, string> {
-  const map = jsonMap(value, 'must be a JSON object of name: URL, for example {"a":"mysql://leaf@db-a/leaf"}');
+  const wanted = 'must be a JSON object of name: URL, for example {"a":"mysql://leaf@db-a/leaf"}';
+  const map = jsonMap(value, wanted);
+  if (Object.keys(map).length === 0) throw new Error(wanted);
   for (const [name, url] of Object.entries(map)) {
     if (!SHARD.test(name)) throw new Error('must have names of 1 to 32 letters, digits, "_" or "-"');
     try {
@@ -125,8 +127,7 @@ export function tagMap(value: string): Record<string, string> {
 
 function jsonMap(value: string, wanted: string): Record<string, string> {
   const map = parseJson(value, wanted);
-  const texts = Object.values(map).every((item) => typeof item === 'string');
-  if (!texts || Object.keys(map).length === 0) throw new Error(wanted);
+  if (!Object.values(map).every((item) => typeof item === 'string')) throw new Error(wanted);
   return map as Record<string, string>;
 }
 
