@@ -1,7 +1,7 @@
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
 import { olderVersionsContract } from '../../contract/older-versions.contract';
-import { periodContract } from '../../contract/period.contract';
+import { day, periodContract } from '../../contract/period.contract';
 import { restoreContract } from '../../contract/restore.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';
 import { databaseFixture, type SingleDatabaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
@@ -42,5 +42,27 @@ it('a step is a number where the driver gives text', async () => {
   await fixture.execute('ALTER TABLE leaf_alloc MODIFY step bigint NOT NULL');
   expect(await tags.find('order')).toMatchObject({ step: 7 });
   expect((await tags.change('order', { step: 8 })).after).toMatchObject({ step: 8 });
+  await fixture.close();
+});
+
+it('periods whose names are equal for the collation do not share a row, and its error says so', async () => {
+  const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());
+  const { tags, segments, execute } = fixture;
+  const begin = async (tag: string): Promise<void> => {
+    const kind = await tags.create({ tag, step: 10, reset: 'daily', zone: 'UTC' });
+    await segments.beginPeriod(tag, kind, day(), 1n);
+  };
+  await begin('Invoice');
+  await tags.remove('Invoice');
+  await expect(begin('invoice')).rejects.toMatchObject({
+    code: 'LEAF_TAG_ROW_INVALID',
+    message: expect.stringContaining('utf8mb4_bin') as string,
+  });
+  await tags.change('invoice', { max: 3n });
+  expect(await execute("SELECT last_id FROM leaf_alloc WHERE biz_tag LIKE 'Invoice@%'")).toEqual([{ last_id: null }]);
+  await execute(
+    "ALTER TABLE leaf_alloc MODIFY biz_tag varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT ''",
+  );
+  await segments.beginPeriod('invoice', (await segments.findTag('invoice'))!.kind!, day(), 1n);
   await fixture.close();
 });

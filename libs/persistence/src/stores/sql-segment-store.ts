@@ -238,11 +238,23 @@ export abstract class SqlSegmentStore extends SegmentStore {
     const sql = text(`SELECT reset_every, time_zone, ${now} AS now FROM leaf_alloc WHERE ${thisTag}`);
     const [found] = await this.database.run<PeriodicRow[]>(sql, key(tag));
     if (found?.reset_every !== reset || (found?.time_zone ?? 'UTC') !== zone) return unknownTag(tag);
+    const [equal] = await this.database.run<{ biz_tag: string }[]>(
+      text('SELECT biz_tag FROM leaf_alloc WHERE biz_tag = ?'),
+      [row],
+    );
+    if (equal !== undefined && equal.biz_tag !== row) return sameForCollation(row, equal.biz_tag);
     const time = new Date(Number(found?.now) * 1000).toISOString();
     return invalidPeriod(
       `the period of the row "${row}" is too far from ${time}, the current time of the database. Compare it with the clock of this server`,
     );
   }
+}
+
+function sameForCollation(row: string, other: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_ROW_INVALID',
+    `The collation of leaf_alloc treats "${row}" as equal to its row "${other}", so the period cannot begin. Compare bytes: ALTER TABLE leaf_alloc MODIFY biz_tag varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT ''.`,
+  );
 }
 
 interface SqlStatementText {

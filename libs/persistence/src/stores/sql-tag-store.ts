@@ -131,8 +131,9 @@ export class SqlTagStore extends TagStore {
   /** Applies the limits to the rows of the periods. LIKE uses the key, but ignores letter case on some databases. */
   private async changePeriods(tag: string, limits: SqlParameter[], statement: Statement): Promise<void> {
     const rows = periodRow(tag, '');
+    const { bytesOf } = this.dialect;
     const update = `UPDATE leaf_alloc SET step = ?, max_step = ?, last_id = ?
-      WHERE biz_tag LIKE ? ESCAPE '!' AND SUBSTR(biz_tag, 1, ?) = ?`;
+      WHERE biz_tag LIKE ? ESCAPE '!' AND ${bytesOf('SUBSTR(biz_tag, 1, ?)')} = ${bytesOf('?')}`;
     const like = `${rows.replaceAll('_', '!_')}%`;
     await statement(this.dialect.text(update), [...limits, like, rows.length, rows]);
   }
