@@ -1,5 +1,5 @@
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
-import { json, text } from '../support/http/http';
+import { call, json, text } from '../support/http/http';
 import { startTestServer, type TestServer } from '../support/servers/server';
 
 let server: TestServer;
@@ -20,6 +20,31 @@ describe('settings of a tag over HTTP', () => {
     await admin(server.port, 'POST', '/api/tags', { tag: 'shared', step: 100, interleave });
     expect(await json(server.port, '/api/tags/shared')).toMatchObject({ interleave, maxId: '21' });
     expect(await text(server.port, '/api/segment/get/shared')).toBe('21');
+  });
+
+  it('bound the blocks of a call, and others are answered meanwhile', async () => {
+    const small = { of: 2, remainder: 0, block: 1 };
+    const large = { of: 2, remainder: 0, block: 1000 };
+    await admin(server.port, 'POST', '/api/tags', { tag: 'small', interleave: small });
+    await admin(server.port, 'POST', '/api/tags', { tag: 'large', interleave: large });
+    const ranges = (tag: string) => call(server.port, `/api/segment/range/${tag}?size=1000000`);
+    const [probe, refused, again, given] = await Promise.all([
+      call(server.port, '/health/live'),
+      ranges('small'),
+      ranges('small'),
+      ranges('large'),
+    ]);
+    expect([probe.status, refused.status, again.status, given.status]).toEqual([200, 400, 400, 200]);
+    expect(refused.body).toContain('LEAF_SIZE_INVALID');
+    expect((JSON.parse(given.body) as { ranges: unknown[] }).ranges).toHaveLength(1000);
+    // What was loaded before the refusal is issued later.
+    expect(await text(server.port, '/api/segment/get/small')).toBe('1');
+  });
+
+  it('let a tag give every ID up to its max, although a step is larger than the rest', async () => {
+    await admin(server.port, 'POST', '/api/tags', { tag: 'short', step: 100, max: '150' });
+    for (let id = 1; id <= 150; id++) expect(await text(server.port, '/api/segment/get/short')).toBe(String(id));
+    expect((await call(server.port, '/api/segment/get/short')).body).toContain('LEAF_TAG_EXHAUSTED');
   });
 
   it('may change as far as they are bounds', async () => {
