@@ -20,8 +20,7 @@ afterAll(() => zookeeper.stop());
 
 describe('a server that may write its data directory only', () => {
   it.each([
-    ['database', ['leaf', 'leaf.sqlite', 'workers-leaf.sqlite'], () => Promise.resolve({})],
-    ['local', ['leaf', 'leaf.sqlite'], () => Promise.resolve({ LEAF_SNOWFLAKE_REGISTRY: 'local' })],
+    ['local', ['leaf', 'leaf.sqlite'], () => Promise.resolve({})],
     [
       'zk_recycle',
       [],

@@ -1,4 +1,5 @@
 import { BitLayout, DEFAULT_LAYOUT } from '@leaf-ids/core';
+import type { LeaseLimits } from '@leaf-ids/core/internal';
 
 export const STRATEGIES = ['fixed with file', 'fixed', 'pool', 'local'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
@@ -10,6 +11,16 @@ export const START = 1_700_000_000_000;
 export function sinceStart(timestamp: number): string {
   return timestamp < START / 2 ? 'no time' : `${timestamp - START}`;
 }
+
+/** How often a server reports, how far ahead it reserves, and which clocks it accepts. */
+export interface Settings {
+  readonly horizonMs: number;
+  readonly reportMs: number;
+  readonly maxClockOffsetMs: number;
+}
+
+/** Where the servers keep their records: operations of the store itself, or the shipped store on ZooKeeper's nodes. */
+export type Registry = 'records' | 'zookeeper';
 
 /** What may happen in a world. Combinations that allow known exceptions are drawn rarely. */
 export interface Themes {
@@ -23,23 +34,35 @@ export interface Themes {
   readonly twins: boolean;
   /** Host 1 is configured with another layout. */
   readonly layouts: boolean;
+  /** Processes are cloned, or rolled back to a snapshot of their memory. */
+  readonly forks: boolean;
+  /** Nothing happens but the loss of history, and clients that come and go. */
+  readonly calm: boolean;
   /** No cut and no pause is longer than this, in milliseconds. */
   readonly longestMs: number;
 }
 
 /** What one seed plays: drawn once, then fixed. */
-export interface Conditions extends Themes {
+export interface Conditions extends Themes, Settings {
   readonly strategy: Strategy;
-  readonly horizonMs: number;
-  readonly reportMs: number;
+  readonly registry: Registry;
+  /** Of each host; those of the world are the longest of them. */
+  readonly settings: readonly Settings[];
+  /** Of all hosts. */
+  readonly limits: LeaseLimits;
   readonly timeoutMs: number;
-  readonly maxClockOffsetMs: number;
+  /** What a message takes longer than on a fast network, in milliseconds. */
+  readonly latencyMs: number;
   readonly hosts: number;
   /** Servers of each host: they share its clock and its network, each has a port and a data directory of its own. */
   readonly processes: number;
   readonly poolSize: number;
   /** Processes that make IDs in windows, which the servers give them. */
   readonly clients: number;
+  /** Largest number of windows at the same time: the rest of the worker IDs is enough for the servers. */
+  readonly mostWindows: number;
+  /** Servers of the Java service under the same name: each records the present time every 3 s, and no lease. */
+  readonly java: number;
   /** A record is found only under the `ip:port` that it was listed with, as in a table. */
   readonly readsByInstance: boolean;
   /** Requests for IDs come when the clock of the host shows a multiple of this. */

@@ -31,8 +31,12 @@ export const FAULTS = [
   'directory copied',
   'directory removed',
   'directory restored',
+  'disk lost',
+  'process cloned',
+  'process rolled back',
   'failover',
   'registry emptied',
+  'document deleted',
   ...CLIENT_FAULTS,
 ] as const;
 
@@ -48,8 +52,8 @@ export interface Fault {
   /** How long it lasts; by how much a write or a replica is late. */
   readonly ms: number;
   /**
-   * By how much a clock steps, in milliseconds; how much too fast it runs; how many times the clock is read before a
-   * pause.
+   * By how much a clock steps, or that of the next machine differs, in milliseconds; how much too fast it runs; how
+   * many times the clock is read before a pause; how long a copy of a process runs.
    */
   readonly by: number;
 }
@@ -66,7 +70,7 @@ export function noFaults(): FaultCounts {
 
 const HOUR = 3_600_000;
 
-type Kinds = readonly [FaultKind, ...FaultKind[]];
+type Kinds = [FaultKind, ...FaultKind[]];
 const PROCESS: Kinds = [
   'crash',
   'crash',
@@ -86,35 +90,41 @@ const REQUEST: Kinds = [
 ];
 const LINE: Kinds = ['host cut off', 'registry down'];
 const DISK: Kinds = ['directory copied', 'directory removed', 'directory restored'];
+const FORK: Kinds = ['process cloned', 'process rolled back'];
 
 export function drawFaults(random: SeededRandom, conditions: Conditions): Fault[] {
-  const { faultyMs, history, disks, clocks, strategy, reportMs } = conditions;
+  const { faultyMs, history, disks, clocks, strategy, reportMs, registry, layouts, forks, calm } = conditions;
   const pools: Kinds[] = [PROCESS];
   if (strategy !== 'local') pools.push(REQUEST, REQUEST, LINE);
   if (disks) pools.push(DISK);
+  if (strategy === 'fixed with file' && !clocks) pools.push(['disk lost']);
+  if (forks) pools.push(FORK);
   // Small steps meet none of the conditions of excuses.ts.
   pools.push(['clock step', 'clock step', 'clock drift']);
   if (clocks) pools.push(['clock step']);
   const everyMs = reportMs * random.spread(0.5, 8);
   const faults: Fault[] = [];
-  for (let at = reportMs * random.spread(0.1, 4); at < faultyMs; at += everyMs * random.spread(0.2, 2)) {
+  for (let at = reportMs * random.spread(0.1, 4); at < faultyMs && !calm; at += everyMs * random.spread(0.2, 2)) {
     const kind = random.pick(random.pick(pools as [Kinds, ...Kinds[]]));
     faults.push(drawFault(random, conditions, kind, at));
   }
+  const losses: Kinds = ['registry emptied', 'document deleted'];
+  // A ZooKeeper that goes on has all writes that it has confirmed.
+  if (registry !== 'zookeeper') losses.push('failover', 'failover');
   for (let left = history ? random.pick([1, 1, 2]) : 0; left > 0; left--) {
-    const kind = random.pick(['failover', 'registry emptied'] as const);
+    const kind = random.pick(layouts ? (['document deleted'] as const) : losses);
     faults.push(drawFault(random, conditions, kind, faultyMs * (0.1 + 0.8 * random.fraction())));
   }
   faults.push(...drawClientFaults(random, conditions));
   return faults.sort((a, b) => a.at - b.at);
 }
 
-function drawClientFaults(random: SeededRandom, { clients, faultyMs, boundMs }: Conditions): Fault[] {
+function drawClientFaults(random: SeededRandom, { clients, faultyMs, boundMs, calm }: Conditions): Fault[] {
   const faults: Fault[] = [];
   if (clients === 0) return faults;
   // The servers have to issue, whatever happens to clients.
   for (let at = random.spread(500, 8000); at < faultyMs + boundMs; at += random.spread(500, 8000)) {
-    const kind = random.pick(CLIENT_FAULTS);
+    const kind = calm ? 'client crash' : random.pick(CLIENT_FAULTS);
     const place = { host: 0, process: random.below(clients) };
     const by = kind === 'client clock step' ? Math.round(random.spread(1, 100_000)) * sign(random) : 0;
     faults.push({ kind, at: Math.round(at), ...place, ms: Math.round(random.spread(10, 90_000)), by });
@@ -133,6 +143,8 @@ function drawFault(random: SeededRandom, conditions: Conditions, kind: FaultKind
   if (kind === 'pause inside a call') by = 1 + random.below(random.pick([3, 30]));
   if (kind === 'late write') ms = Math.round(timeoutMs + random.spread(1, 3 * Math.min(horizonMs, 60_000)));
   if (kind === 'failover') ms = Math.round(random.spread(1, 4 * reportMs));
+  if (kind === 'disk lost') by = Math.round(random.spread(1, conditions.maxClockOffsetMs / 4)) * sign(random);
+  if (kind === 'process cloned' || kind === 'process rolled back') by = Math.round(random.spread(3000, 60_000));
   if (kind === 'registry down' && !history && random.chance(0.03)) ms = Math.round(random.spread(0.5, 3) * HOUR);
   return { kind, at: Math.round(at), ...place, ms, by };
 }

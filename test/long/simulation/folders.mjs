@@ -1,2 +1,2 @@
 /** What the simulation imports. */
-export const FOLDERS = ['test/long/simulation', 'test/support', 'libs/core', 'libs/registry/src/policies'];
+export const FOLDERS = ['test/long/simulation', 'test/support', 'libs/core', 'libs/registry/src'];

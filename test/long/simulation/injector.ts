@@ -1,5 +1,6 @@
 import { START } from './conditions';
 import { type Fault, isClientFault } from './faults';
+import { forkWhenIdle } from './forks';
 import type { Fate } from './network';
 import type { Directory } from './sim-disk';
 import type { Host, SimPlace, WorldParts } from './places';
@@ -71,22 +72,22 @@ export function inject(world: WorldParts, fault: Fault): void {
       copyDirectory(world, place, world.places[(place.index + 1) % world.places.length]);
       break;
     case 'directory removed':
-      if (world.conditions.strategy === 'local') place.copied = true;
+      if (world.conditions.strategy === 'local') place.tampered = true;
       exchange(world, place, world.newDirectory(place.index));
       break;
     case 'directory restored': {
       const { directory } = place.disk;
       const copy = { ...directory, lockedBy: undefined, server: directory.server.clone(place.index) };
       scheduler.at(now + ms, kind, () => {
-        place.copied = true;
+        place.tampered = true;
         exchange(world, place, copy);
       });
       break;
     }
     case 'failover': {
-      const replica = world.server.replica();
+      const replica = world.records.replica();
       scheduler.at(now + ms, kind, () => {
-        world.server.promote(replica);
+        world.records.promote(replica);
         network.server++;
         loseHistory(world);
       });
@@ -95,6 +96,20 @@ export function inject(world: WorldParts, fault: Fault): void {
     case 'registry emptied':
       world.server.empty();
       loseHistory(world);
+      break;
+    case 'document deleted':
+      world.server.deleteDocument();
+      loseHistory(world);
+      break;
+    case 'disk lost':
+      // On another machine.
+      place.clock.correct(START + host.offset + by);
+      place.process?.crash();
+      place.disk.directory = world.newDirectory(place.index);
+      break;
+    case 'process cloned':
+    case 'process rolled back':
+      forkWhenIdle(world, place, fault);
       break;
     default:
       place.line.armed.push({ fate: kind satisfies Fate, ms });
@@ -137,8 +152,10 @@ function replaceAll(world: WorldParts): void {
 function copyDirectory(world: WorldParts, from: SimPlace, to: SimPlace | undefined): void {
   if (to === undefined || to === from) return;
   const { directory } = from.disk;
-  from.copied = to.copied = true;
-  exchange(world, to, { ...directory, lockedBy: undefined, server: directory.server.clone(to.index) });
+  from.tampered = to.tampered = true;
+  const replaced = world.conditions.strategy === 'local' ? to.disk.directory.lineage : [];
+  const lineage = [...directory.lineage, ...replaced];
+  exchange(world, to, { ...directory, lineage, lockedBy: undefined, server: directory.server.clone(to.index) });
 }
 
 /** Under a running server: it cannot write any more, until somebody restarts it. */

@@ -1,5 +1,36 @@
+import type { Directory } from './sim-disk';
+
+/** A moment at which the memory of a process was copied. */
+export interface Fork {
+  /** True milliseconds. */
+  readonly at: number;
+}
+
+/** A generation that has begun to give worker IDs to newcomers after the registry lost its history. */
+export interface Loss {
+  /** True milliseconds at which newcomers were admitted. */
+  readonly admittedAt: number;
+}
+
+/**
+ * What excuses the IDs that are issued now, if they clash with those of certain others; see excuses.ts. Replaced when
+ * it changes: what was issued before keeps its own.
+ */
+export interface Exposure {
+  /** It issues up to a ceiling that only this directory knows. */
+  readonly byDisk: Directory | undefined;
+  /** It held when history was lost, something kept it from the registry, and it has not registered again. */
+  readonly missed: Loss | undefined;
+  /** Its memory was copied, or is a copy, and it has not reached the registry since. */
+  readonly fork: Fork | undefined;
+}
+
+export const NOT_EXPOSED: Exposure = { byDisk: undefined, missed: undefined, fork: undefined };
+
 /** One tenure: a process, and one worker ID that it holds without a break. */
 export interface Issuer {
+  readonly kind: 'server' | 'client' | 'java';
+  /** Of the process. */
   readonly name: string;
   readonly host: number;
   /** `ip:port`. */
@@ -10,17 +41,19 @@ export interface Issuer {
   readonly floor: number;
   /** When it was acquired, in milliseconds of the world. */
   readonly acquiredAt: number;
-  /** A client process with a window. */
-  readonly client?: boolean;
-  /** IDs were issued up to a ceiling that only the file knew. */
-  stoodIn: boolean;
-  /**
-   * It held when history was lost, something kept it from the registry, and it had not registered again when the grace
-   * ended; or it took over after the grace from the file of such a one, before the registry was reached again.
-   */
-  missedGrace: boolean;
-  /** Its data directory was copied, or is a copy. */
-  readonly copied: () => boolean;
+  /** The directory of its process. */
+  readonly directory: Directory | undefined;
+  /** Unix milliseconds of its newest ID. */
+  newest: number;
+  exposure: Exposure;
+}
+
+/** Changes what excuses the IDs of `issuer` from now on. */
+export function expose(issuer: Issuer, change: Partial<Exposure>): void {
+  const { exposure } = issuer;
+  const next = { ...exposure, ...change };
+  const isSame = next.byDisk === exposure.byDisk && next.missed === exposure.missed && next.fork === exposure.fork;
+  if (!isSame) issuer.exposure = next;
 }
 
 export function describeIssuer({ name, workerId }: Issuer): string {

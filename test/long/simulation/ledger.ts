@@ -1,7 +1,7 @@
 import type { StoredWorker } from '@leaf-ids/core';
 import type { FileRecord } from '@leaf-ids/core/internal';
 import { sinceStart, START } from './conditions';
-import { type ExcuseCounts, excuseOf, noExcuses } from './excuses';
+import { type ApartFloor, type ExcuseCounts, excuseOf, noExcuses, type Piece } from './excuses';
 import { describeIssuer, type Issuer } from './issuer';
 
 /**
@@ -31,14 +31,12 @@ export interface Failure {
 }
 
 /** The IDs that were given out in one millisecond, without their timestamp. */
-interface Given {
+interface Given extends Piece {
   readonly from: number;
   readonly to: number;
-  readonly issuer: Issuer;
 }
 
-interface Span {
-  readonly issuer: Issuer;
+interface Span extends Piece {
   min: number;
   max: number;
 }
@@ -47,9 +45,9 @@ interface Span {
 export class Ledger {
   failure: Failure | undefined;
   readonly excused: ExcuseCounts = noExcuses();
-  /** Clocks were further apart than allowed when a floor was written. */
-  clocksApart = false;
-  newest = 0;
+  /** Floors that were written while clocks were further apart than allowed. */
+  readonly apartFloors: ApartFloor[] = [];
+  readonly issuers = new Set<Issuer>();
   private readonly given = new Map<number, Given[]>();
   private readonly spans = new Map<number, Span[]>();
   /** Ceilings that were recorded, by lease and worker: in the registry, and in the file. */
@@ -77,28 +75,42 @@ export class Ledger {
 
   /** `issuer` gave out the IDs `from` to `to`, which carry `timestamp`. */
   issued(issuer: Issuer, timestamp: number, from: number, to: number): void {
-    const key = keyOf(issuer.leaseId, issuer.workerId);
+    const key = keyOf(issuer.kind === 'client' ? issuer.leaseId : issuer.name, issuer.workerId);
     // Described only on a breach.
     const what = (): string => `${describeIssuer(issuer)} issued at ${sinceStart(timestamp)}`;
-    const ceiling = Math.max(this.recorded.get(key) ?? 0, this.filed.get(key) ?? 0);
+    this.issuers.add(issuer);
+    issuer.newest = Math.max(issuer.newest, timestamp);
+    const { kind, exposure } = issuer;
+    const ceiling = kind === 'java' ? Infinity : Math.max(this.recorded.get(key) ?? 0, this.filed.get(key) ?? 0);
     if (timestamp > ceiling) this.breach('ceiling', `${what()}, above the recorded ${sinceStart(ceiling)}`);
     if (timestamp <= issuer.floor) this.breach('floor', `${what()}, not above the floor ${sinceStart(issuer.floor)}`);
     if (timestamp > (this.highest.get(key) ?? 0)) this.highest.set(key, timestamp);
-    // A client may have any clock; its window is registered, whatever the floor is.
-    if (issuer.client !== true) this.newest = Math.max(this.newest, timestamp);
-    this.compare(issuer, timestamp, { from, to, issuer });
+    this.compare(issuer, timestamp, { from, to, issuer, exposure });
     this.overlap(issuer, timestamp);
   }
 
-  /** The ceiling of somebody else that a lease has replaced: it may never fall below that. */
-  replacedBy(leaseId: string, workerId: number): number {
-    return this.replaced.get(keyOf(leaseId, workerId)) ?? 0;
+  /** The ceiling of somebody else that a process has replaced: it may never fall below that. */
+  replacedBy(name: string, workerId: number): number {
+    return this.replaced.get(keyOf(name, workerId)) ?? 0;
   }
 
-  /** @param isLate it was sent before the registry was emptied */
-  wrote(before: StoredWorker | undefined, { workerId, record }: StoredWorker, isLate: boolean): void {
+  /** The process `copy` has the memory of `name`. */
+  copied(name: string, copy: string, workerId: number): void {
+    const [from, to] = [keyOf(name, workerId), keyOf(copy, workerId)];
+    for (const known of [this.recorded, this.filed, this.highest, this.replaced, this.newestWrites]) {
+      const value = known.get(from);
+      if (value !== undefined) known.set(to, value);
+    }
+  }
+
+  /**
+   * A process has written the record of its own worker.
+   *
+   * @param isLate it was sent before the registry was emptied
+   */
+  wrote(name: string, before: StoredWorker | undefined, { workerId, record }: StoredWorker, isLate: boolean): void {
     const { leaseId, write, ceiling } = record;
-    const key = keyOf(leaseId ?? '', workerId);
+    const key = keyOf(name, workerId);
     const newestWrite = this.newestWrites.get(key) ?? 0;
     // The registry has lost the newer writes. Newcomers issue above its floor, whatever this record says.
     if (isLate && write < newestWrite) return;
@@ -141,13 +153,13 @@ export class Ledger {
     this.recorded.set(key, isAfterLoss ? Math.max(ceiling, this.recorded.get(key) ?? 0) : ceiling);
   }
 
-  wroteFile(leaseId: string, { workerId, ceiling }: FileRecord): void {
-    this.filed.set(keyOf(leaseId, workerId), ceiling);
+  wroteFile(name: string, { workerId, ceiling }: FileRecord): void {
+    this.filed.set(keyOf(name, workerId), ceiling);
   }
 
-  /** The newest timestamp under a lease; 0 before the first. */
-  highestOf(leaseId: string, workerId: number): number {
-    return this.highest.get(keyOf(leaseId, workerId)) ?? 0;
+  /** The newest timestamp of a process; 0 before the first. */
+  highestOf(name: string, workerId: number): number {
+    return this.highest.get(keyOf(name, workerId)) ?? 0;
   }
 
   private compare(issuer: Issuer, timestamp: number, given: Given): void {
@@ -163,7 +175,7 @@ export class Ledger {
     );
     if (same !== undefined) {
       const what = `${describeIssuer(issuer)} at ${sinceStart(timestamp)} repeats an ID of ${describeIssuer(same.issuer)}`;
-      this.clash('duplicate', issuer, same.issuer, what);
+      this.clash('duplicate', given, same, timestamp, what);
     }
     others.push(given);
   }
@@ -171,26 +183,29 @@ export class Ledger {
   private overlap(issuer: Issuer, timestamp: number): void {
     let spans = this.spans.get(issuer.workerId);
     if (spans === undefined) this.spans.set(issuer.workerId, (spans = []));
-    let own = spans.find((span) => span.issuer === issuer);
-    if (own === undefined) spans.push((own = { issuer, min: timestamp, max: timestamp }));
+    const { exposure } = issuer;
+    let own = spans.find((span) => span.issuer === issuer && span.exposure === exposure);
+    if (own === undefined) spans.push((own = { issuer, exposure, min: timestamp, max: timestamp }));
     own.min = Math.min(own.min, timestamp);
     own.max = Math.max(own.max, timestamp);
-    for (const { issuer: other, min, max } of spans) {
+    for (const span of spans) {
+      const { issuer: other, min, max } = span;
       if (other === issuer || min > own.max || max < own.min) continue;
       const range = `${sinceStart(min)} to ${sinceStart(max)}`;
       const what = `${describeIssuer(issuer)} at ${sinceStart(timestamp)} is among those of ${describeIssuer(other)}, ${range}`;
-      this.clash('overlap', issuer, other, what);
+      this.clash('overlap', own, span, Math.max(min, own.min), what);
     }
   }
 
-  private clash(breach: Breach, a: Issuer, b: Issuer, what: string): void {
+  /** @param from Unix milliseconds: the first timestamp that both may have used */
+  private clash(breach: Breach, a: Piece, b: Piece, from: number, what: string): void {
     if (this.failure !== undefined) return;
-    const excuse = excuseOf(a, b, this.clocksApart);
+    const excuse = excuseOf(a, b, from, this.apartFloors);
     if (excuse === undefined) this.breach(breach, what);
     else this.excused[excuse]++;
   }
 }
 
-function keyOf(leaseId: string, workerId: number): string {
-  return `${leaseId} ${workerId}`;
+function keyOf(name: string, workerId: number): string {
+  return `${name} ${workerId}`;
 }

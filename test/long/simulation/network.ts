@@ -23,6 +23,8 @@ export class Line {
 
 /** A process, as the network sees it. */
 export interface Caller extends Actor {
+  /** Of its records: that of another process for a copy of it. */
+  readonly leaseId: string;
   readonly clock: SimClock;
   readonly line: Line;
   readonly random: SeededRandom;
@@ -39,6 +41,8 @@ export class Network {
   constructor(
     private readonly scheduler: Scheduler,
     private readonly timeoutMs: number,
+    /** What each message takes at least, in milliseconds. */
+    private readonly latencyMs: number,
     private readonly note: Note | undefined,
   ) {}
 
@@ -119,6 +123,7 @@ export class Network {
   }
 
   private latency({ random }: Caller): number {
-    return random.chance(0.03) ? random.spread(20, this.timeoutMs / 2) : random.spread(0.2, 20);
+    const ms = random.chance(0.03) ? random.spread(20, this.timeoutMs / 2 - this.latencyMs) : random.spread(0.2, 20);
+    return this.latencyMs + ms;
   }
 }

@@ -6,7 +6,7 @@ import type { Note, Scheduler } from './scheduler';
 import type { SeededRandom } from '../../support/seeded-random';
 import type { Directory } from './sim-disk';
 import type { Place, SimProcess } from './sim-process';
-import type { SimServer } from './sim-server';
+import type { RegistryServer, SimServer } from './sim-server';
 import type { Tally } from './tally';
 
 /** A machine: what happens to its clock or its network happens to all servers on it. */
@@ -33,6 +33,8 @@ export interface SimPlace extends Place {
   /** When it issued last. */
   servedAt: number;
   askedAt: number;
+  /** A snapshot of an earlier process runs in its place. */
+  isRolledBack: boolean;
 }
 
 /** The view of a world for the fault injector and the liveness check. */
@@ -41,7 +43,7 @@ export interface WorldParts {
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
   readonly network: Network;
-  readonly server: SimServer;
+  readonly server: RegistryServer;
   readonly ledger: Ledger;
   readonly tally: Tally;
   readonly hosts: readonly Host[];
@@ -50,5 +52,15 @@ export interface WorldParts {
   readonly note: Note | undefined;
   /** True milliseconds at which history was lost last. */
   lossAt: number | undefined;
+  /** Unix milliseconds: newcomers issue above it. */
+  readonly floor: number;
+  /** The server of a registry of records. */
+  readonly records: SimServer;
+  /** Whether something kept a server from the registry until newcomers were admitted after the loss of history. */
+  wasKept(place: SimPlace): boolean;
   newDirectory(index: number): Directory;
+  /** Starts a server where none runs. */
+  start(place: SimPlace): void;
+  /** A copy of the memory of the process at `place` as it is now; undefined while it is at work. */
+  copyOf(place: SimPlace): SimProcess | undefined;
 }

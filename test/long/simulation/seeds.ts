@@ -27,11 +27,11 @@ export async function replay(seed: number, options?: SimulationOptions): Promise
     onStep: (step, time, actor, label) => trace.push(`${step}  ${time.toFixed(3)} ms  ${actor}  ${label}`),
     onNote: (text) => trace.push(`      ${text}`),
   });
-  const { offsets, ...conditions } = result.conditions;
+  const { offsets, settings, limits, ...conditions } = result.conditions;
   trace.unshift(
     `${Object.entries(conditions)
       .map((entry) => entry.join(' '))
-      .join(', ')}, offsets ${offsets.join(' ')}`,
+      .join(', ')}, offsets ${offsets.join(' ')}, ${JSON.stringify({ settings, limits })}`,
   );
   return { trace, schedule: result.schedule, totals: totalsOf(result) };
 }

@@ -6,6 +6,8 @@ import type { SimServer } from './sim-server';
 
 /** A data directory. A copy is a different directory, and so is one that replaces a removed one. */
 export interface Directory {
+  /** What it is a copy of, and what it replaces if it decides alone. */
+  readonly lineage: readonly string[];
   record: FileRecord | undefined;
   lockedBy: Caller | undefined;
   /** The records of the `local` strategy. */
@@ -66,6 +68,12 @@ export class SimFile extends WorkerFile {
       };
       scheduler.at(caller.clock.local + caller.random.spread(0.05, 30), 'file written', act, caller);
     });
+  }
+
+  /** Goes on with the directory of the place, as the copy of a process does. */
+  adopt(): void {
+    this.opened = this.disk.directory;
+    this.opened.lockedBy = this.caller;
   }
 
   close(): void {

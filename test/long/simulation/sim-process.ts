@@ -19,14 +19,15 @@ import {
 } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
-import { type Conditions, sinceStart } from './conditions';
-import type { Issuer } from './issuer';
+import { type Conditions, type Settings, sinceStart } from './conditions';
+import { expose, type Exposure, type Fork, type Issuer, type Loss, NOT_EXPOSED } from './issuer';
 import type { Ledger } from './ledger';
+import { copyMemory } from './memory-copy';
 import type { Caller, Line } from './network';
 import type { Note, Scheduler } from './scheduler';
 import { SeededRandom } from '../../support/seeded-random';
 import type { SimClock } from './sim-clock';
-import { type Disk, SimFile } from './sim-disk';
+import { type Directory, type Disk, SimFile } from './sim-disk';
 import type { Tally } from './tally';
 
 /** Where one server runs, and those that take its place. */
@@ -35,11 +36,12 @@ export interface Place {
   readonly host: number;
   readonly instance: Instance;
   readonly layout: BitLayout;
+  readonly settings: Settings;
   readonly clock: SimClock;
   readonly line: Line;
   readonly disk: Disk;
-  /** Its directory was copied or restored, or is a copy. */
-  copied: boolean;
+  /** A fault has copied, restored or removed its directory, or copied its process. */
+  tampered: boolean;
 }
 
 /** What the processes of one simulation share. */
@@ -51,12 +53,18 @@ export interface Surroundings {
   readonly note: Note | undefined;
   storeOf(process: SimProcess): WorkerStore;
   timeSources(): TimeSource[];
-  /** History was lost and the grace has ended, and something kept its place from registering again. */
-  missedGrace(process: SimProcess): boolean;
+  /** The loss after which something kept the place of a process from registering again in the whole grace. */
+  missedLoss(process: SimProcess): Loss | undefined;
   /** The process has ended, by a stop or a crash. */
   ended(process: SimProcess): void;
   /** The process was asked for IDs, and issued or refused them. */
   asked(process: SimProcess, refusal: LeafError | undefined): void;
+}
+
+/** A process to copy, and the moment of the copy. */
+export interface Origin {
+  readonly process: SimProcess;
+  readonly fork: Fork;
 }
 
 /** One server from its start to its end: the shipped registry, lease and generator, driven by timers and requests. */
@@ -73,6 +81,11 @@ export class SimProcess implements Caller {
   /** Why the process ended by itself. */
   refused: LeafError | undefined;
   readonly startedAt: number;
+  readonly leaseId: string;
+  /** Requests to the registry and to the disk that have no answer yet. */
+  pending = 0;
+  private readonly directory: Directory;
+  private readonly file: SimFile;
   private readonly lease: WorkerLease;
   private readonly ids: SnowflakeGenerator;
   /** Unix milliseconds of the newest IDs that a failed call has claimed and not given; 0 for none. */
@@ -86,9 +99,12 @@ export class SimProcess implements Caller {
     seed: number,
     readonly place: Place,
     private readonly around: Surroundings,
+    origin?: Origin,
   ) {
-    const { clock, line, instance, layout } = place;
+    const { clock, line, instance, layout, settings } = place;
     const { conditions, scheduler } = around;
+    this.leaseId = origin?.process.leaseId ?? name;
+    this.directory = place.disk.directory;
     this.clock = clock;
     this.line = line;
     this.random = new SeededRandom(seed);
@@ -96,7 +112,8 @@ export class SimProcess implements Caller {
     clock.attach(this);
     const random = (bound: number): number => this.random.below(bound);
     const pool = conditions.strategy === 'pool';
-    const file = new SimFile(place.disk, this, scheduler, (record) => this.filed(record));
+    this.file = new SimFile(place.disk, this, scheduler, (record) => this.filed(record));
+    const { file } = this;
     this.registry = new WorkerRegistry(
       {
         ...{ store: around.storeOf(this), policy: pool ? new PoolPolicy() : new FixedPolicy(), clock, random },
@@ -105,18 +122,15 @@ export class SimProcess implements Caller {
       },
       {
         name: conditions.strategy,
-        ...{
-          horizonMs: conditions.horizonMs,
-          reportMs: conditions.reportMs,
-          maxClockOffsetMs: conditions.maxClockOffsetMs,
-        },
+        ...settings,
+        limits: conditions.limits,
         layout: `${layout.timeBits}/${layout.workerBits}/${layout.sequenceBits}`,
         maxWorkerId: pool ? conditions.poolSize - 1 : layout.maxWorkerId,
         remembers: conditions.strategy === 'local',
       },
     );
-    this.windows = new WorkerWindows(this.registry, instance, clock, conditions.poolSize);
-    this.lease = new WorkerLease(this.registry, instance, name, () => this.ids.lastTimestamp, clock, {
+    this.windows = new WorkerWindows(this.registry, instance, clock, conditions.mostWindows);
+    this.lease = new WorkerLease(this.registry, instance, this.leaseId, () => this.ids.lastTimestamp, clock, {
       onWaiting: (reason) => this.note(() => `waits: ${reason.message.slice(-90)}`),
       onAcquired: (tenure) => this.acquired(tenure),
       onReportFailed: (error) => this.failed('report', error),
@@ -133,7 +147,8 @@ export class SimProcess implements Caller {
       onLost: (error) => this.leaseLost(error),
     });
     this.ids = new SnowflakeGenerator(layout, this.lease, clock, random, DEFAULT_SNOWFLAKE_OPTIONS);
-    scheduler.at(scheduler.now, 'boot', () => this.boot(), this);
+    if (origin === undefined) scheduler.at(scheduler.now, 'boot', () => this.boot(), this);
+    else this.remember(origin);
   }
 
   get busyUntil(): number {
@@ -142,6 +157,25 @@ export class SimProcess implements Caller {
 
   get snapshot(): WorkerLeaseSnapshot {
     return this.lease.snapshot();
+  }
+
+  /** Whether its memory can be copied: it holds a worker, and nothing is under way. */
+  get isIdle(): boolean {
+    const { issuer, lost, busy, pending } = this;
+    const { workerId, report } = this.lease.snapshot();
+    return issuer?.workerId === workerId && lost === undefined && !busy && pending === 0 && !report.running;
+  }
+
+  /** Until the registry has confirmed its worker, `change` excuses its IDs. */
+  expose(change: Partial<Exposure>): void {
+    if (this.issuer !== undefined) expose(this.issuer, change);
+  }
+
+  /** A copy goes on, wherever its origin was. */
+  resume(): void {
+    const { scheduler } = this.around;
+    this.clock.attach(this);
+    scheduler.at(scheduler.now, 'resume', () => this.work(), this);
   }
 
   wake(): void {
@@ -166,25 +200,54 @@ export class SimProcess implements Caller {
   }
 
   private boot(): void {
-    const { conditions } = this.around;
     void this.lease.acquire().catch((error: unknown) => {
       this.failed('start', error);
       // A server ends on faults that an operator has to correct, and often on others.
       if (error instanceof LeafError && error.code === 'LEAF_REGISTRY_UNREACHABLE' && this.random.chance(0.5)) return;
       this.end(error);
     });
-    this.every(conditions.reportMs, 'report', () => this.report());
+    this.work();
+  }
+
+  private work(): void {
+    this.every(this.place.settings.reportMs, 'report', () => this.report());
     this.askNext();
   }
 
+  private remember({ process, fork }: Origin): void {
+    const { lease, ids, registry, windows } = this;
+    copyMemory([
+      [process.registry, registry],
+      [process.windows, windows],
+      [process.lease, lease],
+      [process.ids, ids],
+    ]);
+    this.newest = process.newest;
+    this.discarded = process.discarded;
+    this.acquiredOnce = true;
+    if (this.around.conditions.strategy === 'fixed with file') this.file.adopt();
+    const { issuer } = process;
+    if (issuer === undefined) return;
+    const { name, place, directory } = this;
+    this.issuer = { ...issuer, name, host: place.host, directory };
+    this.around.ledger.copied(process.name, name, issuer.workerId);
+    this.expose({ fork });
+  }
+
+  private async reportLease(): Promise<void> {
+    const before = this.clock.monotonic();
+    await this.lease.report.run();
+    const { sinceRecordedMs, degradedReason } = this.lease.snapshot();
+    const isConfirmed = degradedReason === undefined && this.clock.monotonic() - sinceRecordedMs >= before;
+    if (isConfirmed) this.expose({ fork: undefined, missed: undefined });
+  }
+
   private report(): void {
-    void this.lease.report.run();
+    void this.reportLease();
     if (this.around.conditions.clients > 0) {
       void this.windows.keep().catch((error: unknown) => this.failed('keep', error));
     }
-    void this.registry
-      .maintain(this.around.conditions.reportMs)
-      .catch((error: unknown) => this.failed('maintain', error));
+    void this.registry.maintain(this.place.settings.reportMs).catch((error: unknown) => this.failed('maintain', error));
     // Most servers that have lost their worker are restarted; the others are still asked for IDs.
     if (this.lost !== undefined && this.random.chance(0.3)) this.crash();
   }
@@ -195,13 +258,18 @@ export class SimProcess implements Caller {
     this.acquiredOnce = true;
     around.tally.acquired++;
     this.note(() => `holds worker ${workerId} from ${sinceStart(floor)} to ${sinceStart(this.lease.ceiling)}`);
-    const stoodIn = this.goesByDisk();
     this.issuer = {
-      ...{ name: this.name, host: place.host, instance: formatInstance(place.instance), leaseId: this.name },
-      ...{ workerId, floor, acquiredAt: around.scheduler.now, stoodIn },
-      missedGrace: stoodIn && around.missedGrace(this),
-      copied: () => place.copied,
+      ...{ kind: 'server', name: this.name, host: place.host, instance: formatInstance(place.instance) },
+      ...{ leaseId: this.leaseId, workerId, floor, acquiredAt: around.scheduler.now, newest: 0 },
+      ...{ directory: this.directory, exposure: { ...NOT_EXPOSED, ...this.byDisk() } },
     };
+  }
+
+  /** What excuses its next IDs if only its disk allows them. */
+  private byDisk(): Pick<Exposure, 'byDisk'> & Partial<Exposure> {
+    if (!this.goesByDisk()) return { byDisk: undefined };
+    const missed = this.around.missedLoss(this);
+    return { byDisk: this.directory, ...(missed && { missed }) };
   }
 
   private goesByDisk(): boolean {
@@ -267,7 +335,7 @@ export class SimProcess implements Caller {
         ledger.breach('error', `${this.name} issued as worker ${workerId}, and holds ${issuer?.workerId}`);
       return;
     }
-    if (this.goesByDisk()) issuer.stoodIn = true;
+    expose(issuer, this.byDisk());
     const low = BigInt(layout.workerBits + layout.sequenceBits);
     ledger.issued(
       issuer,

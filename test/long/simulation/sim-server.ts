@@ -6,12 +6,27 @@ import {
   type StoredWorker,
   type WorkerRecord,
 } from '@leaf-ids/core';
+import type { Caller } from './network';
+
+/** The process that sends a request. */
+export type Writer = Pick<Caller, 'name' | 'leaseId'>;
 
 /** What may be checked at every write that is applied. */
 export interface WriteListener {
   /** @param isLate it was sent before the registry was emptied */
-  wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void;
+  wrote(writer: Writer, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void;
   floorWritten(document: RegistryDocument): void;
+}
+
+/** The server behind a registry, as faults and checks see it. */
+export interface RegistryServer {
+  readonly document: RegistryDocument | undefined;
+  list(): StoredWorker[];
+  read(workerId: number): StoredWorker | undefined;
+  /** Removes everything, and restarts the numbering. Connections stay open. */
+  empty(): void;
+  /** Removes the document; the records stay. */
+  deleteDocument(): void;
 }
 
 /** A copy of the data. */
@@ -21,9 +36,9 @@ export interface Replica {
 }
 
 /** The server behind a registry. Operations are atomic: it compares versions, numbers records, and can lose data. */
-export class SimServer {
+export class SimServer implements RegistryServer {
+  document: RegistryDocument | undefined;
   private records = new Map<number, StoredWorker>();
-  private document: RegistryDocument | undefined;
   private origin = 0;
   private versions = 0;
   private next: number;
@@ -34,10 +49,6 @@ export class SimServer {
     private readonly first: number,
   ) {
     this.next = first;
-  }
-
-  get generation(): string {
-    return `${this.document?.id} ${this.document?.generation}`;
   }
 
   registry(): StoredRegistry {
@@ -54,7 +65,7 @@ export class SimServer {
     return true;
   }
 
-  list(instance: Instance | undefined): StoredWorker[] {
+  list(instance?: Instance): StoredWorker[] {
     const own = instance && formatInstance(instance);
     return [...this.records.values()].filter(
       ({ record }) => own === undefined || formatInstance(record.instance) === own,
@@ -66,7 +77,7 @@ export class SimServer {
   }
 
   create(
-    writer: string,
+    writer: Writer,
     { origin, document }: StoredRegistry,
     record: WorkerRecord,
     workerId: number | undefined,
@@ -77,7 +88,7 @@ export class SimServer {
     return this.put(writer, number, record, document?.id !== this.document?.id);
   }
 
-  replace(writer: string, { workerId, version }: StoredWorker, record: WorkerRecord): StoredWorker | undefined {
+  replace(writer: Writer, { workerId, version }: StoredWorker, record: WorkerRecord): StoredWorker | undefined {
     return this.records.get(workerId)?.version === version ? this.put(writer, workerId, record) : undefined;
   }
 
@@ -104,14 +115,17 @@ export class SimServer {
     this.next = Math.max(this.first, ...[...records.keys()].map((id) => id + 1));
   }
 
-  /** Removes everything, and restarts the numbering. */
   empty(): void {
     this.records.clear();
     this.document = undefined;
     this.next = this.first;
   }
 
-  private put(writer: string, workerId: number, record: WorkerRecord, isLate = false): StoredWorker {
+  deleteDocument(): void {
+    this.document = undefined;
+  }
+
+  private put(writer: Writer, workerId: number, record: WorkerRecord, isLate = false): StoredWorker {
     const before = this.records.get(workerId);
     const stored = { workerId, record, version: String(++this.versions) };
     this.records.set(workerId, stored);

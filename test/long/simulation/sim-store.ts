@@ -55,11 +55,11 @@ export class SimStore extends WorkerStore {
     record: WorkerRecord,
     workerId: number | undefined,
   ): Promise<StoredWorker | undefined> {
-    return this.carry('create', () => this.server.create(this.caller.name, registry, record, workerId), true);
+    return this.carry('create', () => this.server.create(this.caller, registry, record, workerId), true);
   }
 
   replace(read: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined> {
-    return this.carry('replace', () => this.server.replace(this.caller.name, read, record), true);
+    return this.carry('replace', () => this.server.replace(this.caller, read, record), true);
   }
 
   override timeSources(): Promise<TimeSource[]> {

@@ -7,11 +7,14 @@ import {
 } from '@leaf-ids/core';
 import { reasonOf, windowOf } from '@leaf-ids/core/internal';
 import { Clients } from './clients/clients';
+import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { type Conditions, LAYOUTS, sinceStart, START } from './conditions';
 import { drawWorld } from './draw';
 import type { ExcuseCounts } from './excuses';
 import { type Fault, type FaultCounts, noFaults } from './faults';
 import { inject, setRight } from './injector';
+import type { Issuer, Loss } from './issuer';
+import { addJava } from './java';
 import type { Host, SimPlace, WorldParts } from './places';
 import { type Breach, type Failure, Ledger } from './ledger';
 import { Liveness } from './liveness';
@@ -20,9 +23,10 @@ import { type Note, Scheduler, type StepListener } from './scheduler';
 import { SeededRandom } from '../../support/seeded-random';
 import { SimClock } from './sim-clock';
 import { notInPlace } from './sim-disk';
-import { SimProcess, type Surroundings } from './sim-process';
-import { SimServer, type WriteListener } from './sim-server';
+import { type Place, SimProcess, type Surroundings } from './sim-process';
+import { type RegistryServer, SimServer, type WriteListener, type Writer } from './sim-server';
 import { type Carry, SimStore } from './sim-store';
+import { SimZookeeper } from './sim-zookeeper';
 import { noTally, type Tally } from './tally';
 
 export interface SimulationOptions {
@@ -45,8 +49,8 @@ export interface SimulationResult {
   readonly failure: Failure | undefined;
 }
 
-/** Ten times what a long world takes. */
-const MOST_STEPS = 200_000;
+/** Ten times what a long world takes, for its servers and for each client. */
+const MOST_STEPS = { servers: 200_000, client: 100_000 };
 
 /** Plays one seed. The same seed with the same faults always runs the same way. */
 export function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
@@ -61,17 +65,24 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
   readonly scheduler: Scheduler;
   readonly ledger: Ledger;
   readonly network: Network;
-  readonly server: SimServer;
+  readonly server: RegistryServer;
+  /** The server of a registry of records. */
+  readonly records = new SimServer(this, 0);
   readonly note: Note | undefined;
   readonly hosts: Host[] = [];
   readonly places: SimPlace[] = [];
   /** True milliseconds at which history was lost last. */
   lossAt: number | undefined;
+  private loss: Loss | undefined;
+  private readonly zookeeper: SimZookeeper | undefined;
   readonly clients: Clients;
   private readonly schedule: readonly Fault[];
   private readonly counts = noFaults();
   private readonly liveness: Liveness;
   private started = 0;
+  private directories = 0;
+  /** Unix milliseconds: newcomers issue above it. */
+  floor = 0;
   /** True milliseconds at which each lease, and each worker, was written last. */
   private readonly leaseWrites = new Map<string, number>();
   private readonly workerWrites = new Map<number, number>();
@@ -89,11 +100,14 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     this.scheduler = new Scheduler(this.random, onError, options.onStep);
     const { onNote } = options;
     this.note = onNote && ((text) => onNote(text()));
-    this.network = new Network(this.scheduler, conditions.timeoutMs, this.note);
-    this.server = new SimServer(this, 0);
+    this.network = new Network(this.scheduler, conditions.timeoutMs, conditions.latencyMs, this.note);
+    const layout = conditions.strategy === 'pool' ? PLAIN : SEQUENTIAL;
+    if (conditions.registry === 'zookeeper') this.zookeeper = new SimZookeeper(this, layout);
+    this.server = this.zookeeper ?? this.records;
     this.liveness = new Liveness(this);
     for (let host = 0; host < conditions.hosts; host++) this.addHost(host);
     this.clients = new Clients(this);
+    if (this.zookeeper !== undefined) addJava(this, this.zookeeper);
   }
 
   async run(): Promise<SimulationResult> {
@@ -105,9 +119,10 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
       });
     }
     scheduler.at(conditions.faultyMs, 'faults end', () => this.heal());
+    const mostSteps = MOST_STEPS.servers + MOST_STEPS.client * conditions.clients;
     const end = conditions.faultyMs + conditions.boundMs + 8 * conditions.reportMs + conditions.askMs;
     await scheduler.run(() => {
-      if (scheduler.steps > MOST_STEPS) ledger.breach('error', `It is not over after ${scheduler.steps} steps`);
+      if (scheduler.steps > mostSteps) ledger.breach('error', `It is not over after ${scheduler.steps} steps`);
       return ledger.failure !== undefined || scheduler.now >= end;
     });
     for (const place of this.places) this.liveness.check(place, undefined);
@@ -121,8 +136,12 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
   storeOf(process: SimProcess): WorkerStore {
     const sources = (): ReturnType<Surroundings['timeSources']> => this.timeSources(process);
     if (this.conditions.strategy !== 'local') {
-      const carry: Carry = (label, operation, isWrite) => this.network.call(process, label, operation, isWrite);
-      return new SimStore('the registry', this.server, process, carry, sources, this.conditions.readsByInstance);
+      const carry: Carry = (label, operation, isWrite) => {
+        process.pending++;
+        return this.network.call(process, label, operation, isWrite).finally(() => process.pending--);
+      };
+      if (this.zookeeper !== undefined) return this.zookeeper.storeOf(process, process.place.clock, carry, sources);
+      return new SimStore('the registry', this.records, process, carry, sources, this.conditions.readsByInstance);
     }
     const { disk } = process.place;
     const { directory } = disk;
@@ -144,16 +163,31 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
   }
 
   start(place: SimPlace): void {
-    if (place.process?.alive || this.ledger.failure !== undefined) return;
+    if (place.process?.alive || place.isRolledBack || this.ledger.failure !== undefined) return;
     place.process = new SimProcess(`${place.name}#${++this.started}`, this.random.bits(), place, this);
     place.processes.push(place.process);
   }
 
-  missedGrace(process: SimProcess): boolean {
-    const { lossAt, server } = this;
+  copyOf(place: SimPlace): SimProcess | undefined {
+    const { process } = place;
+    if (process?.alive !== true || !process.isIdle) return undefined;
+    const { name, instance, layout, settings, disk, machine } = place;
+    const fork = { at: this.scheduler.now };
+    const copy: Place = {
+      ...{ name: `${name}copy`, host: -100 - ++this.started, instance, layout, settings, line: new Line() },
+      ...{ clock: new SimClock(this.scheduler, START + machine.offset), tampered: true },
+      disk: { directory: { ...disk.directory, lockedBy: undefined } },
+    };
+    place.tampered = true;
+    process.expose({ fork });
+    return new SimProcess(`${copy.name}#${this.started}`, this.random.bits(), copy, this, { process, fork });
+  }
+
+  missedLoss(process: SimProcess): Loss | undefined {
+    const { lossAt, loss } = this;
     const place = this.places.find((each) => each.process === process);
-    if (lossAt === undefined || place === undefined || server.registry().document?.floor === undefined) return false;
-    return this.wasKept(place) && place.processes.every(({ name }) => !this.wroteSince(name, lossAt));
+    if (lossAt === undefined || loss === undefined || loss.admittedAt < lossAt || place === undefined) return undefined;
+    return this.wasKept(place) && place.processes.every((each) => !this.wroteSince(each, lossAt)) ? loss : undefined;
   }
 
   ended(process: SimProcess): void {
@@ -172,52 +206,74 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     if (place !== undefined) this.liveness.asked(place, process, refusal);
   }
 
-  wrote(writer: string, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void {
+  wrote(writer: Writer, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void {
     const { scheduler, ledger, conditions, leaseWrites, lossAt } = this;
     const { leaseId = '', write, free } = after.record;
-    if (windowOf(after.record) !== undefined) this.clients.wrote(writer, before, after);
-    else if (writer === leaseId) ledger.wrote(before, after, isLate);
+    const isOwn = writer.leaseId === leaseId;
+    if (windowOf(after.record) !== undefined) this.clients.wrote(writer.name, before, after);
+    else if (isOwn) ledger.wrote(writer.name, before, after, isLate);
     else if (free && before?.record.write === write && !before.record.free) {
       const age = scheduler.now - (this.workerWrites.get(after.workerId) ?? 0);
-      const what = `${writer} frees worker ${after.workerId}, which ${leaseId} wrote ${Math.round(age)} ms ago`;
+      const what = `${writer.name} frees worker ${after.workerId}, which ${leaseId} wrote ${Math.round(age)} ms ago`;
       if (age < conditions.horizonMs * 0.9) ledger.breach('reclaim', what);
     }
-    if (lossAt !== undefined && (leaseWrites.get(writer) ?? Infinity) < lossAt && writer === leaseId)
-      this.tally.reregistered++;
-    if (writer === leaseId) leaseWrites.set(leaseId, scheduler.now);
+    if (lossAt !== undefined && (leaseWrites.get(writer.name) ?? Infinity) < lossAt && isOwn) this.tally.reregistered++;
+    if (isOwn) leaseWrites.set(writer.name, scheduler.now);
     this.workerWrites.set(after.workerId, scheduler.now);
   }
 
-  /** Notes, when a floor is written, which holders have not registered again, and how far apart the clocks are. */
+  /** Notes, when a floor is written, which holders have not registered again, and whose clocks are apart. */
   floorWritten({ floor = 0 }: RegistryDocument): void {
-    const { conditions, lossAt, ledger } = this;
+    const { conditions, lossAt, scheduler } = this;
     if (conditions.strategy === 'local') return;
     this.note?.(() => `newcomers issue above ${sinceStart(floor)}`);
-    const walls = this.places.map(({ clock }) => (clock.refresh(), clock.shown));
-    const newest = Math.max(ledger.newest, ...walls);
-    if (Math.max(newest, floor) - Math.min(floor, ...walls) > conditions.maxClockOffsetMs) ledger.clocksApart = true;
-    this.clients.floorWritten();
+    this.floor = floor;
+    const loss: Loss = { admittedAt: scheduler.now };
+    this.loss = loss;
+    this.noteClocks(floor);
+    this.clients.floorWritten(loss);
     if (lossAt === undefined) return;
     for (const place of this.places) {
       if (!this.wasKept(place)) continue;
-      for (const { name, alive, issuer } of place.processes) {
-        if (alive && issuer !== undefined && !this.wroteSince(name, lossAt)) issuer.missedGrace = true;
+      for (const process of place.processes) {
+        if (process.alive && !this.wroteSince(process, lossAt)) process.expose({ missed: loss });
       }
     }
   }
 
-  /** Whether something kept a server from the registry after history was lost. */
-  private wasKept({ line, touchedUntil }: SimPlace): boolean {
-    const { lossAt = Infinity } = this;
-    return line.failedAt >= lossAt || line.cutUntil > lossAt || touchedUntil > lossAt;
+  /** Which holders have issued, or may issue, above the floor, because their clocks are apart from that of its writer. */
+  private noteClocks(floor: number): void {
+    const { ledger, conditions, places, scheduler } = this;
+    const farthest = floor + conditions.maxClockOffsetMs;
+    const reach = new Map<Issuer, number>();
+    for (const issuer of ledger.issuers) {
+      if (issuer.kind === 'server' && issuer.newest > farthest) reach.set(issuer, issuer.newest);
+    }
+    for (const { process, clock } of places) {
+      clock.refresh();
+      const { issuer, snapshot } = process ?? {};
+      const isApart = Math.abs(clock.shown - floor) > conditions.maxClockOffsetMs;
+      if (process?.alive === true && issuer !== undefined && isApart)
+        reach.set(issuer, Math.max(issuer.newest, snapshot?.ceiling ?? 0));
+    }
+    if (reach.size > 0) ledger.apartFloors.push({ at: scheduler.now, reach });
   }
 
-  private wroteSince(leaseId: string, lossAt: number): boolean {
-    return (this.leaseWrites.get(leaseId) ?? 0) >= lossAt;
+  wasKept({ line, touchedUntil, settings }: SimPlace): boolean {
+    const { lossAt = Infinity, loss, conditions } = this;
+    // A holder that has been able to report once has registered again.
+    const lastChance = (loss?.admittedAt ?? 0) - settings.reportMs - 2 * conditions.timeoutMs;
+    return Math.max(line.failedAt, line.cutUntil, touchedUntil) > Math.max(lossAt, lastChance);
+  }
+
+  private wroteSince({ name }: SimProcess, lossAt: number): boolean {
+    return (this.leaseWrites.get(name) ?? 0) >= lossAt;
   }
 
   newDirectory(index: number): SimPlace['disk']['directory'] {
-    return { record: undefined, lockedBy: undefined, server: new SimServer(this, index) };
+    // A directory that decides alone gives its place the worker that the one before has given it.
+    const lineage = this.conditions.strategy === 'local' ? `place ${index}` : `directory ${++this.directories}`;
+    return { lineage: [lineage], record: undefined, lockedBy: undefined, server: new SimServer(this, index) };
   }
 
   private addHost(index: number): void {
@@ -231,10 +287,19 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
         ...{ name: `h${index}${process === 0 ? '' : `p${process}`}`, host: index, index: number, machine: host },
         instance: { ip, port: 8080 + process },
         layout: LAYOUTS[conditions.layouts && index === 1 ? 1 : 0],
+        settings: conditions.settings[index] ?? conditions,
         clock: new SimClock(this.scheduler, START + host.offset),
         line: new Line(),
         disk: { directory: this.newDirectory(number) },
-        ...{ copied: false, process: undefined, processes: [], touchedUntil: 0, servedAt: 0, askedAt: 0 },
+        ...{
+          tampered: false,
+          process: undefined,
+          processes: [],
+          touchedUntil: 0,
+          servedAt: 0,
+          askedAt: 0,
+          isRolledBack: false,
+        },
       };
       this.places.push(place);
       host.places.push(place);

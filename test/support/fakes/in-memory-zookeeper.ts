@@ -15,7 +15,10 @@ interface TreeNode {
   childrenVersion: number;
 }
 
-/** The nodes of a ZooKeeper that never fails. Sessions never end, so ephemeral nodes stay. */
+/**
+ * The nodes of a ZooKeeper that never fails. Sessions never end, so ephemeral nodes stay. Its methods are the operations
+ * themselves; {@link InMemoryZookeeper.connect} makes them requests.
+ */
 export class InMemoryZookeeper {
   private readonly nodes = new Map<string, TreeNode>();
   private readonly children = new Map<string, Set<string>>();
@@ -53,13 +56,13 @@ export class InMemoryZookeeper {
     };
   }
 
-  private read(path: string, session: number): ZookeeperNode | undefined {
+  read(path: string, session: number): ZookeeperNode | undefined {
     const node = this.nodes.get(path);
     const owned = node?.owner === session ? 'ours' : 'of another session';
     return node && { ...node, session: FIRST, mtime: 0, ephemeral: node.owner === undefined ? 'no' : owned };
   }
 
-  private set(path: string, data: string, version: number): WrittenNode {
+  set(path: string, data: string, version: number): WrittenNode {
     const node = this.nodes.get(path);
     if (node === undefined) throw new ZookeeperFault('no-node', path);
     if (node.version !== version) throw new ZookeeperFault('bad-version', path);
@@ -67,7 +70,7 @@ export class InMemoryZookeeper {
     return { created: node.created, version: ++node.version };
   }
 
-  private create(wanted: string, data: string, sequential: boolean, owner?: number): string {
+  create(wanted: string, data: string, sequential: boolean, owner?: number): string {
     const parent = wanted.slice(0, wanted.lastIndexOf('/'));
     const number = this.nodes.get(parent)?.childrenVersion ?? 0;
     const path = sequential ? `${wanted}${String(number).padStart(10, '0')}` : wanted;
@@ -79,21 +82,27 @@ export class InMemoryZookeeper {
     return path;
   }
 
-  private list(path: string): string[] {
+  list(path: string): string[] {
     if (!this.nodes.has(path)) throw new ZookeeperFault('no-node', path);
     return [...(this.children.get(path) ?? [])];
   }
 
-  private versionOf(path: string): string | undefined {
+  versionOf(path: string): string | undefined {
     const node = this.nodes.get(path);
     return node && `${node.created}/${node.childrenVersion}`;
   }
 
-  private remove(path: string): void {
+  remove(path: string): void {
     const parent = path.slice(0, path.lastIndexOf('/'));
     this.nodes.delete(path);
     this.children.get(parent)?.delete(path.slice(parent.length + 1));
     this.changed(parent);
+  }
+
+  /** Removes all nodes, as `deleteall /` does. Transactions and sessions go on. */
+  clear(): void {
+    this.nodes.clear();
+    this.children.clear();
   }
 
   private changed(parent: string): void {
@@ -101,7 +110,7 @@ export class InMemoryZookeeper {
     if (node !== undefined) node.childrenVersion++;
   }
 
-  private ensure(path: string): void {
+  ensure(path: string): void {
     const parent = path.slice(0, path.lastIndexOf('/'));
     if (parent !== '') this.ensure(parent);
     if (!this.nodes.has(path)) this.create(path, '', false);

@@ -74,7 +74,6 @@ describe('LeafError', () => {
       'LEAF_TOO_MANY_FAILURES',
       'LEAF_UNAUTHORIZED',
       'LEAF_WINDOWS_DISABLED',
-      'LEAF_WORKERS_USED_UP',
     ]);
   });
 });

@@ -1,5 +1,4 @@
-import { type Interleave, PLAIN_TAG, type TagKind } from '@leaf-ids/core';
-import type { SqlParameter } from '../connections/sql-database';
+import { PLAIN_TAG, type TagKind } from '@leaf-ids/core';
 import { tagKind } from '@leaf-ids/core/internal';
 
 /** The columns with the settings of a tag, as the drivers return them. */
@@ -37,14 +36,4 @@ export function kindOf(tag: string, columns: KindColumns): TagKind {
             block: Number(interleave_block ?? NaN),
           },
   });
-}
-
-/** The condition that a row is this share of an interleaved tag; undefined: a tag that is not interleaved. */
-export function shareCondition(interleave: Interleave | undefined): { condition: string; values: SqlParameter[] } {
-  if (interleave === undefined) return { condition: 'interleave_of IS NULL', values: [] };
-  const { of, remainder, block } = interleave;
-  return {
-    condition: 'interleave_of = ? AND interleave_remainder = ? AND interleave_block = ?',
-    values: [of, remainder, block],
-  };
 }

@@ -1,7 +1,7 @@
 import type { StoredWorker } from '@leaf-ids/core';
 import { START } from '../conditions';
 import type { ClientFaultKind, Fault } from '../faults';
-import type { Issuer } from '../issuer';
+import { expose, type Issuer, type Loss } from '../issuer';
 import type { WorldParts } from '../places';
 import { SimClock } from '../sim-clock';
 import { ClientHop } from './client-hop';
@@ -14,8 +14,8 @@ export class Clients {
   private readonly issuers: Issuer[] = [];
   /** The write with the latest end of each lease; `at` in true milliseconds. */
   private readonly latest = new Map<string, { readonly name: string; readonly at: number; readonly end: number }>();
-  /** Leases whose windows nobody has registered again after the registry lost its history. */
-  private readonly missed = new Set<string>();
+  /** Leases whose windows nobody has registered again after the registry lost its history, by the loss. */
+  private readonly missed = new Map<string, Loss>();
   private started = 0;
 
   constructor(private readonly world: WorldParts) {
@@ -59,6 +59,8 @@ export class Clients {
     const { ledger, lossAt, scheduler } = this.world;
     ledger.wroteWindow(before, after, lossAt !== undefined);
     const { leaseId = '', ceiling: end } = after.record;
+    // Registered again after all.
+    if (end >= (this.latest.get(leaseId)?.end ?? 0) && this.missed.delete(leaseId)) this.exposeAll(leaseId, undefined);
     if (end >= (this.latest.get(leaseId)?.end ?? 0)) this.latest.set(leaseId, { name: writer, at: scheduler.now, end });
   }
 
@@ -66,20 +68,21 @@ export class Clients {
    * Only the server that wrote the end of a window registers all of it again. Notes the windows of which that server
    * has ended or was kept from the registry until the grace ended, also those that no client has used yet.
    */
-  floorWritten(): void {
-    const { lossAt, places } = this.world;
+  floorWritten(loss: Loss): void {
+    const { world } = this;
+    const { lossAt, places } = world;
     if (lossAt === undefined) return;
     for (const [leaseId, { name, at }] of this.latest) {
       if (at >= lossAt) continue;
       const place = places.find(({ process }) => process?.name === name && process.alive);
-      const isKept = place === undefined || place.line.failedAt >= lossAt || place.touchedUntil > lossAt;
-      if (isKept || place.line.cutUntil > lossAt) this.missed.add(leaseId);
+      if (place !== undefined && !world.wasKept(place)) continue;
+      this.missed.set(leaseId, loss);
+      this.exposeAll(leaseId, loss);
     }
-    this.issuers.forEach((issuer) => this.excuse(issuer));
   }
 
-  private excuse(issuer: Issuer): void {
-    if (this.missed.has(issuer.leaseId)) issuer.missedGrace = true;
+  private exposeAll(leaseId: string, missed: Loss | undefined): void {
+    for (const issuer of this.issuers) if (issuer.leaseId === leaseId) expose(issuer, { missed });
   }
 
   private start(place: ClientPlace): void {
@@ -87,7 +90,7 @@ export class Clients {
     const { world, hop } = this;
     const onIssuer = (issuer: Issuer): void => {
       this.issuers.push(issuer);
-      this.excuse(issuer);
+      expose(issuer, { missed: this.missed.get(issuer.leaseId) });
     };
     place.process = new SimClient(
       `c${place.index}#${++this.started}`,

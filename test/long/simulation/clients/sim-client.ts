@@ -1,7 +1,7 @@
 import { DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
 import type { WorkerWindow } from '@leaf-ids/core/internal';
 import { sinceStart } from '../conditions';
-import type { Issuer } from '../issuer';
+import { type Issuer, NOT_EXPOSED } from '../issuer';
 import type { WorldParts } from '../places';
 import { SeededRandom } from '../../../support/seeded-random';
 import type { SimClock } from '../sim-clock';
@@ -162,10 +162,9 @@ export class SimClient implements ClientCaller {
     if (issuer === undefined) {
       const { name, place, world } = this;
       const { now: acquiredAt } = world.scheduler;
-      const none = { stoodIn: false, missedGrace: false, copied: () => false };
       issuer = {
-        ...{ name, host: place.index, instance: name, leaseId, workerId, floor: from - 1, acquiredAt, client: true },
-        ...none,
+        ...{ kind: 'client', name, host: place.index, instance: name, leaseId, workerId, floor: from - 1, acquiredAt },
+        ...{ directory: undefined, newest: 0, exposure: NOT_EXPOSED },
       };
       this.issuers.set(key, issuer);
       world.tally.windows++;
