@@ -82,7 +82,9 @@ export class RegistryMaintenance {
     const stored = await store.readRegistry();
     if (!isAnswerOf(document, stored)) return false;
     if (!policy.exclusive) {
-      const abandoned = records.filter((one) => this.isAbandoned(one, before, after));
+      // R12: the holder may have a longer horizon than this server.
+      const horizonMs = Math.max(this.options.horizonMs, stored.document?.horizonMs ?? 0);
+      const abandoned = records.filter((one) => this.isAbandoned(one, { before, after, horizonMs }));
       await Promise.all(abandoned.map((one) => store.replace(one, { ...one.record, free: true })));
     }
     this.usage = policy.usage(records, this.options.maxWorkerId, clock.now());
@@ -93,17 +95,20 @@ export class RegistryMaintenance {
   /**
    * R10: uses our monotonic clock, never a wall clock. A window is valid without a report for its whole length.
    *
-   * @param before when the records were requested; no later than they were read
-   * @param after when they arrived
+   * @param look when the records were requested, no later than they were read, and when they arrived; and the horizon of
+   *   their holders
    */
-  private isAbandoned({ workerId, version, record }: StoredWorker, before: number, after: number): boolean {
+  private isAbandoned(
+    { workerId, version, record }: StoredWorker,
+    { before, after, horizonMs }: { before: number; after: number; horizonMs: number },
+  ): boolean {
     if (windowOf(record) !== undefined && record.ceiling >= this.parts.clock.now()) return false;
     const seen = this.unchanged.get(workerId);
     if (seen?.version !== version) {
       this.unchanged.set(workerId, { version, at: after });
       return false;
     }
-    return !record.free && before - seen.at >= this.options.horizonMs;
+    return !record.free && before - seen.at >= horizonMs;
   }
 
   /** Writes the count for the other servers. If the document changes meanwhile, they get the next one. */
