@@ -18,6 +18,8 @@ export interface Attack {
   readonly fresh?: boolean;
   /** The load that the attack is compared with; {@link ORDINARY_LOAD} when left out. */
   readonly ordinary?: Attack;
+  /** Where the test fails: `MOST_RATIO` when left out. */
+  readonly mostRatio?: number;
   /** Where the standard output of the server goes; a pipe that is read when left out. */
   readonly stdout?: 'closed' | 'full';
   /** Statuses that the attacker may see; any when left out. */
@@ -54,6 +56,8 @@ const CROWD_LOAD: Attack = {
 
 const request = (path: string, head = ''): string => `GET ${path} HTTP/1.1\r\nHost: leaf\r\n${head}\r\n`;
 const TAG = 'leaf-segment-test';
+/** Of attacks by which one client would take the place of all others. */
+export const FAIR_RATIO = 3;
 const PACKET_PAUSE_MS = 100;
 const MALFORMED = [
   'GET / HTTP/9.9\r\nHost: leaf\r\n\r\n',
@@ -68,6 +72,16 @@ async function pipeline(crowd: Crowd, path: string, count: number): Promise<void
   await crowd.open(request(path).repeat(count)).responded(count);
   await Promise.race([sleep(PACKET_PAUSE_MS), crowd.over]);
 }
+
+/** All of its requests in one packet, until the connection ends or the window is over. */
+async function packets(crowd: Crowd, bytes: string): Promise<void> {
+  const socket = crowd.open(bytes);
+  await Promise.race([socket.closed, crowd.over]);
+  await Promise.race([sleep(PACKET_PAUSE_MS), crowd.over]);
+}
+
+const headers = (count: number, value: string): string =>
+  Array.from({ length: count }, (_, index) => `x${index}${value}\r\n`).join('');
 
 async function guess(crowd: Crowd): Promise<unknown> {
   const headers = { authorization: `Bearer ${randomBytes(16).toString('hex')}`, 'content-type': 'application/json' };
@@ -84,6 +98,28 @@ export const ATTACKS: readonly Attack[] = [
     name: '1800 × `GET /metrics` in one packet, two processes',
     env: { LEAF_PROCESSES: '2' },
     run: (crowd) => pipeline(crowd, '/metrics', 1800),
+  },
+  {
+    name: '1800 × `GET /metrics` in one packet, on 8 connections',
+    mostRatio: FAIR_RATIO,
+    run: (crowd) => crowd.loop(8, () => pipeline(crowd, '/metrics', 1800)),
+  },
+  {
+    name: '250 requests with 1900 headers each in one packet, on 16 connections',
+    mostRatio: FAIR_RATIO,
+    allowed: ['431', 'closed'],
+    run: (crowd) => crowd.loop(16, () => packets(crowd, request('/metrics', headers(1900, ':1')).repeat(250))),
+  },
+  {
+    name: '1100 connections on `GET /metrics`, each with 3 requests waiting',
+    mostRatio: FAIR_RATIO,
+    fresh: true,
+    ordinary: CONNECTING_LOAD,
+    prepare: async (crowd: Crowd): Promise<void> => {
+      for (let opened = 0; opened < 1100; opened++) crowd.open(request('/metrics').repeat(3));
+      await sleep(500);
+    },
+    run: (crowd) => crowd.loop(100, () => crowd.open(request('/metrics').repeat(3)).closed),
   },
   {
     name: '1800 × `GET /metricsfoo` in one packet',

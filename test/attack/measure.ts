@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Crowd, type Target } from './crowd';
 import { type Attack, ORDINARY_LOAD } from './attacks';
 import { IdMeter, type Latency } from './id-meter';
@@ -7,6 +8,7 @@ import { call } from '../support/http/http';
 const SINGLE_IDS = ['/api/segment/get/leaf-segment-test', '/api/snowflake/get/measured'];
 const PER_SECOND = 400;
 const WINDOW_MS = 800;
+const PROBE_PAUSE_MS = 50;
 /** The best of several windows counts: a machine that stands still for a moment is not the attack. */
 const MOST_ROUNDS = 6;
 /** No further round begins after this time: an attack that succeeds may stop the server for seconds in each. */
@@ -28,7 +30,7 @@ export interface AttackResult {
   readonly attacker: Readonly<Record<string, number>>;
   readonly ids: Readonly<Record<string, number>>;
   readonly duplicates: number;
-  /** Of the probe, on a new connection while the attack runs; 0 when there was no response. */
+  /** Of all probes, each on a new connection while the attack runs; 0 when there was no response. */
   readonly probes: readonly number[];
   readonly alive: boolean;
 }
@@ -51,10 +53,10 @@ export async function measure(attack: Attack, server: LimitedServer): Promise<At
     for (let round = 0; round < MOST_ROUNDS && ratio > WANTED_RATIO && server.running && hasTime(); round++) {
       seen.rest.push(await meter.measure(WINDOW_MS));
       seen.ordinary.push((await beside(ordinary)).latency);
-      const { latency, statuses, probe } = await beside(attack);
+      const { latency, statuses, probes: seenProbes } = await beside(attack);
       seen.during.push(latency);
       addTo(attacker, statuses);
-      probes.push(probe);
+      probes.push(...seenProbes);
       ratio = best(seen.during).p99 / Math.max(best(seen.rest).p99, best(seen.ordinary).p99);
     }
   } finally {
@@ -82,20 +84,23 @@ export async function measure(attack: Attack, server: LimitedServer): Promise<At
 interface Window {
   readonly latency: Latency;
   readonly statuses: Readonly<Record<string, number>>;
-  readonly probe: number;
+  readonly probes: readonly number[];
 }
 
 async function measureBeside({ prepare, run }: Attack, target: Target, meter: IdMeter): Promise<Window> {
   const crowd = new Crowd(target);
   await prepare?.(crowd);
-  const attacking = crowd.loop(1, () => run(crowd));
+  const probes: number[] = [];
+  const probe = async (): Promise<void> => {
+    probes.push((await call(target.port, '/health/ready').catch(() => ({ status: 0 }))).status);
+    await sleep(PROBE_PAUSE_MS);
+  };
+  const attacking = [crowd.loop(1, () => run(crowd)), crowd.loop(1, probe)];
   try {
-    const latency = await meter.measure(WINDOW_MS);
-    const probe = await call(target.port, '/health/ready').catch(() => ({ status: 0 }));
-    return { latency, statuses: crowd.statuses, probe: probe.status };
+    return { latency: await meter.measure(WINDOW_MS), statuses: crowd.statuses, probes };
   } finally {
     crowd.end();
-    await attacking;
+    await Promise.all(attacking);
   }
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { encode } from '../support/resp-client';
 import { requireTool } from '../support/tools';
-import { type Attack, CONNECTING_LOAD } from './attacks';
+import { type Attack, CONNECTING_LOAD, FAIR_RATIO } from './attacks';
 import type { Crowd } from './crowd';
 
 const TAG = 'leaf-segment-test';
@@ -114,6 +114,21 @@ export const RESP_ATTACKS: readonly Attack[] = [
       for (let opened = 0; opened < 100; opened++) crowd.openResp(bytes).pause();
       await crowd.over;
     },
+  },
+  {
+    name: 'Redis protocol: 1100 connections that request 40 × 10,000 snowflake IDs each and read nothing',
+    mostRatio: FAIR_RATIO,
+    fresh: true,
+    // Without snowflake IDs, of which the attacker takes all 4096 of each millisecond.
+    sources: [`/api/segment/get/${TAG}`, `INCR ${TAG}`],
+    tags: 2,
+    ordinary: BATCH_LOAD,
+    prepare: async (crowd: Crowd): Promise<void> => {
+      const bytes = encode('LEAF.SNOWFLAKE', '10000').repeat(40);
+      for (let opened = 0; opened < 1100; opened++) crowd.openResp(bytes).pause();
+      await sleep(500);
+    },
+    run: (crowd) => crowd.over,
   },
   {
     name: 'Redis protocol: 500 connections that send a command byte by byte',

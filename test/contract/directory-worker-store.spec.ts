@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Instance, StoredRegistry, WorkerRecord } from '@leaf-ids/core';
@@ -127,6 +127,17 @@ describe('a locked directory', () => {
     await expect(open().list(INSTANCE)).rejects.toMatchObject({ code: 'LEAF_WORKER_FILE_INVALID' });
     await writeFile(join(directory, 'registry.json'), '{}');
     await expect(open().readRegistry()).rejects.toMatchObject({ code: 'LEAF_WORKER_FILE_INVALID' });
+  });
+
+  it('does not take a fault of the system for an invalid record', async () => {
+    await mkdir(join(directory, 'worker-3'));
+    // Reading it fails with EIO.
+    await symlink('/proc/self/mem', file());
+    const message = expect.stringMatching(/EIO.*Do not delete the file/) as string;
+    const fault = { code: 'LEAF_REGISTRY_UNREACHABLE', message };
+    await expect(open().list(INSTANCE)).rejects.toMatchObject(fault);
+    await symlink('/proc/self/mem', join(directory, 'registry.json'));
+    await expect(open().readRegistry()).rejects.toMatchObject(fault);
   });
 
   it.each(['replaced', 'removed'])('loses the lease when the directory was %s while it ran', async (what) => {

@@ -358,7 +358,6 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
         await fixture.putRow('a', 1n, 10);
         await expect(store.allocate('a', undefined)).rejects.toEqual(REFUSED('LEAF_TAG_EXHAUSTED'));
         await expect(store.allocate('a', 6)).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED', left: 5n });
-        expect(await fixture.readMaxId('a')).toBe(1n);
         expect(await store.allocate('a', 5)).toMatchObject({ from: MAX_ID - 5n, to: MAX_ID - 1n });
       });
     });

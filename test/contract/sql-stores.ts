@@ -19,11 +19,13 @@ import type { TagStoreFixture } from './tag-store.contract';
 /** Statements in the dialect of the database; a tag is its first parameter, or its first two. */
 const STATEMENTS: Record<DatabaseTarget['dialect'], { readonly put: string; readonly read: string }> = {
   sqlite: {
-    put: 'INSERT OR REPLACE INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)',
+    put: `INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)
+          ON CONFLICT (biz_tag) DO UPDATE SET max_id = EXCLUDED.max_id, step = EXCLUDED.step`,
     read: 'SELECT CAST(max_id AS TEXT) AS max_id FROM leaf_alloc WHERE biz_tag = ?',
   },
   mysql: {
-    put: 'REPLACE INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)',
+    put: `INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, ?)
+          ON DUPLICATE KEY UPDATE max_id = VALUES(max_id), step = VALUES(step)`,
     read: 'SELECT CAST(max_id AS CHAR) AS max_id FROM leaf_alloc WHERE CAST(biz_tag AS BINARY) = CAST(? AS BINARY)',
   },
   postgres: {

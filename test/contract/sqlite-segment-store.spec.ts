@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interleavedTagContract } from './interleaved-tag.contract';
 import { olderVersionsContract } from './older-versions.contract';
+import { lostHistoryContract } from './lost-history.contract';
 import { periodContract } from './period.contract';
 import { restoreContract } from './restore.contract';
 import { segmentStoreContract } from './segment-store.contract';
@@ -20,6 +21,7 @@ segmentStoreContract('SqliteSegmentStore', { open: () => inNewDirectory(sqlFixtu
 tagStoreContract('SQLite', () => inNewDirectory(tagFixture));
 interleavedTagContract('SQLite', () => inNewDirectory(tagFixture));
 periodContract('SQLite', () => inNewDirectory(tagFixture));
+lostHistoryContract('SQLite', () => inNewDirectory(databaseFixture));
 restoreContract('SQLite', () => inNewDirectory(databaseFixture));
 olderVersionsContract('SQLite', false, () => inNewDirectory(tagFixture));
 

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
@@ -38,6 +38,14 @@ function fileOf(host: string): PropertiesWorkerFile {
 const pathOf = (host: string): string => join(directory, host, '8080', 'workerID.properties');
 
 describe('the worker file', () => {
+  it('is not called invalid for a fault of the system', async () => {
+    await mkdir(join(directory, 'h1', '8080'), { recursive: true });
+    // Reading it fails with EIO.
+    await symlink('/proc/self/mem', pathOf('h1'));
+    const message = expect.stringMatching(/EIO.*Do not delete the file/) as string;
+    await expect(fileOf('h1').open(INSTANCE)).rejects.toMatchObject({ ...UNREACHABLE, message });
+  });
+
   it('is read as it was written, with the keys of Java first', async () => {
     for (const each of [
       record,

@@ -87,7 +87,7 @@ it('shows the worker, its lease and its clock', async () => {
   await view.show('snowflake');
   await page.getByRole('meter', { name: 'reserved ahead' }).waitFor();
   const main = await page.getByRole('main').innerText();
-  expect(main).toContain('local (');
+  expect(main).toContain('database (');
   expect(main).toContain('41 time · 10 worker · 12 sequence bits');
   expect(main).toContain('2080-07-10 17:30:30.208 UTC');
 });

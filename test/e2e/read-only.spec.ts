@@ -20,7 +20,8 @@ afterAll(() => zookeeper.stop());
 
 describe('a server that may write its data directory only', () => {
   it.each([
-    ['local', ['leaf', 'leaf.sqlite'], () => Promise.resolve({})],
+    ['database', ['leaf', 'leaf.sqlite', 'workers-leaf.sqlite'], () => Promise.resolve({})],
+    ['local', ['leaf', 'leaf.sqlite'], () => Promise.resolve({ LEAF_SNOWFLAKE_REGISTRY: 'local' })],
     [
       'zk_recycle',
       [],

@@ -7,9 +7,11 @@ import { type BuiltServer, BuiltServers } from '../support/servers/built-server'
 import { SteppedClock } from '../support/servers/faketime';
 import { freePort } from '../support/free-port';
 import { call, json, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
+const LOCAL = { LEAF_SNOWFLAKE_REGISTRY: 'local' };
 const servers = new BuiltServers();
 /** What outlives the single tests. */
 const lasting = new BuiltServers();
@@ -47,6 +49,16 @@ async function fault(server: BuiltServer, code: LeafErrorCode): Promise<string> 
   expect(server.stdout).not.toContain('"level":"error"');
   expect(server.stdout).not.toContain('Listening');
   return server.stderr;
+}
+
+/** Checks that the server issues segment IDs, and refuses snowflake IDs with this code; returns the reason. */
+async function withoutWorker({ port }: BuiltServer, code: LeafErrorCode): Promise<string> {
+  expect(await text(port, `/api/segment/get/${TAG}`)).toMatch(/^[1-9]\d*$/);
+  const refused = await call(port, '/api/snowflake/get/order');
+  expect([refused.status, problemCode(refused)]).toEqual([503, code]);
+  const probes = ['', '/segment', '/snowflake'].map((mode) => call(port, `/health/ready${mode}`));
+  expect((await Promise.all(probes)).map(({ status }) => status)).toEqual([503, 200, 503]);
+  return (JSON.parse(refused.body) as { detail: string }).detail;
 }
 
 async function expectServing(server: BuiltServer): Promise<void> {
@@ -114,24 +126,26 @@ describe('the worker file', () => {
   ])('%s', async (_what, content) => {
     const directory = await servers.makeDirectory();
     const file = await writeWorkerFile(directory, content);
-    expect(await fault(servers.spawn(directory), 'LEAF_WORKER_FILE_INVALID')).toContain(file);
+    const server = await servers.start(directory, LOCAL);
+    expect(await withoutWorker(server, 'LEAF_WORKER_FILE_INVALID')).toContain(file);
     expect(await readFile(file, 'utf8')).toBe(content);
 
     await rm(file);
-    await expectServing(await servers.start(directory));
+    await expectServing(server);
   });
 
   it('is of the Java service', async () => {
     const directory = await servers.makeDirectory();
     await writeWorkerFile(directory, '{"ip":"127.0.0.1","port":"8080","workId":0,"timestamp":1700000000000}');
-    await expectServing(await servers.start(directory));
+    await expectServing(await servers.start(directory, LOCAL));
   });
 
   it('is five minutes ahead of the clock', async () => {
     const directory = await servers.makeDirectory();
     const content = record(Date.now() + 300_000);
     const file = await writeWorkerFile(directory, content);
-    const message = await fault(servers.spawn(directory), 'LEAF_CLOCK_BEHIND');
+    await fault(servers.spawn(directory, { ...LOCAL, LEAF_SEGMENT_ENABLED: 'false' }), 'LEAF_CLOCK_BEHIND');
+    const message = await withoutWorker(await servers.start(directory, LOCAL), 'LEAF_CLOCK_BEHIND');
     const behindMs = Number(/ (\d+) ms behind/.exec(message)?.[1]);
     expect(behindMs).toBeGreaterThan(200_000);
     expect(behindMs).toBeLessThanOrEqual(300_000);
@@ -142,20 +156,22 @@ describe('the worker file', () => {
   it('is ahead of the clock until the clock has passed it', async () => {
     const directory = await servers.makeDirectory();
     const clock = await SteppedClock.create(directory);
-    const env = { LEAF_SNOWFLAKE_HORIZON_MS: '1000', LEAF_SNOWFLAKE_REPORT_MS: '200', ...clock.env };
+    const env = { ...LOCAL, LEAF_SNOWFLAKE_HORIZON_MS: '1000', LEAF_SNOWFLAKE_REPORT_MS: '200', ...clock.env };
     const ceiling = Date.now() + 120_000;
     await writeWorkerFile(directory, record(ceiling));
-    await fault(servers.spawn(directory, env), 'LEAF_CLOCK_BEHIND');
+    const server = await servers.start(directory, env);
+    await withoutWorker(server, 'LEAF_CLOCK_BEHIND');
     await clock.set(ceiling - Date.now() + 1);
-    await expectServing(await servers.start(directory, env));
+    await expectServing(server);
   });
 });
 
 describe('the worker', () => {
   it('is held by another server', async () => {
     const directory = await servers.makeDirectory();
-    const first = await servers.start(directory);
-    const message = await fault(servers.spawn(directory), 'LEAF_WORKER_HELD');
+    const first = await servers.start(directory, LOCAL);
+    const twin = await servers.start(directory, LOCAL);
+    const message = await withoutWorker(twin, 'LEAF_WORKER_HELD');
     expect(message).toContain(`process ${first.pid}`);
     expect(message).toContain(join(directory, 'leaf/worker-0'));
     await expectServing(first);
@@ -166,7 +182,7 @@ describe('the worker', () => {
 
     first.signal('SIGTERM');
     await first.exit();
-    await expectServing(await servers.start(directory));
+    await expectServing(twin);
   });
 
   it('is not assigned', async () => {
@@ -222,7 +238,8 @@ describe('the data directory', () => {
   it('has a file where the workers are kept', async () => {
     const directory = await servers.makeDirectory();
     await writeFile(join(directory, 'leaf'), 'keep me');
-    expect(await fault(servers.spawn(directory), 'LEAF_DATA_DIR_UNUSABLE')).toContain(join(directory, 'leaf'));
+    const server = await servers.start(directory, LOCAL);
+    expect(await withoutWorker(server, 'LEAF_DATA_DIR_UNUSABLE')).toContain(join(directory, 'leaf'));
     expect(await readFile(join(directory, 'leaf'), 'utf8')).toBe('keep me');
     await expectServing(await servers.start(directory, { LEAF_NAME: 'another' }));
   });
@@ -249,7 +266,7 @@ describe('the environment', () => {
 
   it.each([
     [{ LEAF_SEGMENT_ENABLED: 'false', LEAF_SNOWFLAKE_ENABLED: 'false' }, 'LEAF_SEGMENT_ENABLED'],
-    [{ LEAF_SNOWFLAKE_REPORT_MS: '600', LEAF_SNOWFLAKE_HORIZON_MS: '1000' }, 'LEAF_SNOWFLAKE_HORIZON_MS'],
+    [{ ...LOCAL, LEAF_SNOWFLAKE_REPORT_MS: '600', LEAF_SNOWFLAKE_HORIZON_MS: '1000' }, 'LEAF_SNOWFLAKE_HORIZON_MS'],
     [{ LEAF_LOCAL_WORKERS: '{"*":1024}' }, 'LEAF_LOCAL_WORKERS'],
     [{ LEAF_SNOWFLAKE_BITS: '45,10,12' }, 'LEAF_SNOWFLAKE_BITS'],
   ])('contradicts itself with %o', async (env, named) => {

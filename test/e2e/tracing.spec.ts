@@ -84,8 +84,8 @@ describe('OpenTelemetry traces', () => {
     const acquisition = one('worker acquire');
     expect(acquisition).toMatchObject({ kind: CLIENT, parentSpanId: undefined });
     expect(acquisition.attributes).toMatchObject({
-      'leaf.registry': expect.stringContaining('local'),
-      'leaf.worker_id': 0,
+      'leaf.registry': expect.stringContaining('database'),
+      'leaf.worker_id': expect.any(Number),
     });
   });
 

@@ -97,6 +97,32 @@ describe('Leaf', () => {
     expect(Object.keys((await Leaf.start({})).status())).toEqual(['now']);
   });
 
+  it('serves segment IDs without a worker ID, if it need not wait for one, and gets one later', async () => {
+    const registry = { strategy: 'local', workers: { '*': 3 }, directory } as const;
+    const first = await start({ snowflake: { registry } });
+    const options = { registry, waitForWorker: false, reportMs: 20 };
+    await expect(Leaf.start({ snowflake: options })).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
+    const second = await start({ database: file(), tags: ['order'], snowflake: options });
+    expect(await second.ids.nextId('order')).toBe(1n);
+    const held = { code: 'LEAF_WORKER_HELD', status: 503, headers: { 'retry-after': '1' } };
+    expect(() => second.ids.snowflake()).toThrow(expect.objectContaining(held));
+    expect(second.readiness()).toMatchObject({
+      segment: { health: { status: 'up' } },
+      snowflake: { health: { status: 'down', code: 'LEAF_WORKER_HELD' } },
+    });
+    await first.stop();
+    await until('the worker ID', () => second.readiness().snowflake?.health.status === 'up');
+    expect(second.ids.decode(second.ids.snowflake()).workerId).toBe(3);
+  });
+
+  it('starts without a registry that does not answer, if segment IDs can be served', async () => {
+    const registry = { strategy: 'etcd', name: 'leaf', etcd: { endpoints: 'http://127.0.0.1:1' } } as const;
+    const snowflake = { registry, waitForWorker: false };
+    const leaf = await start({ database: file(), tags: ['order'], snowflake });
+    expect(await leaf.ids.nextId('order')).toBe(1n);
+    expect(leaf.readiness().snowflake?.health).toMatchObject({ status: 'down', code: 'LEAF_REGISTRY_UNREACHABLE' });
+  });
+
   it('closes everything when its start fails', async () => {
     const first = await start({ snowflake: snowflake() });
     const second = snowflake();

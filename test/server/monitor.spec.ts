@@ -164,16 +164,16 @@ describe('the monitor', () => {
     const { enabled, worker, refusal } = await json<SnowflakeView>(port, '/api/monitor/snowflake');
     expect([enabled, refusal]).toEqual([true, null]);
     expect(worker).toMatchObject({
-      registry: expect.stringMatching(/^local /),
-      workerId: 0,
+      registry: expect.stringMatching(/^database /),
+      workerId: expect.any(Number),
       maxWorkerId: 1023,
       instance: '10.1.2.3:0',
-      horizonMs: 10_000,
+      horizonMs: 3_600_000,
       lost: null,
       trouble: null,
       clock: { offsetMs: null, backwardsSteps: 0 },
       layout: { epoch: 1_288_834_974_657, timeBits: 41, workerBits: 10, sequenceBits: 12, endsAt: 3_487_858_230_208 },
-      peers: [],
+      peers: [{ instance: '10.1.2.3:0', workerId: expect.any(Number) }],
     });
     expect(worker!.ceiling).toBeGreaterThan(worker!.floor);
     expect(worker!.issued).toBeGreaterThan(0);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
@@ -251,13 +252,16 @@ describe('A connection', () => {
   it('that reads nothing is replaced, and others get IDs from memory meanwhile', async () => {
     // A connection that stalls is closed 15 s after the longest wait.
     await start({ LEAF_MAX_CONNECTIONS: '2', LEAF_SEGMENT_WAIT_MS: '60000' });
+    expect(await (await connect()).call(`INCR ${TAG}`)).toBe(':1\r\n');
+    clients.splice(0).forEach(({ socket }) => socket.destroy());
     for (let n = 0; n < 2; n++) {
       const { socket } = await connect();
-      socket.pause();
       socket.write(encode('LEAF.SNOWFLAKE', '10000').repeat(200));
+      await once(socket, 'data');
+      socket.pause();
     }
     const third = await connect();
-    expect(await third.call(`INCR ${TAG}`)).toBe(':1\r\n');
+    expect(await third.call(`INCR ${TAG}`)).toBe(':2\r\n');
     await until('a place for another one', async () => {
       const next = await connect();
       const reply = await next.call('LEAF.SNOWFLAKE 1001');

@@ -167,7 +167,7 @@ export class Leaf {
       await segments.start();
       aborting.throwIfAborted();
     }
-    await snowflake?.start();
+    await snowflake?.start(segments === undefined);
     aborting.throwIfAborted();
     this.jobs.start();
   }

@@ -5,6 +5,7 @@ import {
   type Clock,
   type IdRange,
   LeafError,
+  type LeafErrorCode,
   type Peer,
   type PeriodicTaskSnapshot,
   type StoredWorker,
@@ -38,6 +39,15 @@ import {
 const REGISTRY_WAIT_MS = 30_000;
 /** How long a stop waits for an acquisition under way, in milliseconds. */
 const ACQUISITION_LIMIT_MS = 300;
+/** Only a change of a setting corrects these. Both modes of a server with wrong settings must not be trusted. */
+const CONFIGURATION_FAULTS: ReadonlySet<LeafErrorCode> = new Set<LeafErrorCode>([
+  'LEAF_CONFIG_INVALID',
+  'LEAF_LAYOUT_INVALID',
+  'LEAF_LAYOUT_MISMATCH',
+  'LEAF_REGISTRY_MISMATCH',
+  'LEAF_WORKER_UNASSIGNED',
+  'LEAF_DATABASE_UNUSABLE',
+]);
 
 export interface SnowflakeServiceSnapshot {
   readonly generator: SnowflakeSnapshot;
@@ -69,6 +79,7 @@ export class SnowflakeService {
   private stopped: Promise<number | undefined> | undefined;
   private loggedReason: string | undefined;
   private starting = true;
+  private startsWithoutRegistry = false;
   private readonly stopping = new AbortController();
   private firstWait = (): void => undefined;
 
@@ -99,18 +110,25 @@ export class SnowflakeService {
     this.windowKeeping = task('worker-windows', () => this.windows.keep(), 'The check of the worker windows');
   }
 
-  /** @throws LeafError when no worker ID is available; see {@link WorkerRegistry.acquire} */
-  async start(): Promise<void> {
+  /**
+   * Acquires a worker ID. Without `waitForWorker`, it returns as soon as that has to wait, and beside another mode also
+   * when it fails: the failure appears in the refusals, and the reports retry.
+   *
+   * @param alone whether the runtime has no other mode
+   * @throws LeafError when no worker ID is available (see {@link WorkerRegistry.acquire}), unless the other mode can be
+   *   served; always for a fault of the configuration
+   */
+  async start(alone = true): Promise<void> {
+    const mayFail = !this.waitForWorker && !alone;
     const waiting = new Promise<void>((resolve) => (this.firstWait = resolve));
+    this.startsWithoutRegistry = mayFail;
     const acquired = this.acquire();
-    if (this.waitForWorker) {
-      await acquired;
-      this.starting = false;
-      return;
+    try {
+      await (this.waitForWorker ? acquired : Promise.race([acquired, waiting]));
+    } catch (error) {
+      if (!mayFail || !(error instanceof LeafError) || CONFIGURATION_FAULTS.has(error.code)) throw error;
+      this.logger.error(`No worker ID; this server serves segment IDs and retries: ${reasonOf(error)}`);
     }
-    await Promise.race([acquired, waiting]);
-    // Segment IDs are served while the acquisition continues. Its failures appear in the refusals, and the reports
-    // retry it.
     acquired.catch(() => undefined);
     this.starting = false;
   }
@@ -206,7 +224,10 @@ export class SnowflakeService {
         this.reportDegraded();
       },
       onAcquireFailed: (error) => {
-        if (hasCode(error, 'LEAF_REGISTRY_UNREACHABLE')) this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
+        if (hasCode(error, 'LEAF_REGISTRY_UNREACHABLE')) {
+          this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
+          if (this.startsWithoutRegistry) this.firstWait();
+        }
         // The start itself reports a failure that ends it.
         else if (!this.starting) this.logger.error(`No worker ID: ${reasonOf(error)}`);
       },

@@ -1,8 +1,9 @@
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
 import { olderVersionsContract } from '../../contract/older-versions.contract';
+import { lostHistoryContract } from '../../contract/lost-history.contract';
 import { day, periodContract } from '../../contract/period.contract';
-import { restoreContract } from '../../contract/restore.contract';
+import { type DatabaseFixture, restoreContract } from '../../contract/restore.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';
 import { databaseFixture, type SingleDatabaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
 import { tagStoreContract } from '../../contract/tag-store.contract';
@@ -21,8 +22,12 @@ const makeTags = async (): Promise<SingleDatabaseFixture> =>
 tagStoreContract('MariaDB', makeTags);
 interleavedTagContract('MariaDB', makeTags);
 periodContract('MariaDB', makeTags);
-restoreContract('MariaDB', async () => databaseFixture(await server.createDatabase(), () => Promise.resolve()));
 olderVersionsContract('MariaDB', true, makeTags);
+const makeDatabase = async (): Promise<DatabaseFixture> =>
+  databaseFixture(await server.createDatabase(), () => Promise.resolve());
+
+lostHistoryContract('MariaDB', makeDatabase);
+restoreContract('MariaDB', makeDatabase);
 
 it('a description that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());

@@ -1,8 +1,9 @@
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
 import { olderVersionsContract } from '../../contract/older-versions.contract';
+import { lostHistoryContract } from '../../contract/lost-history.contract';
 import { periodContract } from '../../contract/period.contract';
-import { restoreContract } from '../../contract/restore.contract';
+import { type DatabaseFixture, restoreContract } from '../../contract/restore.contract';
 import { segmentStoreContract } from '../../contract/segment-store.contract';
 import { databaseFixture, type SingleDatabaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
 import { tagStoreContract } from '../../contract/tag-store.contract';
@@ -21,5 +22,9 @@ const makeTags = async (): Promise<SingleDatabaseFixture> =>
 tagStoreContract('PostgreSQL', makeTags);
 interleavedTagContract('PostgreSQL', makeTags);
 periodContract('PostgreSQL', makeTags);
-restoreContract('PostgreSQL', async () => databaseFixture(await server.createDatabase(), () => Promise.resolve()));
 olderVersionsContract('PostgreSQL', true, makeTags);
+const makeDatabase = async (): Promise<DatabaseFixture> =>
+  databaseFixture(await server.createDatabase(), () => Promise.resolve());
+
+lostHistoryContract('PostgreSQL', makeDatabase);
+restoreContract('PostgreSQL', makeDatabase);

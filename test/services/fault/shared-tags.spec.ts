@@ -121,6 +121,17 @@ describe('a tag that two databases share', () => {
     expect(await segments.allocate(tag, 1)).toMatchObject({ from: 101n });
   });
 
+  it('survives the loss of its database before the next refresh, on the server that uses it first', async () => {
+    const tag = tagOf('far');
+    const { segments, tags } = await startServer();
+    await segments.listTags();
+    await tags.create({ tag, step: 10, interleave: INTERLEAVE });
+    expect(await segments.allocate(tag, 1)).toMatchObject({ from: 1n });
+    await server.kill();
+    const next = await until('a block', () => segments.allocate(tag, 1).catch(() => undefined), 60_000);
+    expect(next).toMatchObject({ from: 101n });
+  });
+
   it('is refused when two rows would give the same IDs', async () => {
     const tag = tagOf('far');
     await (await startServer()).tags.create({ tag, step: 10, interleave: INTERLEAVE });

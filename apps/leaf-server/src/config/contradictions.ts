@@ -14,7 +14,7 @@ export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address
   return [
     ...modeFaults(values),
     ...sharedWorkers(values, env),
-    ...unsharedDatabases(values),
+    ...unsharedDatabases(values, env),
     ...loopbackFaults(values, address),
     ...movedFaults(values, env),
     ...importFaults(values),
@@ -138,13 +138,13 @@ function loopbackFaults(values: Partial<Resolved>, address: string): string[] {
  * Servers that share worker IDs share tags, and the other way round. An embedded database belongs to one host: a registry
  * that other hosts reach must not stand beside one, or each host would issue the segment IDs 1, 2, 3.
  */
-function unsharedDatabases(values: Partial<Resolved>): string[] {
+function unsharedDatabases(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
   const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
   if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return [];
   if (values.LEAF_SEGMENT_ENABLED !== true && !isInDatabase(registry)) return [];
   if (url === undefined && several === undefined) {
-    // `movedFaults` reports it.
-    if (values.LEAF_PROPERTIES_FILE !== undefined) return [];
+    // `movedFaults` reports it. By default, the registry is a file beside the embedded database.
+    if (values.LEAF_PROPERTIES_FILE !== undefined || !env.LEAF_SNOWFLAKE_REGISTRY) return [];
     return [
       `LEAF_DATABASE_URL must be set beside the registry ${registry}, which servers share: without it, each server would use an embedded database of its own and issue the same IDs. Name a database server, or use LEAF_SNOWFLAKE_REGISTRY=local for a single server`,
     ];

@@ -87,7 +87,7 @@ export const ID_VARIABLES = {
     variable(
       undefined,
       registry,
-      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle, etcd, kubernetes or local; default: database with a database server, otherwise local',
+      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle, etcd, kubernetes or local; default: database; local with LEAF_LOCAL_WORKERS',
     ),
   ),
   LEAF_SNOWFLAKE_OFFLINE: variable(

@@ -34,11 +34,11 @@ describe('loadConfig', () => {
       hotTagsFile: resolve('data/leaf/hot-tags.json'),
     });
     expect(config.ids.snowflake).toMatchObject({
-      registry: { strategy: 'local', workers: { '*': 0 }, directory: resolve('data/leaf') },
+      registry: { strategy: 'database', url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, accept: [] },
       layout: { timeBits: 41, workerBits: 10, sequenceBits: 12, epoch: 1_288_834_974_657 },
       instance: { port: 8080 },
       reportMs: 3000,
-      horizonMs: 10_000,
+      horizonMs: 3_600_000,
       maxBackwardsMs: 5,
     });
   });
@@ -129,7 +129,12 @@ describe('loadConfig', () => {
   it('keeps the state below the data directory', () => {
     const { segment, snowflake } = loadConfig({ LEAF_DATA_DIR: '/var/lib/x', LEAF_NAME: 'ids' }).ids;
     expect(segment?.database).toMatchObject({ url: 'sqlite:/var/lib/x/leaf.sqlite' });
-    expect(snowflake?.registry).toMatchObject({ directory: '/var/lib/x/ids' });
+    expect(snowflake?.registry).toMatchObject({ url: 'sqlite:/var/lib/x/leaf.sqlite' });
+    const local = { LEAF_DATA_DIR: '/var/lib/x', LEAF_NAME: 'ids', LEAF_LOCAL_WORKERS: '{"*":3}' };
+    expect(loadConfig(local).ids.snowflake?.registry).toEqual({
+      ...{ strategy: 'local', workers: { '*': 3 }, directory: '/var/lib/x/ids' },
+      databaseFile: '/var/lib/x/leaf.sqlite',
+    });
   });
 
   it('takes worker IDs from where it is told', () => {
@@ -166,7 +171,9 @@ describe('loadConfig', () => {
   it('does not begin anew for those who come from the Java service', () => {
     const moved = { LEAF_PROPERTIES_FILE: 'leaf.properties' };
     expect(fault(moved)).toContain('leaf.jdbc.url');
-    expect(fault({ ...moved, LEAF_SEGMENT_ENABLED: 'false' })).toContain('leaf.snowflake.local.workIdMap');
+    expect(fault({ ...moved, LEAF_SEGMENT_ENABLED: 'false' })).toContain('leaf.jdbc.url');
+    const local = { LEAF_SEGMENT_ENABLED: 'false', LEAF_SNOWFLAKE_REGISTRY: 'local' };
+    expect(fault({ ...moved, ...local })).toContain('leaf.snowflake.local.workIdMap');
     expect(fault({ ...moved, LEAF_SEGMENT_ENABLED: 'false', LEAF_SNOWFLAKE_REGISTRY: 'mysql' })).toContain(
       'leaf.jdbc.url',
     );
@@ -206,6 +213,8 @@ describe('loadConfig', () => {
   it.each([
     ['LEAF_NAME', 'a/b'],
     ['LEAF_NAME', ' '],
+    ['LEAF_NAME', '.'],
+    ['LEAF_NAME', '..'],
     ['LEAF_HOST', 'http://x'],
     ['LEAF_PORT', '65536'],
     ['LEAF_PORT', '-1'],
@@ -236,7 +245,7 @@ describe('loadConfig', () => {
     ['LEAF_SNOWFLAKE_BITS', '41,11,12'],
     ['LEAF_SNOWFLAKE_BITS', '20,10,12'],
     ['LEAF_SNOWFLAKE_EPOCH', '-5'],
-    ['LEAF_SNOWFLAKE_HORIZON_MS', '5999'],
+    ['LEAF_SNOWFLAKE_HORIZON_MS', '999'],
     ['LEAF_LOCAL_WORKERS', ''.padEnd(3)],
     ['LEAF_LOCAL_WORKERS', '{}'],
     ['LEAF_LOCAL_WORKERS', '[]'],
@@ -255,9 +264,10 @@ describe('loadConfig', () => {
     const pool = { strategy: 'database', url: 'mysql://leaf@db/leaf', migrate: true, accept: [] };
     expect(loadConfig(shared).ids.snowflake).toMatchObject({ registry: pool, horizonMs: 3_600_000 });
     expect(loadConfig({ ...shared, LEAF_SNOWFLAKE_REGISTRY: 'mysql_recycle' }).ids.snowflake?.registry).toEqual(pool);
-    expect(loadConfig({ LEAF_DATABASE_URL: 'sqlite:/a' }).ids.snowflake?.registry.strategy).toBe('local');
+    expect(loadConfig({ LEAF_DATABASE_URL: 'sqlite:/a' }).ids.snowflake?.registry.strategy).toBe('database');
     expect(fault({ ...shared, LEAF_SNOWFLAKE_REGISTRY: 'local' })).toContain('LEAF_LOCAL_WORKERS');
     for (const LEAF_LOCAL_WORKERS of ['{"*":0}', '{"10.0.0.7:8080":1}']) {
+      expect(fault({ LEAF_LOCAL_WORKERS, LEAF_SNOWFLAKE_HORIZON_MS: '5999' })).toContain('at least twice');
       expect(loadConfig({ ...shared, LEAF_LOCAL_WORKERS }).ids.snowflake).toBeDefined();
     }
     expect(loadConfig({ ...shared, LEAF_SNOWFLAKE_ENABLED: 'false' }).ids.segment).toBeDefined();

@@ -6,7 +6,7 @@ import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-
 import { leaseOf, policyOf, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '@leaf-ids/segment';
 import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
-import { FIRST_TAG, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { FIRST_TAG } from '@leaf-ids/persistence';
 import type { TakerRules } from './taker-quotas';
 import type { NamedToken } from './tokens';
 import type { HttpLimits } from './http-limits';
@@ -142,10 +142,13 @@ export function loadConfig(
   };
 }
 
-/** Servers on one database server share its pool of workers; an embedded database has one server. */
-function defaultRegistry({ LEAF_DATABASE_URL: url }: Partial<Resolved>, env: NodeJS.ProcessEnv): StrategyName {
-  const isShared = url !== undefined && !('file' in parseDatabaseUrl(url));
-  return isShared && !env.LEAF_LOCAL_WORKERS ? 'database' : 'local';
+/**
+ * Servers and embedded applications on one database share its pool of workers, also on an SQLite file. With several
+ * databases, one of them must be named for the pool.
+ */
+function defaultRegistry(values: Partial<Resolved>, env: NodeJS.ProcessEnv): StrategyName {
+  const isUnnamed = values.LEAF_DATABASE_URL === undefined && values.LEAF_DATABASE_URLS !== undefined;
+  return isUnnamed || env.LEAF_LOCAL_WORKERS ? 'local' : 'database';
 }
 
 function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean, addresses: HostAddresses): Resolved {

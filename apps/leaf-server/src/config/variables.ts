@@ -13,7 +13,7 @@ export const VARIABLES = {
   LEAF_NAME: neverEmpty(
     variable(
       'leaf',
-      text(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-"'),
+      text(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-", but not "." or ".."'),
       'service name, part of the path of the worker files and of the ZooKeeper root',
     ),
   ),

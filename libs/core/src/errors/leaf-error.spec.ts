@@ -74,6 +74,7 @@ describe('LeafError', () => {
       'LEAF_TOO_MANY_FAILURES',
       'LEAF_UNAUTHORIZED',
       'LEAF_WINDOWS_DISABLED',
+      'LEAF_WORKERS_USED_UP',
     ]);
   });
 });

@@ -25,7 +25,7 @@ export interface RangeSourceSnapshot {
   readonly failures: number;
   /** Allocations that retried a failed one. */
   readonly retries: number;
-  /** How often the store returned IDs that were already taken. */
+  /** How often the tag had lost its newest allocations, for example because the store returned IDs that were taken. */
   readonly backwards: number;
   readonly lastLoadMs: number | undefined;
   /** Unix milliseconds. */
@@ -134,10 +134,11 @@ export class RangeSource {
       totals.retries++;
     }
     try {
-      const { from, to, step, maxStep, more } = await answer;
+      const { from, to, step, maxStep, more, wentBack } = await answer;
       totals.times.record(clock.monotonic() - startedAt);
       const last = more?.at(-1)?.to ?? to;
       await this.assertUsable({ from, to: last, step });
+      if (wentBack === true) this.countBackwards();
       this.highest = last;
       this.databaseStep = step;
       this.databaseMaxStep = maxStep;
@@ -208,7 +209,7 @@ export class RangeSource {
   }
 
   private async assertUsable({ from, to, step }: Pick<Allocation, 'from' | 'to' | 'step'>): Promise<void> {
-    const { store, totals } = this.context;
+    const { store } = this.context;
     if (from < 1n || to < from || to > MAX_ID || step < 1) {
       throw new LeafError(
         'LEAF_TAG_ROW_INVALID',
@@ -216,13 +217,17 @@ export class RangeSource {
       );
     }
     if (from > this.highest) return;
-    (this.faults ??= new LoadFaults()).backwards++;
-    totals.backwards++;
-    await store.raise(this.tag, this.highest + 1n);
+    this.countBackwards();
+    await store.recover(this.tag, this.highest + 1n);
     throw new LeafError(
       'LEAF_STORE_BACKWARDS',
-      `The database returned ID ${from} for tag "${this.tag}", but IDs up to ${this.highest} are already taken. It lost updates in a failover or a restore, or the row was deleted and inserted again. Leaf moved the row forward; check the other tags.`,
+      `The database returned ID ${from} for tag "${this.tag}", but IDs up to ${this.highest} are already taken. It lost updates in a failover or a restore, or the row was deleted and inserted again. Leaf moved the tag forward, above what other servers may have issued; check the other tags.`,
       { retryAfterMs: 1000 },
     );
+  }
+
+  private countBackwards(): void {
+    (this.faults ??= new LoadFaults()).backwards++;
+    this.context.totals.backwards++;
   }
 }

@@ -11,6 +11,8 @@ export interface Allocation extends IdRange {
   readonly maxStep?: number | undefined;
   /** Only of an interleaved tag: the blocks after the first one, of the same size, ascending. May be empty. */
   readonly more?: readonly IdRange[] | undefined;
+  /** Whether the store found that the tag had lost its history, and moved it forward first. */
+  readonly wentBack?: boolean;
 }
 
 /** Maximum number of blocks of an interleaved tag in one allocation, and in one call. */
@@ -105,6 +107,16 @@ export abstract class SegmentStore {
 
   /** Raises the next ID of the tag to at least `minimum`; never lowers it. */
   abstract raise(tag: string, minimum: bigint): Promise<void>;
+
+  /**
+   * Moves a tag that has lost its newest allocations above `minimum`, and above everything that other servers may have
+   * issued. Does nothing once the tag is at `minimum` or above.
+   *
+   * @param minimum the ID after the highest that the caller knows to be taken
+   */
+  recover(tag: string, minimum: bigint): Promise<void> {
+    return this.raise(tag, minimum);
+  }
 
   /**
    * Creates the row of a period ({@link periodRow}) with the settings of the tag's row, unless it exists; idempotent. A

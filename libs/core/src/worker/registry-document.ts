@@ -49,6 +49,8 @@ export interface RegistryDocument {
    * version of Leaf that does not know it.
    */
   readonly continues?: boolean | undefined;
+  /** Changes while a server still registers worker IDs again: newcomers then restart the grace period. */
+  readonly registering?: number | undefined;
   /** Undefined before the first maintenance, and after a write by a version of Leaf that does not know it. */
   readonly maintained?: MaintenanceTurn | undefined;
 }
@@ -56,8 +58,21 @@ export interface RegistryDocument {
 /** Parses the document of a registry; undefined for any other text. */
 export function parseRegistryDocument(text: string): RegistryDocument | undefined {
   const found: Partial<Record<keyof RegistryDocument, unknown>> = parseObject(text);
-  const { id, madeAt, strategy, layout, highest, generation, origin, began, floor, horizonMs, continues, maintained } =
-    found;
+  const {
+    id,
+    madeAt,
+    strategy,
+    layout,
+    highest,
+    generation,
+    origin,
+    began,
+    floor,
+    horizonMs,
+    continues,
+    registering,
+    maintained,
+  } = found;
   const texts = [id, strategy, layout, origin];
   const numbers = [madeAt, highest, generation, began, floor ?? 0];
   if (!texts.every((value) => typeof value === 'string') || !numbers.every(Number.isSafeInteger)) return undefined;
@@ -66,6 +81,7 @@ export function parseRegistryDocument(text: string): RegistryDocument | undefine
     ...document,
     horizonMs: isCount(horizonMs) ? horizonMs : undefined,
     continues: typeof continues === 'boolean' ? continues : undefined,
+    registering: isCount(registering) ? registering : undefined,
     maintained: parseTurn(maintained),
   };
 }

@@ -52,6 +52,18 @@ export function isAnswerOf(before: RegistryHistory, { document, origin }: Stored
   return document !== undefined && isSameHistory(before, { ...document, origin });
 }
 
+/** A generation that this server has read. */
+interface Seen {
+  readonly generation: string;
+  /** The latest value of `registering`. */
+  readonly registering: number | undefined;
+  /** When the generation was first read, by the monotonic clock. */
+  readonly since: number;
+  /** When the grace period began, by the monotonic clock and by the wall clock. */
+  readonly at: number;
+  readonly wall: number;
+}
+
 /** Receives every read of the registry, before it is checked. */
 export type AnswerListener = (answer: StoredRegistry) => Promise<void> | void;
 
@@ -59,6 +71,8 @@ function isOther<T>(before: T | undefined, now: T | undefined): boolean {
   return before !== undefined && now !== undefined && before !== now;
 }
 
+/** Total length of a grace period that is held open, in grace periods: a server that keeps failing must not block others. */
+const MOST_GRACES = 10;
 /** Maximum number of attempts to write the document while other servers change it. */
 const ATTEMPTS = 100;
 
@@ -72,8 +86,8 @@ const ATTEMPTS = 100;
  * server then writes the floor, and newcomers issue only above it.
  */
 export class RegistryMemory {
-  /** The latest generation, and when this server first read it, by the monotonic clock and by the wall clock. */
-  private seen: { readonly generation: string; readonly at: number; readonly wall: number } | undefined;
+  /** The latest generation. */
+  private seen: Seen | undefined;
   /** Whether the registry has answered this server, even if the answer was refused. */
   hasAnswered = false;
 
@@ -126,13 +140,27 @@ export class RegistryMemory {
     const watched = clock.monotonic() - seen.at;
     if (Math.abs(clock.now() - seen.wall - watched) > this.options.clockOffsetMs) {
       // The wall clock was stepped, so the floor would be wrong by that step. Restart the grace period.
-      this.seen = { generation: seen.generation, at: clock.monotonic(), wall: clock.now() };
+      this.seen = { ...seen, at: clock.monotonic(), wall: clock.now() };
       return graceMs;
     }
     if (watched < graceMs) return graceMs - watched;
     await compareClock();
     await this.store.writeRegistry(stored, { ...document, floor: Math.ceil(seen.wall + watched) });
     return 0;
+  }
+
+  /**
+   * Restarts the grace period for newcomers, if it has not ended: this server still registers worker IDs again. Does so
+   * for a limited time.
+   */
+  async holdOpen(): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const { stored, document } = await this.open();
+      if (document.floor !== undefined) return;
+      const registering = (document.registering ?? 0) + 1;
+      if (await this.store.writeRegistry(stored, { ...document, registering })) return;
+    }
+    throw this.contested();
   }
 
   /** Records that the store has assigned `workerId` by its own numbering. */
@@ -170,10 +198,14 @@ export class RegistryMemory {
       : { ...document, horizonMs, continues };
   }
 
-  private see({ id, generation, origin, began }: RegistryDocument): void {
+  private see({ id, generation, origin, began, registering, horizonMs = 0 }: RegistryDocument): void {
+    const { seen, clock } = this;
     const name = JSON.stringify([id, generation, origin, began]);
-    if (this.seen?.generation !== name) {
-      this.seen = { generation: name, at: this.clock.monotonic(), wall: this.clock.now() };
+    const at = clock.monotonic();
+    if (seen?.generation !== name) {
+      this.seen = { generation: name, registering, since: at, at, wall: clock.now() };
+    } else if (seen.registering !== registering && at - seen.since < MOST_GRACES * this.options.graceMs(horizonMs)) {
+      this.seen = { ...seen, registering, at, wall: clock.now() };
     }
   }
 

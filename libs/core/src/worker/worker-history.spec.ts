@@ -132,6 +132,36 @@ describe('A registry that loses its history twice', () => {
   });
 });
 
+describe('The grace period of a generation', () => {
+  it('begins again while a server registers worker IDs again, for a limited time', async () => {
+    const clock = new FakeClock(START);
+    const workers = new InMemoryWorkers();
+    const options = { strategy: 'test', layout: 'l', horizonMs: 0, continues: false, clockOffsetMs: 100 };
+    const memory = (): RegistryMemory =>
+      new RegistryMemory(new InMemoryWorkerStore(workers), clock, {
+        ...options,
+        graceMs: () => 1000,
+        newId: () => 'id',
+      });
+    const [newcomer, holder] = [memory(), memory()];
+    await newcomer.open();
+    const left = async (): Promise<number> => newcomer.settle(await newcomer.open(), () => Promise.resolve());
+    for (let held = 0; held < 9900; held += 900) {
+      await clock.advance(900);
+      await holder.holdOpen();
+      expect(await left()).toBe(1000);
+    }
+    await clock.advance(900);
+    await holder.holdOpen();
+    expect(await left()).toBe(100);
+    await clock.advance(100);
+    await left();
+    expect(workers.document?.floor).toBe(clock.now());
+    await holder.holdOpen();
+    expect(workers.document?.floor).toBe(clock.now());
+  });
+});
+
 describe('The floor of a generation', () => {
   it('ignores a step of the watching clock, and is written only after a comparison of clocks', async () => {
     const clock = new FakeClock(START);

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock';
-import { hasCode, LeafError, messageOf } from '../errors/leaf-error';
+import { codeOf, hasCode, LeafError, messageOf } from '../errors/leaf-error';
 import { PeriodicTask, type PeriodicTaskSnapshot } from '../periodic-task';
 import type { IssueWindow, Tenure } from '../snowflake/issue-window';
 import { formatInstance, type Instance } from './instance';
@@ -169,8 +169,10 @@ export class WorkerLease implements IssueWindow {
       this.events.onAcquired(this.tenure);
     } catch (error) {
       if (error instanceof LeafError) this.refusal = error;
-      if (messageOf(error) !== this.failure && !this.stopping.signal.aborted) this.events.onAcquireFailed(error);
-      this.failure = messageOf(error);
+      // The message of a clock that is behind changes with every attempt.
+      const failure = codeOf(error) ?? messageOf(error);
+      if (failure !== this.failure && !this.stopping.signal.aborted) this.events.onAcquireFailed(error);
+      this.failure = failure;
       throw error;
     }
   }

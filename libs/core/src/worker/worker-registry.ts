@@ -148,6 +148,11 @@ export class WorkerRegistry {
     return document.floor !== undefined && floor >= document.floor;
   }
 
+  /** See {@link RegistryMemory.holdOpen}. @throws LeafError as {@link history} */
+  holdGraceOpen(): Promise<void> {
+    return this.claims.memory.holdOpen();
+  }
+
   /** @throws LeafError `LEAF_NOT_READY` while holders may still register again after a loss of history (R5) */
   async assertSettled(): Promise<void> {
     const { document } = await this.claims.memory.open();

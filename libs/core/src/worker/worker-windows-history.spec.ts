@@ -1,7 +1,8 @@
-import { InMemoryWorkers } from '../testing/in-memory-worker-store';
-import { inTime, pass, POOL_GRACE_MS } from '../../../../test/support/fakes/lease-rig';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
+import { inTime, LeaseRig, pass, POOL_GRACE_MS } from '../../../../test/support/fakes/lease-rig';
 import { type WindowServer, windowServer } from '../../../../test/support/fakes/window-server';
 import { FakeClock } from '../clock/fake-clock';
+import { WorkerWindows } from './worker-windows';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -40,6 +41,31 @@ describe('WorkerWindows after the registry has lost its history', () => {
       workerId: window.workerId,
       from: window.from,
     });
+  });
+
+  it('holds the grace period open until all windows are registered again', async () => {
+    const count = 100;
+    const large = new InMemoryWorkers();
+    const store = new InMemoryWorkerStore(large);
+    const rig = await inTime(clock, new LeaseRig(clock, store, { policy: 'pool' }).start());
+    const windows = new WorkerWindows(rig.registry, { ip: '10.0.0.7', port: 8080 }, clock, count);
+    for (let n = 0; n < count; n++) await windows.issue(lease(n), 'billing', HOUR);
+    large.wipe();
+    const newcomer = new LeaseRig(clock, new InMemoryWorkerStore(large), { policy: 'pool' });
+    const acquired = newcomer.lease.acquire();
+    // A store that takes a third of the grace period for each write.
+    const create = store.create.bind(store);
+    store.create = async (...args) => {
+      await clock.sleep(POOL_GRACE_MS / 3);
+      return create(...args);
+    };
+    const began = clock.now();
+    await inTime(clock, windows.keep());
+    expect(clock.now() - began).toBeGreaterThan(2 * POOL_GRACE_MS);
+    expect(large.document?.floor).toBeUndefined();
+    expect(large.records.size).toBe(count);
+    await inTime(clock, acquired);
+    expect(large.records.size).toBe(count + 1);
   });
 
   it('registers a window again that a promoted replica has in an earlier state', async () => {

@@ -161,9 +161,15 @@ export class WorkerWindows {
     if (this.held.size === 0) return;
     const isLost = await this.lossCheck();
     const lost = [...this.held].filter(([, { claim }]) => isLost(claim));
-    // Those that last longest first: if the grace period is too short for all, the others end soon.
+    // Those that last longest first: if the grace period, although held open, is too short for all, the others end soon.
     lost.sort(([, a], [, b]) => b.endsAt - a.endsAt);
-    await forEachParallel(lost, REGISTRATIONS, ([lease, held]) => this.inTurn(lease, () => this.register(lease, held)));
+    for (let done = 0; done < lost.length; done += REGISTRATIONS) {
+      await this.registry.holdGraceOpen();
+      const some = lost.slice(done, done + REGISTRATIONS);
+      await forEachParallel(some, REGISTRATIONS, ([lease, held]) =>
+        this.inTurn(lease, () => this.register(lease, held)),
+      );
+    }
   }
 
   /** Whether the registry has lost the record of a claim. */

@@ -1,10 +1,8 @@
 import { type Allocation, type AllocationRequest, LeafError } from '@leaf-ids/core';
-import { MAX_STEP } from '@leaf-ids/core/internal';
-import type { AllocRow } from '../stores/alloc-row';
+import { allocatable } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { SqlSegmentStore } from '../stores/sql-segment-store';
-import { HAS_POSITION, POSITION, setPosition } from '../failover/row-position';
-import { KIND_COLUMNS } from '../stores/setting-columns';
+import { POSITION, setPosition } from '../failover/row-position';
 import { MYSQL_TAGS } from './mysql-statements';
 
 interface Updated {
@@ -19,15 +17,8 @@ interface Found {
   readonly called: number | string | null;
 }
 
-/**
- * Matches exactly this tag: the collation of an existing table may treat `Order` and `order ` as equal to `order`. The
- * first comparison uses the key, the second one compares bytes.
- */
-const THIS_TAG = 'biz_tag = ? AND CAST(biz_tag AS BINARY) = CAST(? AS BINARY)';
-/** CONVERT, because the column is ASCII and cannot be compared with a non-ASCII name. */
-const DELETED = 'FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii)';
-/** The position, or that of a deleted tag with this name if it is higher. */
-const NEXT_ID = `GREATEST(${POSITION}, COALESCE((SELECT max_id ${DELETED}), 0))`;
+const { thisTag: THIS_TAG, deletedTag } = MYSQL_TAGS;
+const ALLOCATABLE = allocatable('?', deletedTag);
 /** Reads a session variable, because statement-based replication copies its value instead of its expression. */
 const IS_SERVER = 'CAST(server AS BINARY) = CAST(@leaf_server AS BINARY)';
 
@@ -37,7 +28,6 @@ const IS_SERVER = 'CAST(server AS BINARY) = CAST(@leaf_server AS BINARY)';
  * change of the step cannot shift the range.
  */
 export class MysqlSegmentStore extends SqlSegmentStore {
-  protected readonly tags = MYSQL_TAGS;
   private calls = 0;
 
   protected async update(sql: string, parameters: SqlParameter[], guarded: boolean): Promise<boolean> {
@@ -80,12 +70,6 @@ export class MysqlSegmentStore extends SqlSegmentStore {
     await this.update(`INSERT IGNORE INTO ${sql}`, [...parameters], true);
   }
 
-  protected rows(tag: string): Promise<AllocRow[]> {
-    const deleted = `(SELECT CAST(max_id AS CHAR) ${DELETED}) AS deleted`;
-    const sql = `SELECT CAST(${POSITION} AS CHAR) AS max_id, ${HAS_POSITION} AS valid, step, max_step, CAST(last_id AS CHAR) AS last_id, ${KIND_COLUMNS}, ${deleted} FROM leaf_alloc WHERE ${THIS_TAG}`;
-    return this.database.run(sql, [tag, tag, tag]);
-  }
-
   /**
    * An element is undefined when its UPDATE changed no row: the guard refused it, or the row is missing or unusable.
    */
@@ -122,10 +106,9 @@ function allocation({ tag, size, call }: Call, guard: string): SqlStatement[] {
   return [
     { sql: 'SET @leaf_call = LAST_INSERT_ID(0) + ?', parameters: [call] },
     {
-      sql: `UPDATE leaf_alloc SET ${setPosition(`LAST_INSERT_ID(${NEXT_ID} + ?)`)}
-        WHERE ${THIS_TAG} AND interleave_of IS NULL AND reset_every IS NULL AND step BETWEEN 1 AND ${MAX_STEP} AND ${HAS_POSITION}
-        AND ${NEXT_ID} <= COALESCE(last_id, 9223372036854775806) + 1 - ? ${guard}`,
-      parameters: [tag, count, tag, count, tag, tag, tag, count],
+      sql: `UPDATE leaf_alloc SET ${setPosition(`LAST_INSERT_ID(${POSITION} + ?)`)}
+        WHERE ${THIS_TAG} AND ${ALLOCATABLE} ${guard}`,
+      parameters: [count, count, tag, tag, count, count, tag],
     },
     {
       sql: `SELECT step, max_step, @leaf_call AS called, CAST(LAST_INSERT_ID() AS CHAR) AS end_id FROM leaf_alloc WHERE ${THIS_TAG}`,

@@ -10,6 +10,7 @@ export const MYSQL_TAGS: TagDialect = {
   key: (tag) => [tag, tag],
   bytesOf: (text) => `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`,
   decimal: (value) => `CAST(${value} AS CHAR)`,
+  textOf: (value) => `CAST(${value} AS CHAR)`,
   updated: 'UNIX_TIMESTAMP(update_time)',
   now: 'UNIX_TIMESTAMP()',
   number: '?',
@@ -21,10 +22,7 @@ export const MYSQL_TAGS: TagDialect = {
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,
   // The column is ASCII and cannot be compared with a non-ASCII name.
-  deleted:
-    'SELECT CAST(max_id AS CHAR) AS max_id FROM leaf_deleted_tag WHERE biz_tag = CONVERT(? USING ascii) FOR UPDATE',
-  notDeletedAbove: `NOT EXISTS (SELECT 1 FROM leaf_deleted_tag
-    WHERE leaf_deleted_tag.biz_tag = CONVERT(? USING ascii) AND leaf_deleted_tag.max_id > ?)`,
+  deletedTag: 'leaf_deleted_tag.biz_tag = CONVERT(? USING ascii)',
 };
 
 export const MYSQL_WORKERS: WorkerDialect = {

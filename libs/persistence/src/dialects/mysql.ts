@@ -62,7 +62,7 @@ export const mysql: Dialect<ServerAddress> = {
   session: MYSQL_SESSION,
   schema: MYSQL_SCHEMA,
   guard: MYSQL_GUARD,
-  segments: (access, guard) => new MysqlSegmentStore(access, guard),
+  segments: (access, guard) => new MysqlSegmentStore(access, guard, MYSQL_TAGS),
   tags: MYSQL_TAGS,
   workers: MYSQL_WORKERS,
 };

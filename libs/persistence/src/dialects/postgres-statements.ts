@@ -8,6 +8,7 @@ export const POSTGRES_TAGS: TagDialect = {
   text: numbered,
   bytesOf: (text) => `${text} COLLATE "C"`,
   decimal: (value) => `(${value})::text`,
+  textOf: (value) => `(${value})::text`,
   updated: "EXTRACT(EPOCH FROM update_time AT TIME ZONE current_setting('TimeZone'))",
   now: 'EXTRACT(EPOCH FROM CURRENT_TIMESTAMP)',
   number: '?::bigint',
@@ -16,7 +17,6 @@ export const POSTGRES_TAGS: TagDialect = {
   forUpdate: 'FOR UPDATE',
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = GREATEST(leaf_deleted_tag.max_id, EXCLUDED.max_id)`,
-  deleted: 'SELECT max_id::text FROM leaf_deleted_tag WHERE biz_tag = ? FOR UPDATE',
 };
 
 export const POSTGRES_WORKERS: WorkerDialect = {

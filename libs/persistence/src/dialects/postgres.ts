@@ -95,7 +95,7 @@ export const postgres: Dialect<ServerAddress> = {
   session: POSTGRES_SESSION,
   schema: SCHEMA,
   guard: POSTGRES_GUARD,
-  segments: (access, guard) => new PostgresSegmentStore(access, guard),
+  segments: (access, guard) => new PostgresSegmentStore(access, guard, POSTGRES_TAGS),
   tags: POSTGRES_TAGS,
   workers: POSTGRES_WORKERS,
 };

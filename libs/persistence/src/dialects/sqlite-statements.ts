@@ -6,6 +6,7 @@ export const SQLITE_TAGS: TagDialect = {
   ...STANDARD_TAGS,
   text: unchanged,
   decimal: (value) => `CAST(CAST(${value} AS INTEGER) AS TEXT)`,
+  textOf: (value) => `CAST(${value} AS TEXT)`,
   updated: "CAST(strftime('%s', update_time) AS INTEGER)",
   now: "CAST(strftime('%s', 'now') AS INTEGER)",
   number: '?',
@@ -14,7 +15,6 @@ export const SQLITE_TAGS: TagDialect = {
   forUpdate: '',
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = MAX(max_id, EXCLUDED.max_id)`,
-  deleted: 'SELECT CAST(max_id AS TEXT) AS max_id FROM leaf_deleted_tag WHERE biz_tag = ?',
 };
 
 export const SQLITE_WORKERS: WorkerDialect = {

@@ -100,7 +100,7 @@ export const sqlite: Dialect<FileAddress> = {
   session: SESSION,
   schema: SCHEMA,
   guard: SQLITE_GUARD,
-  segments: (access, guard) => new SqliteSegmentStore(access, guard),
+  segments: (access, guard) => new SqliteSegmentStore(access, guard, SQLITE_TAGS),
   tags: SQLITE_TAGS,
   workers: SQLITE_WORKERS,
 };

@@ -170,6 +170,11 @@ export class FailoverGuard {
     return { ...moved, database: this.database.description, ids };
   }
 
+  /** Reports that a single tag was moved forward. */
+  report(message: string): void {
+    this.options.onFailover(message);
+  }
+
   private async start(): Promise<void> {
     if (this.options.gapSteps > 0) {
       const { server, expression } = await this.dialect.askIdentity(this.statement);

@@ -30,6 +30,9 @@ export interface MovedRows {
 /** Excludes the rows of periods: the name of a tag cannot contain @. */
 export const NO_PERIOD = "biz_tag NOT LIKE '%@%'";
 
+/** Excludes the records of tags that exist: their rows count. */
+export const WITHOUT_ROW = 'NOT EXISTS (SELECT 1 FROM leaf_alloc WHERE leaf_alloc.biz_tag = leaf_deleted_tag.biz_tag)';
+
 /** The largest `max_id`, 2^63 - 1, and the largest ID. */
 const MAX = '9223372036854775807';
 export const LAST_ID = '9223372036854775806';
@@ -57,17 +60,17 @@ export function gapParameters({ steps, least }: Gap): number[] {
 export async function moveForward(statement: Statement, dialect: MoveDialect, gap: Gap): Promise<MovedRows> {
   const { text } = dialect;
   await moveTags(statement, dialect, gap);
-  const moved = `max_id + ${dialect.least}(${dialect.number}, ${MAX} - max_id)`;
-  await statement(text(`UPDATE leaf_deleted_tag SET max_id = ${moved} WHERE max_id > 0`), [
-    BigInt(gap.steps) * BigInt(gap.least),
-  ]);
+  // For a tag that exists, this is the record in case its row is lost as well.
+  const end = `${dialect.greatest}(max_id, COALESCE(issue_limit, 0), 0)`;
+  const moved = `${end} + ${dialect.least}(${dialect.number}, ${MAX} - ${end})`;
+  await statement(text(`UPDATE leaf_deleted_tag SET issue_limit = ${moved}`), [BigInt(gap.steps) * BigInt(gap.least)]);
   const count = async (rows: string): Promise<number> => {
     const [row] = await statement<{ count: number | string }[]>(`SELECT COUNT(*) AS count FROM ${rows}`);
     return Number(row?.count ?? 0);
   };
   const tags = await count(`leaf_alloc WHERE ${NO_PERIOD}`);
   const periods = (await count('leaf_alloc')) - tags;
-  return { tags, periods, deleted: await count('leaf_deleted_tag') };
+  return { tags, periods, deleted: await count(`leaf_deleted_tag WHERE ${WITHOUT_ROW}`) };
 }
 
 /** Moves the tags page by page to keep each statement short. */

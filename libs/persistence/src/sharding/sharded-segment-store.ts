@@ -32,7 +32,7 @@ export class ShardedSegmentStore extends SegmentStore {
   private readonly known: Map<Shard, Map<string, TagEntry>>;
   /** The tags in each database that belong to another one, as of its last response. */
   private readonly misplaced = new Map<Shard, ReadonlySet<string>>();
-  private readonly shared = new SharedTags();
+  private readonly shared: SharedTags;
   /** Tags with a leftover row in another database that may be above the row in use. */
   private readonly unproven = new Set<string>();
 
@@ -41,6 +41,7 @@ export class ShardedSegmentStore extends SegmentStore {
     private readonly events: ShardEvents,
   ) {
     super();
+    this.shared = new SharedTags(shards.clock);
     this.known = new Map(shards.all.map((shard) => [shard, new Map<string, TagEntry>()]));
     this.description = shards.all.map(({ name, description }) => `${name}=${description}`).join(' ');
   }
@@ -85,6 +86,8 @@ export class ShardedSegmentStore extends SegmentStore {
   /** @throws LeafError as {@link SegmentStore.allocate} and {@link findTag} */
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
     const owner = this.shards.of(tag);
+    // Look for shares of a new tag now: its database may be gone before the next refresh.
+    if (!this.isKnown(tag)) await this.findTag(tagOfRow(tag));
     if (this.shared.has(tag)) return this.shared.allocate(tag, owner, size);
     await this.assertNotBehind(tag);
     try {
@@ -98,7 +101,9 @@ export class ShardedSegmentStore extends SegmentStore {
   /** Queries the databases in parallel. Tags that need more than their owner are allocated one by one. */
   override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
     const answers = new Map<AllocationRequest, Allocation | LeafError>();
-    const plain = requests.filter(({ tag }) => !this.shared.has(tag) && !this.unproven.has(tagOfRow(tag)));
+    const plain = requests.filter(
+      ({ tag }) => this.isKnown(tag) && !this.shared.has(tag) && !this.unproven.has(tagOfRow(tag)),
+    );
     const shards = new Set(plain.map(({ tag }) => this.shards.of(tag)));
     await Promise.all(
       Array.from(shards, async (shard) => {
@@ -132,13 +137,22 @@ export class ShardedSegmentStore extends SegmentStore {
     return this.shards.of(tag).stores.segments.raise(tag, minimum);
   }
 
+  override async recover(tag: string, minimum: bigint): Promise<void> {
+    if (this.shared.has(tag)) return this.shared.recover(tag, minimum);
+    return this.shards.of(tag).stores.segments.recover(tag, minimum);
+  }
+
   async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
     await this.assertNotBehind(tag);
     return this.shards.of(tag).stores.segments.beginPeriod(tag, kind, period, least);
   }
 
+  /** In every database that had a share of the tag and responds. */
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {
-    return this.shards.of(tag).stores.segments.recordDeleted(tag, nextId);
+    const places = new Set([this.shards.of(tag), ...this.shared.placesOf(tag)]);
+    const writes = Array.from(places, async ({ stores }) => stores.segments.recordDeleted(tag, nextId));
+    const results = await Promise.allSettled(writes);
+    if (results.every(({ status }) => status === 'rejected')) await Promise.all(writes);
   }
 
   /** Pings every database. */
@@ -150,6 +164,11 @@ export class ShardedSegmentStore extends SegmentStore {
     });
     if (away.length === this.shards.all.length) throw away[0]?.error;
     return away.length === 0 ? undefined : away.map(({ name, error }) => `${name}: ${reasonOf(error)}`).join('; ');
+  }
+
+  private isKnown(row: string): boolean {
+    const tag = tagOfRow(row);
+    return this.shared.has(tag) || this.known.get(this.shards.of(tag))?.has(tag) === true;
   }
 
   private async ask(shard: Shard, tag: string): Promise<TagEntry | undefined> {

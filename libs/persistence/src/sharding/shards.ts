@@ -16,7 +16,7 @@ export class Shards {
   constructor(
     readonly all: readonly Shard[],
     private readonly router: ShardRouter,
-    private readonly clock: Clock,
+    readonly clock: Clock,
     onRosterFault: (message: string) => void,
     private readonly firstTag: string | undefined,
   ) {

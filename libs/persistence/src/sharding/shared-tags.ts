@@ -1,5 +1,14 @@
-import { type Allocation, type IdRange, type Interleave, LeafError, PLAIN_TAG, type TagEntry } from '@leaf-ids/core';
-import { InterleavedBlocks } from '@leaf-ids/core/internal';
+import {
+  type Allocation,
+  type Clock,
+  type IdRange,
+  type Interleave,
+  LeafError,
+  PLAIN_TAG,
+  type SegmentStore,
+  type TagEntry,
+} from '@leaf-ids/core';
+import { InterleavedBlocks, withinDeadline } from '@leaf-ids/core/internal';
 import type { Shard } from './shard';
 
 interface SharedTag {
@@ -7,17 +16,27 @@ interface SharedTag {
   readonly shares: Map<Shard, Interleave>;
   /** The database of the newest block; used again until it fails. */
   preferred: Shard | undefined;
-  /** The highest ID that this server has allocated. */
+  /** The highest ID known to be allocated: by this server, and before its first allocation by any. */
   highest: bigint;
+  /** Whether the shares were compared, before the first allocation. */
+  compared: boolean;
 }
+
+/** How long the first allocation of a tag waits for the positions of all shares, in milliseconds. */
+const COMPARE_LIMIT_MS = 1000;
 
 /**
  * Interleaved tags: each of several databases has a row and allocates its own blocks. A tag gets its blocks from the
  * database that owns it, or from the next one if that fails, always above the highest ID that this server has
- * allocated. So the IDs ascend, and the tag survives the loss of a database.
+ * allocated; its first block is above the positions of all shares that respond. So the IDs ascend, over restarts as
+ * well, and the tag survives the loss of a database.
  */
 export class SharedTags {
   private readonly tags = new Map<string, SharedTag>();
+  /** The databases that had a share of a tag whose rows are gone. */
+  private readonly former = new Map<string, Set<Shard>>();
+
+  constructor(private readonly clock: Clock) {}
 
   has(tag: string): boolean {
     return this.tags.has(tag);
@@ -36,7 +55,9 @@ export class SharedTags {
       this.forget(shard, tag);
       return;
     }
-    const known = this.tags.get(tag) ?? { shares: new Map<Shard, Interleave>(), preferred: undefined, highest: 0n };
+    const known = this.tags.get(tag) ?? {
+      ...{ shares: new Map<Shard, Interleave>(), preferred: undefined, highest: 0n, compared: false },
+    };
     known.shares.set(shard, interleave);
     this.tags.set(tag, known);
   }
@@ -65,6 +86,7 @@ export class SharedTags {
     const shared = this.of(tag);
     const { shares, preferred } = shared;
     assertFit(tag, shares);
+    if (!shared.compared) await this.compare(tag, shared);
     const order = [...new Set([preferred ?? owner, owner, ...shares.keys()])].filter((shard) => shares.has(shard));
     let failure: unknown;
     for (const shard of order) {
@@ -94,9 +116,34 @@ export class SharedTags {
   }
 
   /** Raises the tag in all databases that respond. @throws LeafError when none responds */
-  async raise(tag: string, minimum: bigint): Promise<void> {
+  raise(tag: string, minimum: bigint): Promise<void> {
+    return this.inAll(tag, (segments) => segments.raise(tag, minimum));
+  }
+
+  /** As {@link raise}, for a tag that has lost its newest allocations. */
+  recover(tag: string, minimum: bigint): Promise<void> {
+    return this.inAll(tag, (segments) => segments.recover(tag, minimum));
+  }
+
+  private async inAll(tag: string, call: (segments: SegmentStore) => Promise<void>): Promise<void> {
     const shards = [...this.of(tag).shares.keys()];
-    await Promise.any(shards.map(async ({ stores }) => stores.segments.raise(tag, minimum))).catch(firstOf);
+    await Promise.any(shards.map(async ({ stores }) => call(stores.segments))).catch(firstOf);
+  }
+
+  /** The databases that have, or had, a share of a tag. */
+  placesOf(tag: string): Shard[] {
+    return [...new Set([...(this.tags.get(tag)?.shares.keys() ?? []), ...(this.former.get(tag) ?? [])])];
+  }
+
+  /** After a start, the database that is tried first may be behind another one. */
+  private async compare(tag: string, shared: SharedTag): Promise<void> {
+    const reads = [...shared.shares].map(async ([{ stores }, { of, block }]) => {
+      const next = (await stores.tags.current(tag))?.maxId ?? 1n;
+      const last = next - BigInt(of - 1) * BigInt(block) - 1n;
+      if (last > shared.highest) shared.highest = last;
+    });
+    await withinDeadline(Promise.allSettled(reads), this.clock.monotonic() + COMPARE_LIMIT_MS, this.clock);
+    shared.compared = true;
   }
 
   private of(tag: string): SharedTag {
@@ -107,7 +154,10 @@ export class SharedTags {
 
   private forget(shard: Shard, tag: string): void {
     const shares = this.tags.get(tag)?.shares;
-    if (shares?.delete(shard) === true && shares.size === 0) this.tags.delete(tag);
+    if (shares?.delete(shard) !== true) return;
+    if (shares.size === 0) this.tags.delete(tag);
+    const former = this.former.get(tag) ?? new Set();
+    this.former.set(tag, former.add(shard));
   }
 }
 

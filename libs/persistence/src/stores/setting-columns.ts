@@ -1,4 +1,5 @@
-import { PLAIN_TAG, type TagKind } from '@leaf-ids/core';
+import { type Interleave, PLAIN_TAG, type TagKind } from '@leaf-ids/core';
+import type { SqlParameter } from '../connections/sql-database';
 import { tagKind } from '@leaf-ids/core/internal';
 
 /** The columns with the settings of a tag, as the drivers return them. */
@@ -36,4 +37,14 @@ export function kindOf(tag: string, columns: KindColumns): TagKind {
             block: Number(interleave_block ?? NaN),
           },
   });
+}
+
+/** The condition that a row is this share of an interleaved tag; undefined: a tag that is not interleaved. */
+export function shareCondition(interleave: Interleave | undefined): { condition: string; values: SqlParameter[] } {
+  if (interleave === undefined) return { condition: 'interleave_of IS NULL', values: [] };
+  const { of, remainder, block } = interleave;
+  return {
+    condition: 'interleave_of = ? AND interleave_remainder = ? AND interleave_block = ?',
+    values: [of, remainder, block],
+  };
 }

@@ -11,22 +11,16 @@ import {
   type TagEntry,
   type TagKind,
 } from '@leaf-ids/core';
-import {
-  type Block,
-  InterleavedBlocks,
-  invalidPeriod,
-  MAX_BLOCKS,
-  orRefusal,
-  unknownTag,
-} from '@leaf-ids/core/internal';
-import { type AllocRow, type UsableRow, isUsable, refusalOf, exhausted, changedMeanwhile } from './alloc-row';
+import { InterleavedBlocks, invalidPeriod, MAX_BLOCKS, orRefusal, unknownTag } from '@leaf-ids/core/internal';
+import { type AllocRow, changedMeanwhile, exhausted, isExhausted, isUsable, readRows, refusalOf } from './alloc-row';
+import { isBeyondLimit, needsAdmission, TagHistory } from './tag-history';
 import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';
 import { NO_PERIOD } from '../failover/move-forward';
-import { insertPeriod } from './period-statement';
+import { insertPeriod, sameForCollation } from './period-statement';
 import { HAS_POSITION, POSITION, setPosition } from '../failover/row-position';
-import { KIND_COLUMNS, type KindColumns, kindOf } from './setting-columns';
-import type { TagDialect } from './tag-dialect';
+import { KIND_COLUMNS, type KindColumns, kindOf, shareCondition } from './setting-columns';
+import { notIssuedAbove, type TagDialect } from './tag-dialect';
 
 interface EntryRow extends KindColumns {
   readonly biz_tag: string;
@@ -46,8 +40,8 @@ export interface Allocated {
   readonly max_step: number | null;
 }
 
-/** Attempts to allocate a block while other servers compete for it. */
-const BLOCK_ATTEMPTS = 20;
+/** Attempts to allocate while other servers compete for the row. */
+const ATTEMPTS = 20;
 
 /** Rows per query when listing tags: few enough that parsing them does not block requests. */
 const PAGE = 250;
@@ -57,22 +51,24 @@ export abstract class SqlSegmentStore extends SegmentStore {
   /** The interleaved tags of this database, as last read. */
   private readonly interleaved = new Map<string, Interleave>();
 
-  /** @param guard detects a database that lacks the newest allocations */
+  private readonly history: TagHistory;
+
+  /**
+   * @param tags the statements of the database
+   * @param guard detects a database that lacks the newest allocations
+   */
   constructor(
     protected readonly database: SqlDatabase,
     protected readonly guard: FailoverGuard,
+    protected readonly tags: TagDialect,
   ) {
     super();
+    this.history = new TagHistory(database, tags, guard);
   }
 
   get description(): string {
     return this.database.description;
   }
-
-  protected abstract readonly tags: TagDialect;
-
-  /** The rows of exactly this tag: at most one, unless the table has no primary key. */
-  protected abstract rows(tag: string): Promise<AllocRow[]>;
 
   /**
    * Executes an UPDATE of one row, with `?` for a parameter; returns whether it changed a row.
@@ -118,25 +114,35 @@ export abstract class SqlSegmentStore extends SegmentStore {
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
     await this.guard.prepare();
     if (this.interleaved.has(tag)) return this.allocateBlocks(tag, size);
-    const allocation = await this.tryAllocate(tag, size);
-    if (allocation !== undefined) return allocation;
-    const again = (await this.guard.follow()) ? await this.tryAllocate(tag, size) : undefined;
-    if (again !== undefined) return again;
-    const [row, ...others] = await this.rows(tag);
-    if (row !== undefined && row.interleave_of !== null && others.length === 0) return this.allocateBlocks(tag, size);
-    throw refusalOf(tag, size, row, others.length);
+    let wentBack = false;
+    let followed = false;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const allocation = await this.tryAllocate(tag, size);
+      if (allocation !== undefined) return wentBack ? { ...allocation, wentBack } : allocation;
+      const [row, ...others] = await this.rows(tag);
+      if (row !== undefined && row.interleave_of !== null && others.length === 0) return this.allocateBlocks(tag, size);
+      const usable = others.length === 0 && row?.reset_every === null && isUsable(row) ? row : undefined;
+      const count = BigInt(size ?? usable?.step ?? 0);
+      if (usable !== undefined && needsAdmission(tag, usable)) {
+        wentBack = (await this.history.admit(tag)) || wentBack;
+      } else if (usable !== undefined && !isExhausted(usable, count) && isBeyondLimit(usable, count)) {
+        await this.history.extend(tag, usable, count);
+      } else {
+        const isRefused = usable === undefined || isExhausted(usable, count);
+        const isFollowed = followed || !(await this.guard.follow());
+        if (isRefused && isFollowed) throw refusalOf(tag, size, row, others.length);
+        followed = isRefused; // Otherwise the row has changed since, and can be used now.
+      }
+    }
+    throw changedMeanwhile(tag);
   }
 
   giveBack(tag: string, { from, to }: IdRange): Promise<boolean> {
     const interleave = this.interleaved.get(tag);
-    if (interleave === undefined) {
-      const { sql, parameters } = this.swap(tag, to + 1n, from, undefined);
-      return this.update(sql, parameters, true);
-    }
+    if (interleave === undefined) return this.swap(tag, to + 1n, from, undefined, from);
     const block = new InterleavedBlocks(interleave).exactly({ from, to });
     if (block === undefined) return Promise.resolve(false);
-    const { sql, parameters } = this.swap(tag, block.end, block.from, interleave);
-    return this.update(sql, parameters, true);
+    return this.swap(tag, block.end, block.from, interleave, from);
   }
 
   async raise(tag: string, minimum: bigint): Promise<void> {
@@ -149,6 +155,10 @@ export abstract class SqlSegmentStore extends SegmentStore {
       [position, position, ...this.tags.key(tag), position, ...values],
       false,
     );
+  }
+
+  override async recover(tag: string, minimum: bigint): Promise<void> {
+    await this.history.admit(tag, minimum);
   }
 
   override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
@@ -201,7 +211,8 @@ export abstract class SqlSegmentStore extends SegmentStore {
    * more round trip than a plain allocation.
    */
   private async allocateBlocks(tag: string, size = 1): Promise<Allocation> {
-    for (let attempt = 0; attempt < BLOCK_ATTEMPTS; attempt++) {
+    let wentBack = false;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const [row, ...others] = await this.rows(tag);
       const interleave = row && kindOf(tag, row).interleave;
       if (interleave === undefined) this.interleaved.delete(tag);
@@ -209,27 +220,55 @@ export abstract class SqlSegmentStore extends SegmentStore {
         throw refusalOf(tag, undefined, row, others.length);
       }
       this.interleaved.set(tag, interleave);
-      const blocks = nextBlocks(row, interleave, size);
+      if (needsAdmission(tag, row)) {
+        wentBack = (await this.history.admit(tag)) || wentBack;
+        continue;
+      }
+      const position = BigInt(row.max_id);
+      const map = new InterleavedBlocks(interleave);
+      const wanted = Math.min(Math.ceil(size / interleave.block), MAX_BLOCKS);
+      const blocks = map.run(map.atPosition(position), wanted).filter(({ range }) => range.to < MAX_ID);
       const [first, last] = [blocks[0], blocks.at(-1)];
       if (first === undefined || last === undefined) throw exhausted(tag, MAX_ID, interleave.block, undefined);
-      const { sql, parameters } = this.swap(tag, BigInt(row.max_id), last.end, interleave);
-      const deleted = BigInt(row.deleted ?? 0);
-      const taken = await this.update(`${sql} AND ${this.tags.notDeletedAbove}`, [...parameters, tag, deleted], true);
-      const more = blocks.slice(1).map(({ range }) => range);
-      if (taken) return { ...first.range, step: row.step, maxStep: row.max_step ?? undefined, more };
+      const count = last.end - position;
+      if (isBeyondLimit(row, count)) {
+        await this.history.extend(tag, row, count);
+        continue;
+      }
+      if (await this.swap(tag, position, last.end, interleave, first.range.from)) {
+        const more = blocks.slice(1).map(({ range }) => range);
+        const allocation = { ...first.range, step: row.step, maxStep: row.max_step ?? undefined, more };
+        return wentBack ? { ...allocation, wentBack } : allocation;
+      }
       await this.guard.follow();
     }
     throw changedMeanwhile(tag);
   }
 
-  /** Compare-and-set of the position, for the row of this share. */
-  private swap(tag: string, from: bigint, to: bigint, interleave: Interleave | undefined): SqlStatementText {
+  /**
+   * Compare-and-set of the position, for the row of this share.
+   *
+   * @param first the first ID that could be issued next; never below the record of the tag
+   */
+  private swap(
+    tag: string,
+    from: bigint,
+    to: bigint,
+    interleave: Interleave | undefined,
+    first: bigint,
+  ): Promise<boolean> {
     const { condition, values } = shareCondition(interleave);
-    return {
-      sql: `UPDATE leaf_alloc SET ${setPosition(this.tags.number)}, update_time = CURRENT_TIMESTAMP
-        WHERE ${this.tags.thisTag} AND ${HAS_POSITION} AND ${POSITION} = ? AND ${condition}`,
-      parameters: [to, to, ...this.tags.key(tag), from, ...values],
-    };
+    return this.update(
+      `UPDATE leaf_alloc SET ${setPosition(this.tags.number)}, update_time = CURRENT_TIMESTAMP
+       WHERE ${this.tags.thisTag} AND ${HAS_POSITION} AND ${POSITION} = ? AND ${condition}
+       AND (issue_limit >= ? OR ${POSITION} > ?) AND ${notIssuedAbove(this.tags)}`,
+      [to, to, ...this.tags.key(tag), from, ...values, to, to, tag, first],
+      true,
+    );
+  }
+
+  protected rows(tag: string): Promise<AllocRow[]> {
+    return readRows((sql, parameters = []) => this.database.run(sql, [...parameters]), this.tags, tag);
   }
 
   /** Why the row of a period could not be inserted. */
@@ -248,37 +287,6 @@ export abstract class SqlSegmentStore extends SegmentStore {
       `the period of the row "${row}" is too far from ${time}, the current time of the database. Compare it with the clock of this server`,
     );
   }
-}
-
-function sameForCollation(row: string, other: string): LeafError {
-  return new LeafError(
-    'LEAF_TAG_ROW_INVALID',
-    `The collation of leaf_alloc treats "${row}" as equal to its row "${other}", so the period cannot begin. Compare bytes: ALTER TABLE leaf_alloc MODIFY biz_tag varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT ''.`,
-  );
-}
-
-interface SqlStatementText {
-  readonly sql: string;
-  readonly parameters: SqlParameter[];
-}
-
-function shareCondition(interleave: Interleave | undefined): { condition: string; values: SqlParameter[] } {
-  if (interleave === undefined) return { condition: 'interleave_of IS NULL', values: [] };
-  const { of, remainder, block } = interleave;
-  return {
-    condition: 'interleave_of = ? AND interleave_remainder = ? AND interleave_block = ?',
-    values: [of, remainder, block],
-  };
-}
-
-/** The next blocks with `size` IDs above the row, and above a deleted tag with this name, as far as there are any. */
-function nextBlocks(row: UsableRow, interleave: Interleave, size: number): Block[] {
-  const blocks = new InterleavedBlocks(interleave);
-  const next = blocks.atPosition(BigInt(row.max_id));
-  const afterDeleted = blocks.fromId(BigInt(row.deleted ?? 1));
-  const count = Math.min(Math.ceil(size / interleave.block), MAX_BLOCKS);
-  const run = blocks.run(next.from < afterDeleted.from ? afterDeleted : next, count);
-  return run.filter(({ range }) => range.to < MAX_ID);
 }
 
 /** An invalid row is listed here, and refused at the first allocation. */

@@ -14,10 +14,10 @@ import { unknownTag } from '@leaf-ids/core/internal';
 import { oneOfSeveral } from './roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import type { DatabaseNames } from './database-names';
-import { NO_PERIOD } from '../failover/move-forward';
+import { NO_PERIOD, WITHOUT_ROW } from '../failover/move-forward';
 import { isHidden, positionColumns } from '../failover/row-position';
 import { insertValues, positionOf, raised, select, type StoredRow, toTagRow } from './stored-tag';
-import type { TagDialect } from './tag-dialect';
+import { historyEnd, type TagDialect } from './tag-dialect';
 import { TagReads } from './tag-reads';
 
 /** Limit for a change of a few statements, in milliseconds. */
@@ -122,7 +122,13 @@ export class SqlTagStore extends TagStore {
       const stored = await this.lock(tag, statement);
       const row = toTagRow(stored);
       const next = row.reset === undefined ? row.maxId : BigInt(stored.max_id);
-      await statement(this.dialect.text(this.dialect.rememberDeleted), [deletedName(tag, row.reset), next]);
+      const { text, rememberDeleted, deletedTag } = this.dialect;
+      const name = deletedName(tag, row.reset);
+      await statement(text(rememberDeleted), [name, next]);
+      if (stored.issue_limit !== null) {
+        // The row is locked, and nothing above it was issued.
+        await statement(text(`UPDATE leaf_deleted_tag SET issue_limit = max_id WHERE ${deletedTag}`), [name]);
+      }
       await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
       return row;
     }, CHANGE_LIMIT_MS);
@@ -197,13 +203,17 @@ export class SqlTagStore extends TagStore {
 
   /** Deleted tag → its first unallocated ID. */
   async listDeleted(): Promise<Map<string, bigint>> {
-    const sql = this.dialect.text(`SELECT biz_tag, ${this.dialect.decimal('max_id')} AS max_id FROM leaf_deleted_tag`);
+    const sql = this.dialect.text(
+      `SELECT biz_tag, ${this.dialect.decimal('max_id')} AS max_id FROM leaf_deleted_tag WHERE ${WITHOUT_ROW}`,
+    );
     const rows = await this.database.run<Pick<StoredRow, 'biz_tag' | 'max_id'>[]>(sql, []);
     return new Map(rows.map(({ biz_tag, max_id }) => [biz_tag, BigInt(max_id)]));
   }
 
   private async readDeleted(tag: string, statement: Statement): Promise<bigint | undefined> {
-    const sql = this.dialect.text(this.dialect.deleted);
+    const { text, decimal, deletedTag, forUpdate } = this.dialect;
+    const end = decimal(historyEnd(this.dialect));
+    const sql = text(`SELECT ${end} AS max_id FROM leaf_deleted_tag WHERE ${deletedTag} ${forUpdate}`);
     const [record] = await statement<{ max_id: string }[]>(sql, [tag]);
     return record && BigInt(record.max_id);
   }

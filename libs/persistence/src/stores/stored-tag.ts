@@ -12,6 +12,8 @@ export interface StoredRow extends SettingColumns {
   readonly max_id: string;
   /** Decimal: where the periods of a tag begin. */
   readonly period_start: string | null;
+  /** Null while no server has used the row. */
+  readonly issue_limit: string | null;
   /** Text on MySQL, where COALESCE makes it a BIGINT. */
   readonly step: number | string;
   readonly description: string | null;
@@ -21,7 +23,7 @@ export interface StoredRow extends SettingColumns {
 
 export function select({ decimal, updated }: TagDialect): string {
   return `SELECT biz_tag, ${decimal(`COALESCE(${POSITION}, 0)`)} AS max_id, ${decimal('period_start')} AS period_start,
-    COALESCE(step, 0) AS step, max_step, ${decimal('last_id')} AS last_id,
+    ${decimal('issue_limit')} AS issue_limit, COALESCE(step, 0) AS step, max_step, ${decimal('last_id')} AS last_id,
     ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
 }
 

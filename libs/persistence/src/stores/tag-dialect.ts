@@ -11,6 +11,8 @@ export interface TagDialect extends MoveDialect {
   readonly bytesOf: (text: string) => string;
   /** An expression for an integer as decimal text: JavaScript numbers are exact to 2^53 only. */
   readonly decimal: (value: string) => string;
+  /** As {@link decimal}, of a value that may be anything else where columns have no type: it stays as it is. */
+  readonly textOf: (value: string) => string;
   /** Time of the last write of a row, in Unix seconds. */
   readonly updated: string;
   /** The clock of the database, in Unix seconds. */
@@ -24,10 +26,8 @@ export interface TagDialect extends MoveDialect {
   readonly inserted: (answer: unknown) => boolean;
   /** tag, max_id; keeps the higher max_id */
   readonly rememberDeleted: string;
-  /** tag; locks the record */
-  readonly deleted: string;
-  /** tag, max_id: true unless a deleted tag with this name has a higher max_id */
-  readonly notDeletedAbove: string;
+  /** tag; the condition that matches its record in `leaf_deleted_tag` */
+  readonly deletedTag: string;
 }
 
 /** The columns of {@link TagDialect.insertTag}. */
@@ -41,6 +41,15 @@ export const STANDARD_TAGS = {
   insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (biz_tag) DO NOTHING RETURNING 1 AS inserted`,
   inserted: (answer: unknown) => (answer as unknown[]).length > 0,
-  notDeletedAbove:
-    'NOT EXISTS (SELECT 1 FROM leaf_deleted_tag WHERE leaf_deleted_tag.biz_tag = ? AND leaf_deleted_tag.max_id > ?)',
+  deletedTag: 'leaf_deleted_tag.biz_tag = ?',
 } satisfies Partial<TagDialect>;
+
+/** SQL: no ID of the tag at or above this was issued, according to its record in `leaf_deleted_tag`. */
+export function historyEnd({ greatest }: Pick<TagDialect, 'greatest'>): string {
+  return `${greatest}(max_id, COALESCE(issue_limit, 0))`;
+}
+
+/** SQL with the parameters tag and ID: unless IDs of the tag from this one on are on record as issued. */
+export function notIssuedAbove({ deletedTag }: TagDialect): string {
+  return `NOT EXISTS (SELECT 1 FROM leaf_deleted_tag WHERE ${deletedTag} AND leaf_deleted_tag.max_id > ?)`;
+}

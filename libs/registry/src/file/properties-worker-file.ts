@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
-import { codeOf, type FileRecord, messageOf, WorkerFile, writeDurably } from '@leaf-ids/core/internal';
+import { type FileRecord, messageOf, WorkerFile, writeDurably } from '@leaf-ids/core/internal';
 import { type ExclusiveLock, lockDirectory } from './exclusive-lock';
 import { formatProperties, parseProperties } from './properties';
+import { readTextFile } from './read-text';
 
 const NAME = 'workerID.properties';
 
@@ -77,13 +77,10 @@ export class PropertiesWorkerFile extends WorkerFile {
   }
 
   private async read(instance: string): Promise<FileRecord | undefined> {
-    let text: string;
-    try {
-      text = await readFile(this.path, 'utf8');
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw this.invalid(messageOf(error), error);
-    }
+    const text = await readTextFile(this.path).catch((error: unknown) => {
+      throw error instanceof LeafError ? error : this.invalid(messageOf(error), error);
+    });
+    if (text === undefined) return undefined;
     const found = parseProperties(text);
     if (typeof found === 'string') throw this.invalid(found);
     if (found.instance !== instance)

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { DataSource } from 'typeorm';
+import { type Clock, LeafError, type StoredRegistry } from '@leaf-ids/core';
 import { both, exactlyOne, flag, object, required, type Rules, text } from '@leaf-ids/core/internal';
 import {
   acceptRule,
@@ -16,6 +18,7 @@ import {
   type WorkerTable,
 } from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
+import { localWorkerBeside } from '../stores/directory/local-workers';
 import { PoolPolicy } from '../policies/pool-policy';
 import { FILE_RULES, type FileOptions, fileOf, ofProcess } from './file-options';
 import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
@@ -83,7 +86,55 @@ function storeOf(
 ): Pick<StrategyParts, 'store' | 'remembers'> {
   const opened = databaseOf(options, context);
   // A single file on one host loses no confirmed write. A database in memory has no other servers.
-  return { store: new SqlWorkerStore(opened, table), remembers: 'file' in opened.target };
+  return { store: new RivalStore(opened, table, context.clock), remembers: 'file' in opened.target };
+}
+
+/** Refuses a registry in an SQLite file while a server with the registry `local` uses the same data directory. */
+class RivalStore extends SqlWorkerStore {
+  private readonly file: string | undefined;
+  private isAlone = false;
+
+  constructor(
+    database: WorkerDatabase,
+    table: WorkerTable,
+    private readonly clock: Clock,
+  ) {
+    super(database, table);
+    this.file = database.target.file;
+  }
+
+  override async readRegistry(): Promise<StoredRegistry> {
+    if (!this.isAlone && this.file !== undefined) {
+      refuseRival(this.description, await localWorkerBeside(this.file, this.clock.now()));
+    }
+    this.isAlone = true;
+    return super.readRegistry();
+  }
+}
+
+/** Refuses the registry `local` while servers use the pool beside the same SQLite file of tags. */
+export async function refusePool(description: string, file: string, context: StrategyContext): Promise<void> {
+  const target = workersOf(parseDatabaseUrl(`sqlite:${file}`));
+  if (!('file' in target) || target.file === undefined || !existsSync(target.file)) return;
+  const { clock, random, onCloseProblem } = context;
+  const database = new LazyDatabase({ target, migrate: false, onCloseProblem }, clock, random);
+  const pool = new SqlWorkerStore(database, POOL_WORKERS);
+  try {
+    const [holder] = await pool.peers(clock.now());
+    const use =
+      holder && `worker ${holder.workerId} of the registry database, held by ${holder.instance}: ${target.file}`;
+    refuseRival(description, use);
+  } finally {
+    await pool.close();
+  }
+}
+
+function refuseRival(description: string, rival: string | undefined): void {
+  if (rival === undefined) return;
+  throw new LeafError(
+    'LEAF_REGISTRY_MISMATCH',
+    `Another worker registry than ${description} is in use beside the same SQLite file: ${rival}. Both would assign the same worker IDs. Use the same option snowflake.registry for all servers and applications of this file, or move them: docs/operations.md#changing-the-registry.`,
+  );
 }
 
 function databaseOf(

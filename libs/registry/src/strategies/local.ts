@@ -1,8 +1,10 @@
-import { formatInstance, type Instance } from '@leaf-ids/core';
+import { formatInstance, type Instance, type StoredRegistry } from '@leaf-ids/core';
 import { both, object, processInstance, record, required, type Rules, text, whole } from '@leaf-ids/core/internal';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
-import type { Strategy } from './strategy';
+import { refusePool } from './database';
+import type { Strategy, StrategyContext } from './strategy';
 
 /** Worker IDs from a configured map, for servers that share no registry. */
 export interface LocalOptions {
@@ -11,6 +13,29 @@ export interface LocalOptions {
   readonly workers: Readonly<Record<string, number>>;
   /** Directory of the records. */
   readonly directory: string;
+  /** The SQLite file of the tags: the pool of worker IDs beside it must not be in use. */
+  readonly databaseFile?: string;
+}
+
+/** Checks once that the pool beside the SQLite file of the tags is not in use. */
+class LocalStore extends DirectoryWorkerStore {
+  private readonly file: string | undefined;
+  private isAlone = false;
+
+  constructor(
+    { workers, directory, databaseFile }: LocalOptions,
+    private readonly context: StrategyContext,
+  ) {
+    super(workers, directory);
+    this.file = databaseFile;
+  }
+
+  override async readRegistry(): Promise<StoredRegistry> {
+    const { file, description, context } = this;
+    if (!this.isAlone && file !== undefined) await refusePool(description, file, context);
+    this.isAlone = true;
+    return super.readRegistry();
+  }
 }
 
 /** Worker IDs are assigned by hand and cannot run out. */
@@ -35,18 +60,23 @@ const RULES: Rules<LocalOptions> = {
   strategy: text,
   workers: required(both(record(whole(0)), (value, name) => workerFaults(value as LocalOptions['workers'], name))),
   directory: required(text),
+  databaseFile: text,
 };
 
 export const local: Strategy<LocalOptions> = {
   policy: 'fixed',
   rule: object(RULES),
   // The lock of the store ensures that no other process writes.
-  create: ({ workers, directory }) => ({
+  create: (options, context) => ({
     policy: new AssignedPolicy(),
-    store: new DirectoryWorkerStore(workers, directory),
+    store: new LocalStore(options, context),
     remembers: true,
   }),
-  fromSettings: ({ localWorkers, directory }) => ({ strategy: 'local', workers: localWorkers, directory }),
+  fromSettings: ({ localWorkers, directory, databaseUrl }) => {
+    const target = parseDatabaseUrl(databaseUrl);
+    const databaseFile = 'file' in target ? target.file : undefined;
+    return { strategy: 'local', workers: localWorkers, directory, ...(databaseFile && { databaseFile }) };
+  },
   ofProcess: (options, server, process) => ({ ...options, workers: workersAfter(options.workers, server, process) }),
 };
 

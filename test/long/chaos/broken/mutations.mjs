@@ -148,23 +148,23 @@ export const MUTATIONS = [
     sign: /● .*never issues an ID twice, even when the storage goes backwards/,
   },
   {
-    rule: 'segment: an allocation does not look at what a deleted tag of the name had given',
+    rule: 'segment: a row that was inserted again is not compared with the record of its tag',
     edits: [
       {
-        file: 'libs/persistence/src/dialects/mysql-segment-store.ts',
-        find: 'const NEXT_ID = `GREATEST(${POSITION}, COALESCE((SELECT max_id ${DELETED}), 0))`;',
-        replace: 'const NEXT_ID = `GREATEST(${POSITION}, COALESCE((SELECT 0 ${DELETED}), 0))`;',
+        file: 'libs/persistence/src/stores/tag-history.ts',
+        find: 'const isLost = isBehind || row.issue_limit !== null || from < end;',
+        replace: 'const isLost = isBehind;',
       },
     ],
-    prove: ['chaos', '--kinds', 'client-delay', '--minutes', '1', '--seed', '1', '--busy'],
-    sign: /[1-9]\d* duplicates, \d+ out of order/,
+    prove: ['jest', 'test/contract/sqlite-segment-store.spec.ts', '-t', 'no server repeats'],
+    sign: /● .*no server repeats what another one has issued/,
   },
   {
     rule: 'segment: a promoted replica goes unnoticed',
     edits: [
       {
-        file: 'libs/persistence/src/failover/failover-guard.ts',
-        find: '    await this.moveTags(statement);\n',
+        file: 'libs/persistence/src/failover/move-forward.ts',
+        find: '  await moveTags(statement, dialect, gap);\n',
         replace: '',
       },
     ],

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
 import { codeOf, isCount, isTime, messageOf, parseObject, writeDurably } from '@leaf-ids/core/internal';
+import { readTextFile } from '../../file/read-text';
 
 /**
  * The content of `workerID.json`: the four keys of the Java service's local mode, then our own, ending with the process
@@ -34,14 +34,15 @@ export async function readRecord(path: string, workerId: number): Promise<Stored
 
 /**
  * @returns undefined if the file does not exist
- * @throws LeafError `LEAF_WORKER_FILE_INVALID`
+ * @throws LeafError `LEAF_WORKER_FILE_INVALID`, or as {@link readTextFile}
  */
 export async function readText(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readTextFile(path);
   } catch (error) {
-    // ENOTDIR: a file is in the place of the directory. Locking it fails with a clearer error.
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+    // A file is in the place of the directory. Locking it fails with a clearer error.
+    if (codeOf(error) === 'ENOTDIR') return undefined;
+    if (error instanceof LeafError) throw error;
     throw invalid(path, messageOf(error), error);
   }
 }

@@ -13,6 +13,7 @@ const ANSWERING = `
   on() {}
   init() {}
   a_sync(path, done) { setImmediate(done, 0, 'ok', null); return 0; }
+  a_exists(path, watch, done) { setImmediate(done, 0, 'ok', null); return 0; }
 `;
 
 describe('ZookeeperConnection', () => {
