@@ -28,7 +28,7 @@ idServiceContract('embedded', async () => {
 });
 
 idServiceContract('over HTTP', async () => {
-  const server = await startTestServer();
+  const server = await startTestServer({ LEAF_SNOWFLAKE_REGISTRY: 'local' });
   // A short pause of the machine must not count as an outage.
   const patience = { requestTimeoutMs: 30_000, timeoutMs: 60_000 };
   const client = new LeafClient({ servers: [`http://127.0.0.1:${server.port}`], ...patience });

@@ -91,7 +91,7 @@ describe('two servers in one process', () => {
 
   it('with one database give no ID twice', async () => {
     one = await startTestServer();
-    other = await startTestServer({ LEAF_DATA_DIR: one.directory, LEAF_LOCAL_WORKERS: '{"*":1}' });
+    other = await startTestServer({ LEAF_DATA_DIR: one.directory });
     insertTag(one.directory, { tag: 'shared', step: 5 });
     const ask = (path: string): Promise<string[]> =>
       Promise.all(Array.from({ length: 200 }, (_, index) => text((index % 2 === 0 ? one : other).port, path)));

@@ -1,3 +1,4 @@
+import { ADMIN_TOKEN } from '../support/http/admin';
 import { type Answer, rawCall } from '../support/http/http';
 import { freshMetrics } from '../support/http/metrics';
 import { refusalCode } from '../support/http/problem';
@@ -9,7 +10,7 @@ const TAG = 'leaf-segment-test';
 const HEADS = {
   fast: `GET /api/segment/get/${TAG} HTTP/1.1\r\nHost: leaf\r\n`,
   ordinary: `GET /api/segment/batch/${TAG} HTTP/1.1\r\nHost: leaf\r\n`,
-  posted: 'POST /api/tags HTTP/1.1\r\nHost: leaf\r\nContent-Type: application/json\r\n',
+  posted: `POST /api/tags HTTP/1.1\r\nHost: leaf\r\nAuthorization: Bearer ${ADMIN_TOKEN}\r\nContent-Type: application/json\r\n`,
 } as const;
 /** What somebody would slip in: its answer has a code that no other one has. */
 const SMUGGLED = 'GET /api/segment/get/smuggled HTTP/1.1\r\nHost: leaf\r\n\r\n';
@@ -18,7 +19,7 @@ const CLOSE = 'Host: leaf\r\nConnection: close\r\n\r\n';
 const LAST = `GET /api/snowflake/get/order HTTP/1.1\r\n${CLOSE}`;
 
 let server: TestServer;
-beforeAll(async () => (server = await startTestServer()));
+beforeAll(async () => (server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN })));
 afterEach(() => expectServing(server.port));
 afterAll(() => server.stop());
 
@@ -233,7 +234,7 @@ describe('bytes on the socket', () => {
   });
 
   it('a body that breaks off in nonsense is refused', async () => {
-    const head = 'POST /api/tags HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked';
+    const head = `POST /api/tags HTTP/1.1\r\nAuthorization: Bearer ${ADMIN_TOKEN}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
     expect(await refused(`${head}\r\n${CLOSE}1\r\n{\r\nnonsense\r\n`)).toBe('LEAF_REQUEST_INVALID');
   });
 

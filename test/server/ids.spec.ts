@@ -46,7 +46,7 @@ describe.each([{ fastPath: true }, { fastPath: false }])('IDs, $fastPath for the
   let agent: Agent;
 
   beforeAll(async () => {
-    server = await startTestServer({}, options);
+    server = await startTestServer({ LEAF_SNOWFLAKE_REGISTRY: 'local' }, options);
     port = server.port;
     agent = new Agent({ keepAlive: true, maxSockets: 16 });
   });

@@ -37,7 +37,7 @@ export async function createDeclared(
       );
     }
     const changed = differences(CHANGEABLE, declared, row);
-    if (changed !== undefined) warn(`The option tags declares ${changed}. An existing tag is not changed.`);
+    if (changed !== undefined) warn(`The declared tags name ${changed}. An existing tag is not changed.`);
   }
 }
 
@@ -50,7 +50,7 @@ async function found(
     return await tags.find(tag);
   } catch (error) {
     if (!hasCode(error, 'LEAF_TAG_ROW_INVALID')) throw error;
-    warn(`The option tags declares the tag "${tag}", which gives no IDs: ${error.message}`);
+    warn(`The declared tag "${tag}" gives no IDs: ${error.message}`);
     return 'invalid';
   }
 }
@@ -73,5 +73,5 @@ function shown(name: Setting, of: DeclaredTag | TagRow): string {
 }
 
 function invalid(fault: string, cause: unknown): LeafError {
-  return new LeafError('LEAF_CONFIG_INVALID', `The option tags ${fault}`, { cause });
+  return new LeafError('LEAF_CONFIG_INVALID', `The list of declared tags ${fault}`, { cause });
 }
