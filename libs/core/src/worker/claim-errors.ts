@@ -1,4 +1,4 @@
-import { LeafError } from '../errors/leaf-error';
+import { hasCode, LeafError } from '../errors/leaf-error';
 import { formatInstance, type Instance } from './instance';
 
 /** @param relation what was read instead of the own record: `another`, `gone` or `behind` */
@@ -11,6 +11,15 @@ export function leaseLost(workerId: number, registry: string, instance: Instance
   return new LeafError(
     'LEAF_LEASE_LOST',
     `This server no longer holds worker ${workerId} of ${registry}: ${why[relation] ?? relation}, and restart this server.`,
+  );
+}
+
+/** Whether the error of a report is final: the worker ID, or the whole registry, belongs to others (R3, R6). */
+export function endsLease(error: unknown): error is LeafError {
+  return (
+    hasCode(error, 'LEAF_LEASE_LOST') ||
+    hasCode(error, 'LEAF_LAYOUT_MISMATCH') ||
+    hasCode(error, 'LEAF_REGISTRY_MISMATCH')
   );
 }
 

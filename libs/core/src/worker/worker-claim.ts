@@ -1,6 +1,6 @@
 import { hasCode, type LeafError, reasonOf } from '../errors/leaf-error';
 import type { ClaimContext, ClaimStart } from './claim-context';
-import { leaseLost, recordContested } from './claim-errors';
+import { endsLease, leaseLost, recordContested } from './claim-errors';
 import { fileRecordOf } from './claim-file';
 import type { LeaseHolder } from './lease-holder';
 import {
@@ -10,6 +10,7 @@ import {
   type RegistryHistory,
   UNKNOWN_REGISTRY,
 } from './registry-memory';
+import type { RegistryDocument } from './registry-document';
 import { type Relation, relationOf } from './record-relation';
 import type { FileRecord } from './worker-file';
 import type { StoredWorker, WorkerRecord } from './worker-store';
@@ -75,7 +76,8 @@ export class WorkerClaim {
    * than `LEAF_LEASE_LOST`, the claim is unchanged and the outcome of the write may be unknown.
    *
    * @returns false if the registry has lost its history and this server must acquire another worker
-   * @throws LeafError `LEAF_LEASE_LOST` (final), `LEAF_REGISTRY_UNREACHABLE`
+   * @throws LeafError `LEAF_LEASE_LOST`, `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH` (final);
+   *   `LEAF_REGISTRY_UNREACHABLE`
    */
   async extend(ceiling: number): Promise<boolean> {
     const { file, store, clock } = this.context;
@@ -90,7 +92,7 @@ export class WorkerClaim {
       this.degradedReason = undefined;
       if (!this.holder.shared) store.announce(this.holder.instance, this.workerId);
     } catch (error) {
-      const state = hasCode(error, 'LEAF_LEASE_LOST') ? 'lost' : this.fileState();
+      const state = endsLease(error) ? 'lost' : this.fileState();
       // If the ceiling has passed, this server was suspended and may have been replaced.
       const mayStandIn = file !== undefined && state === 'held' && !this.isImported;
       const standsIn = mayStandIn && hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') && clock.now() <= this.ceiling;
@@ -141,11 +143,14 @@ export class WorkerClaim {
 
   private async record(ceiling: number): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      // R6: read before the write, so that a history that is adopted contains the written record.
+      const open = this.stored === undefined || this.holder.shared ? undefined : await this.openRegistry();
       const stored = this.stored ?? (await this.recover(ceiling));
       if (stored === undefined) return false;
       this.stored = await this.replace(stored, this.holder.record(Math.max(ceiling, this.least)));
       if (this.stored === undefined) continue;
       this.confirm(this.stored);
+      if (open !== undefined && !isSameHistory(this.registry, open.document)) this.adoptHistory(open.document);
       this.holder.disproved = false;
       await this.settle();
       return true;
@@ -195,9 +200,13 @@ export class WorkerClaim {
       throw this.unreachable(`could not be written in ${ATTEMPTS} attempts`);
     }
     if (!this.isImported) this.registrations++;
-    this.registry = open.document;
-    this.unsettled = open.document.floor === undefined;
+    this.adoptHistory(open.document);
     return registered;
+  }
+
+  private adoptHistory(document: RegistryDocument): void {
+    this.registry = document;
+    this.unsettled = document.floor === undefined;
   }
 
   /**

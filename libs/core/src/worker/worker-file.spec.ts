@@ -174,13 +174,13 @@ describe('The worker file', () => {
       const two = new LeaseRig(clock, new InMemoryWorkerStore(workers), other);
       const acquired = two.lease.acquire();
       await pass([one], clock, REPORT_MS);
-      expect(one.failures).toMatchObject([{ code: 'LEAF_LAYOUT_MISMATCH' }]);
+      expect(one.losses).toMatchObject([{ code: 'LEAF_LAYOUT_MISMATCH' }]);
       store.line = 'down';
       for (let left = FIXED_GRACE_MS; left > 0; left -= REPORT_MS) await pass([one], clock, REPORT_MS);
       await acquired;
       expect(two.workerId).toBe(0);
       expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
-      await expect(one.lease.release()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+      await one.lease.release();
       const next = new LeaseRig(clock, store, { file });
       await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
     });

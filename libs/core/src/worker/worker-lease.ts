@@ -1,7 +1,8 @@
 import type { Clock } from '../clock/clock';
-import { codeOf, hasCode, LeafError, messageOf } from '../errors/leaf-error';
+import { codeOf, LeafError, messageOf } from '../errors/leaf-error';
 import { PeriodicTask, type PeriodicTaskSnapshot } from '../periodic-task';
 import type { IssueWindow, Tenure } from '../snowflake/issue-window';
+import { endsLease } from './claim-errors';
 import { formatInstance, type Instance } from './instance';
 import { LeaseHolder } from './lease-holder';
 import type { WorkerClaim } from './worker-claim';
@@ -244,7 +245,7 @@ export class WorkerLease implements IssueWindow {
 
   private reportFailed(error: unknown): void {
     this.renewPausedUntil = this.clock.monotonic() + RENEW_PAUSE_MS;
-    if (hasCode(error, 'LEAF_LEASE_LOST')) {
+    if (endsLease(error)) {
       this.lost = error;
       this.end(error);
       this.events.onLost(error);

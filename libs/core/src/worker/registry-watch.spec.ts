@@ -1,0 +1,36 @@
+import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
+import { inTime, LeaseRig, type LeaseRigOptions, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
+
+const clock = (): FakeClock => new FakeClock();
+const rig = (time: FakeClock, server: InMemoryWorkers, options: LeaseRigOptions): LeaseRig =>
+  new LeaseRig(time, new InMemoryWorkerStore(server), options);
+
+describe.each(['pool', 'fixed'] as const)('a running server of a registry (%s) without a document', (policy) => {
+  it('stops before a server of another layout issues IDs', async () => {
+    const [time, server] = [clock(), new InMemoryWorkers()];
+    const holder = await rig(time, server, { policy }).start();
+    server.document = undefined;
+    const newcomer = rig(time, server, { policy, layout: 'another layout', instance: { ip: '10.0.0.8' } });
+    const acquired = newcomer.lease.acquire();
+    await time.advance(1);
+    await holder.report();
+    expect(holder.losses).toMatchObject([{ code: 'LEAF_LAYOUT_MISMATCH' }]);
+    expect(holder.ids.tryNext()).toBeUndefined();
+    await inTime(time, acquired);
+    await holder.report();
+    expect(holder.ids.tryNext()).toBeUndefined();
+  });
+
+  it('writes it again, so that a server of another layout is refused', async () => {
+    const [time, server] = [clock(), new InMemoryWorkers()];
+    const holder = await rig(time, server, { policy }).start();
+    server.document = undefined;
+    await holder.report();
+    const newcomer = rig(time, server, { policy, layout: 'another layout', instance: { ip: '10.0.0.8' } });
+    await expect(newcomer.lease.acquire()).rejects.toMatchObject({ code: 'LEAF_LAYOUT_MISMATCH' });
+    await pass([holder], time, 20 * REPORT_MS);
+    expect(holder.losses).toEqual([]);
+    expect(holder.ids.tryNext()).toBeDefined();
+    expect(server.document).toMatchObject({ floor: expect.any(Number) });
+  });
+});
