@@ -40,9 +40,13 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/registry/src/stores/zookeeper/zookeeper-store.ts',
-        find: 'const version = await this.session.setData(path, data, read.version, session);',
-        replace: `const current = await this.session.getData(path);
-        const version = await this.session.setData(path, data, current?.version ?? 0, session);`,
+        find: 'const isSame = node?.created === read.created && node.version === read.version && node.data === read.data;',
+        replace: 'const isSame = node !== undefined;',
+      },
+      {
+        file: 'libs/registry/src/stores/zookeeper/zookeeper-store.ts',
+        find: 'setData(path, data, read.version, session)',
+        replace: 'setData(path, data, node.version, session)',
       },
     ],
     prove: ['jest', 'test/services/contract/zk-worker-store.spec.ts', '-t', 'written since'],
@@ -89,8 +93,8 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/core/src/worker/worker-acquisition.ts',
-        find: 'const least = Math.max(recorded, registry.document.floor ?? 0, this.fileRecord?.ceiling ?? 0, holder.newest());',
-        replace: 'const least = holder.newest();',
+        find: 'const least = Math.max(known, registry.document.floor ?? 0);',
+        replace: 'const least = Math.min(known, holder.newest());',
       },
     ],
     prove: ['chaos', '--kinds', 'server-kill-clock-back', '--minutes', '1', '--seed', '1', '--busy'],
@@ -125,11 +129,12 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/core/src/segment/range-source.ts',
-        find: 'const range = await answer;',
+        find: 'const { from, to, step, maxStep, more, wentBack } = await answer;',
         replace: `const given = await answer;
       const count = given.to - given.from + 1n;
       const again = { ...given, from: this.highest + 1n, to: this.highest + count };
-      const range = this.failuresInRow > 0 ? again : given;`,
+      const isRepeated = this.faults !== undefined && this.faults.failuresInRow > 0;
+      const { from, to, step, maxStep, more, wentBack } = isRepeated ? again : given;`,
       },
     ],
     prove: ['chaos', '--kinds', 'database-kill,database-cut', '--minutes', '1', '--seed', '1', '--busy'],
@@ -182,8 +187,8 @@ export const MUTATIONS = [
       },
       {
         file: 'libs/core/src/segment/strict-tag.ts',
-        find: 'size: this.callers.next() }',
-        replace: 'size: 1 + this.callers.next() }',
+        find: 'this.asked = this.callers.next();',
+        replace: 'this.asked = 1 + this.callers.next();',
       },
       {
         file: 'libs/core/src/segment/strict-tag.ts',
