@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { type Clock, LeafError, type StoredRegistry } from '@leaf-ids/core';
-import { both, exactlyOne, flag, object, required, type Rules, text } from '@leaf-ids/core/internal';
+import { type Clock, formatInstance, LeafError, type StoredRegistry, type StoredWorker } from '@leaf-ids/core';
+import { both, exactlyOne, flag, object, required, type Rules, text, windowOf } from '@leaf-ids/core/internal';
 import {
   acceptRule,
   type DatabaseTarget,
@@ -112,21 +112,29 @@ class RivalStore extends SqlWorkerStore {
   }
 }
 
-/** Refuses the registry `local` while servers use the pool beside the same SQLite file of tags. */
-export async function refusePool(description: string, file: string, context: StrategyContext): Promise<void> {
+/**
+ * Refuses the registry `local` while worker IDs are in use beside the same SQLite file of tags: by servers, or by the
+ * callers of worker windows. A released record counts, too, until its ceiling: its holder may have used that time.
+ */
+export async function refuseDatabase(description: string, file: string, context: StrategyContext): Promise<void> {
   const target = workersOf(parseDatabaseUrl(`sqlite:${file}`));
   if (!('file' in target) || target.file === undefined || !existsSync(target.file)) return;
   const { clock, random, onCloseProblem } = context;
   const database = new LazyDatabase({ target, migrate: false, onCloseProblem }, clock, random);
-  const pool = new SqlWorkerStore(database, POOL_WORKERS);
   try {
-    const [holder] = await pool.peers(clock.now());
-    const use =
-      holder && `worker ${holder.workerId} of the registry database, held by ${holder.instance}: ${target.file}`;
-    refuseRival(description, use);
+    for (const table of [POOL_WORKERS, FIXED_WORKERS]) {
+      const records = await new SqlWorkerStore(database, table).list();
+      const used = records.find(({ record }) => record.ceiling > clock.now());
+      refuseRival(description, used && `${useOf(used)}: ${target.file}`);
+    }
   } finally {
-    await pool.close();
+    await database.close();
   }
+}
+
+function useOf({ workerId, record }: StoredWorker): string {
+  const holder = windowOf(record)?.holder ?? formatInstance(record.instance);
+  return `worker ${workerId} of the registry database, held by ${holder} until ${new Date(record.ceiling).toISOString()}`;
 }
 
 function refuseRival(description: string, rival: string | undefined): void {

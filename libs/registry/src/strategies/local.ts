@@ -3,7 +3,7 @@ import { both, object, processInstance, record, required, type Rules, text, whol
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
-import { refusePool } from './database';
+import { refuseDatabase } from './database';
 import type { Strategy, StrategyContext } from './strategy';
 
 /** Worker IDs from a configured map, for servers that share no registry. */
@@ -13,11 +13,11 @@ export interface LocalOptions {
   readonly workers: Readonly<Record<string, number>>;
   /** Directory of the records. */
   readonly directory: string;
-  /** The SQLite file of the tags: the pool of worker IDs beside it must not be in use. */
+  /** The SQLite file of the tags: no worker ID of the registry beside it may be in use. */
   readonly databaseFile?: string;
 }
 
-/** Checks once that the pool beside the SQLite file of the tags is not in use. */
+/** Checks once that no worker ID of the registry beside the SQLite file of the tags is in use. */
 class LocalStore extends DirectoryWorkerStore {
   private readonly file: string | undefined;
   private isAlone = false;
@@ -32,7 +32,7 @@ class LocalStore extends DirectoryWorkerStore {
 
   override async readRegistry(): Promise<StoredRegistry> {
     const { file, description, context } = this;
-    if (!this.isAlone && file !== undefined) await refusePool(description, file, context);
+    if (!this.isAlone && file !== undefined) await refuseDatabase(description, file, context);
     this.isAlone = true;
     return super.readRegistry();
   }
