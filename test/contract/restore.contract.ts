@@ -119,5 +119,21 @@ export function restoreContract(name: string, open: () => Promise<DatabaseFixtur
       expect([await first('order', old), await first('other', old)]).toEqual([11n + GAP, 1n + GAP]);
       expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
     });
+
+    it('is noticed by servers that refresh many times before the next allocation', async () => {
+      await tags.create({ tag: 'order', step: 10 });
+      const servers = [newServer(), newServer()];
+      for (const server of servers) await server.allocate('order', 10);
+      const refreshAll = async (): Promise<void> => {
+        for (const server of servers) await server.listTags();
+      };
+      await refreshAll();
+      await execute('UPDATE leaf_alloc SET max_id = 11');
+      await execute('UPDATE leaf_segment_server SET generation = 2');
+      for (let n = 0; n < 5; n++) await refreshAll();
+      // The other server has these IDs.
+      expect(await first('order', servers[0])).toBe(11n + GAP);
+      expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
+    });
   });
 }

@@ -134,7 +134,8 @@ export class FailoverGuard {
   }
 
   /**
-   * Raises the generation: from now on, this server notices a database that is older than this call.
+   * Raises the generation: from now on, this server notices a database that is older than this call. Acts on one that is
+   * older than the call before: otherwise, refreshes would raise its generation until no server notices it.
    *
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
@@ -143,10 +144,12 @@ export class FailoverGuard {
     const { text, greatest } = this.moves;
     // MySQL sets update_time, the time of the last move, unless it is mentioned.
     const sql = `UPDATE leaf_segment_server SET generation = generation + 1, update_time = update_time,
-      largest_step = ${greatest}(largest_step, ?) WHERE id = 1`;
+      largest_step = ${greatest}(largest_step, ?) WHERE id = 1 AND generation >= ${this.generation}`;
     await this.statement(text(sql), [this.gap.least]);
     const [record] = await this.statement<ServerRecord[]>('SELECT generation FROM leaf_segment_server WHERE id = 1');
-    this.generation = Math.max(this.generation, Number(record?.generation ?? 0));
+    const generation = Number(record?.generation ?? 0);
+    if (generation < this.generation) await this.follow();
+    this.generation = Math.max(this.generation, generation);
   }
 
   /**
