@@ -89,7 +89,10 @@ function storeOf(
   return { store: new RivalStore(opened, table, context.clock), remembers: 'file' in opened.target };
 }
 
-/** Refuses a registry in an SQLite file while a server with the registry `local` uses the same data directory. */
+/**
+ * Refuses a registry in an SQLite file while a server with the registry `local` uses the same data directory. Each
+ * server reads the registry after it has written its first record, so of two that start together one sees the other.
+ */
 class RivalStore extends SqlWorkerStore {
   private readonly file: string | undefined;
   private isAlone = false;
@@ -104,8 +107,8 @@ class RivalStore extends SqlWorkerStore {
   }
 
   override async readRegistry(): Promise<StoredRegistry> {
-    if (!this.isAlone && this.file !== undefined) {
-      refuseRival(this.description, await localWorkerBeside(this.file, this.clock.now()));
+    if (this.file !== undefined) {
+      refuseRival(this.description, await localWorkerBeside(this.file, this.clock, !this.isAlone));
     }
     this.isAlone = true;
     return super.readRegistry();

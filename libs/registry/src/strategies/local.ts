@@ -1,4 +1,10 @@
-import { formatInstance, type Instance, type StoredRegistry } from '@leaf-ids/core';
+import {
+  formatInstance,
+  type Instance,
+  type StoredRegistry,
+  type StoredWorker,
+  type WorkerRecord,
+} from '@leaf-ids/core';
 import { both, object, processInstance, record, required, type Rules, text, whole } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
@@ -17,9 +23,13 @@ export interface LocalOptions {
   readonly databaseFile?: string;
 }
 
-/** Checks once that no worker ID of the registry beside the SQLite file of the tags is in use. */
+/**
+ * Refuses to start while a worker ID of the registry beside the SQLite file of the tags is in use: before the first
+ * record is written, and once after it. Later, that registry does not start, because of the lock.
+ */
 class LocalStore extends DirectoryWorkerStore {
   private readonly file: string | undefined;
+  private hasWritten = false;
   private isAlone = false;
 
   constructor(
@@ -31,10 +41,15 @@ class LocalStore extends DirectoryWorkerStore {
   }
 
   override async readRegistry(): Promise<StoredRegistry> {
-    const { file, description, context } = this;
+    const { file, description, context, hasWritten } = this;
     if (!this.isAlone && file !== undefined) await refuseDatabase(description, file, context);
-    this.isAlone = true;
+    this.isAlone = hasWritten;
     return super.readRegistry();
+  }
+
+  protected override write(workerId: number, record: WorkerRecord): Promise<StoredWorker> {
+    this.hasWritten = true;
+    return super.write(workerId, record);
   }
 }
 

@@ -6,6 +6,7 @@ import { type RegistryOptions, strategyOf } from '@leaf-ids/registry';
 import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/servers/data-directory';
 
 const SERVER = { ip: '10.0.0.7', port: 8080 };
+const HOUR_MS = 3_600_000;
 const LEASE = 'a'.repeat(32);
 
 describe('the registry local beside the SQLite file of another registry', () => {
@@ -36,15 +37,18 @@ describe('the registry local beside the SQLite file of another registry', () => 
     return create(strategy === 'mysql' ? { strategy, ...source } : { strategy, ...source });
   }
 
-  function acquire(registry: WorkerRegistry, leaseId: string): Promise<unknown> {
+  function acquire(registry: WorkerRegistry, leaseId: string): ReturnType<WorkerRegistry['acquire']> {
     const holder = new LeaseHolder(SERVER, leaseId, () => -1);
     return registry.acquire(holder, (_ms, reason) => Promise.reject(reason));
   }
 
-  function startLocal(): Promise<unknown> {
+  function createLocal(): WorkerRegistry {
     const databaseFile = join(directory, 'leaf.sqlite');
-    const local = create({ strategy: 'local', workers: { '*': 3 }, directory: join(directory, 'leaf'), databaseFile });
-    return acquire(local, 'local');
+    return create({ strategy: 'local', workers: { '*': 3 }, directory: join(directory, 'leaf'), databaseFile });
+  }
+
+  function startLocal(): ReturnType<WorkerRegistry['acquire']> {
+    return acquire(createLocal(), 'local');
   }
 
   const refusal = (holder: string): { code: string; message: string } => ({
@@ -65,5 +69,31 @@ describe('the registry local beside the SQLite file of another registry', () => 
   it('does not start beside a server with one record per address', async () => {
     await acquire(beside('mysql'), 'fixed');
     await expect(startLocal()).rejects.toMatchObject(refusal('10.0.0.7:8080'));
+  });
+
+  it('does not start together with the other one, when neither has a record yet', async () => {
+    const [pool, local] = [beside('database'), createLocal()];
+    await Promise.all([pool.history(), local.history()]);
+    const outcomes = await Promise.allSettled([acquire(pool, 'pool'), acquire(local, 'local')]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeLessThan(2);
+  });
+
+  it('ends the lease of a server that was suspended until the other one could start', async () => {
+    const pool = beside('database');
+    const claim = await acquire(pool, 'pool');
+    await clock.advance(HOUR_MS + 1);
+    await startLocal();
+    await expect(claim.extend(clock.now() + HOUR_MS)).rejects.toMatchObject({ code: 'LEAF_REGISTRY_MISMATCH' });
+  });
+
+  it('lets several servers start at once where a server with local ran before', async () => {
+    await startLocal();
+    for (const registry of open) await registry.close();
+    await clock.advance(10_001);
+    const found = Array.from({ length: 8 }, () => beside('database').history());
+    let pending = found.length;
+    const all = Promise.all(found.map((each) => each.finally(() => pending--)));
+    while (pending > 0) await clock.advance(10);
+    await expect(all).resolves.toHaveLength(8);
   });
 });

@@ -146,7 +146,7 @@ export class DirectoryWorkerStore extends WorkerStore {
     );
   }
 
-  private async write(workerId: number, record: WorkerRecord): Promise<StoredWorker> {
+  protected async write(workerId: number, record: WorkerRecord): Promise<StoredWorker> {
     const version = formatRecord(workerId, record);
     await writeText(this.pathOf(workerId), version);
     return { workerId, record, version };

@@ -1,41 +1,58 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Clock } from '@leaf-ids/core';
 import { hasCode } from '@leaf-ids/core/internal';
 import { lockDirectory } from '../../file/exclusive-lock';
 import { readRecord } from './worker-record-file';
 
+/** Another process that checks the lock holds it for a moment: attempts, and milliseconds between two of them. */
+const LOCK_ATTEMPTS = 20;
+const LOCK_PAUSE_MS = 10;
+
 /**
  * Describes, for an error message, a server with the registry `local` whose data directory is that of this SQLite file:
- * one that is running, or whose reserved time has not passed. Undefined if there is none.
+ * one whose reserved time has not passed, or that is running. Undefined if there is none.
  *
- * @param now Unix milliseconds
+ * @param all whether to look also for a running server whose reserved time has passed: it was suspended
  */
-export async function localWorkerBeside(file: string, now: number): Promise<string | undefined> {
+export async function localWorkerBeside(file: string, clock: Clock, all: boolean): Promise<string | undefined> {
   const data = dirname(file);
   for (const name of await directoriesIn(data)) {
     for (const worker of await directoriesIn(join(data, name))) {
       const [, workerId] = /^worker-(\d{1,9})$/.exec(worker) ?? [];
       if (workerId === undefined) continue;
       const directory = join(data, name, worker);
-      const use = await useOf(directory, Number(workerId), now);
-      if (use !== undefined) return `worker ${workerId} of the registry local, ${use}: ${directory}`;
+      const ceiling = await ceilingOf(directory, Number(workerId));
+      const use = useUntil(ceiling, clock.now()) ?? (all && ceiling !== undefined && (await useOf(directory, clock)));
+      if (use) return `worker ${workerId} of the registry local, ${use}: ${directory}`;
     }
   }
   return undefined;
 }
 
-async function useOf(directory: string, workerId: number, now: number): Promise<string | undefined> {
-  const stored = await readRecord(join(directory, 'workerID.json'), workerId).catch((error: unknown) => {
-    if (hasCode(error, 'LEAF_WORKER_FILE_INVALID')) return 'unreadable' as const;
+/** @returns infinity for a record that cannot be read; undefined if there is none */
+async function ceilingOf(directory: string, workerId: number): Promise<number | undefined> {
+  try {
+    return (await readRecord(join(directory, 'workerID.json'), workerId))?.record.ceiling;
+  } catch (error) {
+    if (hasCode(error, 'LEAF_WORKER_FILE_INVALID')) return Infinity;
     throw error;
-  });
-  if (stored === undefined) return undefined;
-  if (stored === 'unreadable') return 'whose record cannot be read';
-  const lock = await lockDirectory(directory, `worker ${workerId}`);
-  if (lock === undefined) return 'held by a running server';
-  lock.release();
-  const { ceiling } = stored.record;
-  return ceiling < now ? undefined : `reserved until ${new Date(ceiling).toISOString()}`;
+  }
+}
+
+function useUntil(ceiling: number | undefined, now: number): string | undefined {
+  if (ceiling === undefined || ceiling < now) return undefined;
+  return ceiling === Infinity ? 'whose record cannot be read' : `reserved until ${new Date(ceiling).toISOString()}`;
+}
+
+async function useOf(directory: string, clock: Clock): Promise<string | undefined> {
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+    if (attempt > 0) await clock.sleep(LOCK_PAUSE_MS);
+    const lock = await lockDirectory(directory, 'the registry local');
+    lock?.release();
+    if (lock !== undefined) return undefined;
+  }
+  return 'held by a running server';
 }
 
 async function directoriesIn(path: string): Promise<string[]> {
