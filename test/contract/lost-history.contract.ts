@@ -115,6 +115,18 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       expect(messages).toEqual([LOST]);
     });
 
+    it('restored alone, deleted and created by Leaf: above what was issued before', async () => {
+      await tags.create({ tag: 'order', step: 5 });
+      const a = newServer();
+      await take(a, 'order', 5);
+      const [backup] = await fixture.database.query<{ issue_limit: string }[]>('SELECT issue_limit FROM leaf_alloc');
+      for (let n = 0; n < 600; n++) await take(a, 'order', 5);
+      await execute(`UPDATE leaf_alloc SET max_id = 6, issue_limit = ${backup!.issue_limit}`);
+      await tags.remove('order');
+      await tags.create({ tag: 'order', step: 5 });
+      await take(newServer(), 'order', 1000);
+    });
+
     it('without its record moves forward by the gap', async () => {
       await tags.create({ tag: 'order', step: 5 });
       const a = newServer();

@@ -126,8 +126,9 @@ export class SqlTagStore extends TagStore {
       const name = deletedName(tag, row.reset);
       await statement(text(rememberDeleted), [name, next]);
       if (stored.issue_limit !== null) {
-        // The row is locked, and nothing above it was issued.
-        await statement(text(`UPDATE leaf_deleted_tag SET issue_limit = max_id WHERE ${deletedTag}`), [name]);
+        // The row is locked, and nothing above it was issued, unless it was restored and is behind the record.
+        const end = `UPDATE leaf_deleted_tag SET issue_limit = max_id WHERE ${deletedTag} AND max_id <= ?`;
+        await statement(text(end), [name, next]);
       }
       await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
       return row;
