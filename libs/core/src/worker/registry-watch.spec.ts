@@ -1,6 +1,7 @@
 import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { inTime, LeaseRig, type LeaseRigOptions, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 
+const DAY_MS = 86_400_000;
 const clock = (): FakeClock => new FakeClock();
 const rig = (time: FakeClock, server: InMemoryWorkers, options: LeaseRigOptions): LeaseRig =>
   new LeaseRig(time, new InMemoryWorkerStore(server), options);
@@ -33,4 +34,17 @@ describe.each(['pool', 'fixed'] as const)('a running server of a registry (%s) w
     expect(holder.ids.tryNext()).toBeDefined();
     expect(server.document).toMatchObject({ floor: expect.any(Number) });
   });
+});
+
+it('a server whose ceiling has passed gives up a record that was restored without a document', async () => {
+  const [time, server] = [clock(), new InMemoryWorkers()];
+  const holder = await rig(time, server, { policy: 'pool' }).start();
+  const backup = [...server.records];
+  await time.advance(DAY_MS);
+  // Another server has taken the worker ID before the backup is restored.
+  server.wipe();
+  for (const [workerId, stored] of backup) server.records.set(workerId, stored);
+  await holder.report();
+  expect(holder.lease.tenure).toBeUndefined();
+  expect(holder.ids.tryNext()).toBeUndefined();
 });

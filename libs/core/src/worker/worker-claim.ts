@@ -145,6 +145,8 @@ export class WorkerClaim {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // R6: read before the write, so that a history that is adopted contains the written record.
       const open = this.stored === undefined || this.holder.shared ? undefined : await this.openRegistry();
+      // R5: the history that was lost may have contained another holder.
+      if (open !== undefined && !this.isOf(open.document) && !this.mayRegister()) this.stored = undefined;
       const stored = this.stored ?? (await this.recover(ceiling));
       if (stored === undefined) return false;
       this.stored = await this.replace(stored, this.holder.record(Math.max(ceiling, this.least)));
