@@ -73,7 +73,7 @@ export function olderVersionsContract(
         await fixture.execute('UPDATE leaf_alloc SET next_id = NULL');
         await fixture.migrateAgain('AddNextId1795219200011');
         await fixture.execute(EARLIER);
-        expect(await fixture.tags.find('order')).toEqual(before);
+        expect(await fixture.tags.find('order')).toEqual({ ...before, updatedAt: expect.any(Number) });
         await fixture.execute('DELETE FROM leaf_alloc');
       }
     });

@@ -75,6 +75,14 @@ describe('a tag that restarts each day', () => {
     expect(server.store.count('allocate')).toBeLessThan(15);
   });
 
+  it('opens a period although the database fails once', async () => {
+    await server.take();
+    server.store.failNext(1);
+    const taken = watch(server.take(1, MIDNIGHT));
+    while (!taken.settled) await server.clock.advance(10);
+    expect(taken.value).toEqual({ period: '2026-11-23', numbers: [1n] });
+  });
+
   it('opens a period once for concurrent calls', async () => {
     const taken = await Promise.all(Array.from({ length: 50 }, () => server.take()));
     expect(server.store.count('beginPeriod')).toBe(1);

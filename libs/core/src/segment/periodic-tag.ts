@@ -1,5 +1,7 @@
 import { withinDeadline } from '../deadline';
 import { LeafError } from '../errors/leaf-error';
+import { retry } from '../retry';
+import { BACKOFF } from './allocating-source';
 import type { BufferContext } from './buffer-context';
 import { giveBackAll, type TagRest } from './give-back';
 import type { IdRange } from './id-range';
@@ -141,12 +143,17 @@ export class PeriodicTag {
   }
 
   private async begin(name: string): Promise<OpenPeriod> {
-    const { store, clock, options } = this.context;
+    const { store, clock, options, random, closing: signal } = this.context;
+    const deadline = clock.monotonic() + options.waitMs;
     const row = periodRow(this.tag, name);
     const highest = this.highest.get(name) ?? 0n;
     this.assertOpen();
-    const begun = store.beginPeriod(this.tag, this.kind, periodOf(this.kind.reset, name), highest + 1n);
-    const inTime = await withinDeadline(begun, clock.monotonic() + options.waitMs, clock);
+    const begin = (): Promise<void> =>
+      store.beginPeriod(this.tag, this.kind, periodOf(this.kind.reset, name), highest + 1n);
+    const isRetryable = (error: unknown): boolean =>
+      error instanceof LeafError && error.retryable && this.ended === undefined && clock.monotonic() < deadline;
+    const begun = retry(begin, { ...BACKOFF, attempts: Infinity, isRetryable, signal }, clock, random);
+    const inTime = await withinDeadline(begun, deadline, clock);
     if (!inTime) throw segmentUnavailable(row, options.waitMs, undefined);
     this.assertOpen();
     const open = { name, buffer: this.buffer(row, highest), usedAt: clock.monotonic() };
