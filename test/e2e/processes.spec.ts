@@ -18,6 +18,7 @@ const SNOWFLAKE = '/api/snowflake/get/order';
 /** A replacement has to wait for the reserved time of the one before. */
 const ENV = {
   LEAF_PROCESSES: String(PROCESSES),
+  LEAF_SNOWFLAKE_REGISTRY: 'local',
   LEAF_SNOWFLAKE_REPORT_MS: '1000',
   LEAF_SNOWFLAKE_HORIZON_MS: '8000',
 };

@@ -119,10 +119,12 @@ export class SqlTagStore extends TagStore {
 
   remove(tag: string): Promise<TagRow> {
     return this.database.transaction(async (statement) => {
+      const { text, rememberDeleted, deletedTag, forUpdate } = this.dialect;
+      // The record before the row, as TagHistory locks them.
+      await statement(text(`SELECT max_id FROM leaf_deleted_tag WHERE ${deletedTag} ${forUpdate}`), [tag]);
       const stored = await this.lock(tag, statement);
       const row = toTagRow(stored);
       const next = row.reset === undefined ? row.maxId : BigInt(stored.max_id);
-      const { text, rememberDeleted, deletedTag } = this.dialect;
       const name = deletedName(tag, row.reset);
       await statement(text(rememberDeleted), [name, next]);
       if (stored.issue_limit !== null) {

@@ -55,7 +55,13 @@ async function useOf(directory: string, clock: Clock): Promise<string | undefine
   return 'held by a running server';
 }
 
+/** Nothing for a directory of another user, such as `lost+found`, or one that was removed meanwhile. */
 async function directoriesIn(path: string): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw error;
+  }
 }
