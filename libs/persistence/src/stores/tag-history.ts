@@ -35,6 +35,8 @@ interface HistoryRow {
  * also by the gap of a failover.
  */
 export class TagHistory {
+  private readonly admissions = new Map<string, Promise<boolean>>();
+
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: TagDialect,
@@ -47,7 +49,16 @@ export class TagHistory {
    * @returns whether the tag lost its history and was moved forward
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
-  async admit(tag: string, minimum = 0n): Promise<boolean> {
+  admit(tag: string, minimum = 0n): Promise<boolean> {
+    // Calls for one tag share a transaction: each would only wait for the lock of the one before.
+    const key = `${tag} ${minimum}`;
+    const admission =
+      this.admissions.get(key) ?? this.admitOnce(tag, minimum).finally(() => this.admissions.delete(key));
+    this.admissions.set(key, admission);
+    return admission;
+  }
+
+  private async admitOnce(tag: string, minimum: bigint): Promise<boolean> {
     const moved = await this.database.transaction((statement) => this.admitWith(statement, tag, minimum), LIMIT_MS);
     if (moved === undefined) return false;
     this.guard.report(
