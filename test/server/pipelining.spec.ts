@@ -93,13 +93,14 @@ describe('the bytes of waiting requests', () => {
   ])('of one client have a limit: %s', async (_what, request, connections, most) => {
     const all = Array.from({ length: connections }, () => held(request.repeat(MAX_WAITING_ON_CONNECTION)));
     await settled(all);
+    // The first streams may be answered while requests behind them are still on their way.
+    await until('the limit', () => all.filter(isHeld).length <= most);
     const waiting = all.filter(isHeld);
     expect(waiting.length).toBeGreaterThanOrEqual(1);
-    expect(waiting.length).toBeLessThanOrEqual(most);
     // Some requests may wait on each connection, and another client has its own share.
     const two = send(get('/api/snowflake/get/order').repeat(2));
     await until('both IDs', () => two.received.split('HTTP/1.1 200').length === 3);
-    const other = held(request.repeat(MAX_WAITING_ON_CONNECTION), '127.0.0.2');
+    const other = held(request.repeat(MAX_WAITING_ON_CONNECTION / 2), '127.0.0.2');
     await settled([other]);
     expect(isHeld(other)).toBe(true);
     waiting[0]?.socket.destroy();

@@ -170,11 +170,12 @@ describe('Worker windows need', () => {
   });
 
   it.each([
-    { env: { LEAF_SNOWFLAKE_REGISTRY: 'database' }, setting: 'LEAF_WORKER_TOKENS' },
+    { env: {}, setting: 'LEAF_WORKER_TOKENS' },
     { env: { LEAF_WORKER_TOKENS: TOKEN, LEAF_SNOWFLAKE_REGISTRY: 'local' }, setting: REGISTRIES },
     { env: { LEAF_WORKER_TOKENS: TOKEN, LEAF_SNOWFLAKE_ENABLED: 'false' }, setting: 'LEAF_SNOWFLAKE_ENABLED' },
   ])('the setting $setting', async ({ env, setting }) => {
-    await start({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, ...env });
+    // With files of its own: the registry `local` is refused beside the worker IDs of another.
+    server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, ...env });
     const answer = await post(newLease());
     expect([answer.status, problemCode(answer)]).toEqual([403, 'LEAF_WINDOWS_DISABLED']);
     expect(answer.body).toContain(setting);

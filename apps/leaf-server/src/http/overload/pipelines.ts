@@ -73,6 +73,8 @@ export class Pipelines {
     const bytes = sizeOf(response.req);
     if (!this.hasRoom(waiting, bytes)) {
       this.counts.add('pipelined');
+      // At once: `close` comes after the packets of this turn, and the other connections of the client would be ended too.
+      this.change(waiting, -waiting.requests, -waiting.bytes);
       socket.destroy();
       return;
     }
