@@ -332,9 +332,9 @@ describe('An SQLite file that another process writes to', () => {
   });
 
   it('is left without an open transaction by a change that fails', async () => {
-    other.exec(`UPDATE leaf_alloc SET last_id = 'ten'`);
+    other.exec(`CREATE TRIGGER refuse BEFORE UPDATE ON leaf_alloc BEGIN SELECT RAISE(ABORT, 'no'); END`);
     await expect(createTagStore(dataSource).change(TAG, { description: 'x' })).rejects.toThrow();
-    other.exec('UPDATE leaf_alloc SET last_id = NULL');
+    other.exec('DROP TRIGGER refuse');
     const { to } = await createSegmentStore(dataSource, FAILOVER).allocate(TAG, 10);
     expect(maxId()).toEqual([{ max: String(to + 1n) }]);
   });
