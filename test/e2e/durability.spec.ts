@@ -128,7 +128,7 @@ it('after a kill serves segments at once, and snowflake IDs above the reserved t
   const directory = await servers.makeDirectory();
   const clock = await SteppedClock.create(directory);
   // Longer than any start takes.
-  const env = { LEAF_SNOWFLAKE_HORIZON_MS: '120000', ...clock.env };
+  const env = { LEAF_SNOWFLAKE_REGISTRY: 'local', LEAF_SNOWFLAKE_HORIZON_MS: '120000', ...clock.env };
   const first = await servers.start(directory, env);
   expect(await text(first.port, `/api/segment/get/${TAG}`)).toBe('1');
   await text(first.port, '/api/snowflake/get/order');
@@ -166,17 +166,19 @@ function killOnceThereIs(file: string, server: BuiltServer): void {
 }
 
 it.each([
-  'leaf.sqlite',
-  'leaf.sqlite-wal',
-  'leaf/worker-0',
-  'leaf/worker-0/worker.lock',
-  'leaf/worker-0/workerID.json',
-])('starts again after a kill at the moment its first start has made %s', async (file) => {
+  ['leaf.sqlite', 'database'],
+  ['leaf.sqlite-wal', 'database'],
+  ['workers-leaf.sqlite', 'database'],
+  ['leaf/worker-0', 'local'],
+  ['leaf/worker-0/worker.lock', 'local'],
+  ['leaf/worker-0/workerID.json', 'local'],
+])('starts again after a kill at the moment its first start has made %s of the registry %s', async (file, registry) => {
   const directory = await servers.makeDirectory();
-  const server = servers.spawn(directory, SHORT);
+  const env = { ...SHORT, LEAF_SNOWFLAKE_REGISTRY: registry };
+  const server = servers.spawn(directory, env);
   killOnceThereIs(join(directory, file), server);
   await server.kill();
-  const { port } = await servers.start(directory, SHORT);
+  const { port } = await servers.start(directory, env);
   expect(await text(port, `/api/segment/get/${TAG}`)).toBe('1');
   const id = await until('a snowflake ID', async () => {
     const { status, body } = await call(port, '/api/snowflake/get/order');

@@ -101,7 +101,7 @@ describe('SIGTERM', () => {
     const first = await servers.start(directory);
     insertTag(directory, { tag: 'shared', step: 100 });
     expect(await text(first.port, '/api/segment/get/shared')).toBe('1');
-    const second = await servers.start(directory, { LEAF_LOCAL_WORKERS: '{"*":1}' });
+    const second = await servers.start(directory);
     expect(await text(second.port, '/api/segment/get/shared')).toBe('101');
     first.signal('SIGTERM');
     await first.exit();

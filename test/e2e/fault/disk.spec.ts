@@ -14,8 +14,9 @@ const LIMIT_MS = 60_000;
 const BROKEN = '/proc/self/mem';
 /** Writing it fails with ENOSPC. */
 const FULL = '/dev/full';
+const LOCAL = { LEAF_SNOWFLAKE_REGISTRY: 'local' };
 /** Time is reserved for two seconds, so that its end is seen soon. */
-const SHORT = { LEAF_SNOWFLAKE_HORIZON_MS: '2000', LEAF_SNOWFLAKE_REPORT_MS: '500' };
+const SHORT = { LEAF_SNOWFLAKE_HORIZON_MS: '2000', LEAF_SNOWFLAKE_REPORT_MS: '500', ...LOCAL };
 const WORKER = 'leaf/worker-0';
 const HOT_TAGS = 'leaf/hot-tags.json';
 
@@ -108,7 +109,9 @@ it('a file system that is read-only is told by its name at the start', async () 
     const server = await spawnOnDisk(directory, disk);
     onDisks.push(server);
     expect(await server.exit()).toEqual({ code: 1, signal: null });
-    expect(server.stderr).toMatch(/^leaf-server cannot start: LEAF_(DATABASE|DATA_DIR)_UNUSABLE: .*\n$/);
+    expect(server.stderr).toMatch(
+      /^leaf-server cannot start: LEAF_(DATABASE_UNUSABLE|DATA_DIR_UNUSABLE|CONFIG_INVALID): .*\n$/,
+    );
     expect(server.stderr).toContain(directory);
   }
 });
@@ -123,7 +126,7 @@ describe('a file that cannot be', () => {
 
   it('read, of the worker, ends the start, and is left as it is', async () => {
     const directory = await withLink(BROKEN, `${WORKER}/workerID.json`);
-    const server = servers.spawn(directory);
+    const server = servers.spawn(directory, LOCAL);
     expect(await server.exit()).toEqual({ code: 1, signal: null });
     expect(server.stderr).toContain('LEAF_WORKER_FILE_INVALID');
     expect(server.stderr).toContain(join(directory, WORKER, 'workerID.json'));
@@ -133,7 +136,7 @@ describe('a file that cannot be', () => {
 
   it('written, of the worker, lets nobody start until it can', async () => {
     const directory = await withLink(BROKEN, `${WORKER}/workerID.json.tmp`);
-    const server = servers.spawn(directory);
+    const server = servers.spawn(directory, LOCAL);
     await until('a word of it', () => server.stdout.includes('EIO') || !server.running, LIMIT_MS);
     expect(server.running).toBe(true);
     await expect(readFile(join(directory, WORKER, 'workerID.json'))).rejects.toMatchObject({ code: 'ENOENT' });

@@ -13,10 +13,10 @@ import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
 const ROUNDS = Number(process.env.LEAF_TEST_ROUNDS ?? 10);
 const ROUND_LIMIT_MS = 20_000;
-/** Short, so that the rounds are. */
+/** Short, so that the rounds are; but a clock is compared over requests that wait on a busy machine. */
 const LIMITS = {
-  ...{ horizonMs: 400, reportMs: 100, maxClockOffsetMs: 300 },
-  limits: { reportMs: 100, clockOffsetMs: 300 },
+  ...{ horizonMs: 1100, reportMs: 100, maxClockOffsetMs: 1000 },
+  limits: { reportMs: 100, clockOffsetMs: 1000 },
 };
 const TWIN: Instance = { ip: '10.0.0.7', port: 8080 };
 /** After this, `zk_recycle` counts a worker as given up whose time has passed. */
