@@ -1,7 +1,9 @@
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { FIXED_WORKERS, POOL_WORKERS } from '@leaf-ids/persistence';
+import { FIXED_WORKERS, POOL_WORKERS, restoreDatabase } from '@leaf-ids/persistence';
 import { type DatabaseHostCase, WorkerTables } from '../support/servers/worker-databases';
-import { WorkerProcess } from '../support/servers/worker-processes';
+import { CLOCK_OFFSET_MS, WorkerProcess } from '../support/servers/worker-processes';
 import { workerRegistryContract } from './worker-registry.contract';
 
 /** The lease protocol over each table of workers. */
@@ -33,6 +35,25 @@ export function sqlWorkerRegistryContract(hosts: readonly DatabaseHostCase[]): v
       expect(await process.extend()).toBe(true);
       await tables.rows.query(`UPDATE leaf_workerid_alloc SET max_timestamp = ${clock.now()}`);
       await expect(process.extend()).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+      await store.close();
+    });
+
+    it('have a new generation of the same layout after `leaf-server restore`: newcomers wait for the grace', async () => {
+      await tables.reset();
+      const [store, clock] = [tables.store(POOL_WORKERS), new FakeClock()];
+      const open = (port: number, layout: string): WorkerProcess =>
+        new WorkerProcess(store, clock, { exclusive: false, port }, { layout });
+      const running = open(8080, '41,10,12');
+      await running.acquire();
+      const gap = { steps: 10, least: 1000 };
+      const options = { url: tables.url, migrate: false, gap, issued: new Map(), dryRun: false };
+      expect(await restoreDatabase(options, new SystemClock(), systemRandom)).toMatchObject({ registry: true });
+      await expect(open(8081, '40,10,13').acquire()).rejects.toMatchObject({ code: 'LEAF_LAYOUT_MISMATCH' });
+      const newcomer = open(8082, '41,10,12');
+      await newcomer.acquire();
+      expect(newcomer.waited).toBe(3 * 3000 + CLOCK_OFFSET_MS + 1);
+      expect((await store.readRegistry()).document?.generation).toBe(2);
+      expect(await running.extend()).toBe(true);
       await store.close();
     });
 

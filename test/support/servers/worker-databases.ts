@@ -46,14 +46,16 @@ const RESET: Record<DatabaseTarget['dialect'], readonly string[]> = {
 export class WorkerTables {
   private constructor(
     private readonly host: DatabaseHost,
+    readonly url: string,
     readonly target: DatabaseTarget,
     readonly rows: LeafDataSource,
   ) {}
 
   static async create(start: () => Promise<DatabaseHost>): Promise<WorkerTables> {
     const host = await start();
-    const target = parseDatabaseUrl(await host.createDatabase());
-    return new WorkerTables(host, target, await connect(target));
+    const url = await host.createDatabase();
+    const target = parseDatabaseUrl(url);
+    return new WorkerTables(host, url, target, await connect(target));
   }
 
   store(table: WorkerTable): SqlWorkerStore {

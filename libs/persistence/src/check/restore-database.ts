@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Clock, LeafError, MAX_ID, type RandomSource, tagOfRow } from '@leaf-ids/core';
+import { type Clock, LeafError, MAX_ID, parseRegistryDocument, type RandomSource, tagOfRow } from '@leaf-ids/core';
 import { unknownTag } from '@leaf-ids/core/internal';
 import type { Statement } from '../connections/sql-database';
 import { createGuard } from '../database/create-store';
@@ -12,6 +12,9 @@ import type { Gap } from '../failover/move-forward';
 import { setPosition } from '../failover/row-position';
 import { DOCUMENT } from '../stores/sql-worker-store';
 import { idAt, interleaveOf, positionOf, select, type StoredRow } from '../stores/stored-tag';
+
+/** The origin of a registry's document that no copy of the data has. */
+const RESTORED = 'restored';
 
 export interface RestoreOptions {
   /** The URL of the restored database. */
@@ -93,7 +96,7 @@ async function restoreOpen(database: LeafDataSource, options: RestoreOptions): P
     const { ids, deleted } = await guard.restoredWithin(statement, options.gap);
     await continueAbove(database, options.issued, before, statement);
     const rows = compare(before, await rowsOf(database, statement));
-    const registry = await forgetWorkers(statement);
+    const registry = await beginGeneration(DIALECTS[database.target.dialect].workers.text, statement);
     report = { database: access.description, dryRun: options.dryRun, gap: String(ids), rows, deleted, registry };
     if (options.dryRun) throw undo;
     return report;
@@ -149,12 +152,19 @@ function nextId(row: StoredRow): bigint {
   return idAt(BigInt(row.max_id), interleaveOf(row));
 }
 
-/** Without the document, servers wait until everybody who holds a worker ID has registered again. */
-async function forgetWorkers(statement: Statement): Promise<boolean> {
-  const where = `FROM leaf_registry WHERE name = '${DOCUMENT}'`;
-  const found = await statement<unknown[]>(`SELECT 1 ${where}`);
-  if (found.length > 0) await statement(`DELETE ${where}`);
-  return found.length > 0;
+/**
+ * Makes the document of another copy of the data from that of the worker registry, as after a failover: servers wait
+ * until everybody who holds a worker ID has registered again. It keeps the layout and the strategy, because a registry
+ * without a document waits until all recorded leases have expired.
+ */
+async function beginGeneration(text: (sql: string) => string, statement: Statement): Promise<boolean> {
+  const where = `WHERE name = '${DOCUMENT}'`;
+  const [row] = await statement<{ document: string }[]>(`SELECT document FROM leaf_registry ${where}`);
+  const document = row && parseRegistryDocument(row.document);
+  if (document === undefined) return false;
+  const restored = JSON.stringify({ ...document, origin: RESTORED });
+  await statement(text(`UPDATE leaf_registry SET document = ? ${where}`), [restored]);
+  return true;
 }
 
 function nothingToRestore(description: string): LeafError {
