@@ -1,4 +1,5 @@
 import type { StoredRegistry, StoredWorker, WorkerRecord } from '@leaf-ids/core';
+import { mayBeUsed } from '@leaf-ids/core/internal';
 import { FIXED_WORKERS, POOL_WORKERS, type SqlWorkerStore } from '@leaf-ids/persistence';
 import { failNextWrite } from '../support/fakes/lost-answers';
 import { type DatabaseHostCase, WorkerTables } from '../support/servers/worker-databases';
@@ -7,6 +8,10 @@ import { workerStoreContract } from './worker-store.contract';
 export const INSTANCE = { ip: '10.0.0.7', port: 8080 };
 export const RECORD: WorkerRecord = { instance: INSTANCE, leaseId: 'f00', write: 1, ceiling: 5000, free: false };
 const ELSEWHERE = 'another server';
+const usedAt =
+  (now: number) =>
+  (record: WorkerRecord): boolean =>
+    mayBeUsed(record, now, 0);
 
 /** What each table of workers does as a `WorkerStore`. */
 export function workerStoresOf(database: string, tables: () => WorkerTables): void {
@@ -47,19 +52,21 @@ export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void
       it('names the workers in use in the other table', async () => {
         const other = tables.store(table === FIXED_WORKERS ? POOL_WORKERS : FIXED_WORKERS);
         await other.create(registry, RECORD, 7);
-        expect(await store.rivals(RECORD.ceiling)).toBeUndefined();
-        expect(await store.rivals(RECORD.ceiling - 1)).toContain(': 1, for example');
+        expect(await store.rivals(usedAt(RECORD.ceiling + 1))).toBeUndefined();
+        expect(await store.rivals(usedAt(RECORD.ceiling))).toContain(': 1, for example');
         const [held] = await other.list();
         await other.replace(held!, { ...RECORD, write: 2, free: true });
-        expect(await store.rivals(0)).toBeUndefined();
+        // Its holder may have used all timestamps up to the ceiling.
+        expect(await store.rivals(usedAt(RECORD.ceiling))).toContain(': 1, for example');
+        expect(await store.rivals(usedAt(RECORD.ceiling + 1))).toBeUndefined();
         await other.close();
       });
 
       it('names the workers that a Java server has used within ten of its reports in the other table', async () => {
         const other = tables.store(table === FIXED_WORKERS ? POOL_WORKERS : FIXED_WORKERS);
         await other.create(registry, { ...RECORD, leaseId: undefined, write: 0 }, 7);
-        expect(await store.rivals(RECORD.ceiling + 29_999)).toContain(': 1, for example');
-        expect(await store.rivals(RECORD.ceiling + 30_000)).toBeUndefined();
+        expect(await store.rivals(usedAt(RECORD.ceiling + 30_000))).toContain(': 1, for example');
+        expect(await store.rivals(usedAt(RECORD.ceiling + 30_001))).toBeUndefined();
         await other.close();
       });
 

@@ -184,6 +184,17 @@ function history(world: WorkerWorld, harness: WorkerRegistryHarness): void {
     if (late.claim.workerId === workerId) expect(late.claim.floor).toBeGreaterThan(ceiling);
   });
 
+  it('begins without a document only when the last worker that may be in use has expired', async () => {
+    const { claim, holder, store } = await world.started(0);
+    const { record } = (await store.read(claim.workerId, holder.instance))!;
+    await harness.reset();
+    const left = { ...record, ceiling: world.clock.now() + 10_001 };
+    await store.create(await store.readRegistry(), left, harness.exclusive ? undefined : claim.workerId);
+    const newcomer = await world.open(9, { layout: '40,10,13' });
+    await newcomer.acquire();
+    expect(newcomer.waited).toBeGreaterThanOrEqual(10_001 + CLOCK_OFFSET_MS + world.grace);
+  });
+
   const { replicate } = harness;
   if (replicate === undefined) return;
 

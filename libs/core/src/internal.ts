@@ -119,7 +119,7 @@ export {
   limitFaults,
   type WorkerRegistryOptions,
 } from './worker/registry-options';
-export { holdersOf, isInUse, JAVA_LIVE_MS } from './worker/record-holders';
+export { holdersOf, mayBeUsed } from './worker/record-holders';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';
 export { windowOf } from './worker/window-holder';

@@ -1,4 +1,5 @@
 import type { StoredRegistry, WorkerRecord, WorkerStore } from '@leaf-ids/core';
+import { mayBeUsed } from '@leaf-ids/core/internal';
 import { reveal } from '../../../libs/registry/src/stores/zookeeper/hidden-text';
 import { type NodeLayout, PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { ZookeeperFault, type ZookeeperFaultKind } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
@@ -9,6 +10,10 @@ import { workerStoreContract } from '../../contract/worker-store.contract';
 import { type LossySession, NAME, openSession, removeTree, zkStore } from '../../contract/zk-stores';
 
 const NOW = 1_700_000_000_000;
+const usedAt =
+  (now: number) =>
+  (record: WorkerRecord): boolean =>
+    mayBeUsed(record, now, 0);
 const FOREVER = `/snowflake/${NAME}/forever`;
 const WORKERS = `/snowflake/${NAME}/recycle/workers`;
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
@@ -169,11 +174,11 @@ describe('a store in ZooKeeper', () => {
   });
 
   it('names the workers in use in the other layout', async () => {
-    expect(await plain.rivals(0)).toBeUndefined();
+    expect(await plain.rivals(usedAt(0))).toBeUndefined();
     const { record } = (await sequential.create(registry, recordOf('10.0.0.7'), undefined))!;
-    expect(await plain.rivals(record.ceiling)).toBeUndefined();
-    expect(await plain.rivals(record.ceiling - 1)).toMatch(/^1 worker ID.* below /);
-    expect(await sequential.rivals(0)).toBeUndefined();
+    expect(await plain.rivals(usedAt(record.ceiling + 1))).toBeUndefined();
+    expect(await plain.rivals(usedAt(record.ceiling))).toMatch(/^1 worker ID.* below /);
+    expect(await sequential.rivals(usedAt(0))).toBeUndefined();
   });
 
   it('names the workers that a Java server has used within ten of its reports, for a pool', async () => {
@@ -181,8 +186,8 @@ describe('a store in ZooKeeper', () => {
     const data = JSON.stringify({ ip: '10.0.0.9', port: '8080', timestamp: 1_000_000 });
     await session.ensurePath(forever);
     await session.create(`${forever}/10.0.0.9:8080-0000000003`, data, 'persistent');
-    expect(await plain.rivals(1_029_999)).toBe(`1 worker IDs in use below ${forever}`);
-    expect(await plain.rivals(1_030_000)).toBeUndefined();
+    expect(await plain.rivals(usedAt(1_030_000))).toBe(`1 worker IDs in use below ${forever}`);
+    expect(await plain.rivals(usedAt(1_030_001))).toBeUndefined();
   });
 
   it('names the workers that a server of the Java fork has used within ten of its reports', async () => {
@@ -192,8 +197,8 @@ describe('a store in ZooKeeper', () => {
     await session.create(`${inUse}/workId:7`, JSON.stringify(data), 'persistent');
     await session.create(`${inUse}/workId:8`, JSON.stringify({ ...data, lastUsedTimestamp: null }), 'persistent');
     for (const store of [plain, sequential]) {
-      expect(await store.rivals(1_029_999)).toBe(`1 worker IDs in use below ${inUse}`);
-      expect(await store.rivals(1_030_000)).toBeUndefined();
+      expect(await store.rivals(usedAt(1_030_000))).toBe(`1 worker IDs in use below ${inUse}`);
+      expect(await store.rivals(usedAt(1_030_001))).toBeUndefined();
     }
   });
 

@@ -13,6 +13,15 @@ export function isInUse({ free, leaseId, ceiling }: WorkerRecord, now: number): 
   return !free && (leaseId === undefined ? ceiling + JAVA_LIVE_MS : ceiling) > now;
 }
 
+/**
+ * Whether a timestamp up to `now` may still be used under this record, by a holder whose clock is behind ours by up to
+ * `clockOffsetMs`. The ceiling of a released record counts, too: its holder may have used all of that time. Times are
+ * Unix milliseconds.
+ */
+export function mayBeUsed(record: WorkerRecord, now: number, clockOffsetMs: number): boolean {
+  return record.free ? record.ceiling >= now : isInUse(record, now - clockOffsetMs - 1);
+}
+
 /** The servers that hold a worker ID of these records; windows are not servers. `now` is in Unix milliseconds. */
 export function holdersOf(records: readonly StoredWorker[], now: number): Peer[] {
   const held = records.filter(({ record }) => isInUse(record, now) && windowOf(record) === undefined);

@@ -1,7 +1,10 @@
 import type { Clock } from '../clock/clock';
 import { LeafError } from '../errors/leaf-error';
+import { defaultLayout } from '../snowflake/bit-layout';
+import { formatInstance } from './instance';
+import { mayBeUsed } from './record-holders';
 import type { RegistryDocument } from './registry-document';
-import type { StoredRegistry, WorkerStore } from './worker-store';
+import type { StoredRegistry, WorkerRecord, WorkerStore } from './worker-store';
 
 export interface RegistryMemoryOptions {
   /** Name of the strategy of this server. */
@@ -67,6 +70,15 @@ interface Seen {
 /** Receives every read of the registry, before it is checked. */
 export type AnswerListener = (answer: StoredRegistry) => Promise<void> | void;
 
+export interface OpenOptions {
+  readonly onAnswer?: AnswerListener;
+  /**
+   * Whether this server holds a worker ID of the registry, with a ceiling that has not passed: it then has the layout
+   * and the strategy of the registry, and may write a missing document again. False by default.
+   */
+  readonly holds?: boolean;
+}
+
 function isOther<T>(before: T | undefined, now: T | undefined): boolean {
   return before !== undefined && now !== undefined && before !== now;
 }
@@ -75,12 +87,15 @@ function isOther<T>(before: T | undefined, now: T | undefined): boolean {
 const MOST_GRACES = 10;
 /** Maximum number of attempts to write the document while other servers change it. */
 const ATTEMPTS = 100;
+/** How often a newcomer looks whether a missing document was written again: the longest time between two reports. */
+const LOOK_MS = 3000;
 
 /**
  * The document of the registry (R5, R6, R12): it identifies the registry and the layout of its servers, and shows whether
  * the registry may have lost writes.
  *
- * A registry without a document is new or was emptied. A registry whose data has a different origin was failed over and
+ * A registry without a document is new or was emptied. While it has records that may be in use, only their holders write
+ * the document again: a newcomer does not know their layout and strategy. A registry whose data has a different origin was failed over and
  * may lack its latest writes. In both cases a new generation starts. No server acquires a worker ID until one of them
  * has observed the generation for the grace period, by its monotonic clock; holders register again in that time. That
  * server then writes the floor, and newcomers issue only above it.
@@ -101,16 +116,16 @@ export class RegistryMemory {
    * Reads the document. If necessary, starts a generation, and adds the settings that others must know (R12), before
    * this server acquires anything.
    *
-   * @param onAnswer called with each read before it is checked
-   * @throws LeafError `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`, or the errors of the store
+   * @throws LeafError `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`, or the errors of the store; `LEAF_NOT_READY` for
+   *   a newcomer, while the document is missing and worker IDs may be in use
    */
-  async open(onAnswer?: AnswerListener): Promise<OpenRegistry> {
+  async open({ onAnswer, holds = false }: OpenOptions = {}): Promise<OpenRegistry> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const stored = await this.store.readRegistry();
       this.hasAnswered = true;
       await onAnswer?.(stored);
       const { document, origin } = stored;
-      if (document === undefined) await this.refuseRivals();
+      if (document === undefined) await this.assertUnused(holds);
       else this.assertSame(document);
       if (document?.origin !== origin) {
         await this.store.writeRegistry(stored, this.begin(document, origin));
@@ -164,9 +179,9 @@ export class RegistryMemory {
   }
 
   /** Records that the store has assigned `workerId` by its own numbering. */
-  async raiseHighest(workerId: number, onAnswer: AnswerListener): Promise<void> {
+  async raiseHighest(workerId: number, options: OpenOptions): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { stored, document } = await this.open(onAnswer);
+      const { stored, document } = await this.open(options);
       if (document.highest >= workerId) return;
       if (await this.store.writeRegistry(stored, { ...document, highest: workerId })) return;
     }
@@ -209,12 +224,31 @@ export class RegistryMemory {
     }
   }
 
-  private async refuseRivals(): Promise<void> {
-    const rivals = await this.store.rivals(this.clock.now());
-    if (rivals === undefined) return;
+  /** R6: no worker ID may be in use under a layout or a strategy that this server does not know. */
+  private async assertUnused(holds: boolean): Promise<void> {
+    const { store, options } = this;
+    const now = this.clock.now();
+    const isUsed = (record: WorkerRecord): boolean => mayBeUsed(record, now, options.clockOffsetMs);
+    const rivals = await store.rivals(isUsed);
+    if (rivals !== undefined) {
+      throw new LeafError(
+        'LEAF_REGISTRY_MISMATCH',
+        `A worker registry other than ${options.strategy} is in use at ${store.description}: ${rivals}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
+      );
+    }
+    if (holds) return;
+    // Java servers write no document and no lease. Their layout is the default one.
+    const isJava = ({ leaseId }: WorkerRecord): boolean =>
+      leaseId === undefined && options.layout === defaultLayout().fingerprint;
+    const used = (await store.list()).filter(({ record }) => isUsed(record) && !isJava(record));
+    const [last] = used.sort((a, b) => b.record.ceiling - a.record.ceiling);
+    if (last === undefined) return;
+    const { workerId, record } = last;
+    const until = new Date(record.ceiling + options.clockOffsetMs).toISOString();
     throw new LeafError(
-      'LEAF_REGISTRY_MISMATCH',
-      `A worker registry other than ${this.options.strategy} is in use at ${this.store.description}: ${rivals}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
+      'LEAF_NOT_READY',
+      `The document of the worker registry at ${store.description} is missing, and ${used.length} worker IDs may be in use, for example worker ${workerId} by ${formatInstance(record.instance)}. This server acquires one when a server that holds one has written the document again, or at ${until}, when the last one has expired: docs/operations.md#when-the-registry-loses-its-history.`,
+      { retryAfterMs: LOOK_MS },
     );
   }
 

@@ -1,4 +1,4 @@
-import { LeafError } from '../errors/leaf-error';
+import { hasCode, LeafError } from '../errors/leaf-error';
 import type { ClaimContext } from './claim-context';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
@@ -61,11 +61,15 @@ export class WorkerAcquisition {
     );
   }
 
-  /** Waits until every holder has had time to register again (R5). */
+  /** Waits until the registry has a document (R6), and until every holder has had time to register again (R5). */
   private async settled(): Promise<OpenRegistry> {
     const { claims, holder, wait } = this.context;
     for (;;) {
-      const registry = await claims.memory.open((answer) => this.compareFile(answer));
+      const registry = await claims.memory.open({ onAnswer: (answer) => this.compareFile(answer) }).catch(asReason);
+      if (registry instanceof LeafError) {
+        await wait(registry.retryAfterMs ?? POLL_MS, registry);
+        continue;
+      }
       if (registry.document.floor !== undefined) return registry;
       const left = await claims.memory.settle(registry, () => claims.compareClock(holder));
       // Poll: another server may have observed the generation for longer and end the grace period earlier.
@@ -124,9 +128,9 @@ export class WorkerAcquisition {
     }
     this.assertFits(stored);
     const { workerId, record } = stored;
-    const onAnswer = (answer: StoredRegistry): Promise<void> => this.compareFile(answer);
-    if (claims.exclusive && !options.remembers) await claims.memory.raiseHighest(workerId, onAnswer);
-    const { document } = await claims.memory.open(onAnswer);
+    const held = { holds: true, onAnswer: (answer: StoredRegistry): Promise<void> => this.compareFile(answer) };
+    if (claims.exclusive && !options.remembers) await claims.memory.raiseHighest(workerId, held);
+    const { document } = await claims.memory.open(held);
     if (!isSameHistory(document, registry.document)) return 'outdated';
     const isGivenAgain = recorded === 0 && workerId <= registry.document.highest;
     const floor = isGivenAgain ? Math.max(least, this.floorAfterHolder(document)) : least;
@@ -272,6 +276,11 @@ export class WorkerAcquisition {
       { retryAfterMs: Math.ceil(ms) },
     );
   }
+}
+
+function asReason(error: unknown): LeafError {
+  if (hasCode(error, 'LEAF_NOT_READY')) return error;
+  throw error;
 }
 
 /** The error while the worker ID may still be in use, for `ms` milliseconds. */

@@ -216,8 +216,11 @@ export class WorkerClaim {
    * again.
    */
   private openRegistry(): Promise<OpenRegistry> {
-    return this.context.memory.open((answer) => {
-      if (!isAnswerOf(this.registry, answer)) this.holder.disproved = true;
+    return this.context.memory.open({
+      holds: !this.isImported && this.context.clock.now() <= this.ceiling,
+      onAnswer: (answer) => {
+        if (!isAnswerOf(this.registry, answer)) this.holder.disproved = true;
+      },
     });
   }
 

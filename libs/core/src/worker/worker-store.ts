@@ -109,9 +109,11 @@ export abstract class WorkerStore {
 
   /**
    * Describes, for an error message, the worker IDs that another strategy uses in the same location; undefined (the
-   * default) if there are none. `now` is in Unix milliseconds.
+   * default) if there are none.
+   *
+   * @param _mayBeUsed whether the holder of a record may still use it
    */
-  rivals(_now: number): Promise<string | undefined> {
+  rivals(_mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
     return Promise.resolve(undefined);
   }
 

@@ -11,7 +11,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
-import { holdersOf, isInUse, JAVA_LIVE_MS } from '@leaf-ids/core/internal';
+import { holdersOf } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
 import { RegistryDatabase, type WorkerDatabase } from './worker-database';
 import type { RowWrite, WorkerDialect } from './worker-dialect';
@@ -155,12 +155,12 @@ export class SqlWorkerStore extends WorkerStore {
   }
 
   /** Workers that are in use in the other table of this database. */
-  override async rivals(now: number): Promise<string | undefined> {
+  override async rivals(mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
     const { name } = this.table.fixed ? POOL_WORKERS : FIXED_WORKERS;
-    const rows = await this.rows('WHERE max_timestamp > ?', [now - JAVA_LIVE_MS], name);
-    const up = rows.filter((row) => {
-      const found = workerOf(row);
-      return found === undefined || isInUse(found.record, now);
+    const up = (await this.rows('', [], name)).filter((row) => {
+      // A row that cannot be parsed counts as one of the Java service.
+      const found = workerOf(row) ?? workerOf({ ...row, ip_port: 'unknown:0', lease_id: null });
+      return found !== undefined && mayBeUsed(found.record);
     });
     return up.length === 0
       ? undefined

@@ -12,7 +12,6 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
-import { isInUse } from '@leaf-ids/core/internal';
 import { unavailable, unreadable, unusable } from '../shared/store-errors';
 import { FORK, type NodeLayout, type NodeName, PLAIN, type ReadableLayout, SEQUENTIAL } from './node-layout';
 import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
@@ -159,12 +158,12 @@ export class ZookeeperWorkerStore extends WorkerStore {
   }
 
   /** Records of the other layout, and of the pool of the Java fork, under the same name. */
-  override rivals(now: number): Promise<string | undefined> {
+  override rivals(mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
     return this.translated(async () => {
       for (const layout of [this.layout === PLAIN ? SEQUENTIAL : PLAIN, FORK]) {
         const root = `${this.parent}/${layout.records}`;
         const others = await this.readAll(await this.names(root, layout), () => false, root, layout);
-        const up = others.filter(({ record }) => isInUse(record, now));
+        const up = others.filter(({ record }) => mayBeUsed(record));
         if (up.length > 0) return `${up.length} worker IDs in use below ${root}`;
       }
       return undefined;
