@@ -4,8 +4,8 @@ import type { ApiContract, ApiRoute } from './contract';
 import type { FuzzedRequest } from './requests';
 
 export const BODY_LIMIT = 65_536;
-/** What a path or a verb that the document does not have is answered with. */
-const OUTSIDE = [400, 404, 405, 413, 414, 415];
+/** What a path or a verb that the document does not have is answered with; tokens are checked before the path is. */
+const OUTSIDE = [400, 401, 403, 404, 405, 413, 414, 415, 429];
 /** What is said of a request that is not as the document asks. */
 const REFUSALS = [400, 401, 413, 414, 415, 429];
 /** Of `/docs/`, which is the path of a file without a name. */
