@@ -31,6 +31,22 @@ describe('withinDeadline', () => {
     await expect(withinDeadline(clock.sleep(1), 10, clock)).resolves.toBe(false);
   });
 
+  it('counts only a part of a time in which the event loop was blocked', async () => {
+    const clock = new FakeClock();
+    const late = withinDeadline(clock.sleep(2100), 1000, clock);
+    const reply = withinDeadline(clock.sleep(2050), 1000, clock);
+    clock.pause(2000);
+    await clock.advance(1050);
+    await expect(reply).resolves.toBe(true);
+    await expect(late).resolves.toBe(true);
+    const never = withinDeadline(clock.sleep(10_000), clock.monotonic() + 1000, clock);
+    clock.pause(2000);
+    await clock.advance(899);
+    expect(clock.sleeping).toBe(2);
+    await clock.advance(1);
+    await expect(never).resolves.toBe(false);
+  });
+
   it('throws what the promise is rejected with in time', async () => {
     const clock = new FakeClock();
     const fault = new Error('refused');

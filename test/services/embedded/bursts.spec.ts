@@ -48,8 +48,7 @@ describe.each([
 
   beforeAll(async () => {
     const tags = KINDS.flatMap(([, settings], kind) => SIZES.map((size) => ({ tag: `t${kind}-${size}`, ...settings })));
-    // A busy machine may need longer than the default for 10,000 calls.
-    leaf = await Leaf.start({ database: await url(), tags, segment: { waitMs: 30_000 } });
+    leaf = await Leaf.start({ database: await url(), tags });
   });
   afterAll(() => leaf.stop());
 

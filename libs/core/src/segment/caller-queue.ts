@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock';
+import { afterLoopTime } from '../deadline';
 import type { LeafError } from '../errors/leaf-error';
 import type { IdRange } from './id-range';
 import { Segment } from './segment';
@@ -29,7 +30,8 @@ export class CallerQueue {
   private waiting: Caller[] = [];
   /** The callers of the statement in flight. No other caller may get its numbers. */
   private batch: readonly Caller[] = [];
-  private alarm: AbortController | undefined;
+  /** Ends the timer that runs until the first caller expires. */
+  private cancelAlarm: (() => void) | undefined;
   /** Whether each batch contains only one caller; see {@link divide}. */
   private divided = false;
 
@@ -58,7 +60,7 @@ export class CallerQueue {
     const deadline = since + this.options.waitMs;
     return new Promise((serve, refuse) => {
       this.waiting.push({ count, deadline, serve, refuse, settled: false });
-      if (this.alarm === undefined) void this.watch((this.alarm = new AbortController()));
+      if (this.cancelAlarm === undefined) this.watch();
     });
   }
 
@@ -107,7 +109,9 @@ export class CallerQueue {
 
   /** Cancels the batch: its callers return to the head of the queue. */
   putBack(): void {
-    this.waiting = [...this.end().filter(({ settled }) => !settled), ...this.waiting];
+    const callers = this.batch.filter(({ settled }) => !settled);
+    this.batch = [];
+    this.waiting = [...callers, ...this.waiting];
   }
 
   /**
@@ -128,37 +132,40 @@ export class CallerQueue {
     const callers = [...this.batch, ...this.waiting];
     this.waiting = [];
     for (const caller of callers) settle(caller, reason());
-    this.alarm?.abort(null);
+    this.endAlarm();
   }
 
   private end(): readonly Caller[] {
     const { batch } = this;
     this.batch = [];
+    if (!this.occupied) this.endAlarm();
     return batch;
   }
 
   /** The wait limit is the same for all callers, so the first caller in the queue expires first. */
-  private async watch({ signal }: AbortController): Promise<void> {
-    for (let first = this.first(); first !== undefined; first = this.first()) {
-      await this.clock.sleep(first.deadline - this.clock.monotonic(), signal);
-      // Timers run before replies that arrived while the event loop was blocked.
-      await this.clock.sleep(0, signal);
-      if (signal.aborted) return;
-      this.expire(this.clock.monotonic());
-    }
-    this.alarm = undefined;
+  private watch(): void {
+    const first = this.first();
+    const now = this.clock.monotonic();
+    this.cancelAlarm = first && afterLoopTime(this.clock, first.deadline - now, this.expire);
+  }
+
+  private endAlarm(): void {
+    this.cancelAlarm?.();
+    this.cancelAlarm = undefined;
   }
 
   private first(): Caller | undefined {
     return this.batch.find(({ settled }) => !settled) ?? this.waiting[0];
   }
 
-  private expire(now: number): void {
+  private readonly expire = (): void => {
+    const now = this.clock.monotonic();
     for (const caller of this.batch) if (caller.deadline <= now) settle(caller, this.options.late());
     const inTime = this.waiting.findIndex(({ deadline }) => deadline > now);
     const late = this.waiting.splice(0, inTime < 0 ? this.waiting.length : inTime);
     for (const caller of late) settle(caller, this.options.late());
-  }
+    this.watch();
+  };
 }
 
 function settle(caller: Caller, error: Error): void {

@@ -80,6 +80,23 @@ describe('StrictTag', () => {
     expect((tag as StrictTag).begin()).toBeUndefined();
   });
 
+  it('refuses no call of a burst that blocks the event loop for longer than the wait limit', async () => {
+    rig.store.hold();
+    const early = calls(1);
+    await rig.settle();
+    rig.store.release();
+    await rig.settle();
+    await rig.clock.advance(950);
+    rig.store.hold();
+    const ids = calls(1000);
+    rig.clock.pause(1001);
+    await rig.clock.advance(500);
+    expect(ids.some(({ settled }) => settled)).toBe(false);
+    rig.store.release();
+    await rig.settle();
+    expect(values([...early, ...ids])).toEqual(Array.from({ length: 1001 }, (_, index) => BigInt(index + 1)));
+  });
+
   it('leaves a gap for a call that timed out, and never issues its ID', async () => {
     rig.store.hold();
     const [gone] = calls(1);

@@ -106,6 +106,33 @@ describe('WaitQueue', () => {
     expect(how('woken')).toBe(2 * ROOM);
   });
 
+  it('refuses no call because the burst itself blocked the event loop for longer than the wait limit', async () => {
+    join(10 * ROOM);
+    clock.pause(WAIT_MS + 1);
+    await clock.advance(WAIT_MS / 2);
+    expect(how(undefined)).toBe(10 * ROOM);
+    line.wake();
+    await clock.advance(0);
+    expect(how('woken')).toBe(10 * ROOM);
+  });
+
+  it('needs one timer for the calls, and one to see whether the store is late', () => {
+    join(10_000);
+    expect(clock.sleeping).toBe(2);
+    line.wake();
+    expect(clock.sleeping).toBe(0);
+  });
+
+  it('refuses a call that waits again at its own deadline, also behind newer calls', async () => {
+    const deadline = clock.monotonic() + WAIT_MS;
+    await clock.advance(WAIT_MS - 10);
+    join();
+    let end: WaitEnd | undefined;
+    void line.wait(deadline, 1).then((how) => (end = how));
+    await clock.advance(10);
+    expect([end, ...ends]).toEqual(['late', undefined]);
+  });
+
   describe('while it is overloaded', () => {
     beforeEach(async () => {
       join(ROOM);

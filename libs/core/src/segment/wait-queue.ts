@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock';
+import { afterLoopTime } from '../deadline';
 
 /**
  * What ended a wait: an allocation ended (`woken`), the deadline passed (`late`), or the call was refused early
@@ -18,7 +19,10 @@ const PATIENCE_MS = 10;
 interface Waiter {
   readonly since: number;
   readonly count: number;
-  readonly end: (end: WaitEnd) => void;
+  /** When it is refused, and how. */
+  until: number;
+  how: WaitEnd;
+  readonly resolve: (end: WaitEnd) => void;
 }
 
 /**
@@ -26,15 +30,20 @@ interface Waiter {
  * that wait for it. The queue is overloaded if it holds more than {@link ROOM} calls and no allocation has ended for half
  * of the wait limit. Then the newest calls are served after a short wait and older ones are refused early; otherwise
  * all calls would wait for almost their whole limit.
+ *
+ * One timer runs for all calls: a burst of calls must not cost a timer each.
  */
 export class WaitQueue {
-  private waiters: Set<Waiter> | undefined;
-  private watchers: (() => void)[] | undefined;
+  /** By `since`, and therefore by `until`. */
+  private waiters: Waiter[] = [];
+  private watchers: (() => void)[] = [];
   private overloadedUntil = -Infinity;
   /** Whether no allocation has ended for half of the wait limit. */
   private isLate = false;
   /** Set while the time to {@link isLate} runs. */
   private cancelLate: (() => void) | undefined;
+  /** Runs until the first call is refused. */
+  private alarm: { readonly at: number; readonly cancel: () => void } | undefined;
   private wanted = 0;
 
   constructor(
@@ -44,12 +53,12 @@ export class WaitQueue {
 
   /** Whether the queue is empty and not overloaded, so that it can be discarded. */
   get idle(): boolean {
-    return this.waiters === undefined && this.watchers === undefined && this.clock.monotonic() >= this.overloadedUntil;
+    return !this.occupied && this.watchers.length === 0 && this.clock.monotonic() >= this.overloadedUntil;
   }
 
   /** Whether a call waits. */
   get occupied(): boolean {
-    return this.waiters !== undefined && this.waiters.size > 0;
+    return this.waiters.length > 0;
   }
 
   /** Number of IDs that the calls wait for. */
@@ -63,32 +72,22 @@ export class WaitQueue {
    */
   wait(deadline: number, count: number): Promise<WaitEnd> {
     const now = this.clock.monotonic();
-    const since = deadline - this.waitMs;
     this.watchForLate();
-    const overloaded = this.isOverloaded(now);
-    if (overloaded) this.evict(now);
-    const waiters = (this.waiters ??= new Set());
-    if (waiters.size >= MAX_WAITING) return Promise.resolve('evicted');
-    const end = overloaded ? Math.min(deadline, since + PATIENCE_MS) : deadline;
+    const isOverloaded = this.isOverloaded(now);
     return new Promise((resolve) => {
-      const cancel = afterReplies(this.clock, end - now, () => waiter.end(end < deadline ? 'evicted' : 'late'));
-      const waiter: Waiter = {
-        since,
-        count,
-        end: (reason) => {
-          cancel();
-          if (waiters.delete(waiter)) this.wanted -= count;
-          resolve(reason);
-        },
-      };
-      waiters.add(waiter);
-      this.wanted += count;
+      if (this.waiters.length >= MAX_WAITING) {
+        resolve('evicted');
+        return;
+      }
+      this.add({ since: deadline - this.waitMs, count, until: deadline, how: 'late', resolve });
+      if (isOverloaded) this.limitWaits();
+      this.setAlarm(now);
     });
   }
 
   /** Waits for {@link wake} without counting as a waiting call. */
   watch(): Promise<void> {
-    return new Promise((resolve) => (this.watchers ??= []).push(resolve));
+    return new Promise((resolve) => this.watchers.push(resolve));
   }
 
   /**
@@ -97,48 +96,64 @@ export class WaitQueue {
    * @returns number of IDs that the woken calls need
    */
   wake(): number {
-    const { wanted } = this;
+    const { wanted, waiters, watchers } = this;
     this.isLate = false;
     this.cancelLate?.();
     this.cancelLate = undefined;
-    for (const waiter of this.waiters ?? []) waiter.end('woken');
-    for (const resolve of this.watchers ?? []) resolve();
-    this.waiters = undefined;
-    this.watchers = undefined;
+    this.waiters = [];
+    this.watchers = [];
+    this.wanted = 0;
+    this.setAlarm(0);
+    for (const { resolve } of waiters) resolve('woken');
+    for (const resolve of watchers) resolve();
     return wanted;
   }
 
+  /** A call that was woken and waits again comes before newer ones. */
+  private add(waiter: Waiter): void {
+    const place = this.waiters.findLastIndex(({ since }) => since <= waiter.since) + 1;
+    if (place === this.waiters.length) this.waiters.push(waiter);
+    else this.waiters.splice(place, 0, waiter);
+    this.wanted += waiter.count;
+  }
+
+  /** Evicts the calls that wait, each once it has waited for {@link PATIENCE_MS}. */
+  private limitWaits(): void {
+    const limited = this.waiters.findLastIndex(({ how }) => how === 'evicted');
+    for (const waiter of this.waiters.slice(limited + 1)) {
+      waiter.until = waiter.since + PATIENCE_MS;
+      waiter.how = 'evicted';
+    }
+  }
+
+  private setAlarm(now: number): void {
+    const at = this.waiters[0]?.until;
+    if (this.alarm !== undefined && this.alarm.at === at) return;
+    this.alarm?.cancel();
+    this.alarm = at === undefined ? undefined : { at, cancel: afterLoopTime(this.clock, at - now, this.expire) };
+  }
+
+  private readonly expire = (): void => {
+    this.alarm = undefined;
+    const now = this.clock.monotonic();
+    const inTime = this.waiters.findIndex(({ until }) => until > now);
+    for (const { count, how, resolve } of this.waiters.splice(0, inTime < 0 ? Infinity : inTime)) {
+      this.wanted -= count;
+      resolve(how);
+    }
+    this.setAlarm(now);
+  };
+
   private watchForLate(): void {
     if (this.isLate || this.cancelLate !== undefined) return;
-    this.cancelLate = afterReplies(this.clock, this.waitMs / 2, () => {
+    this.cancelLate = afterLoopTime(this.clock, this.waitMs / 2, () => {
       this.isLate = true;
       this.cancelLate = undefined;
     });
   }
 
   private isOverloaded(now: number): boolean {
-    const isFull = this.waiters !== undefined && this.waiters.size >= ROOM;
-    if (isFull && this.isLate) this.overloadedUntil = now + OVERLOADED_MS;
+    if (this.waiters.length >= ROOM && this.isLate) this.overloadedUntil = now + OVERLOADED_MS;
     return now < this.overloadedUntil;
   }
-
-  private evict(now: number): void {
-    for (const waiter of this.waiters ?? []) {
-      if (now - waiter.since < PATIENCE_MS) return;
-      waiter.end('evicted');
-    }
-  }
-}
-
-/**
- * As `clock.after`, but lets replies that have already arrived be processed first: a burst of calls may have blocked the
- * event loop past the time, and timers run before replies.
- *
- * @returns cancels the call
- */
-function afterReplies(clock: Clock, ms: number, act: () => void): () => void {
-  let cancel = clock.after(Math.max(0, ms), () => {
-    cancel = clock.after(0, act);
-  });
-  return () => cancel();
 }
