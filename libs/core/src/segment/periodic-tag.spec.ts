@@ -58,6 +58,15 @@ it('opens the next period of other tags when the row of one is invalid', async (
 });
 
 describe('a tag that restarts each day', () => {
+  it('asks the store after the calls of the same turn: a burst of them must not use up its time', async () => {
+    await server.generator.refresh.run();
+    const calls = Array.from({ length: 1000 }, () => watch(server.take()));
+    expect(server.store.count('beginPeriod')).toBe(0);
+    server.clock.pause(5000);
+    await server.clock.advance(0);
+    expect(calls.map(({ value }) => value?.numbers[0])).toEqual(idsOf([{ from: 1n, to: 1000n }]));
+  });
+
   it('counts each day separately, in its time zone', async () => {
     expect(await server.take()).toEqual({ period: '2026-11-22', numbers: [1n] });
     expect(await server.take(2)).toEqual({ period: '2026-11-22', numbers: [2n, 3n] });

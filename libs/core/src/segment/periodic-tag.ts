@@ -144,6 +144,8 @@ export class PeriodicTag {
 
   private async begin(name: string): Promise<OpenPeriod> {
     const { store, clock, options, random, closing: signal } = this.context;
+    // After the calls of this turn: a burst of them must not use up the time of the store.
+    await Promise.resolve();
     const deadline = clock.monotonic() + options.waitMs;
     const row = periodRow(this.tag, name);
     const highest = this.highest.get(name) ?? 0n;

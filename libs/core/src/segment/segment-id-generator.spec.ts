@@ -160,6 +160,7 @@ describe('SegmentIdGenerator, refresh', () => {
     rig.store.held[0]!.apply();
     rig.store.put('late', 1n, 10);
     const call = watch(generator.next('late'));
+    await rig.settle();
     rig.store.held[1]!.answer();
     await rig.settle();
     rig.store.held.find(({ method }) => method === 'allocate')!.answer();

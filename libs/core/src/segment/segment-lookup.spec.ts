@@ -25,6 +25,9 @@ describe('SegmentIdGenerator, looking tags up', () => {
     const calls = [generator.next(TAG), generator.takeRanges(TAG, 3), generator.next(TAG), generator.next('user')].map(
       (call) => watch<unknown>(call),
     );
+    // A burst of calls must not use up the time of the store.
+    expect(rig.store.held).toEqual([]);
+    await rig.settle();
     expect(rig.store.held.map(({ method, tag }) => [method, tag])).toEqual([
       ['findTag', TAG],
       ['findTag', 'user'],
