@@ -116,6 +116,22 @@ export function workerStoreContract(name: string, harness: WorkerStoreHarness): 
       expect(await store.list()).toEqual([made]);
     });
 
+    it('makes many records at once, and keeps those that exist', async () => {
+      const store = await open();
+      const registry = await store.readRegistry();
+      const [other] = [recordOf(999, { leaseId: 'another' })];
+      const taken = (await store.create(registry, other, 20))!;
+      const workers = Array.from({ length: 600 }, (_, n) => ({ workerId: 10 + n, record: recordOf(n) }));
+      await store.createAll(registry, workers);
+      const found = new Map((await store.list()).map((stored) => [stored.workerId, stored]));
+      expect(found.size).toBe(workers.length);
+      expect(found.get(20)).toEqual(taken);
+      const last = found.get(609)!;
+      expect(last.record).toMatchObject({ instance: instanceAt(599), leaseId: recordOf(599).leaseId, write: 1 });
+      expect(await store.replace(last, { ...last.record, write: 2 })).toBeDefined();
+      await store.createAll(registry, []);
+    });
+
     it('accepts one of many concurrent creates of a record', async () => {
       const stores = await Promise.all(Array.from({ length: 5 }, open));
       const registry = await stores[0]!.readRegistry();

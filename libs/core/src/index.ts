@@ -46,6 +46,7 @@ export { parseRegistryDocument, type RegistryDocument, type WorkerUsage } from '
 export { WorkerRegistry } from './worker/worker-registry';
 export {
   WorkerStore,
+  type NewWorker,
   type Peer,
   type StoredRegistry,
   type StoredWorker,

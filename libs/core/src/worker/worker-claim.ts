@@ -13,7 +13,7 @@ import {
 import type { RegistryDocument } from './registry-document';
 import { type Relation, relationOf } from './record-relation';
 import type { FileRecord } from './worker-file';
-import type { StoredWorker, WorkerRecord } from './worker-store';
+import type { NewWorker, StoredWorker, WorkerRecord } from './worker-store';
 
 /** Maximum number of attempts of a write that loses races against other servers. */
 const ATTEMPTS = 10;
@@ -129,6 +129,27 @@ export class WorkerClaim {
     } finally {
       await file?.write({ ...this.fileRecord(state), ceiling });
     }
+  }
+
+  /** The record that registers a window again in a registry without one; undefined if its ceiling may have passed (R5). */
+  get registration(): NewWorker | undefined {
+    const { workerId, holder, ceiling } = this;
+    return this.mayRegister() ? { workerId, record: holder.record(ceiling) } : undefined;
+  }
+
+  /**
+   * Goes on from a record of a window that registers it in the history of `document`, because this server has created
+   * it again, or because the registry had not lost it. Does nothing for any other record.
+   */
+  adopt(current: StoredWorker, document: RegistryDocument): void {
+    const { free, ceiling, write } = current.record;
+    const isRegistered = !free && ceiling >= this.ceiling && this.relationOf(current.record) === 'ours';
+    if (!isRegistered || !this.mayRegister()) return;
+    this.stored = current;
+    this.least = Math.max(this.least, ceiling);
+    this.holder.attempted = Math.max(this.holder.attempted, write);
+    this.confirm(current);
+    this.adoptHistory(document);
   }
 
   /** Whether the registry assigned or confirmed this claim in this history. */

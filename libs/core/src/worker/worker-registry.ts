@@ -8,7 +8,7 @@ import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
 import type { RegistryDocument, WorkerUsage } from './registry-document';
 import { RegistryMaintenance } from './registry-maintenance';
-import { RegistryMemory } from './registry-memory';
+import { isSameHistory, RegistryMemory } from './registry-memory';
 import {
   LEASE_LIMITS,
   type WorkerRegistryOptions,
@@ -151,6 +151,31 @@ export class WorkerRegistry {
   /** See {@link RegistryMemory.holdOpen}. @throws LeafError as {@link history} */
   holdGraceOpen(): Promise<void> {
     return this.claims.memory.holdOpen();
+  }
+
+  /**
+   * Registers windows again after the registry has lost its history (R5), with few requests. Those whose records differ
+   * from what this server knows stay as they are: {@link WorkerClaim.extend} decides about each.
+   *
+   * @throws LeafError as {@link history}
+   */
+  async registerAgain(windows: readonly WorkerClaim[]): Promise<void> {
+    const { memory, store } = this.claims;
+    const before = await memory.open();
+    const present = new Set((await store.list()).map(({ workerId }) => workerId));
+    const missing = windows.filter(({ workerId }) => !present.has(workerId));
+    await store.createAll(
+      before.stored,
+      missing.flatMap(({ registration }) => registration ?? []),
+    );
+    const records = new Map((await store.list()).map((stored) => [stored.workerId, stored]));
+    // Read after the records: they belong to the history of both reads.
+    const { document } = await memory.open();
+    if (!isSameHistory(before.document, document)) return;
+    for (const claim of windows) {
+      const stored = records.get(claim.workerId);
+      if (stored !== undefined) claim.adopt(stored, document);
+    }
   }
 
   /** @throws LeafError `LEAF_NOT_READY` while holders may still register again after a loss of history (R5) */

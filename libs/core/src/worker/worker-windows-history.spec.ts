@@ -44,7 +44,7 @@ describe('WorkerWindows after the registry has lost its history', () => {
   });
 
   it('holds the grace period open until all windows are registered again', async () => {
-    const count = 100;
+    const count = 600;
     const large = new InMemoryWorkers();
     const store = new InMemoryWorkerStore(large);
     const rig = await inTime(clock, new LeaseRig(clock, store, { policy: 'pool' }).start());
@@ -53,19 +53,51 @@ describe('WorkerWindows after the registry has lost its history', () => {
     large.wipe();
     const newcomer = new LeaseRig(clock, new InMemoryWorkerStore(large), { policy: 'pool' });
     const acquired = newcomer.lease.acquire();
-    // A store that takes a third of the grace period for each write.
+    // A store that takes a seventh of the grace period for each write.
     const create = store.create.bind(store);
     store.create = async (...args) => {
-      await clock.sleep(POOL_GRACE_MS / 3);
+      await clock.sleep(POOL_GRACE_MS / 7);
       return create(...args);
     };
     const began = clock.now();
     await inTime(clock, windows.keep());
-    expect(clock.now() - began).toBeGreaterThan(2 * POOL_GRACE_MS);
+    expect(clock.now() - began).toBeGreaterThan(POOL_GRACE_MS);
     expect(large.document?.floor).toBeUndefined();
     expect(large.records.size).toBe(count);
     await inTime(clock, acquired);
     expect(large.records.size).toBe(count + 1);
+  });
+
+  it('registers many windows with few requests, and writes none that a promoted replica has', async () => {
+    const count = 300;
+    const large = new InMemoryWorkers();
+    const store = new InMemoryWorkerStore(large);
+    const rig = await inTime(clock, new LeaseRig(clock, store, { policy: 'pool' }).start());
+    const windows = new WorkerWindows(rig.registry, { ip: '10.0.0.7', port: 8080 }, clock, count);
+    for (let n = 0; n < count; n++) await windows.issue(lease(n), 'billing', HOUR);
+    const recorded = new Map([...large.records].map(([workerId, { record }]) => [workerId, record.ceiling]));
+    const calls = { list: 0, read: 0, create: 0, createAll: 0, replace: 0, readRegistry: 0, writeRegistry: 0 };
+    for (const name of Object.keys(calls) as (keyof typeof calls)[]) {
+      const method = store[name].bind(store) as (...args: unknown[]) => never;
+      store[name] = (...args: unknown[]): never => {
+        calls[name]++;
+        return method(...args);
+      };
+    }
+    large.wipe();
+    await windows.keep();
+    expect(new Map([...large.records].map(([workerId, { record }]) => [workerId, record.ceiling]))).toEqual(
+      new Map([...recorded].filter(([workerId]) => workerId !== rig.workerId)),
+    );
+    expect(calls).toMatchObject({ read: 0, replace: 0, create: count, createAll: 2 });
+    expect(calls.list + calls.readRegistry + calls.writeRegistry).toBeLessThan(30);
+    for (const name of Object.keys(calls) as (keyof typeof calls)[]) calls[name] = 0;
+    large.promote(large.copy(), 'replica');
+    await windows.keep();
+    expect(calls).toMatchObject({ read: 0, replace: 0, create: 0 });
+    const extended = await windows.extend(lease(7), 2 * HOUR);
+    expect(large.records.get(extended.workerId)?.record.ceiling).toBe(extended.until);
+    expect(calls).toMatchObject({ read: 0, replace: 1 });
   });
 
   it('registers a window again that a promoted replica has in an earlier state', async () => {

@@ -24,7 +24,9 @@ export const HOLDER_PATTERN = /^[^\p{C}]{1,127}$/u;
 const LARGEST_SHARE = 0.75;
 /** How long after its end a window still counts: a pool does not give its worker ID away at once. */
 const MARGIN_MS = 60_000;
-/** Windows that are registered again at the same time. */
+/** Windows that are registered again together. */
+const BATCH = 256;
+/** Windows that are registered again at the same time, one by one. */
 const REGISTRATIONS = 16;
 /** How often a request begins again when another one with the same lease acquires a worker ID at the same time. */
 const ATTEMPTS = 5;
@@ -159,17 +161,30 @@ export class WorkerWindows {
     const now = this.clock.monotonic();
     for (const [lease, { endsAt }] of this.held) if (endsAt < now) this.held.delete(lease);
     if (this.held.size === 0) return;
-    const isLost = await this.lossCheck();
-    const lost = [...this.held].filter(([, { claim }]) => isLost(claim));
-    // Those that last longest first: if the grace period, although held open, is too short for all, the others end soon.
-    lost.sort(([, a], [, b]) => b.endsAt - a.endsAt);
-    for (let done = 0; done < lost.length; done += REGISTRATIONS) {
+    const lost = await this.lostWindows();
+    for (let done = 0; done < lost.length; done += BATCH) {
       await this.registry.holdGraceOpen();
-      const some = lost.slice(done, done + REGISTRATIONS);
+      await this.registry.registerAgain(lost.slice(done, done + BATCH).map(([, { claim }]) => claim));
+    }
+    if (lost.length === 0) return;
+    // Windows whose records others have written, or the registry has in an earlier state.
+    const rest = await this.lostWindows();
+    for (let done = 0; done < rest.length; done += REGISTRATIONS) {
+      await this.registry.holdGraceOpen();
+      const some = rest.slice(done, done + REGISTRATIONS);
       await forEachParallel(some, REGISTRATIONS, ([lease, held]) =>
         this.inTurn(lease, () => this.register(lease, held)),
       );
     }
+  }
+
+  /**
+   * Those that last longest first: if the grace period, although held open, is too short for all, the others end soon.
+   */
+  private async lostWindows(): Promise<[string, HeldWindow][]> {
+    const isLost = await this.lossCheck();
+    const lost = [...this.held].filter(([, { claim }]) => isLost(claim));
+    return lost.sort(([, a], [, b]) => b.endsAt - a.endsAt);
   }
 
   /** Whether the registry has lost the record of a claim. */

@@ -2,6 +2,7 @@ import {
   formatInstance,
   type Instance,
   LeafError,
+  type NewWorker,
   parseRegistryDocument,
   type Peer,
   type RegistryDocument,
@@ -38,6 +39,8 @@ interface RegistryRow {
 
 /** Length of the columns `ip` and `ip_port`. */
 const MAX_NAME_LENGTH = 127;
+/** Rows of one statement; SQLite allows 500. */
+const MAX_ROWS = 256;
 
 /**
  * Workers in a table of an SQL database. `lease_id` contains the lease ID and the number of the write, so that every
@@ -116,27 +119,27 @@ export class SqlWorkerStore extends WorkerStore {
   }
 
   async create(
-    { origin }: StoredRegistry,
+    registry: StoredRegistry,
     record: WorkerRecord,
     workerId: number | undefined,
   ): Promise<StoredWorker | undefined> {
-    const { zeroIsNext, insert, onConflict, integer, raiseNumbering } = this.dialect;
-    const { name: table, fixed } = this.table;
+    const { zeroIsNext, raiseNumbering } = this.dialect;
+    const { fixed } = this.table;
     if (workerId === 0 && fixed && zeroIsNext) return undefined;
-    const { ip, port } = record.instance;
-    const values = [ip, String(port), nameOf(record.instance), record.ceiling, leaseText(record)];
-    const [id, number, numbers] = workerId === undefined ? ['', '', []] : ['id, ', `${integer}, `, [workerId]];
-    const [written] = await this.write('id', (isOrigin) => ({
-      sql: `${insert} INTO ${table} (${id}ip, port, ip_port, max_timestamp, lease_id, create_time, update_time)
-        SELECT ${number}?, ?, ?, ${integer}, ?, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP
-        FROM (SELECT 1 AS one) AS given WHERE ${isOrigin} ${onConflict}`,
-      parameters: [...numbers, ...values, origin],
-    }));
+    const [written] = await this.insert(registry, workerId !== undefined, [{ workerId, record }]);
     if (written === undefined) return undefined;
     if (workerId !== undefined && fixed && raiseNumbering !== undefined) {
       await this.database.write((access) => access.run(this.dialect.text(raiseNumbering), [workerId]));
     }
-    return storedWorker(workerId ?? Number(written), record, origin);
+    return storedWorker(workerId ?? Number(written), record, registry.origin);
+  }
+
+  /** In the fixed table, one by one: the table must learn each number. */
+  override async createAll(registry: StoredRegistry, workers: readonly NewWorker[]): Promise<void> {
+    if (this.table.fixed) return super.createAll(registry, workers);
+    for (let from = 0; from < workers.length; from += MAX_ROWS) {
+      await this.insert(registry, true, workers.slice(from, from + MAX_ROWS));
+    }
   }
 
   async replace(read: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined> {
@@ -189,6 +192,33 @@ export class SqlWorkerStore extends WorkerStore {
 
   override close(): Promise<void> {
     return this.database.close();
+  }
+
+  /**
+   * Inserts rows, and leaves those that exist as they are.
+   *
+   * @returns the IDs of the rows that were written; MySQL returns the first one only
+   */
+  private insert(
+    { origin }: StoredRegistry,
+    numbered: boolean,
+    workers: readonly { readonly workerId: number | undefined; readonly record: WorkerRecord }[],
+  ): Promise<readonly unknown[]> {
+    const { insert, onConflict, integer } = this.dialect;
+    const [id, number] = numbered ? ['id, ', `${integer} AS id, `] : ['', ''];
+    const columns = `${id}ip, port, ip_port, max_timestamp, lease_id`;
+    const row = `SELECT ${number}? AS ip, ? AS port, ? AS ip_port, ${integer} AS max_timestamp, ? AS lease_id`;
+    const parameters = workers.flatMap(({ workerId, record }) => [
+      ...(workerId === undefined ? [] : [workerId]),
+      ...[record.instance.ip, String(record.instance.port), nameOf(record.instance)],
+      ...[record.ceiling, leaseText(record)],
+    ]);
+    return this.write('id', (isOrigin) => ({
+      sql: `${insert} INTO ${this.table.name} (${columns}, create_time, update_time)
+        SELECT ${columns}, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP
+        FROM (${workers.map(() => row).join(' UNION ALL ')}) AS given WHERE ${isOrigin} ${onConflict}`,
+      parameters: [...parameters, origin],
+    }));
   }
 
   private rows(condition: string, parameters: SqlParameter[], table = this.table.name): Promise<WorkerRow[]> {
