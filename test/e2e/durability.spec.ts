@@ -166,13 +166,13 @@ function killOnceThereIs(file: string, server: BuiltServer): void {
 }
 
 it.each([
-  ['leaf.sqlite', 'database'],
-  ['leaf.sqlite-wal', 'database'],
-  ['workers-leaf.sqlite', 'database'],
+  ['leaf.sqlite', undefined],
+  ['leaf.sqlite-wal', undefined],
+  ['workers-leaf.sqlite', undefined],
   ['leaf/worker-0', 'local'],
   ['leaf/worker-0/worker.lock', 'local'],
   ['leaf/worker-0/workerID.json', 'local'],
-])('starts again after a kill at the moment its first start has made %s of the registry %s', async (file, registry) => {
+])('starts again after a kill at the moment its first start has made %s', async (file, registry) => {
   const directory = await servers.makeDirectory();
   const env = { ...SHORT, LEAF_SNOWFLAKE_REGISTRY: registry };
   const server = servers.spawn(directory, env);
