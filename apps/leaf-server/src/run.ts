@@ -35,6 +35,10 @@ async function runCommand(line: CommandLine): Promise<void> {
     process.exitCode = await runRestore(config, line);
     return;
   }
+  if (line.command === 'remove-database') {
+    const { runRemoveDatabase } = await import('./commands/run-remove-database.js');
+    return runRemoveDatabase(config, line);
+  }
   if (config.processes === 1) return serve(config);
   const { supervise } = await import('./cluster/supervise.js');
   return supervise(config);

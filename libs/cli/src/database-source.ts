@@ -16,6 +16,7 @@ import { assertTag, parseLayout, systemRandom, type TagView, unknownTag, viewOfT
 import { Leaf, type LeafOptions } from '@leaf-ids/id';
 import {
   checkDatabases,
+  aloneFault,
   createDatabaseNames,
   createTagStore,
   LazyDatabase,
@@ -144,10 +145,10 @@ export class DatabaseSource implements Source {
     );
     try {
       const names = await createDatabaseNames(opened).list();
-      if (names.length === 0) return await act(createTagStore(opened));
+      if (aloneFault(names) === undefined) return await act(createTagStore(opened));
       throw new LeafError(
         'LEAF_CONFIG_INVALID',
-        `The database ${target.description} is one of several (${names.join(', ')}), and a tag of the others must not get IDs from it. Use a server: --url or LEAF_URL.`,
+        `The database ${target.description} is one of several (${[...names.keys()].join(', ')}), and a tag of the others must not get IDs from it. Use a server: --url or LEAF_URL.`,
       );
     } finally {
       await opened.destroy();

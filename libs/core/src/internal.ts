@@ -78,7 +78,7 @@ export { UsedSources } from './segment/used-sources';
 export { nextStep } from './segment/step-policy';
 export { type Survey, usedOnly } from './segment/survey';
 export { periodicTag, unknownTag } from './segment/tag-refusals';
-export { assertTag, isTag, TAG_PATTERN, TAG_RULE, tagRule } from './segment/tag';
+export { assertTag, isTag, MAX_TAG, TAG_PATTERN, TAG_RULE, tagRule } from './segment/tag';
 export { MAX_TAGS_PER_PAGE, type TagView, viewOfTag } from './segment/tag-view';
 export {
   type DeclaredTag,

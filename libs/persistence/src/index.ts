@@ -1,5 +1,7 @@
 export { DIALECT_NAMES, type DialectName, DURABILITY_SETTINGS } from './dialects/dialects';
 export { checkDatabases } from './check/check-databases';
+export { type MovedTag, removeDatabase, type RemovalReport, type RemoveDatabaseOptions } from './check/remove-database';
+export { removalText } from './check/removal-text';
 export { restoreDatabase, type RestoredRow, type RestoreOptions, type RestoreReport } from './check/restore-database';
 export { restoreText } from './check/restore-text';
 export { reportText } from './check/report-text';
@@ -16,6 +18,7 @@ export { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions, type MoveReport } fro
 export type { Gap } from './failover/move-forward';
 export { LeafDataSource } from './database/leaf-data-source';
 export { FIRST_TAG, openDatabase, type OpenDatabaseOptions } from './database/open-database';
+export { aloneFault } from './stores/roster-faults';
 export { schemaStatements } from './database/schema-statements';
 export { Shard, type ShardOptions } from './sharding/shard';
 export { type ShardMap, ShardRouter } from './sharding/shard-router';

@@ -30,6 +30,11 @@ describe('the arguments of leaf-server', () => {
         ]),
       },
     ],
+    [['remove-database', '--database', 'c'], { command: 'remove-database', database: 'c', dryRun: false, json: false }],
+    [
+      ['remove-database', '--database', 'c', '--dry-run', '--json'],
+      { command: 'remove-database', database: 'c', dryRun: true, json: true },
+    ],
     ...DIALECT_NAMES.map((dialect): [string[], CommandLine] => [['schema', dialect], { command: 'schema', dialect }]),
   ])('%j is %j', async (args, line) => {
     expect(await run(...args)).toEqual({ code: 0, lines: [line], out: '', err: '' });
@@ -47,7 +52,14 @@ describe('the arguments of leaf-server', () => {
 
   it('the usage names the commands, and where the settings are', async () => {
     const { out } = await run('--help');
-    for (const text of ['check ', 'restore ', 'schema <mysql|postgres|sqlite>', '--version', '.env.example'])
+    for (const text of [
+      'check ',
+      'restore ',
+      'remove-database ',
+      'schema <mysql|postgres|sqlite>',
+      '--version',
+      '.env.example',
+    ])
       expect(out).toContain(text);
     expect((await run('schema', '--help')).out).toContain(
       `choices: ${DIALECT_NAMES.map((name) => `"${name}"`).join(', ')}`,
@@ -63,6 +75,7 @@ describe('the arguments of leaf-server', () => {
     [['schema', 'mysql', '--json'], "unknown option '--json'"],
     [['start'], "unknown command 'start'"],
     [['check', 'now'], "too many arguments for 'check'. Expected 0 arguments but got 1"],
+    [['remove-database'], "required option '--database <name>' not specified"],
     [['schema'], "missing required argument 'mysql|postgres|sqlite'"],
     [['schema', 'oracle'], "argument value 'oracle' is invalid for argument 'mysql|postgres|sqlite'"],
     [['schema', 'mysql', 'postgres'], "too many arguments for 'schema'"],

@@ -15,7 +15,8 @@ export type CommandLine =
   | { readonly command: 'serve' }
   | { readonly command: 'check'; readonly json: boolean }
   | { readonly command: 'schema'; readonly dialect: DialectName }
-  | ({ readonly command: 'restore' } & RestoreArguments);
+  | ({ readonly command: 'restore' } & RestoreArguments)
+  | ({ readonly command: 'remove-database' } & RemoveArguments);
 
 export interface RestoreArguments {
   /** One of several databases. */
@@ -24,6 +25,12 @@ export interface RestoreArguments {
   readonly gap?: number;
   /** Tag → its highest issued ID. */
   readonly issued: ReadonlyMap<string, bigint>;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+export interface RemoveArguments {
+  readonly database: string;
   readonly dryRun: boolean;
   readonly json: boolean;
 }
@@ -73,6 +80,15 @@ export function serverProgram(run: (line: CommandLine) => Promise<void>, termina
     .action(
       ({ issued = new Map<string, bigint>(), dryRun = false, json = false, ...options }: Partial<RestoreArguments>) =>
         run({ command: 'restore', issued, dryRun, json, ...options }),
+    );
+  program
+    .command('remove-database')
+    .description('move the tags of one of several databases to the others, and take it out of the list')
+    .requiredOption('--database <name>', 'the database, which LEAF_DATABASE_URLS still contains')
+    .option('--dry-run', 'show what would be moved')
+    .option('--json', 'print JSON')
+    .action(({ database = '', dryRun = false, json = false }: Partial<RemoveArguments>) =>
+      run({ command: 'remove-database', database, dryRun, json }),
     );
   program
     .command('schema')

@@ -1,6 +1,6 @@
 import type { Clock, Interleave, RandomSource } from '@leaf-ids/core';
 import type { PersistenceModuleOptions } from '../module/persistence.module-definition';
-import { missing, oneOfSeveral, replaced } from '../stores/roster-faults';
+import { aloneFault, replaced, rosterFaults } from '../stores/roster-faults';
 import { ShardRouter } from '../sharding/shard-router';
 import { shareFault } from '../sharding/shared-tags';
 import { behind, misplaced, sharesMissing } from '../sharding/tag-places';
@@ -28,7 +28,8 @@ export async function checkDatabases(
   const found = await Promise.all(read);
   const router = new ShardRouter(Object.keys(databases), tags);
   const checked = checkTags(found, router, 'shards' in options);
-  const rosterProblems = 'shards' in options ? rosterFaults(found) : singleDatabaseFaults(found);
+  const rosterProblems =
+    'shards' in options ? rosterProblemsOf(found) : found.flatMap(({ names }) => aloneFault(names) ?? []);
   const problems = [
     ...found.flatMap(stateProblem),
     ...rosterProblems,
@@ -118,17 +119,11 @@ function stateProblem({ name, database, state, problem }: DatabaseContents): str
   ];
 }
 
-function rosterFaults(found: readonly DatabaseContents[]): string[] {
-  const remembered = new Set(found.flatMap(({ names }) => names));
-  const configured = found.map(({ name }) => name);
-  return [
-    ...[...remembered].filter((name) => !configured.includes(name)).map(missing),
-    ...found
-      .filter(({ name, names, state }) => state !== 'unusable' && remembered.has(name) && !names.includes(name))
-      .map(({ name }) => replaced(name)),
-  ];
-}
-
-function singleDatabaseFaults(found: readonly DatabaseContents[]): string[] {
-  return found.flatMap(({ names }) => (names.length > 0 ? [oneOfSeveral(names)] : []));
+function rosterProblemsOf(found: readonly DatabaseContents[]): string[] {
+  const readable = found.filter(({ state }) => state !== 'unusable');
+  const faults = rosterFaults(
+    found.map(({ name }) => name),
+    new Map(readable.map(({ name, names }) => [name, names])),
+  );
+  return [...faults.messages, ...faults.replaced.map(replaced)];
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Clock, RandomSource, TagRow } from '@leaf-ids/core';
 import { reasonOf } from '@leaf-ids/core/internal';
+import type { RecordedNames } from '../stores/roster-faults';
 import { hasTable } from '../schema/columns';
 import { createDatabaseNames, createTagStore } from '../database/create-store';
 import { DIALECTS } from '../dialects/dialects';
@@ -19,10 +20,10 @@ export interface DatabaseContents {
   /** Deleted tag → its first unallocated ID. */
   readonly deleted: ReadonlyMap<string, bigint>;
   /** The names of databases that it has on record. */
-  readonly names: readonly string[];
+  readonly names: RecordedNames;
 }
 
-const NOTHING = { rows: [], deleted: new Map<string, bigint>(), names: [] };
+const NOTHING = { rows: [], deleted: new Map<string, bigint>(), names: new Map() as RecordedNames };
 
 /** Reads a database without changing it; never rejects. */
 export async function readDatabase(

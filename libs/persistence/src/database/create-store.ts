@@ -10,6 +10,7 @@ import {
 import type { Gap } from '../failover/move-forward';
 import { DatabaseNames } from '../stores/database-names';
 import { SqlTagStore } from '../stores/sql-tag-store';
+import { TagRows } from '../stores/tag-rows';
 import type { DatabaseTarget } from './database-url';
 
 /** An open database, as the stores use it. */
@@ -49,4 +50,9 @@ export function createDatabaseNames({ access, target }: StoreDatabase): Database
 export function createTagStore(database: StoreDatabase): SqlTagStore {
   const { access, target } = database;
   return new SqlTagStore(access, DIALECTS[target.dialect].tags, createDatabaseNames(database));
+}
+
+/** The rows of a database, for moving them to another one. */
+export function createTagRows({ access, target }: StoreDatabase): TagRows {
+  return new TagRows(access, DIALECTS[target.dialect].tags);
 }

@@ -64,7 +64,9 @@ export class PostgresSegmentStore extends SqlSegmentStore {
 
   protected async insert({ sql, parameters }: SqlStatement): Promise<void> {
     const insert = this.tags.text(`INSERT INTO ${sql}`);
-    await this.database.run(`${insert} ${this.guarded} ON CONFLICT (biz_tag) DO NOTHING`, [...parameters]);
+    // Locked, as MySQL does it: otherwise a row that is being moved to another database would still begin a period.
+    const locked = 'FOR SHARE OF leaf_alloc';
+    await this.database.run(`${insert} ${this.guarded} ${locked} ON CONFLICT (biz_tag) DO NOTHING`, [...parameters]);
   }
 
   private get guarded(): string {

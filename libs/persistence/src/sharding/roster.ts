@@ -1,11 +1,11 @@
 import { LeafError } from '@leaf-ids/core';
-import { missing, replaced } from '../stores/roster-faults';
+import { type RecordedNames, replaced, rosterFaults } from '../stores/roster-faults';
 import type { Shard } from './shard';
 
 /**
  * Compares the configured databases with the names on record in each database. A recorded database that is not
- * configured has tags that would restart at 1. A database that the others have on record, but that lacks its own name,
- * was replaced.
+ * configured has tags that would restart at 1, unless it was taken out. A database that the others have on record, but
+ * that lacks its own name, was replaced.
  *
  * The name of a new database is recorded in itself first and then in the others. So a name that is on record elsewhere
  * is on record in the database itself.
@@ -13,6 +13,8 @@ import type { Shard } from './shard';
 export class Roster {
   /** The faults of the last comparison. */
   faults: readonly string[] = [];
+  /** The configured databases that were taken out of the list, as of the last comparison. */
+  takenOut: readonly string[] = [];
 
   private readonly reported = new Set<string>();
   private updating: Promise<void> | undefined;
@@ -39,7 +41,7 @@ export class Roster {
   }
 
   private async compare(): Promise<void> {
-    const lists = new Map<Shard, readonly string[]>();
+    const lists = new Map<Shard, RecordedNames>();
     await Promise.all(
       this.shards.map(async (shard) => {
         const names = await namesOf(shard);
@@ -47,13 +49,14 @@ export class Roster {
       }),
     );
     const configured = this.shards.map(({ name }) => name);
-    const remembered = new Set([...lists.values()].flat());
-    const faults = [...remembered].filter((name) => !configured.includes(name)).map(missing);
-    for (const [shard, names] of lists) {
-      if (names.includes(shard.name) || !remembered.has(shard.name)) continue;
+    const found = rosterFaults(configured, new Map([...lists].map(([{ name }, names]) => [name, names])));
+    const faults = [...found.messages];
+    for (const shard of lists.keys()) {
+      if (!found.replaced.includes(shard.name)) continue;
       // Another server may have recorded it meanwhile.
-      if ((await namesOf(shard))?.includes(shard.name) !== true) faults.push(replaced(shard.name));
+      if ((await namesOf(shard))?.has(shard.name) !== true) faults.push(replaced(shard.name));
     }
+    this.takenOut = found.takenOut;
     this.faults = faults;
     for (const fault of faults) this.report(fault);
     // A list with a single database records no names: that database can also be configured without a list.
@@ -68,7 +71,7 @@ export class Roster {
 }
 
 /** Undefined when the database does not respond. */
-async function namesOf(shard: Shard): Promise<readonly string[] | undefined> {
+async function namesOf(shard: Shard): Promise<RecordedNames | undefined> {
   try {
     return await shard.stores.names.list();
   } catch {
@@ -77,10 +80,10 @@ async function namesOf(shard: Shard): Promise<readonly string[] | undefined> {
 }
 
 /** If a write fails, the next update repeats it. */
-async function record(lists: ReadonlyMap<Shard, readonly string[]>): Promise<void> {
-  const newcomers = [...lists].filter(([shard, names]) => !names.includes(shard.name)).map(([shard]) => shard);
+async function record(lists: ReadonlyMap<Shard, RecordedNames>): Promise<void> {
+  const newcomers = [...lists].filter(([shard, names]) => !names.has(shard.name)).map(([shard]) => shard);
   for (const shard of newcomers) await shard.stores.names.add(shard.name);
   for (const [shard, names] of lists) {
-    for (const { name } of lists.keys()) if (!names.includes(name)) await shard.stores.names.add(name);
+    for (const { name } of lists.keys()) if (!names.has(name)) await shard.stores.names.add(name);
   }
 }

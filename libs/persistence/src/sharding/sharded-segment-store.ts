@@ -35,6 +35,8 @@ export class ShardedSegmentStore extends SegmentStore {
   private readonly shared: SharedTags;
   /** Tags with a leftover row in another database that may be above the row in use. */
   private readonly unproven = new Set<string>();
+  /** Misplaced rows that were found since the last report. */
+  private readonly unreported: [tag: string, shard: Shard][] = [];
 
   constructor(
     private readonly shards: Shards,
@@ -59,6 +61,7 @@ export class ShardedSegmentStore extends SegmentStore {
       );
     }
     await this.shards.roster.update();
+    this.reportMisplaced();
     const tags = Array.from(this.known.values(), (known) => [...known]).flat();
     return [...new Map(tags).values()];
   }
@@ -93,7 +96,11 @@ export class ShardedSegmentStore extends SegmentStore {
     try {
       return await owner.stores.segments.allocate(tag, size);
     } catch (error) {
-      if (error instanceof LeafError && error.code === 'LEAF_TAG_NOT_FOUND') this.assertNowhere(tag, owner);
+      if (isUnknownTag(error)) {
+        // A known tag without a row: its database may just have been taken out of the list.
+        await this.shards.roster.update();
+        this.assertNowhere(tagOfRow(tag), owner);
+      }
       throw error;
     }
   }
@@ -111,7 +118,8 @@ export class ShardedSegmentStore extends SegmentStore {
         const found = await orRefusal(allocateFrom(shard, own));
         own.forEach((request, index) => {
           const answer = found instanceof LeafError ? found : found[index];
-          if (answer !== undefined) answers.set(request, answer);
+          // Of a known tag without a row, `allocate` finds the reason.
+          if (answer !== undefined && !isUnknownTag(answer)) answers.set(request, answer);
         });
       }),
     );
@@ -213,8 +221,16 @@ export class ShardedSegmentStore extends SegmentStore {
     this.misplaced.set(shard, tags);
     for (const tag of tags) {
       if (before?.has(tag) === true) continue;
-      this.events.onMisplaced(tag, shard.name, this.shards.of(tag).name);
       this.unproven.add(tag);
+      this.unreported.push([tag, shard]);
+    }
+  }
+
+  /** Not those whose owner was taken out of the list: the row is the one in use there. */
+  private reportMisplaced(): void {
+    for (const [tag, { name }] of this.unreported.splice(0)) {
+      const owner = this.shards.of(tag).name;
+      if (!this.shards.roster.takenOut.includes(owner)) this.events.onMisplaced(tag, name, owner);
     }
   }
 
@@ -244,11 +260,17 @@ export class ShardedSegmentStore extends SegmentStore {
 
   /** For a tag without a row in its owner. */
   private assertNowhere(tag: string, owner: Shard): void {
-    const shard = this.shards.all.find((each) => this.misplaced.get(each)?.has(tag) === true);
+    const { roster } = this.shards;
+    const isOwnerListed = !roster.takenOut.includes(owner.name);
+    const shard = this.shards.all.find((each) => isOwnerListed && this.misplaced.get(each)?.has(tag) === true);
     if (shard !== undefined) throw rowInvalid(misplaced(tag, shard.name, owner.name));
-    const [fault] = this.shards.roster.faults;
+    const [fault] = roster.faults;
     if (fault !== undefined) throw rowInvalid(`Tag "${tag}" is not found. ${fault}`);
   }
+}
+
+function isUnknownTag(answer: unknown): boolean {
+  return answer instanceof LeafError && answer.code === 'LEAF_TAG_NOT_FOUND';
 }
 
 function rowInvalid(message: string): LeafError {

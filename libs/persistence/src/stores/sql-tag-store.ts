@@ -11,7 +11,7 @@ import {
   TagStore,
 } from '@leaf-ids/core';
 import { unknownTag } from '@leaf-ids/core/internal';
-import { oneOfSeveral } from './roster-faults';
+import { aloneFault } from './roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import type { DatabaseNames } from './database-names';
 import { NO_PERIOD, WITHOUT_ROW } from '../failover/move-forward';
@@ -62,13 +62,13 @@ export class SqlTagStore extends TagStore {
    * @throws LeafError as {@link TagStore.create}, and `LEAF_STORE_UNAVAILABLE` on a database that was one of several
    */
   async create(tag: NewTag): Promise<TagRow> {
-    const names = await this.names.list();
-    if (names.length > 0) throw new LeafError('LEAF_STORE_UNAVAILABLE', oneOfSeveral(names));
+    const fault = aloneFault(await this.names.list());
+    if (fault !== undefined) throw new LeafError('LEAF_STORE_UNAVAILABLE', fault);
     return this.createAbove(tag, undefined);
   }
 
   /**
-   * As {@link create}, on a database that may be one of several.
+   * As {@link create}, on a database that is one of several, and has not been taken out of the list.
    *
    * @param deleted the first unallocated ID of a deleted tag with this name in another database; undefined: none
    */
@@ -176,6 +176,7 @@ export class SqlTagStore extends TagStore {
   private async insert(newTag: NewTag, deletedElsewhere: bigint | undefined, statement: Statement): Promise<TagRow> {
     const { dialect } = this;
     const { tag, maxId = 1n, reset, description } = newTag;
+    await this.names.assertNotLeft(statement, dialect.forUpdate);
     const inserted = await statement(dialect.text(dialect.insertTag), insertValues(newTag));
     if (!dialect.inserted(inserted)) throw await this.existing(tag, statement);
     const deleted = highest(await this.readDeleted(deletedName(tag, reset), statement), deletedElsewhere);

@@ -1,0 +1,203 @@
+import { LeafError, tagOfRow } from '@leaf-ids/core';
+import { MAX_TAG } from '@leaf-ids/core/internal';
+import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
+import { POSITION, setPosition } from '../failover/row-position';
+import { KIND_COLUMNS, type SettingColumns } from './setting-columns';
+import type { TagDialect } from './tag-dialect';
+
+/**
+ * Prefix of the name of a frozen row. No tag and no period has such a name, so no program allocates from the row; and
+ * lists of tags omit it, as they do the rows of periods.
+ */
+const FROZEN = '@';
+const IS_FROZEN = `biz_tag LIKE '${FROZEN}%'`;
+
+/** A row of `leaf_alloc`, whole. */
+interface WholeRow extends SettingColumns {
+  readonly biz_tag: string;
+  readonly max_id: string;
+  readonly next_id: string | null;
+  readonly position: string;
+  readonly period_start: string | null;
+  readonly issue_limit: string | null;
+  readonly step: number | string;
+  readonly description: string | null;
+}
+
+interface WholeRecord {
+  readonly biz_tag: string;
+  readonly max_id: string;
+  readonly issue_limit: string | null;
+}
+
+/** Everything that a database knows of the tags that it hands over. */
+export interface HandedOver {
+  /** Of frozen rows, under the names that they had. */
+  readonly rows: readonly WholeRow[];
+  /** Of `leaf_deleted_tag`. */
+  readonly records: readonly WholeRecord[];
+  /** When the database moved its tags forward last, in Unix seconds. */
+  readonly failedOver: number;
+}
+
+/** The rows of one database that move to another one, with their position, settings and records. */
+export class TagRows {
+  constructor(
+    readonly database: SqlDatabase,
+    private readonly dialect: TagDialect,
+  ) {}
+
+  /**
+   * The rows that are not frozen, by name.
+   *
+   * @param suffix the end of the SELECT, for a lock
+   * @throws LeafError `LEAF_TAG_ROW_INVALID` for a row that cannot move
+   */
+  async movable(statement: Statement = this.statement, suffix = ''): Promise<string[]> {
+    const sql = `SELECT biz_tag, interleave_of FROM leaf_alloc WHERE NOT ${IS_FROZEN} ORDER BY biz_tag ${suffix}`;
+    const rows = await statement<Pick<WholeRow, 'biz_tag' | 'interleave_of'>[]>(sql);
+    for (const { biz_tag, interleave_of } of rows) {
+      if (interleave_of !== null) throw interleaved(biz_tag);
+      if (biz_tag.length >= MAX_TAG) throw tooLong(biz_tag);
+    }
+    return rows.map(({ biz_tag }) => biz_tag);
+  }
+
+  /**
+   * Ends all allocation from the database: renames every row. What an allocation or a new period has under way ends
+   * before, and is seen.
+   *
+   * @param statement of a transaction in which no tag can be created
+   */
+  async freeze(statement: Statement): Promise<void> {
+    const { text, thisTag, key, forUpdate } = this.dialect;
+    const rename = text(`UPDATE leaf_alloc SET biz_tag = ? WHERE ${thisTag}`);
+    // Rows of periods that began while the rows of their tags were being locked are in the next round.
+    for (let rows = await this.movable(statement, forUpdate); rows.length > 0;) {
+      for (const row of rows) await statement(rename, [FROZEN + row, ...key(row)]);
+      rows = await this.movable(statement, forUpdate);
+    }
+  }
+
+  /** All frozen rows and all records. */
+  async handedOver(): Promise<HandedOver> {
+    const { textOf, text, updated } = this.dialect;
+    const columns = ['max_id', 'next_id', 'last_id', 'period_start', 'issue_limit'];
+    const exact = columns.map((column) => `${textOf(column)} AS ${column}`).join(', ');
+    const rows = await this.statement<WholeRow[]>(
+      `SELECT biz_tag, ${exact}, ${textOf(POSITION)} AS position, step, max_step, ${KIND_COLUMNS}, description
+       FROM leaf_alloc WHERE ${IS_FROZEN} ORDER BY biz_tag`,
+    );
+    const records = await this.statement<WholeRecord[]>(
+      `SELECT biz_tag, ${textOf('max_id')} AS max_id, ${textOf('issue_limit')} AS issue_limit FROM leaf_deleted_tag`,
+    );
+    const sql = `SELECT ${updated} AS updated FROM leaf_segment_server WHERE id = 1`;
+    const [server] = await this.statement<{ updated: number | string }[]>(text(sql));
+    const named = rows.map((row) => ({ ...row, biz_tag: row.biz_tag.slice(FROZEN.length) }));
+    return { rows: named, records, failedOver: Number(server?.updated ?? 0) };
+  }
+
+  /**
+   * Takes over tags with the rows of their periods. Repeatable: a row that is here already is raised to the position.
+   *
+   * @throws LeafError `LEAF_TAG_EXISTS` when the collation of the table equals two names
+   */
+  async takeOver({ rows, records, failedOver }: HandedOver): Promise<void> {
+    await this.database.transaction(async (statement) => {
+      // The records before the rows, as everywhere.
+      for (const record of records) await this.takeRecord(record, statement);
+      for (const row of rows) await this.takeRow(row, statement);
+      if (!rows.some(wasMoved)) return;
+      const { text, updated, number } = this.dialect;
+      const sql = `UPDATE leaf_segment_server SET update_time = CURRENT_TIMESTAMP WHERE id = 1 AND ${updated} < ${number}`;
+      await statement(text(sql), [Math.ceil(failedOver)]);
+    }, MOVE_LIMIT_MS);
+  }
+
+  /** Deletes frozen rows that another database has taken over. */
+  async forget(rows: readonly WholeRow[]): Promise<void> {
+    const { text, thisTag, key } = this.dialect;
+    const sql = text(`DELETE FROM leaf_alloc WHERE ${thisTag}`);
+    for (const { biz_tag } of rows) await this.statement(sql, key(FROZEN + biz_tag));
+  }
+
+  private readonly statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
+
+  private async takeRecord({ biz_tag, max_id, issue_limit }: WholeRecord, statement: Statement): Promise<void> {
+    const { text, rememberDeleted, deletedTag, greatest, number } = this.dialect;
+    await statement(text(rememberDeleted), [biz_tag, BigInt(max_id)]);
+    if (issue_limit === null) return;
+    const limit = `${greatest}(COALESCE(issue_limit, 0), ${number})`;
+    const sql = `UPDATE leaf_deleted_tag SET issue_limit = ${limit} WHERE ${deletedTag}`;
+    await statement(text(sql), [BigInt(issue_limit), biz_tag]);
+  }
+
+  private async takeRow(row: WholeRow, statement: Statement): Promise<void> {
+    const { text, insertTag, inserted, thisTag, key, number, forUpdate } = this.dialect;
+    const answer = await statement(text(insertTag), insertedValues(row));
+    if (inserted(answer)) {
+      const limit = text(`UPDATE leaf_alloc SET issue_limit = ? WHERE ${thisTag}`);
+      await statement(limit, [row.issue_limit, ...key(row.biz_tag)]);
+      return;
+    }
+    const same = await statement<unknown[]>(
+      text(`SELECT 1 FROM leaf_alloc WHERE ${thisTag} ${forUpdate}`),
+      key(row.biz_tag),
+    );
+    if (same.length === 0) throw equalNames(row.biz_tag, this.database.description);
+    const raise = `UPDATE leaf_alloc SET ${setPosition(number)} WHERE ${thisTag} AND ${POSITION} < ${number}`;
+    const position = BigInt(row.position);
+    await statement(text(raise), [position, position, ...key(row.biz_tag), position]);
+  }
+}
+
+/** Limit for one tag with all its periods, in milliseconds. */
+const MOVE_LIMIT_MS = 60_000;
+
+/** Tag → what is handed over of it. */
+export function byTag({ rows, records, failedOver }: HandedOver): Map<string, HandedOver> {
+  const tags = new Set([...rows, ...records].map(({ biz_tag }) => tagOfRow(biz_tag)));
+  const groups = new Map([...tags].map((tag) => [tag, { rows: [] as WholeRow[], records: [] as WholeRecord[] }]));
+  for (const row of rows) groups.get(tagOfRow(row.biz_tag))?.rows.push(row);
+  for (const record of records) groups.get(tagOfRow(record.biz_tag))?.records.push(record);
+  return new Map([...groups].map(([tag, group]) => [tag, { ...group, failedOver }]));
+}
+
+/**
+ * Whether a failover moved a tag with periods: those that it may have lost begin above the gap. That depends on the time
+ * of the failover, so the new database must not seem to have had an earlier one.
+ */
+function wasMoved({ reset_every, period_start, position }: WholeRow): boolean {
+  return reset_every !== null && period_start !== position;
+}
+
+/** In the order of {@link TagDialect.insertTag}. */
+function insertedValues(row: WholeRow): SqlParameter[] {
+  const { ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block } = row;
+  return [
+    ...[row.biz_tag, row.max_id, row.step, row.description ?? '', row.max_step, row.last_id],
+    ...[ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block],
+    ...[row.period_start, row.next_id],
+  ];
+}
+
+function interleaved(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_ROW_INVALID',
+    `Tag "${tag}" is interleaved, and no other database can issue the blocks of its share here. Nothing was changed. Issue IDs of a new tag instead; then delete "${tag}" with DELETE /api/tags/${tag}, while all databases of the list are up, and run the command again.`,
+  );
+}
+
+function tooLong(row: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_ROW_INVALID',
+    `The row "${row}" cannot be moved: its name has more than ${MAX_TAG - 1} characters. Nothing was changed. Issue IDs of a new tag with a shorter name instead, delete this one with DELETE /api/tags/${tagOfRow(row)}, and run the command again.`,
+  );
+}
+
+function equalNames(row: string, description: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_EXISTS',
+    `The row "${row}" cannot be moved to ${description}: the collation of its table treats another name as equal. Compare bytes there: ALTER TABLE leaf_alloc MODIFY biz_tag varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT ''. Then run the command again; until then, the tag is refused.`,
+  );
+}
