@@ -29,13 +29,14 @@ const makeDatabase = async (): Promise<DatabaseFixture> =>
 lostHistoryContract('MariaDB', makeDatabase);
 restoreContract('MariaDB', makeDatabase);
 
-it('a description that an old table has no characters for is refused as bad input', async () => {
+it('a description or a name that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());
   const { tags } = fixture;
   await fixture.execute('ALTER TABLE leaf_alloc CONVERT TO CHARACTER SET latin1');
   const tag = { tag: 'order', step: 1 };
   await expect(tags.create({ ...tag, description: '漢' })).rejects.toMatchObject({ code: 'LEAF_BODY_INVALID' });
   expect(await tags.create({ ...tag, description: 'é' })).toMatchObject({ description: 'é' });
+  await expect(tags.list({ after: '中' })).rejects.toMatchObject({ code: 'LEAF_BODY_INVALID' });
   await expect(tags.change('order', { description: '😀' })).rejects.toMatchObject({ code: 'LEAF_BODY_INVALID' });
   await fixture.close();
 });

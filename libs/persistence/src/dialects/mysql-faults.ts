@@ -35,6 +35,8 @@ const byCode = faultsBy({
   ER_BAD_DB_ERROR: FAULT.noDatabase,
   ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: FAULT.unwritable,
   ER_DATA_TOO_LONG: FAULT.unwritable,
+  // A comparison with text that the character set of the column cannot express.
+  ER_CANT_AGGREGATE_2COLLATIONS: FAULT.unwritable,
   ER_DISK_FULL: FAULT.full,
   ER_RECORD_FILE_FULL: FAULT.full,
 });
