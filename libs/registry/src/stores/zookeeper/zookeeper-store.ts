@@ -215,7 +215,8 @@ export class ZookeeperWorkerStore extends WorkerStore {
       try {
         const written = await this.session.setData(path, data, read.version, session);
         if (written.created === read.created) return { ...written, session, data };
-        await this.forgetRegistry();
+        // This server must not go on in any case. A failure here costs the other holder its lease at its next report.
+        await this.forgetRegistry().catch(() => undefined);
         throw new LeafError(
           'LEAF_LEASE_LOST',
           `The node ${path} of ${this.description} was removed and created again while this server wrote it. Restart this server, and do not remove nodes while servers run.`,
@@ -229,8 +230,17 @@ export class ZookeeperWorkerStore extends WorkerStore {
 
   /** Removes the document, so that all servers see that history was lost. */
   private async forgetRegistry(): Promise<void> {
-    const node = await this.session.getData(this.registry);
-    if (node !== undefined) await this.session.remove(this.registry, node.version);
+    for (;;) {
+      const node = await this.session.getData(this.registry);
+      if (node === undefined) return;
+      try {
+        await this.session.remove(this.registry, node.version);
+        return;
+      } catch (error) {
+        // Another server has written the document since.
+        if (!isFault(error, 'bad-version')) throw error;
+      }
+    }
   }
 
   private async find(workerId: number): Promise<StoredWorker | undefined> {
