@@ -1,12 +1,14 @@
+import { chmod, chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Leaf } from '@leaf-ids/id';
 import { defaultLayout } from '@leaf-ids/core/internal';
-import { ensureBuilt } from '../support/build';
+import { ensureBuilt, SERVER_FILE } from '../support/build';
 import { text } from '../support/http/http';
 import { BuiltServers } from '../support/servers/built-server';
 import { ready } from '../support/servers/readiness';
 
 const COUNT = 1000;
+const NOBODY = 65_534;
 const LOCAL = { LEAF_SNOWFLAKE_REGISTRY: 'local' };
 const MISMATCH = 'LEAF_REGISTRY_MISMATCH';
 
@@ -46,6 +48,24 @@ it('a server and an application on one SQLite file have different worker IDs, an
   }
   expect(new Set([...ofServer, ...ofApplication]).size).toBe(2 * COUNT);
   expect(workerOf(ofServer[0]!)).not.toBe(workerOf(ofApplication[0]!));
+});
+
+it('a server starts beside a directory of another user, such as lost+found', async () => {
+  const directory = await servers.makeDirectory();
+  const lost = join(directory, 'lost+found');
+  await mkdir(lost, { mode: 0 });
+  // Root may read it all the same.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) await chown(directory, NOBODY, NOBODY);
+  const program = [process.execPath, SERVER_FILE];
+  const others = new BuiltServers(isRoot ? ['setpriv', `--reuid=${NOBODY}`, '--clear-groups', ...program] : program);
+  try {
+    const { port } = await others.start(directory);
+    await ready(port);
+  } finally {
+    await others.end();
+    await chmod(lost, 0o700);
+  }
 });
 
 it('neither starts while the other one uses another registry', async () => {
