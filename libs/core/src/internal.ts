@@ -22,7 +22,7 @@ export {
 } from './http/http-endpoint';
 export { isServerUrl } from './http/server-url';
 export { onlyNumber } from './id-service';
-export { isCount, isTime, parseArray, parseObject } from './json';
+export { formatTime, isCount, isTime, parseArray, parseObject } from './json';
 export { nearestName } from './nearest-name';
 export {
   accepted,

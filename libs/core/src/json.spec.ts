@@ -1,4 +1,4 @@
-import { isCount, isTime, parseArray, parseObject } from './json';
+import { formatTime, isCount, isTime, parseArray, parseObject } from './json';
 
 describe('JSON from external sources', () => {
   it.each(['', '{', 'null', '7', '"text"', 'true'])('%j is neither an object nor an array', (text) => {
@@ -18,4 +18,9 @@ describe('JSON from external sources', () => {
     expect(isTime(8_640_000_000_000_000)).toBe(true);
     expect(isTime(8_640_000_000_000_001)).toBe(false);
   });
+});
+
+it('formatTime accepts any time', () => {
+  expect(formatTime(1_700_000_000_000)).toBe('2023-11-14T22:13:20.000Z');
+  expect(formatTime(Number.MAX_SAFE_INTEGER)).toBe('+275760-09-13T00:00:00.000Z');
 });

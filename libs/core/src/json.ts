@@ -6,6 +6,11 @@ export function isTime(value: unknown): value is number {
   return isCount(value) && value <= MAX_TIME;
 }
 
+/** A time in Unix milliseconds for messages, as in ISO 8601: the latest time that has such a form, if it is later. */
+export function formatTime(time: number): string {
+  return new Date(Math.min(time, MAX_TIME)).toISOString();
+}
+
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/clock';
 import { LeafError } from '../errors/leaf-error';
+import { formatTime } from '../json';
 import { defaultLayout } from '../snowflake/bit-layout';
 import { formatInstance } from './instance';
 import { mayBeUsed } from './record-holders';
@@ -244,7 +245,7 @@ export class RegistryMemory {
     const [last] = used.sort((a, b) => b.record.ceiling - a.record.ceiling);
     if (last === undefined) return;
     const { workerId, record } = last;
-    const until = new Date(record.ceiling + options.clockOffsetMs).toISOString();
+    const until = formatTime(record.ceiling + options.clockOffsetMs);
     throw new LeafError(
       'LEAF_NOT_READY',
       `The document of the worker registry at ${store.description} is missing, and ${used.length} worker IDs may be in use, for example worker ${workerId} by ${formatInstance(record.instance)}. This server acquires one when a server that holds one has written the document again, or at ${until}, when the last one has expired: docs/operations.md#when-the-registry-loses-its-history.`,

@@ -1,4 +1,5 @@
 import { hasCode, LeafError } from '../errors/leaf-error';
+import { formatTime } from '../json';
 import type { ClaimContext } from './claim-context';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
@@ -295,6 +296,6 @@ export function reserved(registry: string, ms: number): LeafError {
 export function clockBehind(registry: string, floor: number, ms: number, longestMs: number): LeafError {
   return new LeafError(
     'LEAF_CLOCK_BEHIND',
-    `The clock of this server is ${ms} ms behind the time reserved for its worker ID in ${registry}; this server waits for at most ${longestMs} ms. Correct the clock of this host, or restart this server when the clock has passed ${floor} (Unix ms).`,
+    `The clock of this server is ${ms} ms behind the time reserved for its worker ID in ${registry}; this server waits for at most ${longestMs} ms. Correct the clock of this host. If the clock was ahead when that time was reserved, this server acquires the worker ID when the clock has passed ${formatTime(floor)}; until then, give it an unused worker ID: docs/operations.md#clocks.`,
   );
 }

@@ -1,5 +1,5 @@
 import { LeafError, type RandomSource, type StoredWorker, type WorkerUsage } from '@leaf-ids/core';
-import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
+import { type Choice, type ChoiceContext, formatTime, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
 import { registrationMs } from './registration';
 
 const LARGEST_POOL = 1024;
@@ -95,5 +95,5 @@ function usedUp(description: string, records: readonly StoredWorker[], size: num
 }
 
 function earliest(ceilings: readonly number[]): string {
-  return new Date(Math.min(...ceilings)).toISOString();
+  return formatTime(Math.min(...ceilings));
 }

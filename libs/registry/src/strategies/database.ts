@@ -2,7 +2,17 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { type Clock, formatInstance, LeafError, type StoredRegistry, type StoredWorker } from '@leaf-ids/core';
-import { both, exactlyOne, flag, object, required, type Rules, text, windowOf } from '@leaf-ids/core/internal';
+import {
+  both,
+  exactlyOne,
+  flag,
+  formatTime,
+  object,
+  required,
+  type Rules,
+  text,
+  windowOf,
+} from '@leaf-ids/core/internal';
 import {
   acceptRule,
   type DatabaseTarget,
@@ -137,7 +147,7 @@ export async function refuseDatabase(description: string, file: string, context:
 
 function useOf({ workerId, record }: StoredWorker): string {
   const holder = windowOf(record)?.holder ?? formatInstance(record.instance);
-  return `worker ${workerId} of the registry database, held by ${holder} until ${new Date(record.ceiling).toISOString()}`;
+  return `worker ${workerId} of the registry database, held by ${holder} until ${formatTime(record.ceiling)}`;
 }
 
 function refuseRival(description: string, rival: string | undefined): void {
