@@ -9,6 +9,10 @@ import {
 } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore } from '@leaf-ids/persistence';
+import { createGuard } from '../../libs/persistence/src/database/create-store';
+import { DIALECTS } from '../../libs/persistence/src/dialects/dialects';
+import { isUsable, readRows } from '../../libs/persistence/src/stores/alloc-row';
+import { TagHistory } from '../../libs/persistence/src/stores/tag-history';
 import { day } from './period.contract';
 import type { DatabaseFixture } from './restore.contract';
 import { clock } from './sql-stores';
@@ -56,6 +60,22 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       await execute("DELETE FROM leaf_alloc WHERE biz_tag = 'order'");
       await execute(`INSERT INTO leaf_alloc (biz_tag, ${columns}) VALUES ('order', ${values})`);
     }
+
+    it('given back while its limit is raised: it has lost nothing, and stays where it is', async () => {
+      await tags.create({ tag: 'order', step: 10 });
+      const server = newServer();
+      const { access, target } = fixture.database;
+      const dialect = DIALECTS[target.dialect].tags;
+      const guard = createGuard(fixture.database, { gapSteps: 10, onFailover: (text) => messages.push(text) });
+      await server.allocate('order', 10);
+      const unused = await server.allocate('order', 5000);
+      const [row] = await readRows((sql, parameters = []) => access.run(sql, [...parameters]), dialect, 'order');
+      expect(await server.giveBack('order', unused)).toBe(true);
+      if (row === undefined || !isUsable(row)) throw new Error('the row cannot be used');
+      await new TagHistory(access, dialect, guard).extend('order', row, 10n);
+      expect((await server.allocate('order', 10)).from).toBe(unused.from);
+      expect(messages).toEqual([]);
+    });
 
     it.each([1, 6, 50])('inserted again at %d: no server repeats what another one has issued', async (maxId) => {
       await tags.create({ tag: 'order', step: 5 });

@@ -3,7 +3,7 @@ import { InterleavedBlocks } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import type { FailoverGuard } from '../failover/failover-guard';
 import { gapParameters, movedPosition } from '../failover/move-forward';
-import { setPosition } from '../failover/row-position';
+import { POSITION, setPosition } from '../failover/row-position';
 import { isUsable, readRows, type UsableRow } from './alloc-row';
 import { kindOf } from './setting-columns';
 import { positionOf } from './stored-tag';
@@ -78,8 +78,11 @@ export class TagHistory {
     const next = BigInt(row.max_id);
     // Well below max_id, which unused IDs that are given back lower again.
     const floor = next - (limit - next) / 2n;
-    const record = `UPDATE leaf_deleted_tag SET ${this.raised} WHERE ${dialect.deletedTag}`;
-    await this.run(record, [idOf(row, tag, floor > 0n ? floor : 1n), idOf(row, tag, limit), tag]);
+    const bound = floor > 0n ? floor : 1n;
+    // Not below the row: unused IDs may have been given back since it was read, and it would seem to have lost some.
+    const record = `UPDATE leaf_deleted_tag SET ${this.raised} WHERE ${dialect.deletedTag}
+      AND EXISTS (SELECT 1 FROM leaf_alloc WHERE ${dialect.thisTag} AND ${POSITION} >= ${dialect.number})`;
+    await this.run(record, [idOf(row, tag, bound), idOf(row, tag, limit), tag, ...dialect.key(tag), bound]);
     await this.run(
       `UPDATE leaf_alloc SET issue_limit = ? WHERE ${dialect.thisTag} AND issue_limit = ?
        AND EXISTS (SELECT 1 FROM leaf_deleted_tag WHERE ${dialect.deletedTag} AND leaf_deleted_tag.issue_limit >= ?)`,
