@@ -2,10 +2,11 @@ import { ensureBuilt } from '../support/build';
 import { call } from '../support/http/http';
 import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
 import { type Attack, ATTACKS } from './attacks';
-import { ADMIN_TOKEN, LIMITED_BY, LimitedServer, MEMORY_MIB } from './limited-server';
+import { LIMITED_BY, LimitedServer, MEMORY_MIB } from './limited-server';
 import { type AttackResult, measure, MOST_RATIO } from './measure';
 import { RESP_ATTACKS } from './resp-attacks';
 import { describeResults, keepResults } from './results';
+import { ADMIN_TOKEN } from './tokens';
 
 const FAILURES_BEFORE_429 = 10;
 const ALL: readonly Attack[] = [...ATTACKS, ...RESP_ATTACKS];
@@ -46,7 +47,7 @@ it.each(ALL)('holds against: $name', async (attack) => {
     expect(attack.allowed).toEqual(expect.arrayContaining(Object.keys(result.attacker)));
 });
 
-it('an address that guessed too often is refused even with a valid token', async () => {
+it('a valid token is accepted at an address that guessed too often', async () => {
   server = await LimitedServer.start({ name: 'guessing', run: () => Promise.resolve() });
   const change = async (token: string): Promise<number> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -56,5 +57,5 @@ it('an address that guessed too often is refused even with a valid token', async
   expect(await change(ADMIN_TOKEN)).toBe(200);
   for (let guess = 0; guess < FAILURES_BEFORE_429; guess++) expect(await change(`guess-${guess}`)).toBe(401);
   expect(await change('guess')).toBe(429);
-  expect(await change(ADMIN_TOKEN)).toBe(429);
+  expect(await change(ADMIN_TOKEN)).toBe(200);
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Crowd } from './crowd';
+import { ADMIN_TOKEN, TAKER_TOKEN } from './tokens';
 
 export interface Attack {
   readonly name: string;
@@ -83,6 +84,21 @@ async function packets(crowd: Crowd, bytes: string): Promise<void> {
 const headers = (count: number, value: string): string =>
   Array.from({ length: count }, (_, index) => `x${index}${value}\r\n`).join('');
 
+const LARGE_HEADERS = headers(90, `: ${'v'.repeat(170)}`);
+
+/** As many callers of ranges of another tag, which are as large. */
+const RANGE_LOAD: Attack = {
+  name: 'ordinary callers of ranges',
+  run: (crowd) => crowd.loop(4, () => crowd.ask(`/api/segment/range/${TAG}?size=1000000`)),
+};
+
+/** One block in two is of this database: a large range is thousands of blocks. */
+async function makeInterleaved(crowd: Crowd): Promise<void> {
+  const body = JSON.stringify({ tag: 'shared', interleave: { of: 2, remainder: 0, block: 100 } });
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+  await crowd.ask('/api/tags', { method: 'POST', headers, body });
+}
+
 async function guess(crowd: Crowd): Promise<unknown> {
   const headers = { authorization: `Bearer ${randomBytes(16).toString('hex')}`, 'content-type': 'application/json' };
   return crowd.ask(`/api/tags/${TAG}`, { method: 'PATCH', headers, body: '{"step":1000}' });
@@ -109,6 +125,11 @@ export const ATTACKS: readonly Attack[] = [
     mostRatio: FAIR_RATIO,
     allowed: ['431', 'closed'],
     run: (crowd) => crowd.loop(16, () => packets(crowd, request('/metrics', headers(1900, ':1')).repeat(250))),
+  },
+  {
+    name: '250 requests with 16 KiB of headers each in one packet, on 16 connections',
+    mostRatio: FAIR_RATIO,
+    run: (crowd) => crowd.loop(16, () => packets(crowd, request('/metrics', LARGE_HEADERS).repeat(250))),
   },
   {
     name: '1100 connections on `GET /metrics`, each with 3 requests waiting',
@@ -197,6 +218,26 @@ export const ATTACKS: readonly Attack[] = [
     run: (crowd) =>
       crowd.loop(20, async (caller) => {
         await crowd.open(MALFORMED[caller % MALFORMED.length]!).closed;
+      }),
+  },
+  {
+    name: '4 callers of 1,000,000 IDs of a tag with blocks of 100, without a pause',
+    mostRatio: FAIR_RATIO,
+    ordinary: RANGE_LOAD,
+    allowed: ['200', '201', '409', '503'],
+    prepare: makeInterleaved,
+    run: (crowd) => crowd.loop(4, () => crowd.ask('/api/segment/range/shared?size=1000000')),
+  },
+  {
+    name: '8 callers with wrong tokens, at the address of callers with a valid one',
+    env: { LEAF_TAKER_TOKENS: `billing:${TAKER_TOKEN}` },
+    token: TAKER_TOKEN,
+    mostRatio: FAIR_RATIO,
+    allowed: ['401', '429', '503'],
+    run: (crowd) =>
+      crowd.loop(8, () => {
+        const headers = { authorization: `Bearer ${randomBytes(16).toString('hex')}` };
+        return crowd.ask(`/api/segment/get/${TAG}`, { headers });
       }),
   },
   {

@@ -9,13 +9,13 @@ import { call } from '../support/http/http';
 import { addWorkers, type WorkerRow } from '../support/servers/data-directory';
 import { until } from '../support/until';
 import type { Attack } from './attacks';
+import { ADMIN_TOKEN } from './tokens';
 
 /** The memory limit of the manifests. */
 export const MEMORY_MIB = 512;
 /** The system keeps the highest value of a process; it is gone with the process. */
 const PEAK_MS = 100;
 const HOUR_MS = 3_600_000;
-export const ADMIN_TOKEN = '7c1f4a9be2d80536a1c4f7e93b5d2086';
 
 const isCgroup = spawnSync('systemd-run', ['--scope', '--quiet', 'true']).status === 0;
 /** How the memory of the server is limited on this machine. */

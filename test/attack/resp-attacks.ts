@@ -7,12 +7,12 @@ import { encode } from '../support/resp-client';
 import { requireTool } from '../support/tools';
 import { type Attack, CONNECTING_LOAD, FAIR_RATIO } from './attacks';
 import type { Crowd } from './crowd';
+import { TAKER_TOKEN } from './tokens';
 
 const TAG = 'leaf-segment-test';
 const INCR = encode('INCR', TAG);
 /** Another client than the measured callers: failures count for each address. */
 const OTHER_ADDRESS = '127.0.0.2';
-const TOKEN = 'billing-token-0123456789';
 const HTTP_SOURCES = [`/api/segment/get/${TAG}`, '/api/snowflake/get/measured'];
 /** Both protocols: an attack on the one port must not delay the other. */
 const SOURCES = [...HTTP_SOURCES, `INCR ${TAG}`];
@@ -191,8 +191,8 @@ export const RESP_ATTACKS: readonly Attack[] = [
   {
     name: 'Redis protocol: 8 callers that guess tokens',
     sources: SOURCES,
-    env: { LEAF_TAKER_TOKENS: `billing:${TOKEN}` },
-    token: TOKEN,
+    env: { LEAF_TAKER_TOKENS: `billing:${TAKER_TOKEN}` },
+    token: TAKER_TOKEN,
     allowed: ['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES'],
     run: (crowd) =>
       crowd.loop(8, async () => {

@@ -5,6 +5,8 @@ import type { OverloadCounts } from './overload-counts';
 
 /** Requests that wait behind another one of their connection: beyond these limits the connection ends. */
 const MAX_WAITING_ON_CONNECTION = 256;
+/** Characters of their paths and headers: large headers cost much more to parse and to collect than to send. */
+const MAX_TEXT_ON_CONNECTION = 128 * 2 ** 10;
 /** Of all waiting requests, in memory; a client may use half of what the others leave. */
 const MAX_BYTES = 16 * 2 ** 20;
 /** Each connection may have these waiting, whatever the other connections of its client have. */
@@ -28,8 +30,11 @@ interface Client {
 interface Waiting {
   readonly client: Client;
   requests: number;
+  text: number;
   bytes: number;
 }
+
+type Size = Pick<Waiting, 'text' | 'bytes'>;
 
 /**
  * Pipelined requests: Node.js reports every request of a packet at once. Each one waits here until the response before
@@ -70,34 +75,43 @@ export class Pipelines {
       return;
     }
     const waiting = this.waitingOn.get(socket) ?? this.watch(socket);
-    const bytes = sizeOf(response.req);
-    if (!this.hasRoom(waiting, bytes)) {
+    const size = sizeOf(response.req);
+    if (!this.hasRoom(waiting, size)) {
       this.counts.add('pipelined');
       // At once: `close` comes after the packets of this turn, and the other connections of the client would be ended too.
-      this.change(waiting, -waiting.requests, -waiting.bytes);
+      this.forget(waiting);
       socket.destroy();
       return;
     }
-    this.change(waiting, 1, bytes);
+    this.change(waiting, 1, size);
     response.once('socket', () => {
-      this.change(waiting, -1, -bytes);
+      this.change(waiting, -1, size);
       setImmediate(() => {
         if (!response.destroyed) begin();
       });
     });
   }
 
-  private hasRoom(waiting: Waiting, bytes: number): boolean {
-    if (waiting.requests === MAX_WAITING_ON_CONNECTION) return false;
+  private hasRoom(waiting: Waiting, { text, bytes }: Size): boolean {
+    if (waiting.requests === MAX_WAITING_ON_CONNECTION || waiting.text + text > MAX_TEXT_ON_CONNECTION) return false;
     const others = this.bytes - waiting.client.bytes;
     return waiting.bytes + bytes <= FREE_BYTES || waiting.client.bytes + bytes <= (MAX_BYTES - others) / 2;
   }
 
-  private change(waiting: Waiting, requests: number, bytes: number): void {
-    waiting.requests += requests;
-    waiting.bytes += bytes;
-    waiting.client.bytes += bytes;
-    this.bytes += bytes;
+  /** @param sign 1 for a request that begins to wait, -1 for one that ends */
+  private change(waiting: Waiting, sign: 1 | -1, { text, bytes }: Size): void {
+    waiting.requests += sign;
+    waiting.text += sign * text;
+    waiting.bytes += sign * bytes;
+    waiting.client.bytes += sign * bytes;
+    this.bytes += sign * bytes;
+  }
+
+  /** All requests that wait on the connection. */
+  private forget(waiting: Waiting): void {
+    waiting.client.bytes -= waiting.bytes;
+    this.bytes -= waiting.bytes;
+    Object.assign(waiting, { requests: 0, text: 0, bytes: 0 });
   }
 
   /**
@@ -107,7 +121,7 @@ export class Pipelines {
   private watch(socket: Socket): Waiting {
     const network = networkOf(socket.remoteAddress);
     const client = this.clients.get(network) ?? { bytes: 0, connections: 0 };
-    const waiting = { client, requests: 0, bytes: 0 };
+    const waiting = { client, requests: 0, text: 0, bytes: 0 };
     this.clients.set(network, client);
     client.connections++;
     this.waitingOn.set(socket, waiting);
@@ -118,7 +132,7 @@ export class Pipelines {
     });
     socket.once('close', () => {
       Error.stackTraceLimit = stackTraceLimit;
-      this.change(waiting, -waiting.requests, -waiting.bytes);
+      this.forget(waiting);
       this.waitingOn.delete(socket);
       if (--client.connections === 0) this.clients.delete(network);
     });
@@ -126,7 +140,7 @@ export class Pipelines {
   }
 }
 
-function sizeOf({ url = '', rawHeaders }: IncomingMessage): number {
+function sizeOf({ url = '', rawHeaders }: IncomingMessage): Size {
   const text = rawHeaders.reduce((sum, { length }) => sum + length, url.length);
-  return REQUEST_BYTES + (rawHeaders.length / 2) * HEADER_BYTES + text;
+  return { text, bytes: REQUEST_BYTES + (rawHeaders.length / 2) * HEADER_BYTES + text };
 }
