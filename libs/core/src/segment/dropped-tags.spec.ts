@@ -79,6 +79,27 @@ describe('SegmentIdGenerator, rows that are deleted and inserted again', () => {
     expect(rig.store.deleted).toEqual(new Map([[TAG, 301n]]));
   });
 
+  it('gives no number again of a period whose rows are deleted with the row of its tag', async () => {
+    const rig = new SegmentRig(100);
+    const daily = { ...PLAIN_TAG, reset: 'daily' as const };
+    rig.store.put('daily', 1n, 100, daily);
+    const [first, other] = [rig.generator(), rig.generator()];
+    const { period } = await first.takeInPeriod('daily', 1);
+    const record = jest.spyOn(rig.store, 'recordDeleted').mockRejectedValueOnce(UNAVAILABLE);
+    rig.store.rows.clear();
+    await first.refresh.run();
+    rig.store.put('daily', 1n, 100, daily);
+    const from = async (generator: typeof first): Promise<bigint | undefined> =>
+      (await generator.takeInPeriod('daily', 1)).ranges[0]?.from;
+    expect(await from(first)).toBe(101n);
+    rig.store.rows.clear();
+    await first.refresh.run();
+    expect(rig.store.deleted).toEqual(new Map([[`daily@${period}`, 201n]]));
+    rig.store.put('daily', 1n, 100, daily);
+    expect(await from(other)).toBe(201n);
+    expect(record).toHaveBeenCalledTimes(2);
+  });
+
   it('records nothing of a tag without IDs', async () => {
     const rig = new SegmentRig(100);
     const generator = rig.generator();

@@ -58,6 +58,8 @@ export class PeriodicTag {
     readonly kind: PeriodicKind,
     private readonly context: BufferContext,
     private readonly sources: TagSources,
+    /** The highest number of a row known to be taken before this tag was known; 0 if none is. */
+    private readonly highestBefore: (row: string) => bigint,
   ) {
     this.calendar = new PeriodCalendar(kind.reset, kind.zone ?? 'UTC');
   }
@@ -109,6 +111,12 @@ export class PeriodicTag {
     return [...this.periods.values()].map((open) => this.retire(open, reason));
   }
 
+  /** The rows of its periods, each with the highest number known to be taken. */
+  *taken(): IterableIterator<[row: string, highest: bigint]> {
+    for (const [name, highest] of this.highest) yield [periodRow(this.tag, name), highest];
+    for (const { buffer } of this.periods.values()) yield [buffer.tag, buffer.highest];
+  }
+
   /** Count of numbers issued, over all periods. */
   get issued(): number {
     return this.sum(({ issued }) => issued) + this.issuedBefore;
@@ -148,7 +156,7 @@ export class PeriodicTag {
     await Promise.resolve();
     const deadline = clock.monotonic() + options.waitMs;
     const row = periodRow(this.tag, name);
-    const highest = this.highest.get(name) ?? 0n;
+    const highest = this.highest.get(name) ?? this.highestBefore(row);
     this.assertOpen();
     const begin = (): Promise<void> =>
       store.beginPeriod(this.tag, this.kind, periodOf(this.kind.reset, name), highest + 1n);

@@ -1,6 +1,7 @@
 import { LeafError } from '../errors/leaf-error';
 import { forEachParallel } from '../parallel';
 import type { BufferContext } from './buffer-context';
+import type { DroppedTags } from './dropped-tags';
 import type { TagRest } from './give-back';
 import { PeriodicTag, type PeriodicKind } from './periodic-tag';
 import type { TagSnapshot, TagVisit } from './segment-snapshot';
@@ -17,6 +18,7 @@ export class PeriodicTags {
   constructor(
     private readonly context: BufferContext,
     private readonly sources: TagSources,
+    private readonly dropped: DroppedTags,
   ) {}
 
   get(tag: string): PeriodicTag | undefined {
@@ -36,14 +38,17 @@ export class PeriodicTags {
     const known = this.tags.get(tag);
     if (known !== undefined && isSame(known.kind, kind)) return known;
     this.drop(tag, replacedTag);
-    const added = new PeriodicTag(tag, kind, this.context, this.sources);
+    const added = new PeriodicTag(tag, kind, this.context, this.sources, (row) => this.dropped.highestOf(row));
     this.tags.set(tag, added);
     return added;
   }
 
-  /** Removes a deleted tag. The rows of its periods stay and keep their highest numbers. */
+  /** Removes a deleted tag. Its periods may be gone with it: their highest numbers are recorded like those of tags. */
   drop(tag: string, reason: (tag: string) => LeafError): void {
-    this.tags.get(tag)?.end(() => reason(tag));
+    const known = this.tags.get(tag);
+    if (known === undefined) return;
+    for (const [row, highest] of known.taken()) this.dropped.add(row, highest);
+    known.end(() => reason(tag));
     this.tags.delete(tag);
   }
 

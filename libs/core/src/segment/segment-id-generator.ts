@@ -67,7 +67,7 @@ export class SegmentIdGenerator extends KnownTags {
     const idleRetries = new IdleRetries(clock);
     const context = { store, clock, random, options, totals, onLoadFailed, idleRetries, used, closing: closing.signal };
     this.sources = new TagSources(context);
-    this.periodic = new PeriodicTags(context, this.sources);
+    this.periodic = new PeriodicTags(context, this.sources, this.dropped);
     this.refresh = new PeriodicTask('tag-refresh', () => this.refreshTags(), clock, events.onRefreshFailed);
   }
 
