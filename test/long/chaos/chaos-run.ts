@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../support/until';
 import type { Plan } from './faults/fault';
 import type { FaultRecord } from './history/fault-record';
+import { Calm } from './history/calm';
 import { History } from './history/history';
 import { Judge } from './history/judge';
 import { Load } from './load/load';
@@ -40,9 +41,15 @@ export interface ChaosOutcome {
   readonly failedStarts: number;
   /** Why the run ended before its time: something never served again. */
   readonly stuck: string | undefined;
+  /** Callers that went without IDs for too long in the calm part. */
+  readonly late: readonly string[];
 }
 
+/** Between two rounds. */
 const CALM_MS = 300;
+/** At the end: no fault lasts any more. */
+const CALM_PART_MS = 20_000;
+const LOOK_MS = 100;
 const WARM_UP_MS = 3000;
 const PROGRESS_MS = 10_000;
 /** Many times what any recovery takes, on any machine. */
@@ -87,6 +94,7 @@ class ChaosRun {
       await sleep(CALM_MS);
       this.tell();
     }
+    const late = stuck === undefined ? await this.calmPart() : [];
     const durationMs = this.books.now();
     await this.load.end();
     return {
@@ -97,7 +105,19 @@ class ChaosRun {
       impossible: wanted.filter((kind) => !possible.includes(kind)),
       failedStarts: this.world.servers.reduce((sum, { failedStarts }) => sum + failedStarts, 0),
       stuck,
+      late,
     };
+  }
+
+  /** Everything serves again: every caller has to get IDs all the time. */
+  private async calmPart(): Promise<readonly string[]> {
+    const calm = new Calm();
+    const end = this.books.now() + CALM_PART_MS;
+    while (this.books.now() < end) {
+      calm.look(this.books.now(), this.load.recorders);
+      await sleep(LOOK_MS);
+    }
+    return calm.late;
   }
 
   private async playRound({ first, second, offsetMs }: Round): Promise<void> {

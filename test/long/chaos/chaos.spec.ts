@@ -30,12 +30,13 @@ it(
     const summary = summarize(DATABASE, SEED, outcome);
     writeReports(folder, summary, outcome);
     process.stdout.write(`${tell(summary)}\nnpm run chaos -- --busy --seed ${SEED} --minutes ${MINUTES}\n`);
-    const { duplicates, descents, unexpected, stuck } = summary;
-    expect({ duplicates, descents, unexpected, stuck }).toEqual({
+    const { duplicates, descents, unexpected, stuck, late } = summary;
+    expect({ duplicates, descents, unexpected, stuck, late }).toEqual({
       duplicates: [],
       descents: [],
       unexpected: [],
       stuck: undefined,
+      late: [],
     });
     expect(summary.faults).toBeGreaterThanOrEqual(LEAST_FAULTS);
     expect(Object.values(summary.tagChanges)).not.toContain(0);

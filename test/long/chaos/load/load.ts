@@ -35,9 +35,14 @@ export class Load {
     }
   }
 
+  /** The page of every caller. */
+  get recorders(): readonly Recorder[] {
+    return [...this.clients, ...this.callers].map(({ recorder }) => recorder);
+  }
+
   /** Whether every caller has got IDs for a question that it asked after `at`. */
   servedSince(at: number): boolean {
-    return [...this.clients, ...this.callers].every(({ recorder }) => recorder.lastAnswerAt > at);
+    return this.recorders.every(({ lastAnswerAt }) => lastAnswerAt > at);
   }
 
   async end(): Promise<void> {

@@ -48,7 +48,7 @@ export function writeDocument(place: string, seed: number): string {
 /** The summary of a run for a terminal. */
 export function describe(summary: Summary): string {
   const { faults, ids, calls, duplicates, descents, unexpected, segment, snowflake } = summary;
-  const { failedStarts, impossible, stuck } = summary;
+  const { failedStarts, impossible, stuck, late } = summary;
   const [header = [], ...rows] = rowsOf(summary);
   return [
     formatTable(header, rows),
@@ -61,5 +61,6 @@ export function describe(summary: Summary): string {
     ...(impossible.length > 0 ? [`Not possible on this machine: ${impossible.join(', ')}`] : []),
     ...[...duplicates, ...descents, ...unexpected].map((problem) => JSON.stringify(problem)),
     ...(stuck === undefined ? [] : [stuck]),
+    ...late.map((caller) => `In the calm part, ${caller}`),
   ].join('\n');
 }

@@ -45,6 +45,8 @@ export interface Summary {
   readonly failedStarts: number;
   readonly impossible: readonly string[];
   readonly stuck: string | undefined;
+  /** Callers that went without IDs for too long while no fault lasted. */
+  readonly late: readonly string[];
   readonly passed: boolean;
 }
 
@@ -54,7 +56,7 @@ interface Window {
 }
 
 export function summarize(place: string, seed: number, outcome: ChaosOutcome): Summary {
-  const { books, durationMs, rounds, tagChanges, failedStarts, impossible, stuck } = outcome;
+  const { books, durationMs, rounds, tagChanges, failedStarts, impossible, stuck, late } = outcome;
   const { history, judge, clients } = books;
   const duplicates = history.duplicates();
   const tallies = judge.all();
@@ -98,7 +100,8 @@ export function summarize(place: string, seed: number, outcome: ChaosOutcome): S
     failedStarts,
     impossible,
     stuck,
-    passed: duplicates.length === 0 && history.descents.length === 0 && unexpected.length === 0 && stuck === undefined,
+    late,
+    passed: [duplicates, history.descents, unexpected, late].every(({ length }) => length === 0) && stuck === undefined,
   };
 }
 
