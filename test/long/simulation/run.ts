@@ -2,15 +2,26 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import type { Fault } from './faults';
 import type { Breach } from './ledger';
 import { report } from './report';
-import { describeFailure, replay, shrinkSeed } from './seeds';
+import {
+  describeFailure,
+  type Replay,
+  replay,
+  replaySegments,
+  shrinkSeed,
+  shrinkSegments,
+  WORLDS,
+  type Worlds,
+} from './seeds';
+import type { SegmentFault } from './segments/segment-faults';
 import type { Batch } from './seeds-worker';
 import { addTotals, noTotals, type Totals } from './totals';
-import { simulate, type SimulationOptions } from './world';
 
 const USAGE = `npm run sim -- --seeds 10000            plays that many worlds (1000 unless told)
 npm run sim -- --seeds 10000 --first 1  the first of them
+npm run sim -- --worlds segments        of segments alone, one for each seed; lease: without them
 npm run sim -- --seed 4711              plays one again, prints every step, and shrinks it when it fails
 npm run sim -- --seed 4711 --keep 3,17  with only those of its faults
 npm run sim -- --without R3             with a rule taken out, until that shows; --without all: every rule`;
@@ -27,13 +38,21 @@ async function main(): Promise<void> {
       keep: { type: 'string' },
       until: { type: 'string' },
       threads: { type: 'string', default: String(availableParallelism()) },
+      worlds: { type: 'string', default: 'all' },
       json: { type: 'boolean', default: false },
     },
   });
   const until = values.until?.split(',') as Breach[] | undefined;
-  if (values.seed !== undefined) return playOne(whole('seed', values.seed), values.keep, until);
+  const worlds = WORLDS.find((each) => each === values.worlds);
+  if (worlds === undefined) throw new Error(`--worlds must be one of ${WORLDS.join(', ')}.\n${USAGE}`);
+  if (values.seed !== undefined) {
+    const seed = whole('seed', values.seed);
+    return worlds === 'segments'
+      ? playOne(SEGMENTS, seed, values.keep, until)
+      : playOne(LEASE, seed, values.keep, until);
+  }
   const threads = whole('threads', values.threads);
-  const totals = await inParallel(whole('first', values.first), whole('seeds', values.seeds), threads, until);
+  const totals = await inParallel(whole('first', values.first), whole('seeds', values.seeds), threads, until, worlds);
   if (values.json) console.log(JSON.stringify(totals));
   else await tell(totals, until);
   if (totals.failure !== undefined) process.exitCode = 1;
@@ -45,27 +64,55 @@ function whole(name: string, text: string): number {
   throw new Error(`--${name} must be a whole number from 1 to 2147483647, not ${text}.\n${USAGE}`);
 }
 
-async function playOne(seed: number, keep: string | undefined, until: readonly Breach[] | undefined): Promise<void> {
-  const { schedule } = await simulate(seed, { faults: [] }).then(() => simulate(seed));
+/** How to play worlds of one kind again. */
+interface Player<F> {
+  /** For the command that plays it again. */
+  readonly option: string;
+  replay(seed: number, options: Options<F>): Promise<Replay<F>>;
+  shrink(seed: number, options: Options<F>): Promise<F[]>;
+}
+
+interface Options<F> {
+  readonly until?: readonly Breach[];
+  readonly faults?: readonly F[];
+}
+
+const LEASE: Player<Fault> = { option: '', replay, shrink: shrinkSeed };
+const SEGMENTS: Player<SegmentFault> = {
+  option: ' --worlds segments',
+  replay: replaySegments,
+  shrink: shrinkSegments,
+};
+
+async function playOne<F>(
+  player: Player<F>,
+  seed: number,
+  keep: string | undefined,
+  until: readonly Breach[] | undefined,
+): Promise<void> {
+  const { schedule } = await player.replay(seed, {});
   const kept = keep?.split(',').flatMap((index) => schedule[Number(index)] ?? []);
-  const options: SimulationOptions = { ...(until && { until }), ...(kept && { faults: kept }) };
-  const { trace, totals } = await replay(seed, options);
+  const options = { ...(until && { until }), ...(kept && { faults: kept }) };
+  const { trace, totals } = await player.replay(seed, options);
   console.log(trace.join('\n'));
   report(totals, 0);
   if (totals.failure === undefined) return;
   process.exitCode = 1;
-  if (kept === undefined) await tellShortest(seed, options);
+  if (kept === undefined) await tellShortest(player, seed, options);
 }
 
 async function tell(totals: Totals, until: readonly Breach[] | undefined): Promise<void> {
   report(totals, performance.now());
-  if (totals.failure !== undefined) await tellShortest(totals.failure.seed, until ? { until } : {});
+  const { failure } = totals;
+  const options = until ? { until } : {};
+  if (failure?.breach.startsWith('segment')) await tellShortest(SEGMENTS, failure.seed, options);
+  else if (failure !== undefined) await tellShortest(LEASE, failure.seed, options);
 }
 
-async function tellShortest(seed: number, options: SimulationOptions): Promise<void> {
-  const { schedule } = await simulate(seed, options);
-  const faults = await shrinkSeed(seed, options);
-  const again = await replay(seed, { ...options, faults });
+async function tellShortest<F>(player: Player<F>, seed: number, options: Options<F>): Promise<void> {
+  const { schedule } = await player.replay(seed, options);
+  const faults = await player.shrink(seed, options);
+  const again = await player.replay(seed, { ...options, faults });
   const { failure } = again.totals;
   console.log(`\nThe last steps of seed ${seed} with ${faults.length} of its ${schedule.length} faults:`);
   console.log([again.trace[0], ...again.trace.slice(1).slice(-LAST_STEPS)].join('\n'));
@@ -75,7 +122,7 @@ async function tellShortest(seed: number, options: SimulationOptions): Promise<v
   );
   const keep = faults.map((fault) => schedule.findIndex((each) => JSON.stringify(each) === JSON.stringify(fault)));
   const untilOption = options.until === undefined ? '' : ` --until ${options.until.join(',')}`;
-  console.log(`npm run sim -- --seed ${seed} --keep ${keep.join(',') || 'none'}${untilOption}`);
+  console.log(`npm run sim -- --seed ${seed}${player.option} --keep ${keep.join(',') || 'none'}${untilOption}`);
 }
 
 /** Each thread plays the next batch when it has finished one, until a seed has failed. */
@@ -84,6 +131,7 @@ async function inParallel(
   seeds: number,
   threads: number,
   until: readonly Breach[] | undefined,
+  worlds: Worlds,
 ): Promise<Totals> {
   const totals = noTotals();
   const end = first + seeds;
@@ -93,7 +141,7 @@ async function inParallel(
     const worker = new Worker(join(__dirname, 'seeds-worker.js'));
     try {
       while (next < end && totals.failure === undefined) {
-        const batch: Batch = { first: next, count: Math.min(BATCH, end - next), until };
+        const batch: Batch = { first: next, count: Math.min(BATCH, end - next), until, worlds };
         next += batch.count;
         addTotals(totals, await played(worker, batch));
         if (totals.seeds - told < 1000) continue;

@@ -5,7 +5,7 @@ import { simulate } from './world';
 
 describe('The lease, the generator and the registry in a simulated world', () => {
   it('break no rule, whatever goes wrong', async () => {
-    const { failure, seeds, tally, faults, excused } = await playSeeds(1, 360);
+    const { failure, seeds, tally, faults, excused } = await playSeeds(1, 360, undefined, 'lease');
     expect(failure).toBeUndefined();
     // Nobody notices a copy before it reaches the registry. The other conditions are not needed here.
     const { 'a copied process before it reached the registry': copies, ...others } = excused;
@@ -28,7 +28,7 @@ describe('The lease, the generator and the registry in a simulated world', () =>
       expect(trace.length).toBeGreaterThan(100);
       expect((await replay(seed)).trace).toEqual(trace);
       // Tracing does not change the run.
-      expect(await playSeeds(seed, 1)).toEqual(totals);
+      expect(await playSeeds(seed, 1, undefined, 'lease')).toEqual(totals);
     }
   });
 

@@ -1,8 +1,9 @@
 /**
  * How each rule of the lease is removed in a copy of the source. `find` occurs exactly once in `file`. `until` lists the
- * violations of which one must follow; other violations are ignored.
+ * violations of which one must follow; other violations are ignored. `worlds` are those of the lease unless told.
  *
- * @type {readonly { rule: string, what: string, file: string, find: string, replace: string, until: readonly string[] }[]}
+ * @type {readonly { rule: string, what: string, file: string, find: string, replace: string,
+ *   until: readonly string[], worlds?: string }[]}
  */
 const CORE = 'libs/core/src';
 const LIVENESS = ['lost', 'outage', 'high ceiling'];
@@ -88,6 +89,15 @@ export const RULES = [
     find: 'return !record.free && before - seen.at >= horizonMs;',
     replace: 'return !record.free && record.ceiling < this.parts.clock.now();',
     until: ['reclaim'],
+  },
+  {
+    rule: 'R11',
+    what: 'uses a row that is behind its record',
+    file: 'libs/persistence/src/stores/tag-history.ts',
+    find: 'const isLost = isBehind || row.issue_limit !== null || from < end;',
+    replace: 'const isLost = isBehind as boolean;',
+    until: ['segment duplicate'],
+    worlds: 'segments',
   },
   {
     rule: 'R12',

@@ -1,13 +1,14 @@
 // Takes one rule after the other out, in a copy of the compiled sources, and plays worlds until that shows.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile, transpile } from '../../../../scripts/run-typescript.mjs';
 import { FOLDERS } from '../folders.mjs';
 import { RULES } from './rules.mjs';
 
 const root = join(import.meta.dirname, '../../../..');
+/** Where the copy finds the packages of the repository. */
+const cache = join(root, 'node_modules/.cache');
 
 /**
  * @param {string} wanted `all`, or the beginning of a rule
@@ -18,7 +19,8 @@ export function takeOut(wanted, options = ['--seeds', '3000']) {
   const rules = wanted === 'all' ? RULES : RULES.filter(({ rule, what }) => rule === wanted || what.startsWith(wanted));
   if (rules.length === 0)
     throw new Error(`There is no rule ${wanted}. Rules: ${RULES.map(({ rule }) => rule).join(', ')}`);
-  const copy = mkdtempSync(join(tmpdir(), 'leaf-sim-'));
+  mkdirSync(cache, { recursive: true });
+  const copy = mkdtempSync(join(cache, 'leaf-sim-'));
   try {
     compile(copy, FOLDERS, root);
     return rules.map((rule) => play(copy, rule, options));
@@ -27,14 +29,22 @@ export function takeOut(wanted, options = ['--seeds', '3000']) {
   }
 }
 
-function play(copy, { rule, what, file, find, replace, until }, options) {
+function play(copy, { rule, what, file, find, replace, until, worlds: kind = 'lease' }, options) {
   const source = readFileSync(join(root, file), 'utf8');
   if (source.split(find).length !== 2) throw new Error(`${file} has no longer exactly one: ${find}`);
   const compiled = join(copy, file.replace(/\.ts$/, '.js'));
   const before = readFileSync(compiled, 'utf8');
   const broken = source.replace(find, () => replace);
   writeFileSync(compiled, transpile(broken, file, root));
-  const args = [join(copy, 'test/long/simulation/run.js'), '--json', '--until', until.join(','), ...options];
+  const args = [
+    join(copy, 'test/long/simulation/run.js'),
+    '--json',
+    '--until',
+    until.join(','),
+    '--worlds',
+    kind,
+    ...options,
+  ];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
   writeFileSync(compiled, before);
   const line = stdout.split('\n').find((each) => each.startsWith('{'));

@@ -1,124 +1,276 @@
-import type { IdRange } from '@leaf-ids/core';
-import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
+import { type IdRange, LeafError, type NewTag, SystemClock } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { type HeldCall, InMemorySegmentStore, type SegmentRow } from '../../../support/fakes/in-memory-segment-store';
+import { openDatabase } from '../../../../libs/persistence/src/database/open-database';
+import { parseDatabaseUrl } from '../../../../libs/persistence/src/database/database-url';
+import { loadSqlite, type SqliteDriver } from '../../../../libs/persistence/src/dialects/sqlite-driver';
 import { SeededRandom } from '../../../support/seeded-random';
+import {
+  drawSegments,
+  noSegmentFaults,
+  type SegmentConditions,
+  type SegmentFault,
+  type SegmentFaultCounts,
+} from './segment-faults';
+import { SegmentLedger, type SegmentBreach, type SegmentExcuseCounts } from './segment-ledger';
+import { SegmentServer } from './segment-server';
+import { SegmentInjector } from './segment-injector';
+import { schemaOf, SimEngine } from './sim-engine';
 
 export interface SegmentResult {
-  ids: number;
-  restarts: number;
-  /** What was wrong: an ID twice, or not ascending. */
-  readonly problems: string[];
+  readonly seed: number;
+  readonly conditions: SegmentConditions;
+  readonly schedule: readonly SegmentFault[];
+  readonly ids: number;
+  readonly servers: number;
+  readonly faults: SegmentFaultCounts;
+  readonly excused: SegmentExcuseCounts;
+  readonly failure: { readonly breach: SegmentBreach; readonly message: string } | undefined;
 }
 
-interface Server {
-  readonly generator: SegmentIdGenerator;
-  readonly store: InMemorySegmentStore;
+export interface SegmentOptions {
+  /** The faults that happen; left out: all that the seed draws. */
+  readonly faults?: readonly SegmentFault[] | undefined;
+  /** Breaches of other kinds do not end it. */
+  readonly until?: readonly string[] | undefined;
+  readonly onNote?: (text: string) => void;
 }
 
-const STEPS = 120;
-const TAG = 't';
+/** What every world starts with. */
+export interface SegmentEngine {
+  readonly Driver: SqliteDriver;
+  readonly schema: string;
+}
 
-/** Two servers with the shipped generator over one table: answers lost, late and out of order, restarts, ranges given back. */
-export async function simulateSegments(seed: number): Promise<SegmentResult> {
-  const random = new SeededRandom(seed);
-  const clock = new FakeClock();
-  const rows = new Map<string, SegmentRow>([[TAG, { maxId: 1n, step: 1 + random.below(12) }]]);
-  const result: SegmentResult = { ids: 0, restarts: 0, problems: [] };
-  const seen = new Set<bigint>();
-  const highest = [0n, 0n];
-  const pending: Promise<void>[] = [];
+/** The tables as the product makes them. */
+export async function openSegmentEngine(): Promise<SegmentEngine> {
+  const events = { onCloseProblem: () => undefined };
+  const target = parseDatabaseUrl('sqlite::memory:');
+  const database = await openDatabase({ target, migrate: true, ...events }, new SystemClock(), () => 0);
+  try {
+    return { Driver: await loadSqlite(), schema: await schemaOf((sql) => database.query(sql)) };
+  } finally {
+    await database.destroy();
+  }
+}
 
-  const make = (): Server => {
-    const store = new InMemorySegmentStore(rows);
-    const prefetchRatio = random.pick([0.1, 0.5, 1]);
-    const options = { ...DEFAULT_SEGMENT_OPTIONS, prefetchRatio, waitMs: 50, durationMs: 200, maxStep: 40 };
-    const events = { onLoadFailed: () => undefined, onRefreshFailed: () => undefined };
-    return { store, generator: new SegmentIdGenerator(store, clock, (bound) => random.below(bound), options, events) };
-  };
-  const servers = [make(), make()];
+export function simulateSegments(
+  seed: number,
+  engine: SegmentEngine,
+  options: SegmentOptions = {},
+): Promise<SegmentResult> {
+  return new SegmentWorld(seed, engine, options).run();
+}
 
-  /** The order of what is taken at once is known; calls that wait may be answered in any. */
-  const see = (index: number, { from, to }: IdRange, ordered: boolean): void => {
-    if (ordered && from <= highest[index]!) result.problems.push(`server ${index}: ${from} follows ${highest[index]}`);
-    if (to > highest[index]!) highest[index] = to;
-    for (let id = from; id <= to; id++) {
-      result.ids++;
-      if (seen.has(id)) result.problems.push(`${id} came twice`);
-      seen.add(id);
-    }
-  };
-  const take = async (index: number, { generator }: Server): Promise<void> => {
-    let last = 0n;
-    for (const range of await generator.takeRanges(TAG, 1 + random.below(60))) {
-      if (range.from <= last) result.problems.push(`an answer of server ${index} is not ascending`);
-      last = range.to;
-      see(index, range, false);
-    }
-  };
-  const settle = (call: HeldCall): void => {
-    if (random.chance(0.5)) {
-      call.answer();
-      return;
-    }
-    if (random.chance(0.5)) call.apply();
-    call.fail();
-  };
-  const restart = async (index: number, { generator, store }: Server): Promise<void> => {
-    result.restarts++;
-    const closing = generator.close().catch(() => undefined);
-    if (random.chance(0.5)) {
-      store.release();
-      await closing;
-    } else {
-      await clock.advance(0);
-      [...store.held].forEach(settle);
-      await clock.advance(0);
-    }
-    servers[index] = make();
-  };
+/** How long a server may take to issue again after the last fault, in milliseconds. */
+const BOUND_MS = 30_000;
+const DAY_MS = 86_400_000;
+const ZONES = ['UTC', 'Asia/Kathmandu'] as const;
 
-  for (let step = 0; step < STEPS; step++) {
-    const index = random.below(2);
-    const server = servers[index]!;
-    const { generator, store } = server;
+/** Several servers with the shipped stores and generator, over one or several simulated databases. */
+export class SegmentWorld {
+  readonly clock = new FakeClock();
+  readonly random: SeededRandom;
+  readonly conditions: SegmentConditions;
+  readonly ledger: SegmentLedger;
+  /** The last one is in no list before a fault puts it there. */
+  readonly engines: readonly SimEngine[];
+  readonly servers: SegmentServer[] = [];
+  readonly tags: readonly NewTag[];
+  readonly schedule: readonly SegmentFault[];
+  private started = 0;
+
+  constructor(
+    private readonly seed: number,
+    { Driver, schema }: SegmentEngine,
+    private readonly options: SegmentOptions,
+  ) {
+    const { conditions, faults } = drawSegments(new SeededRandom(seed ^ 0x2545f491));
+    this.conditions = conditions;
+    this.schedule = options.faults ?? faults;
+    const random = (this.random = new SeededRandom(seed ^ 0x5bd1e995));
+    this.ledger = new SegmentLedger(
+      () => this.clock.monotonic(),
+      options.until,
+      (text) => this.note(text()),
+    );
+    const names = ['a', 'b', 'c', 'd'].slice(0, this.isList ? conditions.databases + 1 : 1);
+    this.engines = names.map((name) => new SimEngine(Driver, schema, name, this.clock, this.ledger.committed));
+    const step = (): number => 1 + random.below(12);
+    const interleave = { of: conditions.databases, remainder: 0, block: conditions.block };
+    this.tags = [
+      { tag: 'plain', step: step() },
+      { tag: 'short', step: step(), max: BigInt(random.pick([5000, 60_000_000])) },
+      { tag: 'strict', step: step(), order: 'strict' },
+      { tag: 'daily', step: step(), reset: 'daily', zone: random.pick(ZONES) },
+      ...(this.isList ? [{ tag: 'spread', step: step(), interleave }] : []),
+    ];
+    for (let seat = 0; seat < conditions.servers; seat++) this.start(seat);
+  }
+
+  get isList(): boolean {
+    return this.conditions.databases > 1;
+  }
+
+  /** The databases of the list, in its order. */
+  get list(): readonly SimEngine[] {
+    return this.engines.slice(0, this.conditions.databases);
+  }
+
+  async run(): Promise<SegmentResult> {
+    const { conditions, schedule, seed, ledger } = this;
+    const counts = noSegmentFaults();
+    try {
+      await this.create();
+      const injector = new SegmentInjector(this);
+      for (let step = 1; step < conditions.steps && ledger.failure === undefined; step++) {
+        injector.prepare(schedule, step);
+        for (const fault of schedule.filter(({ at }) => at === step)) {
+          this.note(`fault ${JSON.stringify(fault)}`);
+          counts[fault.kind]++;
+          injector.inject(fault);
+        }
+        for (const fault of schedule.filter(({ until }) => until === step)) injector.end(fault);
+        for (let n = this.random.below(4); n >= 0; n--) this.act();
+        await this.clock.advance(this.random.spread(0.5, this.random.pick([20, 20, 400])));
+      }
+      for (const fault of schedule) injector.end(fault);
+      if (ledger.failure === undefined) await this.checkAll(injector);
+    } finally {
+      for (const server of this.servers) server.kill();
+      for (const engine of this.engines) engine.close();
+    }
+    return {
+      ...{ seed, conditions, schedule, ids: ledger.ids, servers: this.started, faults: counts },
+      ...{ excused: ledger.excused, failure: ledger.failure },
+    };
+  }
+
+  /** A new process in the place of the one before. */
+  start(seat: number, engines = this.list): void {
+    const { clock, random, isList, ledger } = this;
+    const { prefetchRatio } = this.conditions;
+    const name = `server ${seat}#${++this.started}`;
+    this.servers[seat] = new SegmentServer(name, seat, engines, isList, clock, random, prefetchRatio, ledger);
+  }
+
+  note(text: string): void {
+    this.options.onNote?.(`${this.clock.monotonic().toFixed(1)} ms  ${text}`);
+  }
+
+  private async create(): Promise<void> {
+    for (const tag of this.tags) await this.within(this.servers[0]!.tags.create(tag));
+    for (const server of this.servers) await this.within(server.generator.refresh.run());
+  }
+
+  /** Advances the clock until a promise settles. */
+  private async within<T>(promise: Promise<T>): Promise<T> {
+    const state = { isSettled: false };
+    const done = (): void => void (state.isSettled = true);
+    promise.then(done, done);
+    for (let waited = 0; !state.isSettled && waited < BOUND_MS; waited += 50) await this.clock.advance(50);
+    if (!state.isSettled) throw new Error('no answer without a fault');
+    return promise;
+  }
+
+  private act(): void {
+    const { random, clock } = this;
+    const server = this.servers[random.below(this.servers.length)]!;
+    const { generator } = server;
+    const names = this.tags.flatMap(({ tag, reset }) => (reset === undefined ? [tag] : []));
+    const tag = names[random.below(names.length)]!;
+    const bound = this.boundOf(server, tag);
     switch (random.below(9)) {
-      case 0: {
-        const id = generator.tryNext(TAG);
-        if (id !== undefined) see(index, { from: id, to: id }, true);
+      case 0:
+      case 1: {
+        const id = generator.tryNext(tag);
+        if (id !== undefined) this.ledger.issued(server, tag, [{ from: id, to: id }], bound);
         break;
       }
-      case 1:
-        for (const range of generator.tryRanges(TAG, 1 + random.below(20)) ?? []) see(index, range, true);
-        break;
       case 2:
+        this.ledger.issued(server, tag, generator.tryRanges(tag, 1 + random.below(20)) ?? [], bound);
+        break;
       case 3:
-        pending.push(take(index, server).catch(() => undefined));
-        break;
       case 4:
-        await clock.advance(random.below(40));
-        break;
       case 5:
-        if (random.chance(0.5)) store.hold();
-        else store.release();
+        void this.take(server, tag, random.chance(0.5) ? 1 : 1 + random.below(60));
         break;
       case 6:
-        if (store.held.length > 0) settle(store.held[random.below(store.held.length)]!);
+      case 7: {
+        const at = clock.now() + random.pick([0, 0, 0, -DAY_MS, DAY_MS]);
+        void this.takeInPeriod(server, 1 + random.below(20), at);
         break;
-      case 7:
-        if (random.chance(0.3)) store.loseAnswers(1);
-        else if (random.chance(0.3)) store.failNext(1 + random.below(3));
-        break;
+      }
       case 8:
-        if (random.chance(0.25)) await restart(index, server);
+        void generator.refresh.run();
         break;
     }
   }
-  for (const { store } of servers) {
-    store.heal();
-    store.release();
+
+  /** @returns whether IDs came */
+  async take(server: SegmentServer, tag: string, count: number): Promise<LeafError | undefined> {
+    const bound = this.boundOf(server, tag);
+    return this.answered(server, tag, bound, () => server.generator.takeRanges(tag, count));
   }
-  await clock.advance(500);
-  await Promise.all(pending);
-  return result;
+
+  async takeInPeriod(server: SegmentServer, count: number, at: number): Promise<LeafError | undefined> {
+    let key = 'daily';
+    let ranges: readonly IdRange[] = [];
+    try {
+      const answer = await server.generator.takeInPeriod('daily', count, at);
+      key = `daily@${answer.period}`;
+      ranges = answer.ranges;
+    } catch (error) {
+      return this.refused(server, key, error);
+    }
+    if (!server.line.isDead) this.ledger.issued(server, key, ranges, { own: 0n, all: 0n, seat: 0n });
+    return undefined;
+  }
+
+  private async answered(
+    server: SegmentServer,
+    key: string,
+    bound: ReturnType<SegmentLedger['bound']>,
+    call: () => Promise<readonly IdRange[]>,
+  ): Promise<LeafError | undefined> {
+    try {
+      const ranges = await call();
+      this.note(`${server.name} answers ${key} ${ranges.map(({ from, to }) => `${from}-${to}`).join(' ')}`);
+      if (!server.line.isDead) this.ledger.issued(server, key, ranges, bound);
+      return undefined;
+    } catch (error) {
+      return this.refused(server, key, error);
+    }
+  }
+
+  private refused(server: SegmentServer, key: string, error: unknown): LeafError {
+    this.note(`${server.name} refuses ${key}: ${reasonOf(error)}`);
+    if (error instanceof LeafError && error.code !== 'LEAF_INTERNAL') return error;
+    this.ledger.breach('segment error', `${server.name} refuses ${key}: ${reasonOf(error)}`);
+    return new LeafError('LEAF_INTERNAL', reasonOf(error));
+  }
+
+  private boundOf(server: SegmentServer, tag: string): ReturnType<SegmentLedger['bound']> {
+    return this.ledger.bound(server, tag, tag === 'strict', tag === 'spread');
+  }
+
+  /** After the last fault, every server has to issue every tag. */
+  private async checkAll(injector: SegmentInjector): Promise<void> {
+    injector.setRight();
+    await this.clock.advance(10_000);
+    for (const server of this.servers) {
+      await this.within(server.generator.refresh.run());
+      for (const { tag, reset } of this.tags) {
+        const ask = (): Promise<LeafError | undefined> =>
+          reset === undefined ? this.take(server, tag, 1) : this.takeInPeriod(server, 1, this.clock.now());
+        let refusal = await this.within(ask());
+        for (let waited = 0; refusal !== undefined && waited < BOUND_MS; waited += 1000) {
+          await this.clock.advance(1000);
+          refusal = await this.within(ask());
+        }
+        if (refusal === undefined || refusal.code === 'LEAF_TAG_EXHAUSTED') continue;
+        this.ledger.breach('segment outage', `${server.name} refuses "${tag}" without a fault: ${refusal.message}`);
+      }
+    }
+  }
 }
