@@ -208,7 +208,9 @@ export class SegmentLedger {
   private see(server: SegmentServer, key: string, id: bigint, used: Map<bigint, Grant>, bound: Bound): void {
     this.ids++;
     const grants = this.grants.get(key) ?? [];
-    const grant = grants.findLast((each) => each.server === server && each.from <= id && id <= each.to);
+    const own = grants.filter((each) => each.server === server && each.from <= id && id <= each.to);
+    // A server does not accept a range that is not above its own.
+    const grant = own.findLast(({ isAbove }) => isAbove) ?? own.at(-1);
     if (grant === undefined) {
       this.breach('segment error', `${key}: ${server.name} issued ${id}, which no database has given to it`);
       return;
@@ -221,9 +223,9 @@ export class SegmentLedger {
       this.wrong('segment duplicate', excuse ?? this.excuseOf(key, before), what);
     }
     used.set(id, grant);
-    const { own, all, seat } = bound;
+    const { own: highestOwn, all, seat } = bound;
     const what = (highest: bigint): string => `${key}: ${server.name} issued ${id} after ${highest}`;
-    if (id <= own) this.wrong('segment order', excuse, what(own));
+    if (id <= highestOwn) this.wrong('segment order', excuse, what(highestOwn));
     else if (id <= all) this.wrong('segment order', excuse, what(all));
     else if (id <= seat)
       this.wrong('segment order', excuse ?? (grant.isWhole ? undefined : SEGMENT_EXCUSES[5]), what(seat));

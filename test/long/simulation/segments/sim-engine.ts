@@ -149,7 +149,8 @@ export class SimEngine {
 
   /** A replica that has the data of a copy becomes the primary. */
   promote(copy: Copy): void {
-    this.sql('UPDATE sim_server SET name = ?', [`${this.name} ${++this.promotions}`]);
+    // Ends the transaction of whoever has begun one, which would take the name back.
+    this.change(`UPDATE sim_server SET name = '${this.name} ${++this.promotions}'`);
     this.restore(copy);
   }
 
