@@ -28,7 +28,16 @@ const PUBLIC: Readonly<Record<string, string[]>> = {
     ...['NewTag', 'TagChange', 'TagPage', 'TagRow', 'TagStore', 'assertNewTag', 'assertTagChange'],
     ...['Interleave', 'PLAIN_TAG', 'TagKind', 'TagLimits', 'TagOrder', 'TagReset'],
     // Stores of workers
-    ...['Instance', 'Peer', 'RegistryDocument', 'StoredRegistry', 'StoredWorker', 'TimeSource', 'WorkerRecord'],
+    ...[
+      'Instance',
+      'NewWorker',
+      'Peer',
+      'RegistryDocument',
+      'StoredRegistry',
+      'StoredWorker',
+      'TimeSource',
+      'WorkerRecord',
+    ],
     ...['WorkerRegistry', 'WorkerStore', 'formatInstance', 'parseRegistryDocument'],
     // Parts of the status
     ...['HistogramSnapshot', 'PeriodicTaskSnapshot', 'WorkerUsage'],
