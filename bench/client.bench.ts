@@ -13,7 +13,7 @@ import { readServerOptions } from './http/server-options';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { ratios, summarize, type Summary } from './report/summary';
-import { decimals, formatTable, whole } from './report/table';
+import { decimals, formatTable, whole } from '../test/support/table';
 import { atLeast, below, describeTargets, type Figure, figure, type Target } from './report/targets';
 
 const FULL = { rounds: 7, roundMs: 1000, phaseMs: 10_000 };

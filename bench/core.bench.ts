@@ -8,7 +8,7 @@ import { describeEnvironment, readEnvironment } from './report/environment';
 import { packageVersion } from './report/package-version';
 import { writeResults } from './report/results-file';
 import { ratios, summarize } from './report/summary';
-import { decimals, formatTable, percent, whole } from './report/table';
+import { decimals, formatTable, percent, whole } from '../test/support/table';
 import { describeTargets } from './report/targets';
 
 /** More than one segment, so that the sample includes a switch. */

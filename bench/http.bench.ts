@@ -18,7 +18,7 @@ import { describeEnvironment, readEnvironment } from './report/environment';
 import { packageVersion } from './report/package-version';
 import { writeResults } from './report/results-file';
 import { summarize, type Summary } from './report/summary';
-import { decimals, whole } from './report/table';
+import { decimals, whole } from '../test/support/table';
 import { describeTargets } from './report/targets';
 
 const SNOWFLAKE_PATH = '/api/snowflake/get/bench';

@@ -10,7 +10,7 @@ import { incrRate, Redis } from './redis/redis';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { summarize } from './report/summary';
-import { formatTable, whole } from './report/table';
+import { formatTable, whole } from '../test/support/table';
 import { atLeast, describeTargets, figure } from './report/targets';
 
 const FULL = { rounds: 5, seconds: 4 };

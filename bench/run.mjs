@@ -1,5 +1,4 @@
-// node bench/run.mjs <part> [--product <checkout>] [options]: compiles and runs <part>.bench.ts in bench or
-// bench/studies, optionally with the libraries of another checkout, and with --node <version> on another version of
+// node bench/run.mjs <part> [--product <checkout>] [options]: compiles and runs bench/<part>.bench.ts, optionally with the libraries of another checkout, and with --node <version> on another version of
 // Node, which is downloaded into .cache. The other options are passed to the part.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,10 +7,7 @@ import { installNode } from '../scripts/install-node.mjs';
 import { runTypescript } from '../scripts/run-typescript.mjs';
 
 const [part, ...options] = process.argv.slice(2);
-const folder = ['bench', 'bench/studies'].find((each) =>
-  existsSync(join(import.meta.dirname, '..', each, `${part}.bench.ts`)),
-);
-if (part === undefined || folder === undefined) {
+if (part === undefined || !existsSync(join(import.meta.dirname, `${part}.bench.ts`))) {
   console.error(`Unknown benchmark ${part}. Usage: node bench/run.mjs <part> [--product <checkout>] [options]`);
   process.exit(1);
 }
@@ -22,7 +18,7 @@ if (version !== undefined) {
 }
 const product = takeOption('--product');
 const sources = ['bench', 'libs', 'migrations', 'test/support', 'test/contract'];
-runTypescript(`${folder}/${part}.bench`, sources, options, product === undefined ? undefined : resolve(product));
+runTypescript(`bench/${part}.bench`, sources, options, product === undefined ? undefined : resolve(product));
 
 function takeOption(name) {
   const at = options.indexOf(name);

@@ -7,7 +7,7 @@ import { ServerProcess } from './http/server-process';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { summarize } from './report/summary';
-import { formatTable, whole } from './report/table';
+import { formatTable, whole } from '../test/support/table';
 import { below, figure } from './report/targets';
 
 const FULL = { rounds: 20 };

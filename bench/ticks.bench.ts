@@ -4,7 +4,7 @@ import { readServerOptions } from './http/server-options';
 import { describeEnvironment, readEnvironment } from './report/environment';
 import { writeResults } from './report/results-file';
 import { summarize } from './report/summary';
-import { decimals, formatTable, whole } from './report/table';
+import { decimals, formatTable, whole } from '../test/support/table';
 import { below, figure } from './report/targets';
 import { measureTicks, type Ticks } from './ticks/ticks';
 

@@ -2,9 +2,9 @@ import { LeafClient } from '@leaf-ids/client/plain';
 import type { Cores } from '../http/cores';
 import type { Sandbox } from '../http/sandbox';
 import { ServerProcess } from '../http/server-process';
-import { decimals, formatTable, whole } from '../report/table';
-import type { LatencyFigures } from '../studies/segment/latencies';
-import { Observed, offer } from '../studies/segment/offered-load';
+import { decimals, formatTable, whole } from '../../test/support/table';
+import type { LatencyFigures } from '../load/latencies';
+import { Observed, offer } from '../load/offered-load';
 import { TAG } from './contenders';
 
 /** Calls per second. */

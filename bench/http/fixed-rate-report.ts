@@ -1,5 +1,5 @@
 import { ratios, summarize, type Summary } from '../report/summary';
-import { decimals, formatTable, percent, whole } from '../report/table';
+import { decimals, formatTable, percent, whole } from '../../test/support/table';
 import { calmSeconds, type FixedRateLoad } from './fixed-rate';
 
 /** If the error of the load generator is larger than this, latencies below a millisecond are meaningless. */

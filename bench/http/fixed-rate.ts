@@ -1,5 +1,5 @@
-import { type PhaseResult, runPhases } from '../studies/overload/phases';
-import type { SecondResult } from '../studies/overload/second-records';
+import { type PhaseResult, runPhases } from '../load/phases';
+import type { SecondResult } from '../load/second-records';
 import { CoreWatch, type Loss } from './core-watch';
 import { CONNECTIONS } from './load-generator';
 import type { Rig, Route } from './route';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { decimals, percent } from '../report/table';
+import { decimals, percent } from '../../test/support/table';
 import type { Cores } from './cores';
 import type { Sandbox } from './sandbox';
 

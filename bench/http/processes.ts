@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ratios, summarize, type Summary } from '../report/summary';
-import { decimals, formatTable, percent, whole } from '../report/table';
+import { decimals, formatTable, percent, whole } from '../../test/support/table';
 import { shareCores } from './cores';
 import { chooseGenerator, type LoadGenerator } from './load-generator';
 import { cpuSecondsOfEnded } from './processor-time';

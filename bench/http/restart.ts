@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BitLayout, DEFAULT_LAYOUT } from '@leaf-ids/core';
-import { percent } from '../report/table';
-import { runPhases } from '../studies/overload/phases';
+import { percent } from '../../test/support/table';
+import { runPhases } from '../load/phases';
 import { shareCores } from './cores';
 import { CONNECTIONS } from './load-generator';
 import { ofProcesses } from './processes';

@@ -1,5 +1,5 @@
 import { ratios, summarize, type Summary } from '../report/summary';
-import { decimals, formatTable, percent, whole } from '../report/table';
+import { decimals, formatTable, percent, whole } from '../../test/support/table';
 import type { Round, RouteLoad } from './round';
 import type { Route } from './route';
 

@@ -1,5 +1,5 @@
 import { summarize } from '../report/summary';
-import { formatTable, whole } from '../report/table';
+import { formatTable, whole } from '../../test/support/table';
 import { below, type Figure, figure, type Target } from '../report/targets';
 import type { ConnectionReport } from './connections';
 import type { StartReport } from './idle';

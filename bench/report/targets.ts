@@ -1,4 +1,4 @@
-import { formatTable, significant } from './table';
+import { formatTable, significant } from '../../test/support/table';
 
 /** A number for comparing two builds. */
 export interface Figure {

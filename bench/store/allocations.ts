@@ -1,6 +1,6 @@
 import { turn } from '../core/contender';
 import { ratios, summarize, type Summary } from '../report/summary';
-import { Latencies, type LatencyFigures } from '../studies/segment/latencies';
+import { Latencies, type LatencyFigures } from '../load/latencies';
 import { STEP, type Subject } from './databases';
 
 export interface StorePlan {

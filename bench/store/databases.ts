@@ -3,7 +3,7 @@ import type { SegmentStore } from '@leaf-ids/core';
 import { startMariadb } from '../../test/support/servers/mariadb';
 import { startPostgres } from '../../test/support/servers/postgres';
 import type { Sandbox } from '../http/sandbox';
-import { type Database, open } from '../studies/segment/database';
+import { type Database, open } from './database';
 import { type BareDriver, bareMysql, barePostgres, bareSqlite } from './bare-driver';
 
 /** Default pool size of the store. */

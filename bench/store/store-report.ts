@@ -1,4 +1,4 @@
-import { decimals, formatTable, whole } from '../report/table';
+import { decimals, formatTable, whole } from '../../test/support/table';
 import { type Figure, figure } from '../report/targets';
 import type { StoreRow } from './allocations';
 

@@ -45,8 +45,5 @@ export function parseSuiteArguments(words: readonly string[]): SuiteArguments {
         : compare === undefined
           ? PARTS.filter(({ byDefault }) => byDefault)
           : named(COMPARED);
-  if (compare === undefined) return { parts: chosen, quick, compare, rounds };
-  const unfit = positionals.length > 0 ? chosen.find(({ comparable }) => !comparable) : undefined;
-  if (unfit !== undefined) throw new Error(`Part ${unfit.name} does not support --compare.`);
-  return { parts: chosen.filter(({ comparable }) => comparable), quick, compare, rounds };
+  return { parts: chosen, quick, compare, rounds };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describeEnvironment, readEnvironment } from '../report/environment';
 import { type PartResults, resultsFolder, writeResults } from '../report/results-file';
 import { ratios, summarize, type Summary } from '../report/summary';
-import { decimals, formatTable, significant } from '../report/table';
+import { decimals, formatTable, significant } from '../../test/support/table';
 import { OtherCheckout } from './other-checkout';
 import type { Part } from './parts';
 import { duration } from './run-suite';

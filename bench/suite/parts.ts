@@ -1,25 +1,23 @@
-/** One benchmark: `bench/<name>.bench.ts`, or `bench/studies/<name>.bench.ts` for those that do not run by default. */
+/** One benchmark: `bench/<name>.bench.ts`. */
 export interface Part {
   readonly name: string;
   readonly measures: string;
   /** Approximate duration on an idle machine. */
   readonly seconds: number;
   readonly quickSeconds: number;
-  /** Whether it runs by default and its targets are product targets. The other parts are studies for developers. */
+  /** Whether it runs by default, and its targets are those of the product. */
   readonly byDefault: boolean;
   /** Whether it supports `--server <main.js>`, the build to measure. */
   readonly ofServer: boolean;
-  /** Whether it supports comparing checkouts. */
-  readonly comparable: boolean;
 }
 
 function part(
   name: string,
   measures: string,
   [seconds, quickSeconds]: readonly [number, number],
-  { byDefault = true, ofServer = true, comparable = true } = {},
+  { byDefault = true, ofServer = true } = {},
 ): Part {
-  return { name, measures, seconds, quickSeconds, byDefault, ofServer, comparable };
+  return { name, measures, seconds, quickSeconds, byDefault, ofServer };
 }
 
 /** In run order. */
@@ -32,10 +30,5 @@ export const PARTS: readonly Part[] = [
   part('memory', 'memory of the built server', [600, 60]),
   part('start', 'time from the start of the built server to its first ID', [90, 30]),
   part('ticks', 'event loop delays of the built server with many tags', [130, 30]),
-  part('segment', 'segments from a slow database, many tags', [120, 60], { byDefault: false }),
-  part('overload', 'the built server at ten times its peak load', [130, 70], { byDefault: false }),
   part('strict', 'IDs of strict tags, compared with Redis', [240, 60], { byDefault: false }),
-  part('orm', 'keys of a bulk insert', [120, 40], { byDefault: false, ofServer: false }),
-  part('growth', 'cost of a growing fleet, in operations', [240, 15], { byDefault: false, ofServer: false }),
-  part('metrics', 'cost of request metrics', [360, 70], { byDefault: false, comparable: false }),
 ];

@@ -1,6 +1,6 @@
 import { readEnvironment } from '../report/environment';
 import { writeResults } from '../report/results-file';
-import { formatTable } from '../report/table';
+import { formatTable } from '../../test/support/table';
 import { describeTargets, type Target } from '../report/targets';
 import type { Part } from './parts';
 import type { PartRun, Runner } from './runner';

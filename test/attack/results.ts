@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { formatTable } from '../../bench/report/table';
+import { formatTable } from '../support/table';
 import { ROOT } from '../support/build';
 import { LIMITED_BY } from './limited-server';
 import type { AttackResult } from './measure';

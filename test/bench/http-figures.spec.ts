@@ -5,7 +5,7 @@ import type { ProcessReport } from '../../bench/http/processes';
 import { countIds } from '../../bench/http/request';
 import type { RouteReport } from '../../bench/http/route-report';
 import type { Target } from '../../bench/report/targets';
-import { Latencies } from '../../bench/studies/segment/latencies';
+import { Latencies } from '../../bench/load/latencies';
 
 const CALM = { p99Ms: 0.4, p999Ms: 1, latenessMaxMs: 0.5 };
 const zero = { median: 0, min: 0, max: 0 };

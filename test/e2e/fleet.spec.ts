@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { IdRange } from '@leaf-ids/core';
 import { migrations } from '@leaf-ids/migrations';
-import { formatTable, whole } from '../../bench/report/table';
+import { formatTable, whole } from '../support/table';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { text } from '../support/http/http';

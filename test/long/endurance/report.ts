@@ -1,4 +1,4 @@
-import { formatTable, whole } from '../../../bench/report/table';
+import { formatTable, whole } from '../../support/table';
 import type { EnduranceOutcome } from './endurance-run';
 import type { Course } from './flatness';
 import type { Sample } from './subject/sample';

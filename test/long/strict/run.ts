@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatTable, whole } from '../../../bench/report/table';
+import { formatTable, whole } from '../../support/table';
 import { runMain } from '../../support/servers/run-main';
 import { DATABASES, runStrict, type StrictOutcome } from './strict-run';
 

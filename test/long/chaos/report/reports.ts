@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatTable } from '../../../../bench/report/table';
+import { formatTable } from '../../../support/table';
 import type { ChaosOutcome } from '../chaos-run';
 import { markdownOf, withTable } from './markdown';
 import type { Summary } from './summary';

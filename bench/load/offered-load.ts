@@ -1,4 +1,4 @@
-import { turn } from '../../core/contender';
+import { turn } from '../core/contender';
 import { Latencies } from './latencies';
 
 /** Results of one way to generate IDs. */

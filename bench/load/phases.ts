@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Cores } from '../../http/cores';
-import type { Sandbox } from '../../http/sandbox';
+import type { Cores } from '../http/cores';
+import type { Sandbox } from '../http/sandbox';
 import type { SecondResult } from './second-records';
 
 /** A load phase. */

@@ -1,4 +1,4 @@
-import { Latencies } from '../segment/latencies';
+import { Latencies } from './latencies';
 import type { PhaseResult } from './phases';
 import { SecondRecords } from './second-records';
 
