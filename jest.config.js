@@ -1,8 +1,6 @@
-/** @type {import('jest').Config} */
-module.exports = {
-  rootDir: '.',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
-  testRegex: '\\.spec\\.ts$',
+/** What every project has. */
+const common = {
+  rootDir: __dirname,
   testEnvironment: 'node',
   transform: {
     '^.+\\.[cm]?[jt]s$': [
@@ -27,6 +25,38 @@ module.exports = {
     '^@leaf-ids/([a-z]+)/([a-z]+)$': '<rootDir>/libs/$1/src/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },
+};
+
+/** A test belongs to the tier of its folder, and to the fast tier when it is in none of these. */
+const TIERS = ['services', 'e2e', 'applications', 'long', 'attack'];
+/** Tests that need more than npm and Debian, by the end of their names. */
+const OTHERS = { deploy: 'deploy', clients: 'clients', engines: 'engine', kubernetes: 'kubernetes' };
+
+const fast = {
+  ...common,
+  displayName: 'fast',
+  testRegex: '\\.spec\\.ts$',
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
+  testPathIgnorePatterns: TIERS.map((tier) => `<rootDir>/test/${tier}/`),
+};
+const tiers = TIERS.map((tier) => ({
+  ...common,
+  displayName: tier,
+  testRegex: '\\.spec\\.ts$',
+  roots: [`<rootDir>/test/${tier}`],
+  globalSetup: '<rootDir>/test/support/require-tools.ts',
+}));
+const others = Object.entries(OTHERS).map(([name, end]) => ({
+  ...common,
+  displayName: name,
+  testRegex: `\\.${end}\\.ts$`,
+  roots: [`<rootDir>/test/${name}`],
+  ...(name === 'deploy' && { globalSetup: '<rootDir>/test/support/deploy/require-tools.ts' }),
+}));
+
+/** @type {import('jest').Config} */
+module.exports = {
+  projects: [fast, ...tiers, ...others],
   reporters: ['default', '<rootDir>/test/support/closing-line.reporter.cjs'],
   testSequencer: '<rootDir>/test/support/longest-first.sequencer.cjs',
   // Most suites wait for servers, so a core without a worker would be idle.
@@ -35,4 +65,13 @@ module.exports = {
   workerGracefulExitTimeout: 30_000,
   // Suites start database servers and builds, which takes minutes on a busy machine.
   testTimeout: 180_000,
+  // Only with --coverage. What runs inside the processes of the tests counts, so scripts/coverage.mjs chooses them.
+  // The engine counts by itself: what an instrumenter adds to the native host would not be known in its process.
+  coverageProvider: 'v8',
+  coverageDirectory: 'coverage',
+  coverageReporters: [['text', { skipFull: true }], 'html'],
+  coverageThreshold: {
+    './libs/core/src': { lines: 100, branches: 95 },
+    './libs/registry/src': { lines: 100, branches: 95 },
+  },
 };

@@ -1,4 +1,4 @@
-import jestConfig from './jest.config.js';
+import { projects } from './jest.config.js';
 
 const cache = 'node_modules/.cache/stryker';
 
@@ -22,7 +22,7 @@ export default {
   testRunner: 'jest',
   jest: {
     config: {
-      ...jestConfig,
+      ...projects[0],
       // Those that run in memory, by a clock of their own, in milliseconds: a test that takes seconds hangs. The walks of
       // test/property take longer for each mutant than all others together, and meet another world at every run.
       testRegex: ['/libs/core/.*\\.spec\\.ts$', '/test/property/id-.*\\.spec\\.ts$'],

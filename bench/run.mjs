@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import '../scripts/ensure-build.mjs';
 import { installNode } from '../scripts/install-node.mjs';
 import { runTypescript } from '../scripts/run-typescript.mjs';
 

@@ -1,5 +1,5 @@
 // Writes screenshots of every console view to screenshots/. Starts a server and generates load for real data.
-// Usage: npm run screenshots -- [seconds of load before the first screenshot, 20 by default]
+// Usage: node scripts/screenshots.mjs [seconds of load before the first screenshot, 20 by default]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
+import './ensure-build.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUT = join(ROOT, 'screenshots');

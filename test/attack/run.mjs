@@ -7,7 +7,7 @@ import { writeSection } from '../../scripts/write-section.mjs';
 const root = join(import.meta.dirname, '../..');
 const words = process.argv.slice(2);
 const options = words.filter((word) => word !== '--write-docs');
-const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'attack', '--config', 'jest.tiers.config.js'];
+const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'attack'];
 const { status } = spawnSync(process.execPath, [...jest, ...options], { cwd: root, stdio: 'inherit' });
 if (status === 0 && words.includes('--write-docs')) writeTable();
 process.exitCode = status ?? 1;

@@ -29,7 +29,7 @@ function finding(severity: string): string {
   return JSON.stringify({ vulnerabilities: { thing: { name: 'thing', severity, range: '<1.2.3' } } });
 }
 
-describe('npm run check:audit', () => {
+describe('node scripts/check-audit.mjs', () => {
   it.each(['high', 'critical'])('fails on severity %s, and names the package', (severity) => {
     const { status, output } = check(finding(severity));
     expect(status).toBe(1);

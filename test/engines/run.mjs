@@ -1,4 +1,4 @@
-// npm run test:engines [-- --write-docs] [options of jest]: runs the tests on engines that the ordinary tests do not have.
+// node test/engines/run.mjs [--write-docs] [options of jest]: runs the tests on engines that the ordinary tests do not have.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ const folder = join(root, 'node_modules/.cache/leaf-engines/results');
 
 const words = process.argv.slice(2);
 const options = words.filter((word) => word !== '--write-docs');
-const jest = ['node_modules/jest/bin/jest.js', '--config', 'jest.engines.config.js', ...options];
+// One engine after the other: each is some servers.
+const limits = ['--maxWorkers=1', '--testTimeout=600000'];
+const reporters = ['default', './test/engines/results.reporter.cjs'].map((reporter) => `--reporters=${reporter}`);
+const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'engines', ...limits, ...reporters, ...options];
 const { status } = spawnSync(process.execPath, jest, { cwd: root, stdio: 'inherit' });
 if (status === 0 && words.includes('--write-docs')) writeTable();
 process.exitCode = status ?? 1;

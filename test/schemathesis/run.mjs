@@ -1,4 +1,4 @@
-// npm run test:schemathesis [-- options]: runs schemathesis from PyPI against the built server and its OpenAPI document.
+// node test/schemathesis/run.mjs [-- options]: runs schemathesis from PyPI against the built server and its OpenAPI document.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -41,7 +41,7 @@ const TOOLS = {
 
 const go = program('golang-go', '/usr/bin', '/usr/local/go/bin');
 
-/** Additional tools for `npm run test:engines`, `npm run test:clients` and `npm run test:deploy`. */
+/** Additional tools for `node test/engines/run.mjs`, `npx jest --selectProjects clients` and `npm run test:deploy`. */
 const MORE_TOOLS = {
   engines: {
     patchelf: program('patchelf', '/usr/bin'),

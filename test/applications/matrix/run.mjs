@@ -8,7 +8,7 @@ import { writeSection } from '../../../scripts/write-section.mjs';
 const root = join(import.meta.dirname, '../../..');
 const words = process.argv.slice(2);
 const options = words.filter((word) => word !== '--write-docs');
-const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'applications', '--config', 'jest.tiers.config.js'];
+const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'applications', '--config', 'jest.config.js'];
 const { status } = spawnSync(process.execPath, [...jest, 'applications/matrix', ...options], {
   cwd: root,
   stdio: 'inherit',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { writeSection } from '../../../scripts/write-section.mjs';
 
 const root = join(import.meta.dirname, '../../..');
-const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'applications', '--config', 'jest.tiers.config.js'];
+const jest = ['node_modules/jest/bin/jest.js', '--selectProjects', 'applications', '--config', 'jest.config.js'];
 const { status } = spawnSync(process.execPath, [...jest, 'test/applications/recipes'], { cwd: root, stdio: 'inherit' });
 process.exitCode = status ?? 1;
 

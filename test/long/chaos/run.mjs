@@ -1,4 +1,5 @@
 // node test/long/chaos/run.mjs [options]: compiles and runs the chaos run.
+import '../../../scripts/ensure-build.mjs';
 import { runTypescript } from '../../../scripts/run-typescript.mjs';
 
 const SOURCES = [
@@ -6,7 +7,6 @@ const SOURCES = [
   'test/long/simulation',
   'test/support',
   'test/contract',
-  'bench/report',
   'libs',
   'migrations',
 ];

@@ -13,7 +13,7 @@ it(
     const folder = join(ROOT, 'node_modules/.cache/leaf-endurance/test');
     const goesOn = (rounds: number): boolean => rounds < ROUNDS;
     const outcome = await runEndurance({ goesOn, root: ROOT, folder, say: () => undefined });
-    process.stdout.write(`${tell(outcome)}\nnpm run endurance\n`);
+    process.stdout.write(`${tell(outcome)}\nnode test/long/endurance/run.mjs\n`);
     expect(outcome.courses.filter(({ flat }) => !flat)).toEqual([]);
     expect(outcome.switches).toBeGreaterThan(1000 * ROUNDS);
     expect(outcome.clientCalls).toBeGreaterThan(10 * ROUNDS);

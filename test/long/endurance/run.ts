@@ -5,7 +5,7 @@ import { runMain } from '../../support/servers/run-main';
 import { runEndurance } from './endurance-run';
 import { describe, markdownOf } from './report';
 
-const USAGE = 'npm run endurance -- --minutes 30   so long; 3 unless told';
+const USAGE = 'node test/long/endurance/run.mjs --minutes 30   so long; 3 unless told';
 const FOLDER = 'node_modules/.cache/leaf-endurance';
 
 async function main(): Promise<void> {

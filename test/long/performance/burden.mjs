@@ -25,7 +25,7 @@ process.exit(missed.length === 0 ? 0 : 1);
 
 function runGuards() {
   const suite = ['test/long/performance/costs', '--selectProjects', 'long'];
-  const words = ['--config', 'jest.tiers.config.js', ...suite, '--json', `--outputFile=${OUTPUT}`, '--maxWorkers=1'];
+  const words = [...suite, '--json', `--outputFile=${OUTPUT}`, '--maxWorkers=1'];
   const env = { ...process.env, LEAF_COST_BURDEN: '1.3' };
   spawnSync(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), ...words], { cwd: ROOT, env });
   const { testResults } = JSON.parse(readFileSync(OUTPUT, 'utf8'));

@@ -32,7 +32,7 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /**
  * A stand-in for the API server of Kubernetes, for Leases in one namespace. It follows the rules of the real one as they
- * are documented; `npm run test:kubernetes` compares its answers with those of version 1.36: optimistic locking with `resourceVersion` (409), an update
+ * are documented; `npx jest --selectProjects kubernetes` compares its answers with those of version 1.36: optimistic locking with `resourceVersion` (409), an update
  * without it (422), a UID as a precondition (409), an update of a missing Lease, which creates it unless there is a
  * UID, invalid fields (400, 422), names in use (409), expired tokens (401), missing rights (403), throttling (429 with
  * `Retry-After`), and pages of a list that expire (410). It has no watches, and no namespaces that are being deleted.
