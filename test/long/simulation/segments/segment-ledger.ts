@@ -105,11 +105,13 @@ export class SegmentLedger {
   /** A database has changed: rows that are above all their IDs are repaired. */
   readonly committed = (engine: SimEngine): void => {
     const open = this.setbacks.filter(({ database }) => database === engine.name);
-    for (const { biz_tag, position } of engine.sql<Row>(ROWS)) {
+    for (const { biz_tag, position, issue_limit } of engine.sql<Row>(ROWS)) {
       const name = `${engine.name} ${biz_tag}`;
       const next = BigInt(position);
       if (next < this.endOf(engine.name, biz_tag)) continue;
       this.ends.set(name, next);
+      // Before its first use it has no record: its end is forgotten with the row.
+      if (issue_limit === null) continue;
       for (const { repaired } of open) if (!repaired.has(biz_tag)) repaired.set(biz_tag, this.now());
     }
   };
@@ -159,7 +161,9 @@ export class SegmentLedger {
       // An allocation of several tags may end in several of one.
       if (grants.some((each) => each.server === server && each.to === to && each.answeredAt === answeredAt)) continue;
       const remembers = this.recordedAt.get(name) ?? -Infinity;
-      const isAbove = grants.every((each) => each.server !== server || each.to < from || each.answeredAt <= remembers);
+      const isAbove = grants.every(
+        (each) => each.server !== server || each.to < from || each.answeredAt <= remembers || each.answeredAt > sentAt,
+      );
       const grant = { from, to, server, database, sentAt, answeredAt, generation, isAbove, isWhole };
       grants.push(grant);
       this.grants.set(key, grants);

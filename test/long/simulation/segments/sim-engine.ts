@@ -13,6 +13,8 @@ export interface EngineSession {
   inTransaction: boolean;
   /** Its transaction was ended by the engine: it gets no further answer. */
   isBroken: boolean;
+  /** Its client has left: it begins no transaction any more. */
+  readonly isClosed: boolean;
   /** It comes through while the engine is down for everybody else. */
   readonly isOperator: boolean;
 }
@@ -76,7 +78,8 @@ export class SimEngine {
       if (this.clock.monotonic() >= end) throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' });
       await this.turn(end);
     }
-    if (session.isBroken) throw Object.assign(new Error('broken'), { code: 'ECONNRESET' });
+    if (session.isBroken || (session.isClosed && sql === 'BEGIN'))
+      throw Object.assign(new Error('broken'), { code: 'ECONNRESET' });
     if (this.isDown && !session.isOperator) throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' });
     if (sql === 'BEGIN') {
       this.owner = session;
