@@ -287,6 +287,47 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       expect(await check(['a', 'b'])).toMatchObject({ ok: true });
     });
 
+    it('issues nothing to servers with the old list when an older copy of it has its tags again', async () => {
+      const old = await startServer();
+      const [tag, invoice] = [tagOf('a'), tagOf('b', 'invoice')];
+      await old.tags.create({ tag, step: 10 });
+      const kind = await old.tags.create({ tag: invoice, step: 1, reset: 'daily', zone: 'UTC' });
+      await old.segments.allocate(tag, 30);
+      await remove();
+      await execute('c', `UPDATE leaf_registry SET document = '{}' WHERE name = 'database:c'`);
+      await execute('c', `INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('${tag}', 31, 10)`);
+      const values = `('${invoice}', 9223372036854775807, 1, 1, 'daily', 'UTC', 1)`;
+      const columns = 'biz_tag, max_id, next_id, step, reset_every, time_zone, period_start';
+      await execute('c', `INSERT INTO leaf_alloc (${columns}) VALUES ${values}`);
+      await old.segments.listTags();
+      const refused = { code: 'LEAF_TAG_ROW_INVALID', message: TAKEN_OUT };
+      await expect(old.segments.allocate(tag, 1)).rejects.toMatchObject(refused);
+      expect(await old.segments.allocateAll([{ tag, size: 1 }])).toMatchObject([refused]);
+      await expect(old.segments.beginPeriod(invoice, kind, day(), 1n)).rejects.toMatchObject(refused);
+    });
+
+    it('is missing again when a database that got its tags is an older copy: they do not restart', async () => {
+      const old = await startServer();
+      const [tag, invoice] = [tagOf('b'), tagOf('b', 'invoice')];
+      await old.tags.create({ tag, step: 10 });
+      const kind = await old.tags.create({ tag: invoice, step: 1, reset: 'daily', zone: 'UTC' });
+      await old.segments.allocate(tag, 30);
+      await old.segments.beginPeriod(invoice, kind, day(), 1n);
+      await old.segments.allocate(periodRow(invoice, day().name), 20);
+      await remove();
+      for (const table of ['leaf_alloc', 'leaf_deleted_tag']) await execute('b', `DELETE FROM ${table}`);
+      await execute('b', `UPDATE leaf_registry SET document = '{}' WHERE name = 'database:c'`);
+      const next = await startServer(['a', 'b']);
+      await expect(next.segments.allocate(tag, 1)).rejects.toEqual(REFUSED('LEAF_TAG_ROW_INVALID'));
+      await expect(next.tags.create({ tag, step: 1 })).rejects.toEqual(REFUSED('LEAF_STORE_UNAVAILABLE'));
+      expect(await check(['a', 'b'])).toMatchObject({ ok: false });
+      await remove();
+      expect((await next.tags.create({ tag, step: 1 })).maxId).toBeGreaterThanOrEqual(31n);
+      await next.tags.create({ tag: invoice, step: 1, reset: 'daily', zone: 'UTC' });
+      await next.segments.beginPeriod(invoice, kind, day(), 1n);
+      expect((await next.segments.allocate(periodRow(invoice, day().name), 1)).from).toBeGreaterThanOrEqual(21n);
+    });
+
     it('leaves a last database that needs no list, and issues nothing itself', async () => {
       const tag = tagOf('a');
       await (await startServer()).tags.create({ tag, step: 10 });

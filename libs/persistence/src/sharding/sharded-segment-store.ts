@@ -13,6 +13,7 @@ import { orRefusal, reasonOf } from '@leaf-ids/core/internal';
 import type { Shard } from './shard';
 import { SharedTags } from './shared-tags';
 import type { Shards } from './shards';
+import { takenOut } from '../stores/roster-faults';
 import { behind, misplaced, periodsElsewhere } from './tag-places';
 
 export interface ShardEvents {
@@ -92,6 +93,7 @@ export class ShardedSegmentStore extends SegmentStore {
     // Look for shares of a new tag now: its database may be gone before the next refresh.
     if (!this.isKnown(tag)) await this.findTag(tagOfRow(tag));
     if (this.shared.has(tag)) return this.shared.allocate(tag, owner, size);
+    this.assertInList(tag);
     await this.assertNotBehind(tag);
     try {
       return await owner.stores.segments.allocate(tag, size);
@@ -109,7 +111,8 @@ export class ShardedSegmentStore extends SegmentStore {
   override async allocateAll(requests: readonly AllocationRequest[]): Promise<(Allocation | LeafError)[]> {
     const answers = new Map<AllocationRequest, Allocation | LeafError>();
     const plain = requests.filter(
-      ({ tag }) => this.isKnown(tag) && !this.shared.has(tag) && !this.unproven.has(tagOfRow(tag)),
+      ({ tag }) =>
+        this.isKnown(tag) && this.isInList(tag) && !this.shared.has(tag) && !this.unproven.has(tagOfRow(tag)),
     );
     const shards = new Set(plain.map(({ tag }) => this.shards.of(tag)));
     await Promise.all(
@@ -151,6 +154,7 @@ export class ShardedSegmentStore extends SegmentStore {
   }
 
   async beginPeriod(tag: string, kind: TagKind, period: Period, least: bigint): Promise<void> {
+    this.assertInList(tag);
     await this.assertNotBehind(tag);
     return this.shards.of(tag).stores.segments.beginPeriod(tag, kind, period, least);
   }
@@ -177,6 +181,22 @@ export class ShardedSegmentStore extends SegmentStore {
   private isKnown(row: string): boolean {
     const tag = tagOfRow(row);
     return this.shared.has(tag) || this.known.get(this.shards.of(tag))?.has(tag) === true;
+  }
+
+  /** Whether the database of a row has not been taken out of the list, as far as known. */
+  private isInList(row: string): boolean {
+    return !this.shards.roster.takenOut.includes(this.shards.of(row).name);
+  }
+
+  /**
+   * A promoted replica or a backup of a database that was taken out may still have the rows that were moved.
+   *
+   * @throws LeafError `LEAF_TAG_ROW_INVALID`
+   */
+  private assertInList(row: string): void {
+    if (!this.isInList(row)) {
+      throw rowInvalid(`Tag "${tagOfRow(row)}" is not found. ${takenOut(this.shards.of(row).name)}`);
+    }
   }
 
   private async ask(shard: Shard, tag: string): Promise<TagEntry | undefined> {
@@ -229,8 +249,7 @@ export class ShardedSegmentStore extends SegmentStore {
   /** Not those whose owner was taken out of the list: the row is the one in use there. */
   private reportMisplaced(): void {
     for (const [tag, { name }] of this.unreported.splice(0)) {
-      const owner = this.shards.of(tag).name;
-      if (!this.shards.roster.takenOut.includes(owner)) this.events.onMisplaced(tag, name, owner);
+      if (this.isInList(tag)) this.events.onMisplaced(tag, name, this.shards.of(tag).name);
     }
   }
 
@@ -261,7 +280,7 @@ export class ShardedSegmentStore extends SegmentStore {
   /** For a tag without a row in its owner. */
   private assertNowhere(tag: string, owner: Shard): void {
     const { roster } = this.shards;
-    const isOwnerListed = !roster.takenOut.includes(owner.name);
+    const isOwnerListed = this.isInList(tag);
     const shard = this.shards.all.find((each) => isOwnerListed && this.misplaced.get(each)?.has(tag) === true);
     if (shard !== undefined) throw rowInvalid(misplaced(tag, shard.name, owner.name));
     const [fault] = roster.faults;

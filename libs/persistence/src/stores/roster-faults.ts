@@ -14,7 +14,8 @@ function missing(name: string): string {
   return `The database "${name}" has or had tags of this service but is missing in the option segment.database.shards: its tags would restart at 1. Add it again. To take it out, run ${TAKE_OUT} with the list that contains it.`;
 }
 
-function takenOut(name: string): string {
+/** The message for a configured database that was taken out of the list. */
+export function takenOut(name: string): string {
   return `The database "${name}" was taken out of the list with ${TAKE_OUT}, and the others have its tags. Remove "${name}" from the option segment.database.shards and from the values of the option segment.database.shards.tags. A new database needs another name.`;
 }
 
@@ -49,8 +50,10 @@ export function rosterFaults(configured: readonly string[], lists: ReadonlyMap<s
   const recorded = [...lists.values()].flatMap((names) => [...names]);
   const known = new Set(recorded.map(([name]) => name));
   const gone = new Set(recorded.flatMap(([name, state]) => (state === 'listed' ? [] : [name])));
+  const listed = new Set(recorded.flatMap(([name, state]) => (state === 'listed' ? [name] : [])));
   const takenOutNames = configured.filter((name) => gone.has(name));
-  const missingNames = [...known].filter((name) => !configured.includes(name) && !gone.has(name));
+  // Also one that some have as removed: those that do not may lack the tags that were moved to them.
+  const missingNames = [...listed].filter((name) => !configured.includes(name));
   return {
     takenOut: takenOutNames,
     messages: [...takenOutNames.map(takenOut), ...missingNames.map(missing)],
