@@ -287,6 +287,18 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       expect(await check(['a', 'b'])).toMatchObject({ ok: true });
     });
 
+    it('moves the tags of a promoted replica forward that no server has used yet', async () => {
+      const old = await startServer();
+      const tag = tagOf('a');
+      await old.tags.create({ tag, step: 10 });
+      await old.segments.allocate(tag, 30);
+      await execute('c', "UPDATE leaf_segment_server SET server = 'the former primary'");
+      await remove();
+      const next = await startServer(['a', 'b']);
+      const least = BigInt(10 * DEFAULT_SEGMENT_OPTIONS.maxStep);
+      expect((await next.segments.allocate(tag, 1)).from).toBeGreaterThan(least);
+    });
+
     it('issues nothing to servers with the old list when an older copy of it has its tags again', async () => {
       const old = await startServer();
       const [tag, invoice] = [tagOf('a'), tagOf('b', 'invoice')];
@@ -326,6 +338,35 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       await next.tags.create({ tag: invoice, step: 1, reset: 'daily', zone: 'UTC' });
       await next.segments.beginPeriod(invoice, kind, day(), 1n);
       expect((await next.segments.allocate(periodRow(invoice, day().name), 1)).from).toBeGreaterThanOrEqual(21n);
+    });
+
+    it('hands over what was created in it after it was frozen', async () => {
+      await startServer();
+      const failure = failing('b', 'INSERT ON leaf_alloc');
+      await (await startServer()).tags.create({ tag: tagOf('b'), step: 10 });
+      for (const sql of failure.create) await execute('b', sql);
+      await expect(remove()).rejects.toEqual(REFUSED('LEAF_STORE_UNAVAILABLE'));
+      await execute('b', failure.drop);
+      await execute('c', `INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('${tagOf('a')}', 51, 10)`);
+      await remove();
+      const next = await startServer(['a', 'b']);
+      expect((await next.segments.allocate(tagOf('a'), 1)).from).toBe(51n);
+    });
+
+    it('gives no tags to another one that is taken out at the same time', async () => {
+      const old = await startServer();
+      const tags = Array.from({ length: 40 }, (_, n) => `tag${n}`);
+      for (const tag of tags) {
+        await old.tags.create({ tag, step: 10 });
+        await old.segments.allocate(tag, 30);
+      }
+      const take = (database: string): Promise<RemovalReport> =>
+        removeDatabase({ shards: { databases: urls }, database, dryRun: false }, clock, systemRandom);
+      await Promise.allSettled(['b', 'c'].map(take));
+      for (const database of ['b', 'c']) expect((await take(database)).remaining).toEqual(['a']);
+      const next = await startServer(['a']);
+      for (const tag of tags) expect((await next.segments.allocate(tag, 1)).from).toBe(31n);
+      expect(await check(['a'])).toMatchObject({ ok: true });
     });
 
     it('leaves a last database that needs no list, and issues nothing itself', async () => {

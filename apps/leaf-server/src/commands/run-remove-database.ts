@@ -12,12 +12,12 @@ import { databasesOf } from './databases-of';
  * @throws LeafError `LEAF_CONFIG_INVALID`, and as `removeDatabase`
  */
 export async function runRemoveDatabase(config: LeafConfig, line: RemoveArguments): Promise<void> {
-  const { database: segment } = databasesOf(config).segment;
+  const { database: segment, maxStep } = databasesOf(config).segment;
   if (!('shards' in segment)) {
     throw new LeafError('LEAF_CONFIG_INVALID', 'There is a single database. Set the option segment.database.shards.');
   }
   const { database, dryRun, json } = line;
-  const options = { ...segment, database, dryRun };
+  const options = { ...segment, ...(maxStep !== undefined && { maxStep }), database, dryRun };
   const report = await removeDatabase(options, new SystemClock(), systemRandom);
   process.stdout.write(
     `${json ? visibleLines(JSON.stringify(report, null, 2)) : withVariables(removalText(report))}\n`,

@@ -53,6 +53,7 @@ export function createTagStore(database: StoreDatabase): SqlTagStore {
 }
 
 /** The rows of a database, for moving them to another one. */
-export function createTagRows({ access, target }: StoreDatabase): TagRows {
-  return new TagRows(access, DIALECTS[target.dialect].tags);
+export function createTagRows(database: StoreDatabase): TagRows {
+  const { access, target } = database;
+  return new TagRows(access, DIALECTS[target.dialect].tags, createDatabaseNames(database));
 }

@@ -173,6 +173,15 @@ export class FailoverGuard {
     return { ...moved, database: this.database.description, ids };
   }
 
+  /**
+   * As {@link follow}, in a transaction of the caller, who reads or changes rows in it. Call {@link prepare} before.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
+   */
+  async followWithin(statement: Statement): Promise<void> {
+    if (this.expression !== undefined) await this.moveOn(statement);
+  }
+
   /** Reports that a single tag was moved forward. */
   report(message: string): void {
     this.options.onFailover(message);

@@ -2,6 +2,7 @@ import { LeafError, tagOfRow } from '@leaf-ids/core';
 import { MAX_TAG } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import { POSITION, setPosition } from '../failover/row-position';
+import type { DatabaseNames } from './database-names';
 import { KIND_COLUMNS, type SettingColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
 
@@ -45,6 +46,7 @@ export class TagRows {
   constructor(
     readonly database: SqlDatabase,
     private readonly dialect: TagDialect,
+    private readonly names: DatabaseNames,
   ) {}
 
   /**
@@ -80,19 +82,19 @@ export class TagRows {
   }
 
   /** All frozen rows and all records. */
-  async handedOver(): Promise<HandedOver> {
+  async handedOver(statement: Statement = this.statement): Promise<HandedOver> {
     const { textOf, text, updated } = this.dialect;
     const columns = ['max_id', 'next_id', 'last_id', 'period_start', 'issue_limit'];
     const exact = columns.map((column) => `${textOf(column)} AS ${column}`).join(', ');
-    const rows = await this.statement<WholeRow[]>(
+    const rows = await statement<WholeRow[]>(
       `SELECT biz_tag, ${exact}, ${textOf(POSITION)} AS position, step, max_step, ${KIND_COLUMNS}, description
        FROM leaf_alloc WHERE ${IS_FROZEN} ORDER BY biz_tag`,
     );
-    const records = await this.statement<WholeRecord[]>(
+    const records = await statement<WholeRecord[]>(
       `SELECT biz_tag, ${textOf('max_id')} AS max_id, ${textOf('issue_limit')} AS issue_limit FROM leaf_deleted_tag`,
     );
     const sql = `SELECT ${updated} AS updated FROM leaf_segment_server WHERE id = 1`;
-    const [server] = await this.statement<{ updated: number | string }[]>(text(sql));
+    const [server] = await statement<{ updated: number | string }[]>(text(sql));
     const named = rows.map((row) => ({ ...row, biz_tag: row.biz_tag.slice(FROZEN.length) }));
     return { rows: named, records, failedOver: Number(server?.updated ?? 0) };
   }
@@ -100,10 +102,12 @@ export class TagRows {
   /**
    * Takes over tags with the rows of their periods. Repeatable: a row that is here already is raised to the position.
    *
-   * @throws LeafError `LEAF_TAG_EXISTS` when the collation of the table equals two names
+   * @throws LeafError `LEAF_TAG_EXISTS` when the collation of the table equals two names; `LEAF_STORE_UNAVAILABLE` when
+   *   this database was taken out of the list, too
    */
   async takeOver({ rows, records, failedOver }: HandedOver): Promise<void> {
     await this.database.transaction(async (statement) => {
+      await this.names.assertNotLeft(statement, this.dialect.forUpdate);
       // The records before the rows, as everywhere.
       for (const record of records) await this.takeRecord(record, statement);
       for (const row of rows) await this.takeRow(row, statement);
@@ -114,7 +118,7 @@ export class TagRows {
     }, MOVE_LIMIT_MS);
   }
 
-  /** Deletes frozen rows that another database has taken over. */
+  /** Deletes frozen rows that another database has taken over. Their records stay, and a repetition hands them over. */
   async forget(rows: readonly WholeRow[]): Promise<void> {
     const { text, thisTag, key } = this.dialect;
     const sql = text(`DELETE FROM leaf_alloc WHERE ${thisTag}`);
