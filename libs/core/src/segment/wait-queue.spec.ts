@@ -171,6 +171,18 @@ describe('WaitQueue', () => {
       await clock.advance(1);
       expect(end).toBe('evicted');
     });
+
+    it('limits the wait of newer calls, and of one that waits again before them', async () => {
+      const deadline = clock.monotonic() + WAIT_MS;
+      await clock.advance(PATIENCE_MS - 1);
+      join();
+      let end: WaitEnd | undefined;
+      void line.wait(deadline, 1).then((how) => (end = how));
+      await clock.advance(1);
+      expect([end, ends.at(-1)]).toEqual(['evicted', undefined]);
+      await clock.advance(PATIENCE_MS - 1);
+      expect(ends.at(-1)).toBe('evicted');
+    });
   });
 
   it('refuses calls beyond its limit, whether or not the store is late', async () => {

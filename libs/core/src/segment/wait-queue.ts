@@ -79,8 +79,12 @@ export class WaitQueue {
         resolve('evicted');
         return;
       }
-      this.add({ since: deadline - this.waitMs, count, until: deadline, how: 'late', resolve });
-      if (isOverloaded) this.limitWaits();
+      const waiter: Waiter = { since: deadline - this.waitMs, count, until: deadline, how: 'late', resolve };
+      if (isOverloaded) {
+        this.limitWaits();
+        limit(waiter);
+      }
+      this.add(waiter);
       this.setAlarm(now);
     });
   }
@@ -120,10 +124,7 @@ export class WaitQueue {
   /** Evicts the calls that wait, each once it has waited for {@link PATIENCE_MS}. */
   private limitWaits(): void {
     const limited = this.waiters.findLastIndex(({ how }) => how === 'evicted');
-    for (const waiter of this.waiters.slice(limited + 1)) {
-      waiter.until = waiter.since + PATIENCE_MS;
-      waiter.how = 'evicted';
-    }
+    this.waiters.slice(limited + 1).forEach(limit);
   }
 
   private setAlarm(now: number): void {
@@ -156,4 +157,9 @@ export class WaitQueue {
     if (this.waiters.length >= ROOM && this.isLate) this.overloadedUntil = now + OVERLOADED_MS;
     return now < this.overloadedUntil;
   }
+}
+
+function limit(waiter: Waiter): void {
+  waiter.until = waiter.since + PATIENCE_MS;
+  waiter.how = 'evicted';
 }
