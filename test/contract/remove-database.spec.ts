@@ -1,7 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SystemClock } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
+import { createTagStore, parseDatabaseUrl, removeDatabase } from '@leaf-ids/persistence';
+import { REFUSED } from '../support/http/refusal';
+import { shardedDatabases } from '../support/servers/shards';
 import { failingFile, removeDatabaseContract, type ThreeDatabases } from './remove-database.contract';
+import { connect, PATIENT } from './sql-stores';
 
 async function threeFiles(): Promise<ThreeDatabases> {
   const directory = await mkdtemp(join(tmpdir(), 'leaf-remove-'));
@@ -14,3 +20,24 @@ async function threeFiles(): Promise<ThreeDatabases> {
 }
 
 removeDatabaseContract('SQLite', threeFiles);
+
+it('ends, and changes nothing, at a row that cannot be renamed', async () => {
+  const { urls, cleanUp } = await threeFiles();
+  const { shards } = shardedDatabases(urls, {}, PATIENT);
+  await shards.start();
+  await shards.close();
+  const c = await connect(parseDatabaseUrl(urls.c));
+  await c.query(`INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 1, 10)`);
+  await c.query('CREATE TRIGGER ignoring BEFORE UPDATE ON leaf_alloc BEGIN SELECT RAISE(IGNORE); END');
+  const tags = { order: 'c' };
+  const removed = removeDatabase(
+    { shards: { databases: urls, tags }, database: 'c', dryRun: false },
+    new SystemClock(),
+    systemRandom,
+  );
+  await expect(removed).rejects.toEqual(REFUSED('LEAF_TAG_ROW_INVALID'));
+  await c.query('DROP TRIGGER ignoring');
+  expect((await createTagStore(c).find('order'))?.maxId).toBe(1n);
+  await c.destroy();
+  await cleanUp();
+});

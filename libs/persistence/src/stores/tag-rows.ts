@@ -70,13 +70,19 @@ export class TagRows {
    * before, and is seen.
    *
    * @param statement of a transaction in which no tag can be created
+   * @throws LeafError `LEAF_TAG_ROW_INVALID` for a row that cannot be renamed
    */
   async freeze(statement: Statement): Promise<void> {
     const { text, thisTag, key, forUpdate } = this.dialect;
     const rename = text(`UPDATE leaf_alloc SET biz_tag = ? WHERE ${thisTag}`);
     // Rows of periods that began while the rows of their tags were being locked are in the next round.
+    const renamed = new Set<string>();
     for (let rows = await this.movable(statement, forUpdate); rows.length > 0;) {
-      for (const row of rows) await statement(rename, [FROZEN + row, ...key(row)]);
+      for (const row of rows) {
+        if (renamed.has(row)) throw unchangeable(row, this.database.description);
+        renamed.add(row);
+        await statement(rename, [FROZEN + row, ...key(row)]);
+      }
       rows = await this.movable(statement, forUpdate);
     }
   }
@@ -196,6 +202,13 @@ function tooLong(row: string): LeafError {
   return new LeafError(
     'LEAF_TAG_ROW_INVALID',
     `The row "${row}" cannot be moved: its name has more than ${MAX_TAG - 1} characters. Nothing was changed. Issue IDs of a new tag with a shorter name instead, delete this one with DELETE /api/tags/${tagOfRow(row)}, and run the command again.`,
+  );
+}
+
+function unchangeable(row: string, description: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_ROW_INVALID',
+    `The row "${row}" of leaf_alloc in ${description} cannot be moved: an UPDATE by its name does not change it. Nothing was changed. If its name is no valid tag, so that Leaf has never issued its IDs, delete the row; otherwise remove the triggers of the table. Then run the command again.`,
   );
 }
 
