@@ -120,6 +120,17 @@ export function restoreContract(name: string, open: () => Promise<DatabaseFixtur
       expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
     });
 
+    it('is noticed by a new server when tags were issued and the record of the database server is missing', async () => {
+      await tags.create({ tag: 'order', step: 10 });
+      await tags.create({ tag: 'unused', step: 10 });
+      await first('order');
+      await execute('DELETE FROM leaf_segment_server');
+      const server = newServer();
+      await server.listTags();
+      expect([await first('order', server), await first('unused', server)]).toEqual([11n + GAP, 1n + GAP]);
+      expect(messages).toEqual([expect.stringContaining('lacks the record')]);
+    });
+
     it('is noticed by servers that refresh many times before the next allocation', async () => {
       await tags.create({ tag: 'order', step: 10 });
       const servers = [newServer(), newServer()];

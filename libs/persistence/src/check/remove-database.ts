@@ -119,7 +119,8 @@ async function removeFrom(
     (await source.rows.movable()).forEach(count);
     (await source.rows.handedOver()).rows.forEach(({ biz_tag }) => count(biz_tag));
   } else {
-    await source.guard.prepare();
+    // Also those that take over: rows with limits in a database without the record of its server are a lost failover.
+    for (const { guard } of open.values()) await guard.prepare();
     await recordNames(open);
     let handedOver: HandedOver;
     do {

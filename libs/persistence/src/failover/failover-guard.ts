@@ -190,11 +190,18 @@ export class FailoverGuard {
   private async start(): Promise<void> {
     if (this.options.gapSteps > 0) {
       const { server, expression } = await this.dialect.askIdentity(this.statement);
-      await this.statement(this.dialect.insertRecord, [server, this.gap.least]);
+      // A copy that is older than its first record is no new database: without the record, the first allocation moves on.
+      if (!(await this.isUsed())) await this.statement(this.dialect.insertRecord, [server, this.gap.least]);
       this.expression = expression;
       await this.advance();
     }
     this.started = true;
+  }
+
+  /** Whether a tag of this database was issued by a server that knows its limit. */
+  private async isUsed(): Promise<boolean> {
+    const sql = 'SELECT biz_tag FROM leaf_alloc WHERE issue_limit IS NOT NULL LIMIT 1';
+    return (await this.statement<unknown[]>(sql)).length > 0;
   }
 
   private readonly statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
