@@ -318,6 +318,20 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       await expect(old.segments.beginPeriod(invoice, kind, day(), 1n)).rejects.toMatchObject(refused);
     });
 
+    it('issues nothing from a replica without the removal, before a server has looked at the list again', async () => {
+      const old = await startServer();
+      const tag = tagOf('a');
+      await old.tags.create({ tag, step: 10 });
+      await old.segments.allocate(tag, 30);
+      await remove();
+      await execute('c', `UPDATE leaf_registry SET document = '{}' WHERE name = 'database:c'`);
+      await execute('c', `INSERT INTO leaf_alloc (biz_tag, max_id, step, issue_limit) VALUES ('${tag}', 31, 10, 2561)`);
+      await execute('c', "UPDATE leaf_segment_server SET server = 'the former primary'");
+      const refused = { code: 'LEAF_STORE_UNAVAILABLE', message: TAKEN_OUT };
+      expect(await old.segments.allocateAll([{ tag, size: 1 }])).toMatchObject([refused]);
+      await expect(old.shards.of(tag).stores.segments.allocate(tag, 1)).rejects.toMatchObject(refused);
+    });
+
     it('is missing again when a database that got its tags is an older copy: they do not restart', async () => {
       const old = await startServer();
       const [tag, invoice] = [tagOf('b'), tagOf('b', 'invoice')];

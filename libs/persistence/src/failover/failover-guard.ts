@@ -11,6 +11,8 @@ export interface FailoverOptions {
   readonly gapSteps: number;
   /** The largest dynamic step of this server; the default is that of `DEFAULT_SEGMENT_OPTIONS`. */
   readonly maxStep?: number;
+  /** Called before tags are moved forward: a rejection keeps the database from being used. */
+  readonly beforeMove?: () => Promise<void>;
   /** Called when tags were moved forward. */
   readonly onFailover: (message: string) => void;
 }
@@ -207,22 +209,30 @@ export class FailoverGuard {
   private readonly statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
 
   private async bringUpToDate(): Promise<void> {
-    const reason = await this.database.transaction((statement) => this.moveOn(statement), MOVE_LIMIT_MS);
+    const moveOn = (mayMove: boolean): Promise<string | undefined> =>
+      this.database.transaction((statement) => this.moveOn(statement, mayMove), MOVE_LIMIT_MS);
+    const { beforeMove } = this.options;
+    let reason = await moveOn(beforeMove === undefined);
     if (reason === undefined) return;
+    if (beforeMove !== undefined) {
+      await beforeMove();
+      reason = await moveOn(true);
+      if (reason === undefined) return;
+    }
     const { steps, least } = this.gap;
     this.options.onFailover(
       `${reason}, and may lack the newest allocations. Every tag was moved forward by ${steps} times its step, at least ${steps * least} IDs.`,
     );
   }
 
-  /** @returns why the tags were moved; undefined if they were not */
-  private async moveOn(statement: Statement): Promise<string | undefined> {
+  /** @returns why the tags were moved, or have to be if they must not be moved yet; undefined if they need not be */
+  private async moveOn(statement: Statement, mayMove = true): Promise<string | undefined> {
     const { server, expression } = await this.dialect.askIdentity(statement);
     this.expression = expression;
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
     const isOlder = Number(record?.generation ?? 0) < this.generation;
     if (record?.server === server && !isOlder) return undefined;
-    await this.move(statement, this.gap, server, record);
+    if (mayMove) await this.move(statement, this.gap, server, record);
     const { description } = this.database;
     if (record === undefined) {
       return `${description} lacks the record of its server in leaf_segment_server: a replica was promoted, or the tables were replaced`;

@@ -1,5 +1,5 @@
 import { LeafError } from '@leaf-ids/core';
-import { type RecordedNames, replaced, rosterFaults } from '../stores/roster-faults';
+import { type RecordedNames, replaced, rosterFaults, takenOut } from '../stores/roster-faults';
 import type { Shard } from './shard';
 
 /**
@@ -38,6 +38,18 @@ export class Roster {
     await this.update();
     const [fault] = this.faults;
     if (fault !== undefined) throw new LeafError('LEAF_STORE_UNAVAILABLE', fault);
+  }
+
+  /**
+   * Call before a database is used that may be an older copy: it may be from before it was taken out of the list.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE` if it was taken out
+   */
+  async assertListed(name: string): Promise<void> {
+    // Twice: a comparison that is under way may have read the names before the database was taken out.
+    await this.update();
+    await this.update();
+    if (this.takenOut.includes(name)) throw new LeafError('LEAF_STORE_UNAVAILABLE', takenOut(name));
   }
 
   private async compare(): Promise<void> {

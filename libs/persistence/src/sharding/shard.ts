@@ -29,6 +29,8 @@ export class Shard {
   private held: OpenShard | undefined;
   /** Whether this server created the tables. */
   created = false;
+  /** See {@link FailoverOptions.beforeMove}. */
+  beforeMove = (): Promise<void> => Promise.resolve();
   private problem: unknown;
   private opening: Promise<void> | undefined;
   private readonly closing = new AbortController();
@@ -101,7 +103,8 @@ export class Shard {
         await dataSource.destroy();
         return;
       }
-      const segments = createSegmentStore(dataSource, this.options.failover);
+      const failover = { ...this.options.failover, beforeMove: () => this.beforeMove() };
+      const segments = createSegmentStore(dataSource, failover);
       const names = createDatabaseNames(dataSource);
       this.held = { dataSource, segments, tags: createTagStore(dataSource), names };
     } catch (error) {

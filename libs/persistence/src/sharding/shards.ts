@@ -22,6 +22,7 @@ export class Shards {
   ) {
     this.roster = new Roster(all, onRosterFault);
     this.byName = new Map(all.map((shard) => [shard.name, shard]));
+    for (const shard of all) shard.beforeMove = () => this.roster.assertListed(shard.name);
   }
 
   /** The database that owns `tag` and the rows of its periods. */

@@ -147,6 +147,7 @@ function shardOf(name: string, stores: Stores): Shard {
     ...{ name, description: name, created: false, stores },
     start: () => Promise.resolve(),
     close: () => Promise.resolve(),
+    beforeMove: () => Promise.resolve(),
   };
   return shard as Shard;
 }
