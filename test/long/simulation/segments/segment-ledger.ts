@@ -108,7 +108,11 @@ export class SegmentLedger {
     for (const { biz_tag, position, issue_limit } of engine.sql<Row>(ROWS)) {
       const name = `${engine.name} ${biz_tag}`;
       const next = BigInt(position);
-      if (next < this.endOf(engine.name, biz_tag)) continue;
+      if (next < this.endOf(engine.name, biz_tag)) {
+        // A range that was given before the repair, and came back unused.
+        for (const { repaired } of open) repaired.delete(biz_tag);
+        continue;
+      }
       this.ends.set(name, next);
       // Before its first use it has no record: its end is forgotten with the row.
       if (issue_limit === null) continue;
