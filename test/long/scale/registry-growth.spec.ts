@@ -1,5 +1,5 @@
-import type { LeaseRig } from '../support/fakes/lease-rig';
-import { type FleetOptions, MAINTAIN_MS, RegistryFleet } from '../support/fakes/registry-fleet';
+import type { LeaseRig } from '../../support/fakes/lease-rig';
+import { type FleetOptions, MAINTAIN_MS, RegistryFleet } from '../../support/fakes/registry-fleet';
 
 const TTL = 600_000;
 const FEW = 6;
