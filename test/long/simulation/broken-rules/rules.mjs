@@ -1,8 +1,9 @@
 /**
- * How each rule of the lease is removed in a copy of the source. `find` occurs exactly once in `file`. `until` lists the
+ * How each rule of the lease is removed in a copy of the source. `find` occurs exactly once in `file`; the world `seed`
+ * shows it, as long as the code is as it is (`--without all --seeds 6000` finds others). `until` lists the
  * violations of which one must follow; other violations are ignored. `worlds` are those of the lease unless told.
  *
- * @type {readonly { rule: string, what: string, file: string, find: string, replace: string,
+ * @type {readonly { rule: string, seed: number, what: string, file: string, find: string, replace: string,
  *   until: readonly string[], worlds?: string }[]}
  */
 const CORE = 'libs/core/src';
@@ -11,6 +12,7 @@ const LIVENESS = ['lost', 'outage', 'high ceiling'];
 export const RULES = [
   {
     rule: 'R1',
+    seed: 316,
     what: 'issues above the recorded ceiling',
     file: `${CORE}/snowflake/snowflake-generator.ts`,
     find: 'if (timestamp > this.window.ceiling) return CEILING;',
@@ -19,6 +21,7 @@ export const RULES = [
   },
   {
     rule: 'R2',
+    seed: 15,
     what: 'starts at or below the ceiling that it has read',
     file: `${CORE}/worker/worker-acquisition.ts`,
     find: 'const least = Math.max(known, registry.document.floor ?? 0);',
@@ -27,6 +30,7 @@ export const RULES = [
   },
   {
     rule: 'R3',
+    seed: 200,
     what: 'goes on after a failed compare',
     file: `${CORE}/worker/worker-claim.ts`,
     find: "if (relation === 'ours') return this.adopted(current);",
@@ -35,6 +39,7 @@ export const RULES = [
   },
   {
     rule: 'R4',
+    seed: 1,
     what: 'a release leaves a ceiling below what was issued',
     file: `${CORE}/worker/worker-lease.ts`,
     find: 'await claim.release(Math.max(claim.floor, this.holder.newest()));',
@@ -43,6 +48,7 @@ export const RULES = [
   },
   {
     rule: 'R5',
+    seed: 53,
     what: 'newcomers do not wait in a young registry',
     file: `${CORE}/worker/registry-memory.ts`,
     find: 'if (watched < graceMs) return graceMs - watched;',
@@ -51,6 +57,7 @@ export const RULES = [
   },
   {
     rule: 'R6',
+    seed: 31,
     what: 'starts with another layout',
     file: `${CORE}/worker/registry-memory.ts`,
     find: 'if (layout === this.options.layout) return;',
@@ -59,6 +66,7 @@ export const RULES = [
   },
   {
     rule: 'R7',
+    seed: 21,
     what: 'takes lost history for a twin',
     file: `${CORE}/worker/worker-claim.ts`,
     find: 'const changed = !isSameHistory(this.registry, open.document);',
@@ -67,6 +75,7 @@ export const RULES = [
   },
   {
     rule: 'R8',
+    seed: 79,
     what: 'a newcomer does not give way to a live twin',
     file: `${CORE}/worker/worker-acquisition.ts`,
     find: 'if (leaseId === holder.leaseId || free) return true;',
@@ -75,6 +84,7 @@ export const RULES = [
   },
   {
     rule: 'R9',
+    seed: 35,
     what: 'a report does not lower the ceiling',
     file: `${CORE}/worker/worker-lease.ts`,
     find: 'const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.horizonMs);',
@@ -84,6 +94,7 @@ export const RULES = [
   },
   {
     rule: 'R10',
+    seed: 11,
     what: 'reclaims by the wall clock',
     file: `${CORE}/worker/registry-maintenance.ts`,
     find: 'return !record.free && before - seen.at >= horizonMs;',
@@ -92,6 +103,7 @@ export const RULES = [
   },
   {
     rule: 'R11',
+    seed: 3,
     what: 'uses a row that is behind its record',
     file: 'libs/persistence/src/stores/tag-history.ts',
     find: 'const isLost = isBehind || row.issue_limit !== null || from < end;',
@@ -101,6 +113,7 @@ export const RULES = [
   },
   {
     rule: 'R12',
+    seed: 11,
     what: 'waits by its own horizon, not by the longest',
     file: `${CORE}/worker/registry-maintenance.ts`,
     find: 'const horizonMs = Math.max(this.options.horizonMs, stored.document?.horizonMs ?? 0);',
@@ -109,6 +122,7 @@ export const RULES = [
   },
   {
     rule: 'R13',
+    seed: 200,
     what: 'takes the writes of a copy for its own',
     file: `${CORE}/worker/record-relation.ts`,
     find: 'ceiling === confirmedCeiling : holder.sentAs(record) !== undefined;',
@@ -117,6 +131,7 @@ export const RULES = [
   },
   {
     rule: 'W1',
+    seed: 90,
     what: 'the first timestamp of a window is not in its record',
     file: `${CORE}/worker/window-holder.ts`,
     find: ': { lease, from: Number(from), holder',
@@ -125,6 +140,7 @@ export const RULES = [
   },
   {
     rule: 'W2',
+    seed: 68,
     what: 'a repeated request is answered without a write',
     file: `${CORE}/worker/worker-windows.ts`,
     find: 'return { window: await this.raise(known, windowMs), isNew: false };',
@@ -133,6 +149,7 @@ export const RULES = [
   },
   {
     rule: 'W3',
+    seed: 3511,
     what: 'a server lowers the end that another one has recorded',
     file: `${CORE}/worker/worker-claim.ts`,
     find: 'this.least = Math.max(this.least, current.record.ceiling);\n    }\n    if (!changed)',
@@ -141,6 +158,7 @@ export const RULES = [
   },
   {
     rule: 'W4',
+    seed: 2241,
     what: 'windows are not registered again',
     file: `${CORE}/worker/worker-windows.ts`,
     find: 'if (this.held.size === 0) return;',
@@ -149,6 +167,7 @@ export const RULES = [
   },
   {
     rule: 'W5',
+    seed: 14,
     what: 'a release leaves an end below what was used',
     file: `${CORE}/worker/worker-windows.ts`,
     find: 'Math.min(until, Math.max(from - 1, newest))',

@@ -10,9 +10,13 @@ const root = join(import.meta.dirname, '../../../..');
 /** Where the copy finds the packages of the repository. */
 const cache = join(root, 'node_modules/.cache');
 
+/** A change of the code changes what happens in a world. */
+const KNOWN_WORLDS = 20;
+
 /**
  * @param {string} wanted `all`, or the beginning of a rule
- * @param {readonly string[]} options of the simulation
+ * @param {readonly string[]} options of the simulation; of `--known`, the world that is known to show each rule, and
+ *   those after it
  * @returns one row for each rule: how many worlds it took, and what was found; `found` is undefined when nothing was
  */
 export function takeOut(wanted, options = ['--seeds', '3000']) {
@@ -29,22 +33,16 @@ export function takeOut(wanted, options = ['--seeds', '3000']) {
   }
 }
 
-function play(copy, { rule, what, file, find, replace, until, worlds: kind = 'lease' }, options) {
+function play(copy, { rule, what, file, find, replace, until, seed, worlds: kind = 'lease' }, options) {
   const source = readFileSync(join(root, file), 'utf8');
   if (source.split(find).length !== 2) throw new Error(`${file} has no longer exactly one: ${find}`);
   const compiled = join(copy, file.replace(/\.ts$/, '.js'));
   const before = readFileSync(compiled, 'utf8');
   const broken = source.replace(find, () => replace);
   writeFileSync(compiled, transpile(broken, file, root));
-  const args = [
-    join(copy, 'test/long/simulation/run.js'),
-    '--json',
-    '--until',
-    until.join(','),
-    '--worlds',
-    kind,
-    ...options,
-  ];
+  const which = options.includes('--known') ? ['--first', String(seed), '--seeds', String(KNOWN_WORLDS)] : options;
+  const wanted = ['--json', '--until', until.join(','), '--worlds', kind, ...which];
+  const args = [join(copy, 'test/long/simulation/run.js'), ...wanted];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
   writeFileSync(compiled, before);
   const line = stdout.split('\n').find((each) => each.startsWith('{'));
