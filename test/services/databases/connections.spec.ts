@@ -136,15 +136,24 @@ describe.each(ENGINES)('connections to %s', (_, { type, waiting }) => {
 
   it('of other tags go on while a row is locked', async () => {
     const store = createSegmentStore(dataSource, FAILOVER);
+    // The first allocation of a tag inserts its record, and waits in MySQL for one that has locked the gap of another.
+    await store.allocate('other', 10);
     const unlock = await lock(TAG);
     const state = { over: false };
     const stuck = Array.from({ length: 3 }, async () => {
-      while (!state.over) await store.allocate(TAG, 10).catch(() => undefined);
+      // A turn after each call: those that fail at once would leave the event loop none, and no test would end.
+      while (!state.over) {
+        await store.allocate(TAG, 10).catch(() => undefined);
+        await turn();
+      }
     });
-    for (let i = 0; i < 300; i++) await store.allocate('other', 10);
-    state.over = true;
-    await unlock();
-    await Promise.all(stuck);
+    try {
+      for (let i = 0; i < 300; i++) await store.allocate('other', 10);
+    } finally {
+      state.over = true;
+      await unlock();
+      await Promise.all(stuck);
+    }
     await expect(store.allocate(TAG, 10)).resolves.toBeDefined();
   });
 
