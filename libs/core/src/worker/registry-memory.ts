@@ -237,7 +237,7 @@ export class RegistryMemory {
         `A worker registry other than ${options.strategy} is in use at ${store.description}: ${rivals}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
       );
     }
-    if (holds) return;
+    if (holds || store.locksRecords) return;
     // Java servers write no document and no lease. Their layout is the default one.
     const isJava = ({ leaseId }: WorkerRecord): boolean =>
       leaseId === undefined && options.layout === defaultLayout().fingerprint;

@@ -121,6 +121,14 @@ export abstract class WorkerStore {
    */
   abstract replace(read: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined>;
 
+  /**
+   * Whether each holder locks its record for as long as its process lives, so that a record whose lock is free is in use
+   * by nobody, whatever its ceiling says.
+   */
+  get locksRecords(): boolean {
+    return false;
+  }
+
   /** Lists this server as running, if the store has such a list. Does not wait; the next call retries a failed one. */
   announce(_instance: Instance, _workerId: number): void {}
 

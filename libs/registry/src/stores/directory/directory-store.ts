@@ -41,6 +41,10 @@ export class DirectoryWorkerStore extends WorkerStore {
     super();
   }
 
+  override get locksRecords(): boolean {
+    return true;
+  }
+
   async readRegistry(): Promise<StoredRegistry> {
     const text = await readText(this.registry);
     const document = text === undefined ? undefined : parseRegistryDocument(text);
