@@ -4,6 +4,7 @@ import {
   LeafError,
   type RandomSource,
   type SegmentStore,
+  tagOfRow,
   type TagStore,
 } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
@@ -55,15 +56,23 @@ export function storesOf(access: SqlDatabase): Stores {
 
 /** Hears what databases have done for a server. */
 export interface StoreListener {
+  /** Not called for an answer after the end of the tag that asked: the server neither issues nor remembers its range. */
   granted(server: SegmentServer, engine: SimEngine, key: string, sentAt: number, allocation: Allocation): void;
   /** What the server knew of a deleted tag is on record. */
   recorded(server: SegmentServer, key: string): void;
 }
 
+/** Shows which object serves a tag: another one, or none, after the tag was dropped. */
+class ShownGenerator extends SegmentIdGenerator {
+  servedBy(key: string): object | undefined {
+    return this.knownAs(tagOfRow(key));
+  }
+}
+
 /** One life of a server process. */
 export class SegmentServer {
   readonly line = new Line();
-  readonly generator: SegmentIdGenerator;
+  readonly generator: ShownGenerator;
   readonly tags: TagStore;
   /** By the name of the database. */
   readonly stores: ReadonlyMap<string, Stores>;
@@ -95,7 +104,7 @@ export class SegmentServer {
     const options = { ...DEFAULT_SEGMENT_OPTIONS, prefetchRatio, durationMs: 200, maxStep: MAX_STEP };
     const events = { onLoadFailed: () => undefined, onRefreshFailed: () => undefined };
     const below: RandomSource = (bound) => random.below(bound);
-    this.generator = new SegmentIdGenerator(segments, clock, below, options, events);
+    this.generator = new ShownGenerator(segments, clock, below, options, events);
   }
 
   /** Ends at once. Nothing is given back. */
@@ -110,18 +119,19 @@ export class SegmentServer {
     const recordDeleted = segments.recordDeleted.bind(segments);
     const monotonic = (): number => this.clock.monotonic();
     segments.allocate = async (tag, size) => {
-      const sentAt = monotonic();
+      const [sentAt, asker] = [monotonic(), this.generator.servedBy(tag)];
       const allocation = await allocate(tag, size);
-      this.listener.granted(this, engine, tag, sentAt, allocation);
+      if (this.generator.servedBy(tag) === asker) this.listener.granted(this, engine, tag, sentAt, allocation);
       return allocation;
     };
     segments.allocateAll = async (requests) => {
       const sentAt = monotonic();
+      const askers = requests.map(({ tag }) => this.generator.servedBy(tag));
       const answers = await allocateAll(requests);
       requests.forEach(({ tag }, index) => {
         const answer = answers[index];
-        if (answer !== undefined && !(answer instanceof LeafError))
-          this.listener.granted(this, engine, tag, sentAt, answer);
+        if (answer === undefined || answer instanceof LeafError) return;
+        if (this.generator.servedBy(tag) === askers[index]) this.listener.granted(this, engine, tag, sentAt, answer);
       });
       return answers;
     };
