@@ -18,7 +18,7 @@ export class Liveness {
       place.servedAt = scheduler.now;
     } else {
       if (place.askedAt > process.startedAt) tally.outageSeconds += (scheduler.now - place.askedAt) / 1000;
-      if (refusal.code === 'LEAF_LEASE_LOST' && process.lost === refusal && !this.mayLose(place)) {
+      if (refusal.code === 'LEAF_LEASE_LOST' && process.lost === refusal && !this.mayLose(place, process)) {
         ledger.breach('lost', `${process.name}: ${refusal.message}`);
       }
       this.check(place, refusal);
@@ -91,9 +91,10 @@ export class Liveness {
     );
   }
 
-  /** A twin exists, or its data directory was exchanged. */
-  private mayLose({ host, tampered }: SimPlace): boolean {
-    const { conditions, places } = this.world;
+  /** A twin exists, its data directory was exchanged, or a write to an earlier node has replaced its record. */
+  private mayLose({ host, tampered }: SimPlace, { leaseId }: SimProcess): boolean {
+    const { conditions, places, overwritten } = this.world;
+    if (overwritten.has(leaseId)) return true;
     return (conditions.twins && host <= 1) || tampered || places.some((place) => place.tampered);
   }
 

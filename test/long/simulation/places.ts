@@ -52,6 +52,8 @@ export interface WorldParts {
   readonly note: Note | undefined;
   /** True milliseconds at which history was lost last. */
   lossAt: number | undefined;
+  /** Lease IDs whose record a late write has replaced, or has written: ZooKeeper compares only the version of a node. */
+  readonly overwritten: ReadonlySet<string>;
   /** Unix milliseconds: newcomers issue above it. */
   readonly floor: number;
   /** The server of a registry of records. */

@@ -25,6 +25,7 @@ export function report(
     ['  lost with the history', tally.reacquired],
     ['  given back', tally.released],
     ['  lost for good', tally.lost],
+    ['records replaced by a write to an earlier node', tally.overwritten],
     ['seconds without IDs', Math.round(tally.outageSeconds)],
     ['faults injected', sum(FAULTS.map((fault) => faults[fault]))],
     ...FAULTS.map((fault) => [`  ${fault}`, faults[fault]] as const),

@@ -13,7 +13,7 @@ export type Writer = Pick<Caller, 'name' | 'leaseId'>;
 
 /** What may be checked at every write that is applied. */
 export interface WriteListener {
-  /** @param isLate it was sent before the registry was emptied */
+  /** @param isLate it was sent before the registry was emptied, or to a node that was created again since */
   wrote(writer: Writer, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void;
   floorWritten(document: RegistryDocument): void;
 }

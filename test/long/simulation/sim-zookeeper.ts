@@ -84,10 +84,18 @@ export class SimZookeeper implements RegistryServer {
       if ('fault' in answer) throw answer.fault;
       return answer.value;
     };
+    /** The node that was read last, by path: the store reads a node right before it writes it. */
+    const seen = new Map<string, number>();
     return {
-      getData: (path) => ask('getData', () => this.tree.read(path, SESSION)),
-      setData: (path, data, version) =>
-        ask('setData', () => this.write(writer, path, () => this.tree.set(path, data, version)), true),
+      getData: async (path) => {
+        const node = await ask('getData', () => this.tree.read(path, SESSION));
+        if (node !== undefined) seen.set(path, node.created);
+        return node;
+      },
+      setData: (path, data, version) => {
+        const created = seen.get(path);
+        return ask('setData', () => this.write(writer, path, () => this.tree.set(path, data, version), created), true);
+      },
       create: (path, data, kind) =>
         ask('create', () => this.write(writer, path, () => this.tree.create(path, data, kind === 'sequential')), true),
       children: (path) => ask('children', () => this.tree.list(path)),
@@ -99,13 +107,15 @@ export class SimZookeeper implements RegistryServer {
     };
   }
 
-  private write<T>(writer: Writer, wanted: string, act: () => T): T {
+  /** @param created the node that the writer has read */
+  private write<T>(writer: Writer, wanted: string, act: () => T, created?: number): T {
     const { document } = this;
+    const isLate = created !== undefined && this.tree.read(wanted, SESSION)?.created !== created;
     const before = this.decode(wanted);
     const answer = act();
     // The path of a sequential node is known only now.
     const after = this.decode(typeof answer === 'string' ? answer : wanted);
-    if (after !== undefined) this.listener.wrote(writer, before, after, false);
+    if (after !== undefined) this.listener.wrote(writer, before, after, isLate);
     const { document: written } = this;
     if (wanted === DOCUMENT && document?.floor === undefined && written?.floor !== undefined)
       this.listener.floorWritten(written);

@@ -12,6 +12,8 @@ export interface Tally {
   reacquired: number;
   released: number;
   lost: number;
+  /** Records that a write to an earlier node of ZooKeeper has replaced. */
+  overwritten: number;
   /** Seconds in which a server was up and issued nothing. */
   outageSeconds: number;
 }
@@ -25,6 +27,7 @@ export const TALLY = [
   'reacquired',
   'released',
   'lost',
+  'overwritten',
   'outageSeconds',
 ] as const;
 
@@ -38,6 +41,7 @@ export function noTally(): Tally {
     reacquired: 0,
     released: 0,
     lost: 0,
+    overwritten: 0,
     outageSeconds: 0,
   };
 }

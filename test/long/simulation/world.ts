@@ -73,6 +73,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
   readonly places: SimPlace[] = [];
   /** True milliseconds at which history was lost last. */
   lossAt: number | undefined;
+  readonly overwritten = new Set<string>();
   private loss: Loss | undefined;
   private readonly zookeeper: SimZookeeper | undefined;
   readonly clients: Clients;
@@ -207,8 +208,12 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
   }
 
   wrote(writer: Writer, before: StoredWorker | undefined, after: StoredWorker, isLate: boolean): void {
-    const { scheduler, ledger, conditions, leaseWrites, lossAt } = this;
+    const { scheduler, ledger, conditions, leaseWrites, lossAt, overwritten } = this;
     const { leaseId = '', write, free } = after.record;
+    if (isLate && before !== undefined) {
+      this.tally.overwritten++;
+      overwritten.add(leaseId).add(before.record.leaseId ?? '');
+    }
     const isOwn = writer.leaseId === leaseId;
     if (windowOf(after.record) !== undefined) this.clients.wrote(writer.name, before, after);
     else if (isOwn) ledger.wrote(writer.name, before, after, isLate);
