@@ -8,8 +8,8 @@ const REPORT_MS = 3000;
 const REPORTS = 5;
 /** A server that has just started has some work left. */
 const SETTLING_REPORTS = 3;
-/** No reports. */
-const NEVER = { LEAF_SNOWFLAKE_ENABLED: 'false' };
+/** No reports; a server without both modes does not start. */
+const NEVER = { LEAF_SNOWFLAKE_ENABLED: 'false', LEAF_SEGMENT_ENABLED: 'true' };
 /** As often as is allowed: so many reports that what one costs stands out from all else that a process does. */
 const OFTEN_MS = 100;
 const OFTEN = { LEAF_SNOWFLAKE_REPORT_MS: String(OFTEN_MS) };
