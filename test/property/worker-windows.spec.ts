@@ -10,7 +10,7 @@ const SERVERS = 3;
 const CLIENTS = 4;
 /** Few enough that clients wait for each other's worker IDs. */
 const MAX_WORKER_ID = 2;
-const RUNS = 60;
+const RUNS = 150;
 
 type Request = {
   readonly kind: 'post' | 'put' | 'delete';
