@@ -76,6 +76,17 @@ describe('a locked directory', () => {
     await expect(open({ '10.0.0.8:8080': 0 }).list(INSTANCE)).rejects.toMatchObject({ code: 'LEAF_WORKER_UNASSIGNED' });
   });
 
+  it('tells a worker that another process holds from one that nobody holds', async () => {
+    const holder = open();
+    await holder.create(REGISTRY, recordOf(INSTANCE), undefined);
+    const other = open({ '*': 4 });
+    expect([await holder.isUnheld(3), await other.isUnheld(3)]).toEqual([true, false]);
+    await holder.close();
+    expect(await other.isUnheld(3)).toBe(true);
+    // The question leaves no lock.
+    await open().create(REGISTRY, recordOf(INSTANCE), undefined);
+  });
+
   it('names the process that holds the worker', async () => {
     const store = open();
     await store.create(REGISTRY, recordOf(INSTANCE), undefined);
@@ -175,7 +186,7 @@ describe('a locked directory', () => {
     await expect(open().list(INSTANCE)).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
     const within = new DirectoryWorkerStore({ '*': 0 }, join(directory, 'worker-3'));
     await expect(within.writeRegistry(REGISTRY, DOCUMENT)).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
-    await expect(within.list()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    await expect(within.list()).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
     await mkdir(join(directory, 'worker-4'));
     await writeFile(join(directory, 'worker-4', 'worker.lock'), 'a text '.repeat(1000));
     await expect(open({ '*': 4 }).list(INSTANCE)).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });

@@ -5,7 +5,7 @@ import { defaultLayout } from '../snowflake/bit-layout';
 import { formatInstance } from './instance';
 import { mayBeUsed } from './record-holders';
 import type { RegistryDocument } from './registry-document';
-import type { StoredRegistry, WorkerRecord, WorkerStore } from './worker-store';
+import type { StoredRegistry, StoredWorker, WorkerRecord, WorkerStore } from './worker-store';
 
 export interface RegistryMemoryOptions {
   /** Name of the strategy of this server. */
@@ -237,11 +237,15 @@ export class RegistryMemory {
         `A worker registry other than ${options.strategy} is in use at ${store.description}: ${rivals}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
       );
     }
-    if (holds || store.locksRecords) return;
+    if (holds) return;
     // Java servers write no document and no lease. Their layout is the default one.
     const isJava = ({ leaseId }: WorkerRecord): boolean =>
       leaseId === undefined && options.layout === defaultLayout().fingerprint;
-    const used = (await store.list()).filter(({ record }) => isUsed(record) && !isJava(record));
+    const used: StoredWorker[] = [];
+    for (const stored of await store.list()) {
+      const { record, workerId } = stored;
+      if (isUsed(record) && !isJava(record) && !(await store.isUnheld(workerId))) used.push(stored);
+    }
     const [last] = used.sort((a, b) => b.record.ceiling - a.record.ceiling);
     if (last === undefined) return;
     const { workerId, record } = last;

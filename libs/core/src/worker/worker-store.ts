@@ -122,11 +122,11 @@ export abstract class WorkerStore {
   abstract replace(read: StoredWorker, record: WorkerRecord): Promise<StoredWorker | undefined>;
 
   /**
-   * Whether each holder locks its record for as long as its process lives, so that a record whose lock is free is in use
-   * by nobody, whatever its ceiling says.
+   * Whether the store can tell that no other process holds the worker ID, whatever the ceiling of its record says; false
+   * by default.
    */
-  get locksRecords(): boolean {
-    return false;
+  isUnheld(_workerId: number): Promise<boolean> {
+    return Promise.resolve(false);
   }
 
   /** Lists this server as running, if the store has such a list. Does not wait; the next call retries a failed one. */

@@ -41,8 +41,11 @@ export class DirectoryWorkerStore extends WorkerStore {
     super();
   }
 
-  override get locksRecords(): boolean {
-    return true;
+  override async isUnheld(workerId: number): Promise<boolean> {
+    if (this.locks.has(workerId)) return true;
+    const lock = await lockDirectory(join(this.description, `worker-${workerId}`), `worker ${workerId}`);
+    lock?.release();
+    return lock !== undefined;
   }
 
   async readRegistry(): Promise<StoredRegistry> {

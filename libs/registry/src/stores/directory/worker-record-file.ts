@@ -57,13 +57,20 @@ export async function writeText(path: string, text: string): Promise<void> {
 }
 
 /**
- * `LEAF_DATA_DIR_UNUSABLE` for a read-only file system, `LEAF_REGISTRY_UNREACHABLE` for faults that may be transient.
+ * `LEAF_DATA_DIR_UNUSABLE` for a read-only file system and a file in place of a directory, `LEAF_REGISTRY_UNREACHABLE` for faults that may be transient.
  */
 export function notWritten(path: string, cause: unknown): LeafError {
   if (codeOf(cause) === 'EROFS') {
     return new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
       `The worker file ${path} is on a read-only file system. Mount it writable, or use another data directory.`,
+      { cause },
+    );
+  }
+  if (codeOf(cause) === 'ENOTDIR') {
+    return new LeafError(
+      'LEAF_DATA_DIR_UNUSABLE',
+      `${path} is no directory: ${messageOf(cause)}. Move the file away, or use another data directory.`,
       { cause },
     );
   }
