@@ -41,7 +41,7 @@ it.each(ALL)('holds against: $name', async (attack) => {
   expect(result.duplicates).toBe(0);
   expect(Object.keys(result.ids)).toEqual(['200']);
   expect(new Set(result.probes)).toEqual(new Set([200]));
-  expect(result.ratio).toBeLessThanOrEqual(attack.mostRatio ?? MOST_RATIO);
+  expect(result.ratio).toBeLessThanOrEqual(MOST_RATIO);
   expect(result.peakMib).toBeLessThan(MEMORY_MIB);
   if (attack.allowed !== undefined)
     expect(attack.allowed).toEqual(expect.arrayContaining(Object.keys(result.attacker)));

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { encode } from '../support/resp-client';
 import { requireTool } from '../support/tools';
-import { type Attack, CONNECTING_LOAD, FAIR_RATIO } from './attacks';
+import { type Attack, CONNECTING_LOAD } from './attacks';
 import type { Crowd } from './crowd';
 import { TAKER_TOKEN } from './tokens';
 
@@ -117,7 +117,6 @@ export const RESP_ATTACKS: readonly Attack[] = [
   },
   {
     name: 'Redis protocol: 1100 connections that request 40 × 10,000 snowflake IDs each and read nothing',
-    mostRatio: FAIR_RATIO,
     fresh: true,
     // Without snowflake IDs, of which the attacker takes all 4096 of each millisecond.
     sources: [`/api/segment/get/${TAG}`, `INCR ${TAG}`],
