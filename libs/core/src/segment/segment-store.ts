@@ -16,7 +16,7 @@ export interface Allocation extends IdRange {
 }
 
 /** Maximum number of blocks of an interleaved tag in one allocation, and in one call. */
-export const MAX_BLOCKS = 10_000;
+export const MAX_BLOCKS = 1_000;
 
 /** `LEAF_TAG_EXHAUSTED` of a store that knows how many IDs the tag has left, so that a smaller load can take them. */
 export class TagExhaustedError extends LeafError {
