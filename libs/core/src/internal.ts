@@ -107,7 +107,6 @@ export {
   serverInstance,
 } from './worker/instance';
 export { LeaseHolder } from './worker/lease-holder';
-export { ImportFile, type ImportedWorker } from './worker/import-file';
 export { WorkerFile, type FileRecord } from './worker/worker-file';
 export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
 export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';

@@ -239,7 +239,7 @@ export class SnowflakeService {
         this.logger.warn(`${this.registry.description} has lost its history: worker ${workerId} was registered again.`),
       onHistoryLost: (workerId) =>
         this.logger.warn(
-          `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history, has assigned the worker to another server, or does not confirm an imported worker ID. This server acquires another worker ID.`,
+          `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history, or has assigned the worker to another server. This server acquires another worker ID.`,
         ),
       onLost: (error) => this.logger.error(`This server issues no more snowflake IDs: ${error.message}`),
     };

@@ -3,7 +3,6 @@ import { type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@lea
 import {
   defaultLayout,
   SnowflakeGenerator,
-  type ImportFile,
   type Tenure,
   WorkerLease,
   type WorkerPolicy,
@@ -24,7 +23,6 @@ export interface LeaseRigOptions extends Partial<WorkerRegistryOptions> {
   readonly policy?: 'fixed' | 'pool' | WorkerPolicy;
   readonly instance?: Partial<Instance>;
   readonly file?: WorkerFile;
-  readonly importFile?: ImportFile;
 }
 
 /** Iterations of the event loop in which only the clock is pending. */
@@ -47,7 +45,7 @@ export class LeaseRig {
   constructor(
     readonly clock: FakeClock,
     store: WorkerStore,
-    { policy = 'fixed', instance, file, importFile, ...options }: LeaseRigOptions = {},
+    { policy = 'fixed', instance, file, ...options }: LeaseRigOptions = {},
   ) {
     const number = ++servers;
     const random = new SeededRandom(number);
@@ -58,7 +56,6 @@ export class LeaseRig {
         ...{ store, clock, random: (bound) => random.below(bound), newId: () => `registry-${++servers}` },
         policy: typeof policy === 'string' ? known[policy] : policy,
         ...(file && { file }),
-        ...(importFile && { importFile }),
       },
       {
         ...{ name, horizonMs: HORIZONS[name], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },

@@ -17,7 +17,6 @@ export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address
     ...unsharedDatabases(values, env),
     ...loopbackFaults(values, address),
     ...movedFaults(values, env),
-    ...importFaults(values),
     ...takerFaults(values),
     ...sharedTokens(values),
   ];
@@ -176,23 +175,6 @@ function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[
   if (registry === 'local' && !env.LEAF_LOCAL_WORKERS) {
     faults.push(
       'LEAF_PROPERTIES_FILE names no worker ID: set leaf.snowflake.local.workIdMap in it, or LEAF_LOCAL_WORKERS',
-    );
-  }
-  return faults;
-}
-
-/** The file contains no address, so its worker ID must not be used at an address that nobody has checked. */
-function importFaults(values: Partial<Resolved>): string[] {
-  if (values.LEAF_JAVA_WORKER_FILE === undefined || values.LEAF_SNOWFLAKE_ENABLED !== true) return [];
-  const faults: string[] = [];
-  if (values.LEAF_SNOWFLAKE_REGISTRY !== 'zk_normal' || values.LEAF_SNOWFLAKE_OFFLINE !== 'local_file') {
-    faults.push(
-      'LEAF_JAVA_WORKER_FILE needs LEAF_SNOWFLAKE_REGISTRY=zk_normal and LEAF_SNOWFLAKE_OFFLINE=local_file: only that registry and its worker file can import it',
-    );
-  }
-  if (values.LEAF_ADVERTISE_HOST === undefined) {
-    faults.push(
-      'LEAF_JAVA_WORKER_FILE needs LEAF_ADVERTISE_HOST: the file does not contain the address of the Java server; set the one that ZooKeeper has for it',
     );
   }
   return faults;

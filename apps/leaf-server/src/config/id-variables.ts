@@ -173,9 +173,4 @@ export const ID_VARIABLES = {
     'registry kubernetes: address of the API server, which Kubernetes sets in each pod',
   ),
   KUBERNETES_SERVICE_PORT: variable(443, integer(1, 65_535), 'registry kubernetes: port of the API server, likewise'),
-  LEAF_JAVA_WORKER_FILE: variable(
-    undefined,
-    path,
-    'registry zk_normal: worker file of the stopped Java server at this address; a first start uses its worker ID if ZooKeeper is unreachable; default: none',
-  ),
 } as const;

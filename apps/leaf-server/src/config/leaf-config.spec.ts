@@ -87,21 +87,6 @@ describe('loadConfig', () => {
     expect(fault(database)).toContain('LEAF_DATABASE_URL must be set');
   });
 
-  it('imports a worker file of the Java service only into zk_normal, at an address that is set', () => {
-    const file = { LEAF_JAVA_WORKER_FILE: '/tmp/leaf/leafconf/8080/workerID.properties' };
-    const zookeeper = {
-      ...{ LEAF_SNOWFLAKE_REGISTRY: 'zk_normal', LEAF_ZOOKEEPER: 'zk1', LEAF_SEGMENT_ENABLED: 'false' },
-      LEAF_SNOWFLAKE_OFFLINE: 'local_file',
-    };
-    const host = { LEAF_ADVERTISE_HOST: '10.0.0.7' };
-    expect(loadConfig({ ...file, ...zookeeper, ...host }).ids.snowflake?.registry).toMatchObject({
-      javaWorkerFile: file.LEAF_JAVA_WORKER_FILE,
-    });
-    expect(fault({ ...file, ...zookeeper })).toContain('LEAF_JAVA_WORKER_FILE needs LEAF_ADVERTISE_HOST');
-    const others = [host, { ...zookeeper, ...host, LEAF_SNOWFLAKE_OFFLINE: 'refuse' }];
-    for (const env of others) expect(fault({ ...file, ...env })).toContain('needs LEAF_SNOWFLAKE_REGISTRY=zk_normal');
-  });
-
   it('has a port for the Redis protocol only on request', () => {
     expect(loadConfig({}).resp).toBeUndefined();
     expect(loadConfig({ LEAF_RESP_PORT: '6380' }).resp).toEqual({ host: '127.0.0.1', port: 6380, tls: undefined });

@@ -6,7 +6,6 @@ import type { Resolved } from './resolved';
 /** The options of the worker registry. */
 export function registryOf(values: Resolved): RegistryOptions {
   const { LEAF_NAME: name, LEAF_ZOOKEEPER: address = '', LEAF_ZOOKEEPER_AUTH: auth } = values;
-  const { LEAF_JAVA_WORKER_FILE: javaWorkerFile } = values;
   // The advertised port may be only a name, like that of the Java service; requests for the time need the real one.
   const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_PORT || values.LEAF_ADVERTISE_PORT };
   return registryFromSettings(values.LEAF_SNOWFLAKE_REGISTRY, {
@@ -18,7 +17,6 @@ export function registryOf(values: Resolved): RegistryOptions {
     accept: values.LEAF_DATABASE_ACCEPT,
     localWorkers: values.LEAF_LOCAL_WORKERS,
     zookeeper: { address, ...(auth === undefined ? {} : { auth }) },
-    ...(javaWorkerFile === undefined ? {} : { javaWorkerFile }),
     etcd: etcdOf(values),
     kubernetes: kubernetesOf(values),
     url: `http://${formatInstance(instance)}`,

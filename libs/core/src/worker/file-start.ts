@@ -37,7 +37,7 @@ export async function startFromFile(context: AcquisitionContext, error: LeafErro
  * @returns whether it had to wait
  * @throws LeafError `LEAF_CLOCK_BEHIND` when `floor` is more than `longestMs` ahead of the clock
  */
-export async function untilPassed(
+async function untilPassed(
   { parts, claims, wait }: AcquisitionContext,
   floor: number,
   longestMs: number,
@@ -52,7 +52,7 @@ export async function untilPassed(
 }
 
 /** The error of a start without the registry, when the file at `path` cannot replace it. */
-export function noStandIn(error: LeafError, path: string, problem: string): LeafError {
+function noStandIn(error: LeafError, path: string, problem: string): LeafError {
   return new LeafError(
     'LEAF_REGISTRY_UNREACHABLE',
     `${error.message} This server cannot start from the worker file ${path} instead: ${problem}. Make the registry reachable, and restart this server.`,
@@ -63,8 +63,7 @@ export function noStandIn(error: LeafError, path: string, problem: string): Leaf
 function cannotStandIn(record: FileRecord | undefined, registry: string, layout: string): string | undefined {
   if (record === undefined) return 'it does not exist';
   if (record.registry !== registry) return `it belongs to the registry ${record.registry}`;
-  if (record.registryId === '')
-    return 'the registry has not confirmed its worker ID, which was imported, or an earlier version of Leaf wrote it';
+  if (record.registryId === '') return 'it has no registry ID, because an earlier version of Leaf wrote it';
   if (record.layout !== layout) return `it records the layout ${record.layout}, this server uses ${layout}`;
   if (record.state === 'released') return 'this server released the worker ID at its last stop';
   if (record.state === 'lost') return 'the worker ID may now belong to another server';

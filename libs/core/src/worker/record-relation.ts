@@ -1,4 +1,3 @@
-import { formatInstance } from './instance';
 import type { LeaseHolder } from './lease-holder';
 import { attemptsOf, type FileRecord } from './worker-file';
 import type { WorkerRecord } from './worker-store';
@@ -17,18 +16,16 @@ export interface LatestWrite {
   readonly confirmedCeiling: number | undefined;
   /** The worker file that this server started from. */
   readonly before: FileRecord | undefined;
-  /** Unix milliseconds: the floor of an imported worker ID that the registry has not confirmed. */
-  readonly importedAt: number | undefined;
 }
 
 /** A record contains the lease ID of its holder and the number of the write, which distinguish the cases. */
 export function relationOf(
   record: WorkerRecord | undefined,
   holder: LeaseHolder,
-  { confirmed, confirmedCeiling, before, importedAt }: LatestWrite,
+  { confirmed, confirmedCeiling, before }: LatestWrite,
 ): Relation {
   if (record === undefined) return 'gone';
-  const { instance, leaseId, write, ceiling } = record;
+  const { leaseId, write, ceiling } = record;
   if (leaseId === holder.leaseId) {
     if (write < confirmed) return 'behind';
     // Several servers write a shared lease. R13: under our own, others write, too: the Java service the time, in a table,
@@ -36,11 +33,6 @@ export function relationOf(
     if (holder.shared) return 'ours';
     const isOurs = write === confirmed ? ceiling === confirmedCeiling : holder.sentAs(record) !== undefined;
     return isOurs ? 'ours' : 'another';
-  }
-  if (importedAt !== undefined) {
-    // The Java service has held the worker at our address, and has not written its time since the import.
-    const isOfAddress = formatInstance(instance) === formatInstance(holder.instance);
-    return isOfAddress && leaseId === undefined && ceiling <= importedAt ? 'ours' : 'another';
   }
   if (confirmed > 0 || before === undefined || leaseId === undefined) return 'another';
   if (attemptsOf(before.attempt).includes(leaseId)) return 'ours';

@@ -104,8 +104,6 @@ const LOOK_MS = 3000;
 export class RegistryMemory {
   /** The latest generation. */
   private seen: Seen | undefined;
-  /** Whether the registry has answered this server, even if the answer was refused. */
-  hasAnswered = false;
 
   constructor(
     private readonly store: WorkerStore,
@@ -123,7 +121,6 @@ export class RegistryMemory {
   async open({ onAnswer, holds = false }: OpenOptions = {}): Promise<OpenRegistry> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const stored = await this.store.readRegistry();
-      this.hasAnswered = true;
       await onAnswer?.(stored);
       const { document, origin } = stored;
       if (document === undefined) await this.assertUnused(holds);

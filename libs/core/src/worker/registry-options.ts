@@ -1,7 +1,6 @@
 import type { Clock } from '../clock/clock';
 import { both, flag, milliseconds, object, required, type Rules, text, whole } from '../options';
 import type { RandomSource } from '../random';
-import type { ImportFile } from './import-file';
 import type { WorkerFile } from './worker-file';
 import type { WorkerPolicy } from './worker-policy';
 import type { WorkerStore } from './worker-store';
@@ -49,8 +48,6 @@ export interface WorkerRegistryParts {
   readonly policy: WorkerPolicy;
   /** Replaces the registry while it cannot be reached; optional. */
   readonly file?: WorkerFile;
-  /** Replaces it as long as `file` does not exist; optional, and only with `file`. */
-  readonly importFile?: ImportFile;
   readonly clock: Clock;
   readonly random: RandomSource;
   /** Creates a unique registry ID. */

@@ -29,7 +29,7 @@ export interface AcquisitionContext {
 /** Polling interval during waits, in milliseconds. */
 const POLL_MS = 500;
 /** Longer than the report interval of the Java service, which writes the current time, in milliseconds. */
-export const FOREIGN_WATCH_MS = 4000;
+const FOREIGN_WATCH_MS = 4000;
 /** Maximum number of rounds. A round fails only if other servers take every candidate first. */
 const ROUNDS = 200;
 

@@ -3,13 +3,7 @@ import type { ClaimContext, ClaimStart } from './claim-context';
 import { endsLease, leaseLost, recordContested } from './claim-errors';
 import { fileRecordOf } from './claim-file';
 import type { LeaseHolder } from './lease-holder';
-import {
-  isAnswerOf,
-  isSameHistory,
-  type OpenRegistry,
-  type RegistryHistory,
-  UNKNOWN_REGISTRY,
-} from './registry-memory';
+import { isAnswerOf, isSameHistory, type OpenRegistry, type RegistryHistory } from './registry-memory';
 import type { RegistryDocument } from './registry-document';
 import { type Relation, relationOf } from './record-relation';
 import type { FileRecord } from './worker-file';
@@ -26,9 +20,6 @@ const ATTEMPTS = 10;
  * by a replace that only raises the ceiling (R5); any other holder must acquire again. In the grace period of a
  * generation nobody acquires worker IDs, so *gone* is not final then. A holder in a pool that finds another's lease must
  * also acquire again: it was disconnected until its ceiling had passed.
- *
- * An imported worker ID is extended only in the registry, never in the worker file. If its record is not *ours*, this
- * server must acquire again.
  */
 export class WorkerClaim {
   readonly workerId: number;
@@ -94,7 +85,7 @@ export class WorkerClaim {
     } catch (error) {
       const state = endsLease(error) ? 'lost' : this.fileState();
       // If the ceiling has passed, this server was suspended and may have been replaced.
-      const mayStandIn = file !== undefined && state === 'held' && !this.isImported;
+      const mayStandIn = file !== undefined && state === 'held';
       const standsIn = mayStandIn && hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') && clock.now() <= this.ceiling;
       if (!standsIn) {
         // The next start needs to know how many writes may still be applied.
@@ -206,7 +197,7 @@ export class WorkerClaim {
       // In the grace period nobody has acquired the worker ID: a record that is gone was deleted with the registry.
       if (relation !== 'gone' || open.document.floor !== undefined) throw this.lost(relation);
     }
-    if (relation === 'another' || (relation === 'gone' && this.isImported) || !this.mayRegister()) return undefined;
+    if (relation === 'another' || !this.mayRegister()) return undefined;
     // The record may lack our latest writes: never lower its ceiling.
     const record = this.holder.record(Math.max(ceiling, this.ceiling, current?.record.ceiling ?? 0));
     const registered =
@@ -222,7 +213,7 @@ export class WorkerClaim {
       if (current === undefined) return undefined;
       throw this.unreachable(`could not be written in ${ATTEMPTS} attempts`);
     }
-    if (!this.isImported) this.registrations++;
+    this.registrations++;
     this.adoptHistory(open.document);
     return registered;
   }
@@ -238,7 +229,7 @@ export class WorkerClaim {
    */
   private openRegistry(): Promise<OpenRegistry> {
     return this.context.memory.open({
-      holds: !this.isImported && this.context.clock.now() <= this.ceiling,
+      holds: this.context.clock.now() <= this.ceiling,
       onAnswer: (answer) => {
         if (!isAnswerOf(this.registry, answer)) this.holder.disproved = true;
       },
@@ -252,24 +243,15 @@ export class WorkerClaim {
     return current;
   }
 
-  /**
-   * A ceiling protects the worker ID only if it has not passed, even by a clock that is ahead by the allowed offset. No
-   * other server knows the ceiling of an imported worker ID.
-   */
+  /** A ceiling protects the worker ID only if it has not passed, even by a clock that is ahead by the allowed offset. */
   private mayRegister(): boolean {
     const { clock, clockOffsetMs } = this.context;
-    return clock.now() <= this.ceiling - (this.isImported ? 0 : clockOffsetMs);
-  }
-
-  /** Whether the registry has not confirmed an imported worker ID yet. */
-  private get isImported(): boolean {
-    return this.registry === UNKNOWN_REGISTRY;
+    return clock.now() <= this.ceiling - clockOffsetMs;
   }
 
   private relationOf(record: WorkerRecord | undefined): Relation {
     const { holder, confirmed, confirmedCeiling, before } = this;
-    const importedAt = this.isImported ? this.floor : undefined;
-    return relationOf(record, holder, { confirmed, confirmedCeiling, before, importedAt });
+    return relationOf(record, holder, { confirmed, confirmedCeiling, before });
   }
 
   /** After registering again, also ends the grace period for later newcomers. The next read shows whether it has ended. */

@@ -97,6 +97,17 @@ describe('The worker file', () => {
     await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
   });
 
+  it('does not replace the registry if an earlier version of Leaf wrote it, without a registry ID', async () => {
+    const store = new InMemoryWorkerStore(workers);
+    await new LeaseRig(clock, store, { file }).start();
+    file.record = { ...file.record!, registryId: '' };
+    store.line = 'down';
+    await expect(new LeaseRig(clock, store, { file }).start()).rejects.toMatchObject({
+      code: 'LEAF_REGISTRY_UNREACHABLE',
+      message: expect.stringContaining('it has no registry ID') as string,
+    });
+  });
+
   it('does not replace the registry after it lost its history', async () => {
     const store = new InMemoryWorkerStore(workers);
     await new LeaseRig(clock, store, { file }).start();

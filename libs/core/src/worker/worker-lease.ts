@@ -37,8 +37,8 @@ export interface WorkerLeaseEvents {
   /** The registry has lost its history, and the worker ID was registered again. */
   readonly onRegisteredAgain: (workerId: number) => void;
   /**
-   * The registry has lost its history, a pool has assigned the worker to another server, or the registry does not
-   * confirm an imported worker ID. This server acquires another worker ID.
+   * The registry has lost its history, or a pool has assigned the worker to another server. This server acquires
+   * another worker ID.
    */
   readonly onHistoryLost: (workerId: number) => void;
   /** The worker ID belongs to another server. */
@@ -220,7 +220,7 @@ export class WorkerLease implements IssueWindow {
     this.tenure = undefined;
     this.refusal = new LeafError(
       'LEAF_NOT_READY',
-      `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history, has assigned the worker to another server after its reserved time had passed, or does not confirm an imported worker ID. This server acquires another worker ID.`,
+      `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history, or has assigned the worker to another server after its reserved time had passed. This server acquires another worker ID.`,
       { retryAfterMs: 1000 },
     );
     this.events.onHistoryLost(workerId);

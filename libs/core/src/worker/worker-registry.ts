@@ -15,9 +15,8 @@ import {
   type WorkerRegistryParts,
   workerRegistryRule,
 } from './registry-options';
-import { type AcquisitionContext, WorkerAcquisition } from './worker-acquisition';
+import { WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
-import { importWorker } from './worker-import';
 import type { Peer, StoredWorker } from './worker-store';
 
 /** Time limit for a time request to another server, in milliseconds. */
@@ -93,7 +92,7 @@ export class WorkerRegistry {
       } catch (error) {
         if (!hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') || parts.file === undefined) throw error;
         if (++failures < TRIES_BEFORE_FILE) continue;
-        const claim = await this.startWithout({ ...context, clockCompared: false, lead: 0 }, error);
+        const claim = await startFromFile({ ...context, clockCompared: false, lead: 0 }, error);
         if (claim !== undefined) return claim;
       }
     }
@@ -245,19 +244,6 @@ export class WorkerRegistry {
   async close(): Promise<void> {
     this.parts.file?.close();
     await this.parts.store.close();
-  }
-
-  /**
-   * Imports a worker ID only at the first start, and only if the registry has not answered: what it knows may contradict
-   * the imported file.
-   *
-   * @param error why the registry cannot be reached
-   * @returns as {@link startFromFile}
-   */
-  private startWithout(context: AcquisitionContext, error: LeafError): Promise<WorkerClaim | undefined> {
-    const { importFile } = this.parts;
-    const imports = importFile !== undefined && context.found === undefined && !this.claims.memory.hasAnswered;
-    return imports ? importWorker(context, importFile, error) : startFromFile(context, error);
   }
 
   /** Runs before a worker ID is acquired, so that a wrong clock does not reserve time. */

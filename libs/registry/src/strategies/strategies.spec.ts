@@ -128,15 +128,6 @@ describe('a strategy', () => {
     expect(strategyOf(without).ofProcess(SERVER, 2)).not.toHaveProperty('fileDirectory');
   });
 
-  it('zk_normal imports a worker file of the Java service into the first process', () => {
-    const options = registryFromSettings('zk_normal', settings({ javaWorkerFile: '/tmp/java' }));
-    expect(options).toMatchObject({ javaWorkerFile: '/tmp/java', fileDirectory: directory });
-    expect(strategyOf(options).ofProcess(SERVER, 1)).not.toHaveProperty('javaWorkerFile');
-    expect(() => create({ strategy: 'zk_normal', ...ZOOKEEPER, javaWorkerFile: '/tmp/java' })).toThrow(
-      'registry.javaWorkerFile needs registry.fileDirectory',
-    );
-  });
-
   it('local refuses worker IDs that the layout does not have, and never runs out', () => {
     const options = { strategy: 'local', workers: { '*': 1024 }, directory } as const;
     expect(workerIdFaults(options, 1023, 'workers').join()).toContain('from 0 to 1023');

@@ -1,5 +1,5 @@
 import type { Clock, Instance, RandomSource, WorkerStore } from '@leaf-ids/core';
-import type { ImportFile, Rule, WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
+import type { Rule, WorkerFile, WorkerPolicy } from '@leaf-ids/core/internal';
 import type { EtcdAccess } from '../stores/etcd/etcd-address';
 
 /** The dependencies of a strategy. */
@@ -18,8 +18,6 @@ export interface StrategyParts {
   readonly store: WorkerStore;
   /** Replaces the registry while it cannot be reached; optional. */
   readonly file?: WorkerFile;
-  /** Replaces it as long as `file` does not exist; optional. */
-  readonly importFile?: ImportFile;
   /** The store never loses a confirmed write: newcomers do not wait in a new registry. */
   readonly remembers: boolean;
 }
@@ -40,8 +38,6 @@ export interface RegistrySettings {
   readonly zookeeper: { readonly address: string; readonly auth?: string };
   readonly etcd: EtcdAccess;
   readonly kubernetes: { readonly server: string; readonly directory?: string; readonly preferredWorkerId?: number };
-  /** Worker file of the Java server that this server replaces. */
-  readonly javaWorkerFile?: string;
   /** URL of this server for other servers: `http://10.0.0.7:8080`. */
   readonly url: string;
 }

@@ -1,5 +1,4 @@
 import { accepted, both, milliseconds, object, required, type Rules, text } from '@leaf-ids/core/internal';
-import { JavaWorkerFile } from '../file/java-worker-file';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import { parseZookeeperAddress, parseZookeeperAuth } from '../stores/zookeeper/zookeeper-address';
@@ -26,17 +25,8 @@ interface ZookeeperOptions {
   readonly url?: string;
 }
 
-interface ImportOptions {
-  /**
-   * Worker file of the Java server at this address, `<java.io.tmpdir>/<name>/leafconf/<port>/workerID.properties`: a
-   * first start uses its worker ID if ZooKeeper cannot be reached. Needs `fileDirectory`. Set it only if that server has
-   * stopped and held this worker ID in ZooKeeper.
-   */
-  readonly javaWorkerFile?: string;
-}
-
 /** A node for each `ip:port`, in the format of the Java service. */
-export type ZkNormalOptions = { readonly strategy: 'zk_normal' } & ZookeeperOptions & FileOptions & ImportOptions;
+export type ZkNormalOptions = { readonly strategy: 'zk_normal' } & ZookeeperOptions & FileOptions;
 
 /** A pool of worker IDs in ZooKeeper: each server takes a free one. */
 export type ZkRecycleOptions = { readonly strategy: 'zk_recycle' } & ZookeeperOptions;
@@ -57,29 +47,20 @@ const RULES: Rules<ZkRecycleOptions> = {
   name: required(text),
   url: text,
 };
-const NORMAL_RULES: Rules<ZkNormalOptions> = { ...RULES, ...FILE_RULES, javaWorkerFile: text };
-
-/** Without a worker file of this server, every start would import again. */
-function importFaults({ javaWorkerFile, fileDirectory }: ZkNormalOptions, name: string): string[] {
-  if (javaWorkerFile === undefined || fileDirectory !== undefined) return [];
-  return [`${name}.javaWorkerFile needs ${name}.fileDirectory`];
-}
+const NORMAL_RULES: Rules<ZkNormalOptions> = { ...RULES, ...FILE_RULES };
 
 export const zkNormal: Strategy<ZkNormalOptions> = {
   policy: 'fixed',
-  rule: both(object(NORMAL_RULES), (options, name) => importFaults(options as ZkNormalOptions, name)),
+  rule: object(NORMAL_RULES),
   create: (options, context) => ({
     ...{ policy: new FixedPolicy(), store: storeOf(options, SEQUENTIAL, context), remembers: false },
     ...fileOf(options),
-    ...(options.javaWorkerFile && { importFile: new JavaWorkerFile(options.javaWorkerFile, options.name) }),
   }),
   fromSettings: (settings) => ({
     ...{ strategy: 'zk_normal', ...accessOf(settings) },
     ...(settings.fileFallback ? { fileDirectory: settings.directory } : {}),
-    ...(settings.javaWorkerFile === undefined ? {} : { javaWorkerFile: settings.javaWorkerFile }),
   }),
-  // The Java server was a single process.
-  ofProcess: ({ javaWorkerFile: _, ...options }, server, process) => ofProcess(options, server, process),
+  ofProcess,
 };
 
 export const zkRecycle: Strategy<ZkRecycleOptions> = {
