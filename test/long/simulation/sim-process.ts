@@ -159,7 +159,7 @@ export class SimProcess implements Caller {
     return this.lease.snapshot();
   }
 
-  /** Whether its memory can be copied: it holds a worker, and nothing is under way. */
+  /** Whether its memory can be copied: nothing is under way. It may hold no worker yet. */
   get isIdle(): boolean {
     const { issuer, lost, busy, pending } = this;
     const { workerId, report } = this.lease.snapshot();

@@ -22,6 +22,13 @@ describe('The lease, the generator and the registry in a simulated world', () =>
     expect(FAULTS.filter((fault) => faults[fault] < 5)).toEqual([]);
   });
 
+  it.each([
+    [8817, 'a process is copied after its acquisition was sent, and both copies read it back'],
+  ])('break no rule in world %i, in which %s', async (seed) => {
+    const { failure } = await playSeeds(seed, 1, undefined, 'lease');
+    expect(failure).toBeUndefined();
+  });
+
   it('go the same way whenever a seed is played', async () => {
     for (let seed = 1; seed <= 5; seed++) {
       const { trace, totals } = await replay(seed);

@@ -122,7 +122,8 @@ export class WorkerAcquisition {
     const least = Math.max(known, registry.document.floor ?? 0);
     if (!(await this.untilPassed(least, found, registry))) return undefined;
     await this.announceAttempt();
-    const stored = adopted === undefined ? await this.write(choice, registry, recorded, least) : found;
+    // R3: also a record of our own, whose reply was lost: a copy of this process may find it, too.
+    const stored = await this.write(choice, registry, recorded, least);
     if (stored === undefined) {
       if (found !== undefined) await this.hasChanged(found);
       return undefined;

@@ -1,5 +1,6 @@
 import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { inTime, LeaseRig, type LeaseRigOptions, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
+import { failNextWrite } from '../../../../test/support/fakes/lost-answers';
 
 type State = Record<string, unknown>;
 
@@ -8,12 +9,17 @@ function stateOf(object: unknown): State {
   return object as State;
 }
 
+/** Gives `to` the sent writes of `from`. */
+function copyHolder(from: LeaseRig, to: LeaseRig): void {
+  const [holder, copy] = [stateOf(stateOf(from.lease).holder), stateOf(stateOf(to.lease).holder)];
+  Object.assign(copy, { ...holder, newest: copy.newest });
+  copy.sent = new Map(holder.sent as Map<number, unknown>);
+}
+
 /** Gives `to` the memory of `from`, as the clone of a virtual machine has it. */
 function copyMemory(from: LeaseRig, to: LeaseRig): LeaseRig {
   const [lease, copy] = [stateOf(from.lease), stateOf(to.lease)];
-  const [holder, holderCopy] = [stateOf(lease.holder), stateOf(copy.holder)];
-  Object.assign(holderCopy, { ...holder, newest: holderCopy.newest });
-  holderCopy.sent = new Map(holder.sent as Map<number, unknown>);
+  copyHolder(from, to);
   const claim = Object.assign(Object.create(Object.getPrototypeOf(lease.claim) as object) as State, lease.claim);
   Object.assign(claim, { context: stateOf(to.registry).claims, holder: copy.holder });
   Object.assign(copy, { claim, ...pick(lease, ['ceiling', 'renewAfter', 'recordedAt', 'tenure']) });
@@ -68,4 +74,27 @@ describe.each(['pool', 'fixed'] as const)('the clone of a running server, with a
       if (policy === 'pool') expect(pair[0].workerId).not.toBe(pair[1].workerId);
     },
   );
+
+  it('does not hold the same worker ID if the answer to its acquisition was lost before', async () => {
+    const server = new InMemoryWorkers();
+    const clock = new FakeClock();
+    // The first one of a registry waits for its grace.
+    await inTime(
+      clock,
+      new LeaseRig(clock, new InMemoryWorkerStore(server), { policy, instance: { port: 1 } }).start(),
+    );
+    const store = new InMemoryWorkerStore(server);
+    const original = new LeaseRig(clock, store, { policy });
+    failNextWrite(store, 'after');
+    await expect(inTime(clock, original.lease.acquire())).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    const clone = new LeaseRig(clock, new InMemoryWorkerStore(server), { policy });
+    copyHolder(original, clone);
+
+    const pair = [original, clone];
+    const acquired = pair.map(({ lease }) => lease.acquire().catch(() => undefined));
+    expect(await givenTwice(clock, pair, [0, 1500], 30_000)).toEqual([]);
+    const held = pair.flatMap(({ workerId }) => workerId ?? []);
+    expect(held).toHaveLength(policy === 'pool' ? 2 : 1);
+    await inTime(clock, Promise.all([...pair.map(({ lease }) => lease.release()), ...acquired]));
+  });
 });

@@ -145,6 +145,8 @@ describe('WorkerRegistry', () => {
       await one.lease.acquire().catch(() => undefined);
       await clock.advance(1000);
     }
+    store.line = 'up';
+    await one.lease.acquire();
     expect(workers.records.size).toBe(2);
     expect(one.workerId).toBeDefined();
   });
