@@ -16,7 +16,7 @@ function writeTable() {
   const text = readFileSync(join(root, 'node_modules/.cache/leaf-attack/results.json'), 'utf8');
   const { limitedBy, date, header, rows } = JSON.parse(text);
   const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  writeSection('docs/security.md', 'attacks', [
+  writeSection('test/attack/README.md', 'attacks', [
     `${date}, with ${limitedBy}, one server for each attack:`,
     '',
     line(header),

@@ -15,7 +15,7 @@ npm run chaos -- --seed 4711               the same faults in the same order as 
 npm run chaos -- --kinds server-kill,…     these kinds only
 npm run chaos -- --busy                    others use this machine, too: refusals for want of time are expected
 npm run chaos -- --server <main.js>        another build of the server
-npm run chaos -- --seed 4711 --write-docs  no run: puts the table of the last one into docs/reliability.md, below its database and coordinator
+npm run chaos -- --seed 4711 --write-docs  no run: puts the table of the last one into test/long/chaos/README.md, below its database and coordinator
 Kinds: ${KINDS.join(' ')}`;
 
 async function main(): Promise<void> {

@@ -32,7 +32,7 @@ export function describe(outcome: EnduranceOutcome): string {
   ].join('\n');
 }
 
-/** The same for docs/reliability.md. */
+/** The same for test/long/endurance/README.md. */
 export function markdownOf(outcome: EnduranceOutcome): string {
   const [header = [], ...rows] = tableOf(outcome);
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

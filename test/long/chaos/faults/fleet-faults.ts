@@ -58,7 +58,7 @@ export function emptied(kind: string, parts: readonly string[], empty: (world: C
 }
 
 /**
- * Servers of one registry whose clocks differ by hours may not lose its history: docs/operations.md, "What remains".
+ * Servers of one registry whose clocks differ by hours may not lose its history: docs/operations/worker-registry.md, "What remains".
  * Those behind are set to the clock of the one ahead, and have reported by it.
  */
 export async function alignClocks(world: ChaosWorld): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Summary } from './summary';
 import { changesOf, percent, rowsOf } from './tables';
 
-/** The summary of a run for docs/reliability.md. */
+/** The summary of a run for test/long/chaos/README.md. */
 export function markdownOf(summary: Summary): string {
   const { seed, date, seconds, faults, ids, calls, duplicates, descents, unexpected, segment, snowflake } = summary;
   const [header = [], ...rows] = rowsOf(summary);

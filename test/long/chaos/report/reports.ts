@@ -9,7 +9,7 @@ import { targetsOf } from './targets';
 import { drawTimeline } from './timeline-svg';
 
 const REPORT = 'report.json';
-const DOCUMENT = 'docs/reliability.md';
+const DOCUMENT = 'test/long/chaos/README.md';
 
 /** Where the reports and logs of a place and seed are, in the directory of this repository. */
 export function folderOf(place: string, seed: number): string {
