@@ -48,12 +48,14 @@ describe('the reference pages', () => {
     expect([...named].sort()).toEqual(expected.sort());
   });
 
-  it('docs/errors.md has every code with its status, and no other', () => {
+  it('docs/errors.md has every code with its status and what to check first, and no other', () => {
     const rows = [...read('docs/errors.md').matchAll(/^\| `(LEAF_[A-Z_]+)` \| (\d+) \|/gm)];
     const listed = rows.map(([, code, status]) => [code, Number(status)]);
     const catalogue = Object.entries(ERROR_CATALOGUE).map(([code, { status }]) => [code, status]);
     expect(new Map(listed as [string, number][])).toEqual(new Map(catalogue as [string, number][]));
     expect(listed).toHaveLength(catalogue.length);
+    const checked = [...read('docs/errors.md').matchAll(/^\| `LEAF_[A-Z_]+`(?: \| [^|]*[^|\s][^|]*){3}\|$/gm)];
+    expect(checked).toHaveLength(listed.length);
   });
 
   it.each(pages)('%s links to pages that exist', (page) => {
@@ -76,14 +78,16 @@ describe('the reference pages', () => {
     expect(names.map(([, name = '']) => name).filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
 
-  it('messages name headings that exist', () => {
+  it('messages name pages and headings that exist', () => {
     const sources = ['libs', 'apps/leaf-server'].flatMap((folder) =>
       (readdirSync(join(root, folder), { recursive: true }) as string[])
         .filter((file) => /(?<!\.spec)\.ts$/.test(file) && !/node_modules|dist/.test(file))
         .map((file) => join(folder, file)),
     );
-    const links = sources.flatMap((source) => [...read(source).matchAll(/(docs\/[\w/-]+\.md)#([\w-]+)/g)]);
+    const links = sources.flatMap((source) => [...read(source).matchAll(/(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g)]);
+    const broken = ([, file = '', anchor]: RegExpExecArray): boolean =>
+      !existsSync(join(root, file)) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
     expect(links.length).toBeGreaterThan(0);
-    expect(links.filter(([, file = '', anchor = '']) => !anchorsOf(file).includes(anchor))).toEqual([]);
+    expect(links.filter(broken)).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ export function stopping(): LeafError {
 export function invalidRow(tag: string): LeafError {
   return new LeafError(
     'LEAF_TAG_ROW_INVALID',
-    `The row of tag "${tag}" in leaf_alloc has invalid settings. Correct its columns: docs/operations.md.`,
+    `The row of tag "${tag}" in leaf_alloc has invalid settings. Correct its columns: docs/tags.md.`,
   );
 }
 

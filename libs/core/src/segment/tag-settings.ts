@@ -82,7 +82,7 @@ export function tagKind(tag: string, kind: Record<keyof TagKind, unknown>): TagK
   if (fault === undefined) return read;
   throw new LeafError(
     'LEAF_TAG_ROW_INVALID',
-    `The row of tag "${tag}" in leaf_alloc is invalid: ${fault}. Correct its columns: docs/operations.md.`,
+    `The row of tag "${tag}" in leaf_alloc is invalid: ${fault}. Correct its columns: docs/tags.md.`,
   );
 }
 

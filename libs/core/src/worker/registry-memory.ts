@@ -231,7 +231,7 @@ export class RegistryMemory {
     if (rivals !== undefined) {
       throw new LeafError(
         'LEAF_REGISTRY_MISMATCH',
-        `A worker registry other than ${options.strategy} is in use at ${store.description}: ${rivals}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations.md#changing-the-registry.`,
+        `A worker registry other than ${options.strategy} is in use at ${store.description}: ${rivals}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations/worker-registry.md#changing-the-registry.`,
       );
     }
     if (holds) return;
@@ -249,7 +249,7 @@ export class RegistryMemory {
     const until = formatTime(record.ceiling + options.clockOffsetMs);
     throw new LeafError(
       'LEAF_NOT_READY',
-      `The document of the worker registry at ${store.description} is missing, and ${used.length} worker IDs may be in use, for example worker ${workerId} by ${formatInstance(record.instance)}. This server acquires one when a server that holds one has written the document again, or at ${until}, when the last one has expired: docs/operations.md#when-the-registry-loses-its-history.`,
+      `The document of the worker registry at ${store.description} is missing, and ${used.length} worker IDs may be in use, for example worker ${workerId} by ${formatInstance(record.instance)}. This server acquires one when a server that holds one has written the document again, or at ${until}, when the last one has expired: docs/operations/worker-registry.md#when-the-registry-loses-its-history.`,
       { retryAfterMs: LOOK_MS },
     );
   }
@@ -258,13 +258,13 @@ export class RegistryMemory {
     if (strategy !== this.options.strategy) {
       throw new LeafError(
         'LEAF_REGISTRY_MISMATCH',
-        `The servers at ${this.store.description} use the worker registry ${strategy}, this server uses ${this.options.strategy}. Both would assign the same worker IDs. Set the option snowflake.registry to ${strategy}, or move all servers: docs/operations.md#changing-the-registry.`,
+        `The servers at ${this.store.description} use the worker registry ${strategy}, this server uses ${this.options.strategy}. Both would assign the same worker IDs. Set the option snowflake.registry to ${strategy}, or move all servers: docs/operations/worker-registry.md#changing-the-registry.`,
       );
     }
     if (layout === this.options.layout) return;
     throw new LeafError(
       'LEAF_LAYOUT_MISMATCH',
-      `The servers of ${this.store.description} use the layout ${layout}, this server uses ${this.options.layout}. Their IDs could collide. Set the option snowflake.layout as on the other servers, or change the layout of all of them: docs/operations.md#changing-the-layout.`,
+      `The servers of ${this.store.description} use the layout ${layout}, this server uses ${this.options.layout}. Their IDs could collide. Set the option snowflake.layout as on the other servers, or change the layout of all of them: docs/operations/worker-registry.md#changing-the-layout.`,
     );
   }
 }

@@ -267,7 +267,7 @@ export class WorkerAcquisition {
     if (workerId <= options.maxWorkerId) return;
     throw new LeafError(
       'LEAF_WORKERS_USED_UP',
-      `${claims.description} assigned worker ID ${workerId} to ${formatInstance(holder.instance)}, but the layout allows only 0 to ${options.maxWorkerId}. This registry uses a new worker ID for each new address and port: keep the address and port of a server across restarts (the option snowflake.instance), or move all servers to the registry database or zk_recycle, which reuse worker IDs: docs/operations.md#changing-the-registry.`,
+      `${claims.description} assigned worker ID ${workerId} to ${formatInstance(holder.instance)}, but the layout allows only 0 to ${options.maxWorkerId}. This registry uses a new worker ID for each new address and port: keep the address and port of a server across restarts (the option snowflake.instance), or move all servers to the registry database or zk_recycle, which reuse worker IDs: docs/operations/worker-registry.md#changing-the-registry.`,
     );
   }
 
@@ -297,6 +297,6 @@ export function reserved(registry: string, ms: number): LeafError {
 export function clockBehind(registry: string, floor: number, ms: number, longestMs: number): LeafError {
   return new LeafError(
     'LEAF_CLOCK_BEHIND',
-    `The clock of this server is ${ms} ms behind the time reserved for its worker ID in ${registry}; this server waits for at most ${longestMs} ms. Correct the clock of this host. If the clock was ahead when that time was reserved, this server acquires the worker ID when the clock has passed ${formatTime(floor)}; until then, give it an unused worker ID: docs/operations.md#clocks.`,
+    `The clock of this server is ${ms} ms behind the time reserved for its worker ID in ${registry}; this server waits for at most ${longestMs} ms. Correct the clock of this host. If the clock was ahead when that time was reserved, this server acquires the worker ID when the clock has passed ${formatTime(floor)}; until then, give it an unused worker ID: docs/operations/worker-registry.md#clocks.`,
   );
 }

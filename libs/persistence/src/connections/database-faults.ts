@@ -35,7 +35,7 @@ export const FAULT = {
   schema: {
     again: 'later',
     byHand: true,
-    hint: 'a table or column is missing: set the option migrate to true, or create it as described in docs/operations.md',
+    hint: 'a table or column is missing: set the option migrate to true, or create it as described in docs/operations/database.md',
   },
   rights: {
     again: 'later',

@@ -57,7 +57,7 @@ export async function assertColumns(
       const problem = type === undefined ? `has no column ${name}` : `has the column ${name} of type ${type || 'any'}`;
       throw new LeafError(
         'LEAF_DATABASE_UNUSABLE',
-        `The table ${table} of ${description} ${problem}${width === 'any' ? '' : `; it must be ${width}, or IDs could be duplicated`}. Nothing was changed. Create or change the column as described in docs/operations.md.`,
+        `The table ${table} of ${description} ${problem}${width === 'any' ? '' : `; it must be ${width}, or IDs could be duplicated`}. Nothing was changed. Create or change the column as described in docs/operations/database.md.`,
       );
     }
   }

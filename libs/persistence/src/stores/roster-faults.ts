@@ -25,7 +25,7 @@ export function takenOutItself(name: string): string {
 }
 
 export function replaced(name: string): string {
-  return `The database "${name}" was replaced by another one: its tags would restart at 1. Correct its URL in the option segment.database.shards, or restore it. To start with an empty database, remove its name from the other databases as described in docs/operations.md.`;
+  return `The database "${name}" was replaced by another one: its tags would restart at 1. Correct its URL in the option segment.database.shards, or restore it. To start with an empty database, remove its name from the other databases as described in docs/operations/several-databases.md.`;
 }
 
 function oneOfSeveral(names: readonly string[]): string {

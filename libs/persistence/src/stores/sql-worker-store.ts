@@ -280,7 +280,7 @@ export class SqlWorkerStore extends WorkerStore {
     if (value !== undefined) return value;
     throw new LeafError(
       'LEAF_DATABASE_UNUSABLE',
-      `The ${what} of the table ${table} in ${this.description} cannot be parsed: it was changed outside Leaf. Correct it as described in docs/operations.md#a-record-that-cannot-be-read.`,
+      `The ${what} of the table ${table} in ${this.description} cannot be parsed: it was changed outside Leaf. Correct it as described in docs/operations/worker-registry.md#a-record-that-cannot-be-read.`,
     );
   }
 }

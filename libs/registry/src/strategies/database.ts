@@ -154,7 +154,7 @@ function refuseRival(description: string, rival: string | undefined): void {
   if (rival === undefined) return;
   throw new LeafError(
     'LEAF_REGISTRY_MISMATCH',
-    `Another worker registry than ${description} is in use beside the same SQLite file: ${rival}. Both would assign the same worker IDs. Use the same option snowflake.registry for all servers and applications of this file, or move them: docs/operations.md#changing-the-registry.`,
+    `Another worker registry than ${description} is in use beside the same SQLite file: ${rival}. Both would assign the same worker IDs. Use the same option snowflake.registry for all servers and applications of this file, or move them: docs/operations/worker-registry.md#changing-the-registry.`,
   );
 }
 

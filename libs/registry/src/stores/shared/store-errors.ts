@@ -18,6 +18,6 @@ export function unavailable(description: string, problem: string, cause?: unknow
 export function unreadable(description: string, what: string): LeafError {
   return new LeafError(
     'LEAF_WORKER_FILE_INVALID',
-    `The ${what} of ${description} has data that Leaf did not write. Leaf has not changed it. Correct it: docs/operations.md#a-record-that-cannot-be-read.`,
+    `The ${what} of ${description} has data that Leaf did not write. Leaf has not changed it. Correct it: docs/operations/worker-registry.md#a-record-that-cannot-be-read.`,
   );
 }
