@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
+import { MAX_RANGE_SIZE } from '@leaf-ids/core';
 import {
   createSegmentStore,
   createTagStore,
@@ -18,11 +19,16 @@ import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';
+/** Far above the time of one statement, and below the limit for the move of a large table. */
+const BOUND_MS = 30_000;
+const LOCKED = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
 
 interface Engine {
   readonly type: 'mysql' | 'postgres';
   /** SQL for the sessions that wait for a row. */
   readonly waiting: string;
+  /** SQL for the sessions in which the move of a failover waits for a row. */
+  readonly moving: string;
 }
 
 const ENGINES: readonly [string, Engine][] = [
@@ -31,12 +37,13 @@ const ENGINES: readonly [string, Engine][] = [
     {
       type: 'mysql',
       waiting: "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'SELECT biz_tag%FOR UPDATE%'",
+      moving: "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'UPDATE leaf_alloc%'",
     },
   ],
-  ['PostgreSQL', { type: 'postgres', waiting: "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'" }],
+  ['PostgreSQL', { type: 'postgres', waiting: LOCKED, moving: LOCKED }],
 ];
 
-describe.each(ENGINES)('connections to %s', (_, { type, waiting }) => {
+describe.each(ENGINES)('connections to %s', (_, { type, waiting, moving }) => {
   let server: Awaited<ReturnType<typeof startMariadb>> | Awaited<ReturnType<typeof startPostgres>>;
   let proxy: TcpProxy;
   let url: string;
@@ -118,6 +125,25 @@ describe.each(ENGINES)('connections to %s', (_, { type, waiting }) => {
     const next = await createSegmentStore(admin, FAILOVER).allocate(TAG, 10);
     expect([...taken, next.from].every((from, i, all) => i === 0 || from > (all[i - 1] ?? 0n))).toBe(true);
     expect(next.from).toBe((taken.at(-1) ?? 0n) + 10n);
+  });
+
+  it('hold allocations up for one statement when an answer to the move of a failover is lost', async () => {
+    const moves: string[] = [];
+    const store = createSegmentStore(dataSource, { ...FAILOVER, onFailover: (message) => moves.push(message) });
+    const { to } = await store.allocate(TAG, 10);
+    await admin.query("UPDATE leaf_segment_server SET server = 'the old primary'");
+    const unlock = await lock('other');
+    const begun = performance.now();
+    const refused = expect(store.allocate(TAG, 10)).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+    await until('the move that waits for a row', async () => (await admin.query<unknown[]>(moving)).length > 0);
+    proxy.blackhole('answers');
+    await unlock();
+    await refused;
+    proxy.heal();
+    const { from } = await until('a range', () => store.allocate(TAG, 10).catch(() => undefined));
+    expect(from).toBe(to + 1n + BigInt(FAILOVER.gapSteps * MAX_RANGE_SIZE));
+    expect(moves).toHaveLength(1);
+    expect(performance.now() - begun).toBeLessThan(BOUND_MS);
   });
 
   it('carry a give-back out once, though its answer is lost', async () => {

@@ -64,6 +64,14 @@ export class SqlDatabase {
     this.source = new ConnectionSource(dataSource, description, clock, options);
   }
 
+  /**
+   * How long the answer to a statement of a long transaction is awaited, in milliseconds: twice the limit of the server,
+   * which ends the statement and then the transaction.
+   */
+  get answerMs(): number {
+    return 2 * this.options.statementMs;
+  }
+
   /** Maximum number of open connections. */
   get connections(): number {
     return this.options.connections;
@@ -115,10 +123,15 @@ export class SqlDatabase {
    * Runs `work` in one transaction.
    *
    * @param limitMs limit for the whole transaction, in milliseconds
+   * @param answerMs limit for the answer to each statement, in milliseconds; `limitMs` unless set
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`, or the LeafError that `work` throws
    */
-  transaction<Result>(work: (statement: Statement) => Promise<Result>, limitMs: number): Promise<Result> {
-    return this.withConnection(limitMs, (session) => this.inTransaction(session, work), 'refused');
+  transaction<Result>(
+    work: (statement: Statement) => Promise<Result>,
+    limitMs: number,
+    answerMs?: number,
+  ): Promise<Result> {
+    return this.withConnection(limitMs, (session) => this.inTransaction(session, work, answerMs), 'refused');
   }
 
   private execute<Result>(sql: string, parameters: SqlParameter[], repeat: Repeat): Promise<Result> {
@@ -162,7 +175,7 @@ export class SqlDatabase {
   ): Promise<Result> {
     const { line, source, clock } = this;
     if (!(await line.enter(deadline))) throw noFreeConnection();
-    const opening = source.open(deadline);
+    const opening = source.open(Math.min(deadline, this.deadline(this.answerMs)));
     let faulty = false;
     try {
       if (!(await withinDeadline(opening, deadline, clock))) throw new NoAnswer(this.options.limitMs);
@@ -172,7 +185,7 @@ export class SqlDatabase {
       if (left <= 0) throw noFreeConnection();
       // Leaves time for a new connection in case the idle one is dead.
       const isDoubtful = session.cold && left > LOCK_WAIT_MS;
-      if (isDoubtful && repeat === 'refused') await this.probe(session, left * COLD_SHARE);
+      if (isDoubtful && repeat === 'refused') await this.probe(session, Math.min(left * COLD_SHARE, this.answerMs));
       const until = isDoubtful && repeat === 'unanswered' ? deadline - left * COLD_SHARE : deadline;
       const result = work(session);
       if (await withinDeadline(result, until, clock)) return await result;
@@ -196,15 +209,21 @@ export class SqlDatabase {
   private async inTransaction<Result>(
     session: Session,
     work: (statement: Statement) => Promise<Result>,
+    answerMs: number | undefined,
   ): Promise<Result> {
     const { dialect } = this.options;
+    const answered = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+      if (answerMs === undefined) return answer;
+      if (await withinDeadline(answer, this.deadline(answerMs), this.clock)) return answer;
+      throw new NoAnswer(answerMs);
+    };
     // Left open by a failed rollback; the connection of a server would have been discarded.
     if (session.inTransaction) await session.control('ROLLBACK');
-    await session.control(dialect.isFile ? 'BEGIN IMMEDIATE' : 'BEGIN');
+    await answered(session.control(dialect.isFile ? 'BEGIN IMMEDIATE' : 'BEGIN'));
     session.isChanging = true;
     try {
-      const result = await work(session.query);
-      await session.control('COMMIT');
+      const result = await work((sql, parameters) => answered(session.query(sql, parameters)));
+      await answered(session.control('COMMIT'));
       return result;
     } catch (error) {
       // Never return a connection with an open transaction to the pool.

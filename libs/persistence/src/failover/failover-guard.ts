@@ -209,8 +209,10 @@ export class FailoverGuard {
   private readonly statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
 
   private async bringUpToDate(): Promise<void> {
+    const { database } = this;
+    // All allocations wait for the move. When an answer is lost, the next one reads the record again.
     const moveOn = (mayMove: boolean): Promise<string | undefined> =>
-      this.database.transaction((statement) => this.moveOn(statement, mayMove), MOVE_LIMIT_MS);
+      database.transaction((statement) => this.moveOn(statement, mayMove), MOVE_LIMIT_MS, database.answerMs);
     const { beforeMove } = this.options;
     let reason = await moveOn(beforeMove === undefined);
     if (reason === undefined) return;

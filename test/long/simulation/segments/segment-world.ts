@@ -63,7 +63,7 @@ export function simulateSegments(
 }
 
 /** How long a server may take to issue again after the last fault, in milliseconds. */
-const BOUND_MS = 70_000;
+const BOUND_MS = 30_000;
 const DAY_MS = 86_400_000;
 const ZONES = ['UTC', 'Asia/Kathmandu'] as const;
 
