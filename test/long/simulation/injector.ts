@@ -89,17 +89,17 @@ export function inject(world: WorldParts, fault: Fault): void {
       scheduler.at(now + ms, kind, () => {
         world.records.promote(replica);
         network.server++;
-        loseHistory(world);
+        world.loseHistory();
       });
       break;
     }
     case 'registry emptied':
       world.server.empty();
-      loseHistory(world);
+      world.loseHistory();
       break;
     case 'document deleted':
       world.server.deleteDocument();
-      loseHistory(world);
+      world.loseHistory();
       break;
     case 'disk lost':
       // On another machine.
@@ -130,11 +130,6 @@ export function setRight(world: WorldParts, host: Host): void {
 
 function touchAll(world: WorldParts, until: number): void {
   for (const place of world.places) place.touchedUntil = Math.max(place.touchedUntil, until);
-}
-
-function loseHistory(world: WorldParts): void {
-  world.lossAt = world.scheduler.now;
-  touchAll(world, world.lossAt);
 }
 
 /** One server after the other gives its worker back and starts again. */

@@ -51,7 +51,7 @@ export interface WorldParts {
   readonly clients: { inject(kind: ClientFaultKind, fault: Fault): void };
   readonly note: Note | undefined;
   /** True milliseconds at which history was lost last. */
-  lossAt: number | undefined;
+  readonly lossAt: number | undefined;
   /** Lease IDs whose record a late write has replaced, or has written: ZooKeeper compares only the version of a node. */
   readonly overwritten: ReadonlySet<string>;
   /** Unix milliseconds: newcomers issue above it. */
@@ -61,6 +61,8 @@ export interface WorldParts {
   /** Whether something kept a server from the registry until newcomers were admitted after the loss of history. */
   wasKept(place: SimPlace): boolean;
   newDirectory(index: number): Directory;
+  /** The registry has lost its newest writes. */
+  loseHistory(): void;
   /** Starts a server where none runs. */
   start(place: SimPlace): void;
   /** A copy of the memory of the process at `place` as it is now; undefined while it is at work. */

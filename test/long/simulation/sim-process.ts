@@ -52,6 +52,8 @@ export interface Surroundings {
   readonly tally: Tally;
   readonly note: Note | undefined;
   storeOf(process: SimProcess): WorkerStore;
+  /** True milliseconds at which the registry lost its history last. */
+  readonly lossAt: number | undefined;
   timeSources(): TimeSource[];
   /** The loss after which something kept the place of a process from registering again in the whole grace. */
   missedLoss(process: SimProcess): Loss | undefined;
@@ -236,10 +238,12 @@ export class SimProcess implements Caller {
 
   private async reportLease(): Promise<void> {
     const before = this.clock.monotonic();
+    const { lossAt } = this.around;
     await this.lease.report.run();
     const { sinceRecordedMs, degradedReason } = this.lease.snapshot();
     const isConfirmed = degradedReason === undefined && this.clock.monotonic() - sinceRecordedMs >= before;
-    if (isConfirmed) this.expose({ fork: undefined, missed: undefined });
+    // A write before the loss confirms nothing.
+    if (isConfirmed && lossAt === this.around.lossAt) this.expose({ fork: undefined, missed: undefined });
   }
 
   private report(): void {

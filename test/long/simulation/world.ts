@@ -13,7 +13,7 @@ import { drawWorld } from './draw';
 import type { ExcuseCounts } from './excuses';
 import { type Fault, type FaultCounts, noFaults } from './faults';
 import { inject, setRight } from './injector';
-import type { Issuer, Loss } from './issuer';
+import type { Fork, Issuer, Loss } from './issuer';
 import { addJava } from './java';
 import type { Host, SimPlace, WorldParts } from './places';
 import { type Breach, type Failure, Ledger } from './ledger';
@@ -75,6 +75,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
   lossAt: number | undefined;
   readonly overwritten = new Set<string>();
   private loss: Loss | undefined;
+  private readonly copies: { readonly pair: readonly [SimProcess, SimProcess]; readonly fork: Fork }[] = [];
   private readonly zookeeper: SimZookeeper | undefined;
   readonly clients: Clients;
   private readonly schedule: readonly Fault[];
@@ -181,7 +182,19 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     };
     place.tampered = true;
     process.expose({ fork });
-    return new SimProcess(`${copy.name}#${this.started}`, this.random.bits(), copy, this, { process, fork });
+    const copied = new SimProcess(`${copy.name}#${this.started}`, this.random.bits(), copy, this, { process, fork });
+    this.copies.push({ pair: [process, copied], fork });
+    return copied;
+  }
+
+  loseHistory(): void {
+    this.lossAt = this.scheduler.now;
+    for (const place of this.places) place.touchedUntil = Math.max(place.touchedUntil, this.lossAt);
+    for (const { pair, fork } of this.copies) {
+      // One of them may have written since the copy. Without that write, the other one registers the worker again.
+      const isOpen = pair.every(({ alive }) => alive) && pair.some(({ issuer }) => issuer?.exposure.fork === fork);
+      if (isOpen) for (const each of pair) each.expose({ fork });
+    }
   }
 
   missedLoss(process: SimProcess): Loss | undefined {
