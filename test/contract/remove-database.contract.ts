@@ -3,10 +3,14 @@ import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf
 import {
   checkDatabases,
   createTagStore,
+  type MovedTag,
+  moveTags,
+  type MoveTagsOptions,
   parseDatabaseUrl,
   type RemovalReport,
   removeDatabase,
   ShardRouter,
+  type TagMoveReport,
 } from '@leaf-ids/persistence';
 import { givenTwice } from '../support/issued-ids';
 import { REFUSED } from '../support/http/refusal';
@@ -67,6 +71,11 @@ function tagOf(next: string, prefix = 'order'): string {
   return names.find((tag) => ROUTER.shardOf(tag) === 'c' && SHORT.shardOf(tag) === next)!;
 }
 
+/** Assigns the tags of `c` elsewhere, as the list without it would. */
+const PINNED = Object.fromEntries(
+  ['order', 'strict'].flatMap((prefix) => ['a', 'b'].map((next) => [tagOf(next, prefix), next])),
+);
+
 /** Contract of several databases, one of which, `c`, is taken out of their list. */
 export function removeDatabaseContract(name: string, open: () => Promise<ThreeDatabases>): void {
   describe(`${name}: a database that is taken out of the list`, () => {
@@ -81,8 +90,15 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       await cleanUp();
     });
 
-    async function startServer(names: readonly (keyof Urls)[] = ['a', 'b', 'c']): Promise<ShardedDatabases> {
-      const databases = shardedDatabases(Object.fromEntries(names.map((each) => [each, urls[each]])), {}, PATIENT);
+    async function startServer(
+      names: readonly (keyof Urls)[] = ['a', 'b', 'c'],
+      assigned: Readonly<Record<string, string>> = {},
+    ): Promise<ShardedDatabases> {
+      const databases = shardedDatabases(
+        Object.fromEntries(names.map((each) => [each, urls[each]])),
+        assigned,
+        PATIENT,
+      );
       opened.push(() => databases.shards.close());
       await databases.shards.start();
       return databases;
@@ -104,12 +120,22 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
     }
     const remove = (options: { dryRun?: boolean } = {}): Promise<RemovalReport> =>
       removeDatabase({ shards: { databases: urls }, database: 'c', dryRun: false, ...options }, clock, systemRandom);
+    const move = (
+      tags: Readonly<Record<string, string>>,
+      options: Partial<MoveTagsOptions> = {},
+    ): Promise<TagMoveReport> =>
+      moveTags({ shards: { databases: urls, tags }, dryRun: false, ...options }, clock, systemRandom);
     const check = (names: readonly (keyof Urls)[]): ReturnType<typeof checkDatabases> => {
       const databases = Object.fromEntries(names.map((each) => [each, urls[each]]));
       return checkDatabases({ shards: { databases }, migrate: false }, clock, systemRandom);
     };
 
-    it('hands its tags over under calls: no ID twice, each server ascending', async () => {
+    it.each<
+      [string, () => Promise<{ tags: readonly MovedTag[] }>, (tags: readonly string[]) => Promise<ShardedDatabases>]
+    >([
+      ['hands its tags over', remove, () => startServer(['a', 'b'])],
+      ['moves tags', () => move(PINNED), () => startServer(['a', 'b', 'c'], PINNED)],
+    ])('%s under calls: no ID twice, each server ascending', async (_, act, restart) => {
       const old = await startServer();
       const tags = ['a', 'b'].map((next) => tagOf(next));
       for (const tag of tags) await old.tags.create({ tag, step: 5, maxStep: 5 });
@@ -138,10 +164,12 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
         [...issued.keys()].map((tag) => take(generator, tag)),
       );
       await clock.sleep(50);
-      const report = await remove();
-      expect(report.tags).toEqual([...issued.keys()].sort().map((tag) => ({ tag, to: SHORT.shardOf(tag), rows: 1 })));
+      const report = await act();
+      expect(report.tags).toEqual(
+        [...issued.keys()].sort().map((tag) => ({ tag, from: 'c', to: SHORT.shardOf(tag), rows: 1 })),
+      );
       const highest = [...(issued.get(strict) ?? [])].reduce((top, { to }) => (to > top ? to : top), 0n);
-      const next = await startServer(['a', 'b']);
+      const next = await restart(tags);
       expect((await next.segments.allocate(strict, 1)).from).toBeGreaterThan(highest);
       const later = generatorOf(next);
       callers.push(...[...issued.keys()].map((tag) => take(later, tag)));
@@ -155,7 +183,85 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
         [],
       );
       expect(next.reports).toEqual([]);
-      expect(await check(['a', 'b'])).toMatchObject({ ok: true, problems: [] });
+    });
+
+    it('moves a tag with its settings, periods and records, and none that is in its database', async () => {
+      const old = await startServer();
+      const [invoice, stays] = [tagOf('b', 'invoice'), tagOf('a')];
+      await old.tags.create({ tag: stays, step: 10 });
+      const daily = { tag: invoice, step: 10, reset: 'daily', zone: 'Europe/Berlin' } as const;
+      const kind = await old.tags.create({ ...daily, maxId: 7n });
+      await old.tags.create({ tag: 'shared', step: 10, interleave: { of: 3, remainder: 0, block: 100 } });
+      await old.segments.beginPeriod(invoice, kind, day(), 1n);
+      await old.segments.allocate(periodRow(invoice, day().name), 10);
+      const pins = { [invoice]: 'a', [stays]: 'c' };
+      const moved = { tags: [{ tag: invoice, from: 'c', to: 'a', rows: 2 }] };
+      expect(await move(pins, { dryRun: true })).toEqual({ dryRun: true, ...moved });
+      expect((await old.segments.allocate(periodRow(invoice, day().name), 1)).from).toBe(17n);
+      expect(await move(pins)).toEqual({ dryRun: false, ...moved });
+      expect(await move(pins)).toEqual({ dryRun: false, tags: [] });
+      expect((await old.segments.allocate(stays, 1)).from).toBe(1n);
+      const refused = {
+        code: 'LEAF_TAG_ROW_INVALID',
+        message: expect.stringContaining('leaf-server move-tags') as string,
+      };
+      await old.segments.listTags();
+      await expect(old.segments.allocate(periodRow(invoice, day().name), 1)).rejects.toMatchObject(refused);
+      const next = await startServer(['a', 'b', 'c'], pins);
+      expect(await next.tags.find(invoice)).toMatchObject({ reset: 'daily', zone: 'Europe/Berlin' });
+      expect((await next.segments.allocate(periodRow(invoice, day().name), 1)).from).toBe(18n);
+      await next.segments.beginPeriod(invoice, kind, day(1), 1n);
+      expect((await next.segments.allocate(periodRow(invoice, day(1).name), 1)).from).toBe(7n);
+      await next.tags.remove(invoice);
+      expect((await next.tags.create(daily)).maxId).toBe(1n);
+    });
+
+    it('moves only the tags that are named, and refuses an interleaved one', async () => {
+      const old = await startServer();
+      const [first, second] = [tagOf('a'), tagOf('b')];
+      for (const tag of [first, second]) await old.tags.create({ tag, step: 10 });
+      await old.tags.create({ tag: 'shared', step: 10, interleave: { of: 3, remainder: 0, block: 100 } });
+      const pins = { [first]: 'a', [second]: 'b', shared: 'b' };
+      const only = ['shared', first];
+      await expect(move(pins, { only })).rejects.toEqual(REFUSED('LEAF_TAG_ROW_INVALID'));
+      expect((await old.segments.allocate(first, 1)).from).toBe(1n);
+      expect(await move(pins, { only: [first] })).toMatchObject({ tags: [{ tag: first, to: 'a' }] });
+      expect((await old.segments.allocate(second, 1)).from).toBe(1n);
+    });
+
+    it.each<[stage: string, database: keyof Urls, trigger: string]>([
+      ['before a tag is inserted', 'a', 'INSERT ON leaf_alloc'],
+      ['before a tag that was inserted is deleted', 'c', 'DELETE ON leaf_alloc'],
+    ])('a move that ends half way, %s, is finished or taken back by another one', async (_, database, trigger) => {
+      const old = await startServer();
+      const tags = [tagOf('a'), tagOf('a', 'invoice')] as const;
+      for (const tag of tags) await old.tags.create({ tag, step: 10 });
+      const issued = new Map(tags.map((tag) => [tag, [] as IdRange[]]));
+      const take = async ({ segments }: ShardedDatabases, tag: string): Promise<void> => {
+        issued.get(tag)!.push(await segments.allocate(tag, 10));
+      };
+      for (const tag of tags) await take(old, tag);
+      const failure = failing(database, trigger);
+      for (const sql of failure.create) await execute(database, sql);
+      const pins = { [tags[0]]: 'a', [tags[1]]: 'a' };
+      await expect(move(pins)).rejects.toEqual(REFUSED('LEAF_STORE_UNAVAILABLE'));
+      for (const server of [old, await startServer(['a', 'b', 'c'], pins)]) {
+        for (const tag of tags) await take(server, tag).catch(() => undefined);
+      }
+      await execute(database, failure.drop);
+      const half = { [tags[0]]: 'a' };
+      await move(half);
+      expect(await move(half)).toEqual({ dryRun: false, tags: [] });
+      const next = await startServer(['a', 'b', 'c'], half);
+      for (const tag of tags) for (let n = 0; n < 3; n++) await take(next, tag);
+      for (const tag of tags) expect(givenTwice(issued.get(tag)!)).toEqual([]);
+      const { ok, problems } = await checkDatabases(
+        { shards: { databases: urls, tags: half }, migrate: false },
+        clock,
+        systemRandom,
+      );
+      expect(problems).toEqual([]);
+      expect(ok).toBe(true);
     });
 
     it('moves the settings, the periods and what was issued before a deletion', async () => {

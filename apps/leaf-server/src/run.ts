@@ -35,9 +35,9 @@ async function runCommand(line: CommandLine): Promise<void> {
     process.exitCode = await runRestore(config, line);
     return;
   }
-  if (line.command === 'remove-database') {
-    const { runRemoveDatabase } = await import('./commands/run-remove-database.js');
-    return runRemoveDatabase(config, line);
+  if (line.command === 'move-tags' || line.command === 'remove-database') {
+    const { runMove } = await import('./commands/run-move.js');
+    return runMove(config, line);
   }
   if (config.processes === 1) return serve(config);
   const { supervise } = await import('./cluster/supervise.js');

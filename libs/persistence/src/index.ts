@@ -1,7 +1,8 @@
 export { DIALECT_NAMES, type DialectName, DURABILITY_SETTINGS } from './dialects/dialects';
 export { checkDatabases } from './check/check-databases';
+export { type TagMoveReport, moveTags, type MoveTagsOptions } from './check/move-tags';
 export { type MovedTag, removeDatabase, type RemovalReport, type RemoveDatabaseOptions } from './check/remove-database';
-export { removalText } from './check/removal-text';
+export { moveText, removalText } from './check/removal-text';
 export { restoreDatabase, type RestoredRow, type RestoreOptions, type RestoreReport } from './check/restore-database';
 export { restoreText } from './check/restore-text';
 export { reportText } from './check/report-text';

@@ -30,6 +30,11 @@ describe('the arguments of leaf-server', () => {
         ]),
       },
     ],
+    [['move-tags'], { command: 'move-tags', tags: [], dryRun: false, json: false }],
+    [
+      ['move-tags', 'order', 'a', '--dry-run'],
+      { command: 'move-tags', tags: ['order', 'a'], dryRun: true, json: false },
+    ],
     [['remove-database', '--database', 'c'], { command: 'remove-database', database: 'c', dryRun: false, json: false }],
     [
       ['remove-database', '--database', 'c', '--dry-run', '--json'],
@@ -55,6 +60,7 @@ describe('the arguments of leaf-server', () => {
     for (const text of [
       'check ',
       'restore ',
+      'move-tags ',
       'remove-database ',
       'schema <mysql|postgres|sqlite>',
       '--version',

@@ -16,6 +16,7 @@ export type CommandLine =
   | { readonly command: 'check'; readonly json: boolean }
   | { readonly command: 'schema'; readonly dialect: DialectName }
   | ({ readonly command: 'restore' } & RestoreArguments)
+  | ({ readonly command: 'move-tags' } & MoveArguments)
   | ({ readonly command: 'remove-database' } & RemoveArguments);
 
 export interface RestoreArguments {
@@ -29,6 +30,13 @@ export interface RestoreArguments {
   readonly json: boolean;
 }
 
+export interface MoveArguments {
+  /** All misplaced tags when empty. */
+  readonly tags: readonly string[];
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
 export interface RemoveArguments {
   readonly database: string;
   readonly dryRun: boolean;
@@ -37,6 +45,9 @@ export interface RemoveArguments {
 
 const RESTORE_CODES = `
 Exit codes: 0 done, 1 not done, 2 invalid arguments, 3 done, but some tags are used up: raise their max.`;
+
+const MOVE_HELP = `
+Run it with the new settings (LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS). Servers may run meanwhile: they issue no ID twice.`;
 
 const MOST_IDS = 1_000_000_000_000;
 
@@ -80,6 +91,16 @@ export function serverProgram(run: (line: CommandLine) => Promise<void>, termina
     .action(
       ({ issued = new Map<string, bigint>(), dryRun = false, json = false, ...options }: Partial<RestoreArguments>) =>
         run({ command: 'restore', issued, dryRun, json, ...options }),
+    );
+  program
+    .command('move-tags')
+    .description('move tags to the database that the settings assign to them')
+    .argument('[tags...]', 'only these (default: all that are in another database)')
+    .option('--dry-run', 'show what would be moved')
+    .option('--json', 'print JSON')
+    .addHelpText('after', MOVE_HELP)
+    .action((tags: string[], { dryRun = false, json = false }: Partial<MoveArguments>) =>
+      run({ command: 'move-tags', tags, dryRun, json }),
     );
   program
     .command('remove-database')

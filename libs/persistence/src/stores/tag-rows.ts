@@ -41,6 +41,9 @@ export interface HandedOver {
   readonly failedOver: number;
 }
 
+/** Whether the rows of a tag move. */
+export type WhichTags = (tag: string, isInterleaved: boolean) => boolean;
+
 /** The rows of one database that move to another one, with their position, settings and records. */
 export class TagRows {
   constructor(
@@ -52,12 +55,14 @@ export class TagRows {
   /**
    * The rows that are not frozen, by name.
    *
+   * @param moves which tags are wanted, with the rows of their periods
    * @param suffix the end of the SELECT, for a lock
    * @throws LeafError `LEAF_TAG_ROW_INVALID` for a row that cannot move
    */
-  async movable(statement: Statement = this.statement, suffix = ''): Promise<string[]> {
+  async movable(moves: WhichTags, statement: Statement = this.statement, suffix = ''): Promise<string[]> {
     const sql = `SELECT biz_tag, interleave_of FROM leaf_alloc WHERE NOT ${IS_FROZEN} ORDER BY biz_tag ${suffix}`;
-    const rows = await statement<Pick<WholeRow, 'biz_tag' | 'interleave_of'>[]>(sql);
+    const all = await statement<Pick<WholeRow, 'biz_tag' | 'interleave_of'>[]>(sql);
+    const rows = all.filter(({ biz_tag, interleave_of }) => moves(tagOfRow(biz_tag), interleave_of !== null));
     for (const { biz_tag, interleave_of } of rows) {
       if (interleave_of !== null) throw interleaved(biz_tag);
       if (biz_tag.length >= MAX_TAG) throw tooLong(biz_tag);
@@ -66,24 +71,24 @@ export class TagRows {
   }
 
   /**
-   * Ends all allocation from the database: renames every row. What an allocation or a new period has under way ends
-   * before, and is seen.
+   * Ends all allocation of tags from the database: renames their rows. What an allocation or a new period has under way
+   * ends before, and is seen.
    *
    * @param statement of a transaction in which no tag can be created
    * @throws LeafError `LEAF_TAG_ROW_INVALID` for a row that cannot be renamed
    */
-  async freeze(statement: Statement): Promise<void> {
+  async freeze(moves: WhichTags, statement: Statement): Promise<void> {
     const { text, thisTag, key, forUpdate } = this.dialect;
     const rename = text(`UPDATE leaf_alloc SET biz_tag = ? WHERE ${thisTag}`);
     // Rows of periods that began while the rows of their tags were being locked are in the next round.
     const renamed = new Set<string>();
-    for (let rows = await this.movable(statement, forUpdate); rows.length > 0;) {
+    for (let rows = await this.movable(moves, statement, forUpdate); rows.length > 0;) {
       for (const row of rows) {
         if (renamed.has(row)) throw unchangeable(row, this.database.description);
         renamed.add(row);
         await statement(rename, [FROZEN + row, ...key(row)]);
       }
-      rows = await this.movable(statement, forUpdate);
+      rows = await this.movable(moves, statement, forUpdate);
     }
   }
 
@@ -129,6 +134,13 @@ export class TagRows {
     const { text, thisTag, key } = this.dialect;
     const sql = text(`DELETE FROM leaf_alloc WHERE ${thisTag}`);
     for (const { biz_tag } of rows) await this.statement(sql, key(FROZEN + biz_tag));
+  }
+
+  /** Deletes records that another database has taken over, unless they were raised meanwhile. */
+  async forgetRecords(records: readonly WholeRecord[]): Promise<void> {
+    const { text, deletedTag, number } = this.dialect;
+    const sql = text(`DELETE FROM leaf_deleted_tag WHERE ${deletedTag} AND max_id <= ${number}`);
+    for (const { biz_tag, max_id } of records) await this.statement(sql, [biz_tag, BigInt(max_id)]);
   }
 
   private readonly statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);

@@ -33,6 +33,29 @@ async function run(...args: string[]): Promise<{ code: number | null; stdout: st
   return { code, stdout: command.stdout, stderr: command.stderr };
 }
 
+describe('leaf-server move-tags', () => {
+  it('moves tags that the settings assign to another database beside a server with the former settings', async () => {
+    const { port } = await servers.start(directory, settings);
+    await admin(port, 'POST', '/api/tags', { tag: 'order', step: 100, order: 'strict' });
+    expect(await text(port, '/api/segment/get/order')).toBe('1');
+    settings = settingsOf(['a', 'b', 'c'], { order: 'a', other: 'b' });
+    expect((await run('check')).stdout).toContain('leaf-server move-tags');
+    const dry = await run('move-tags', '--dry-run', '--json');
+    expect(dry).toMatchObject({ code: 0, stderr: '' });
+    const tags = [{ tag: 'order', from: 'c', to: 'a', rows: 1 }];
+    expect(JSON.parse(dry.stdout)).toEqual({ dryRun: true, tags });
+    expect(await text(port, '/api/segment/get/order')).toBe('2');
+    const { code, stdout } = await run('move-tags', 'order');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^order +c +a +1$/m);
+    expect((await call(port, '/api/segment/get/order')).status).toBe(404);
+    expect((await run('check')).code).toBe(0);
+    const next = await servers.start(directory, settings);
+    expect(await text(next.port, '/api/segment/get/order')).toBe('3');
+    expect((await run('move-tags')).stdout).toContain('Nothing to move');
+  });
+});
+
 describe('leaf-server remove-database', () => {
   it('moves the tags beside a running server, which refuses them until it is restarted with the shorter list', async () => {
     const { port } = await servers.start(directory, settings);
@@ -42,11 +65,11 @@ describe('leaf-server remove-database', () => {
     expect(dry).toMatchObject({ code: 0, stderr: '' });
     const report = JSON.parse(dry.stdout) as RemovalReport;
     expect(report).toMatchObject({ database: 'c', dryRun: true, remaining: ['a', 'b'], assigned: ['order'] });
-    expect(report.tags.find(({ tag }) => tag === 'order')).toEqual({ tag: 'order', to: 'b', rows: 1 });
+    expect(report.tags.find(({ tag }) => tag === 'order')).toEqual({ tag: 'order', from: 'c', to: 'b', rows: 1 });
     expect(await text(port, '/api/segment/get/order')).toBe('2');
     const { code, stdout } = await run('remove-database', '--database', 'c');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^order +b +1$/m);
+    expect(stdout).toMatch(/^order +c +b +1$/m);
     expect(stdout).toContain('Restart the servers with a, b in LEAF_DATABASE_URLS');
     expect(stdout).toContain('Remove order from LEAF_DATABASE_TAGS');
     expect((await call(port, '/api/segment/get/order')).body).toContain('LEAF_DATABASE_URLS');
@@ -59,7 +82,7 @@ describe('leaf-server remove-database', () => {
   });
 
   it.each([
-    [['--database', 'd'], 'There is no database "d" in LEAF_DATABASE_URLS, which has a, b, c.'],
+    [['--database', 'd'], 'LEAF_DATABASE_URLS does not contain the database "d", but a, b, c.'],
     [['--database', 'c'], 'is new'],
   ])('%j is refused', async (args, message) => {
     const { code, stderr } = await run('remove-database', ...args);

@@ -1,0 +1,171 @@
+import { type Clock, LeafError, type RandomSource, tagOfRow } from '@leaf-ids/core';
+import { createDatabaseNames, createGuard, createTagRows } from '../database/create-store';
+import { parseDatabaseUrl } from '../database/database-url';
+import type { LeafDataSource } from '../database/leaf-data-source';
+import { openDatabase } from '../database/open-database';
+import {
+  DEFAULT_FAILOVER_GAP_STEPS,
+  type FailoverGuard,
+  type FailoverOptions,
+  RESTORE_LIMIT_MS,
+} from '../failover/failover-guard';
+import type { ShardMap } from '../sharding/shard-router';
+import type { DatabaseNames } from '../stores/database-names';
+import { type RecordedNames, type RosterFaults, rosterFaults } from '../stores/roster-faults';
+import { byTag, type HandedOver, type TagRows, type WhichTags } from '../stores/tag-rows';
+import { checkDatabases } from './check-databases';
+
+/** Options of the commands that move tags between databases. */
+export interface MoveOptions {
+  /** All databases of the list. */
+  readonly shards: ShardMap;
+  /** Database settings that can lose a commit, accepted by name. */
+  readonly accept?: readonly string[];
+  /** As the servers have them: see `FailoverOptions`. */
+  readonly failoverGapSteps?: number;
+  readonly maxStep?: number;
+  /** Report what would be done, and change nothing. */
+  readonly dryRun: boolean;
+}
+
+/** The databases of a list, opened by a command. Close them after use. */
+export class OpenDatabases {
+  private readonly all = new Map<string, OpenDatabase>();
+
+  private constructor(
+    /** What `leaf-server check` reports. */
+    readonly problems: readonly string[],
+  ) {}
+
+  /** @throws LeafError `LEAF_CONFIG_INVALID` unless all have the tables; `LEAF_DATABASE_UNUSABLE`, `LEAF_STORE_UNAVAILABLE` */
+  static async open(options: MoveOptions, clock: Clock, random: RandomSource): Promise<OpenDatabases> {
+    const { shards, accept = [], failoverGapSteps = DEFAULT_FAILOVER_GAP_STEPS, maxStep } = options;
+    const { databases, problems } = await checkDatabases({ shards, migrate: false }, clock, random);
+    if (databases.some(({ state }) => state !== 'ready')) throw notReady(problems);
+    const failover = {
+      ...{ gapSteps: failoverGapSteps, onFailover: () => undefined },
+      ...(maxStep !== undefined && { maxStep }),
+    };
+    const opened = new OpenDatabases(problems);
+    try {
+      for (const [name, url] of Object.entries(shards.databases)) {
+        const target = parseDatabaseUrl(url);
+        const settings = { target, migrate: false, accept, attempts: 1, onCloseProblem: () => undefined };
+        const dataSource = await openDatabase(settings, clock, random);
+        opened.all.set(name, new OpenDatabase(name, dataSource, failover));
+      }
+      return opened;
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  [Symbol.iterator](): IterableIterator<OpenDatabase> {
+    return this.all.values();
+  }
+
+  get(name: string): OpenDatabase {
+    const found = this.all.get(name);
+    if (found === undefined) throw new Error(`the database "${name}" is not open`);
+    return found;
+  }
+
+  /** The differences between the databases and the names on record, and what is on record in each. */
+  async compareNames(): Promise<RosterFaults & { readonly lists: ReadonlyMap<string, RecordedNames> }> {
+    const lists = new Map<string, RecordedNames>();
+    for (const { name, names } of this) lists.set(name, await names.list());
+    return { ...rosterFaults([...this.all.keys()], lists), lists };
+  }
+
+  /** Does what a server does before its first allocation. */
+  async prepare(): Promise<void> {
+    // Also for those that take over: rows with limits in a database without the record of its server are a lost failover.
+    for (const { guard } of this) await guard.prepare();
+    // In each database its own name first: see Roster.
+    for (const { name, names } of this) await names.add(name);
+    for (const { names } of this) for (const name of this.all.keys()) await names.add(name);
+  }
+
+  async close(): Promise<void> {
+    for (const { dataSource } of this) await dataSource.destroy();
+  }
+}
+
+/** One of the databases of a list. */
+export class OpenDatabase {
+  readonly names: DatabaseNames;
+  readonly guard: FailoverGuard;
+  readonly rows: TagRows;
+
+  constructor(
+    readonly name: string,
+    readonly dataSource: LeafDataSource,
+    failover: FailoverOptions,
+  ) {
+    this.names = createDatabaseNames(dataSource);
+    this.guard = createGuard(dataSource, failover);
+    this.rows = createTagRows(dataSource);
+  }
+
+  /**
+   * Hands tags over to other databases. One transaction freezes their rows, so that nothing more is allocated from them.
+   * If the database is a promoted replica that no server has used yet, the transaction first moves its tags forward, as a
+   * server would. Then each tag is inserted into its new database and deleted here. Meanwhile it is refused.
+   *
+   * This is repeated until there is nothing to hand over: a replica that is promoted meanwhile may lack the frozen rows,
+   * and a node of a cluster may have created a tag at the same time. Frozen rows of an earlier call are handed over, too.
+   *
+   * @param leaves whether this database is taken out of the list: it then creates no tags, and all records are handed
+   *   over and stay. Otherwise those of the moved tags are, and go: a new tag of the name needs only those of its owner
+   * @returns tag → number of rows
+   */
+  async handOver(
+    moves: WhichTags,
+    to: (tag: string) => OpenDatabase,
+    leaves: boolean,
+  ): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (;;) {
+      const handedOver = await this.freeze(moves, leaves);
+      for (const [tag, group] of byTag(handedOver)) {
+        const count = group.rows.length;
+        if (!leaves && count === 0) continue;
+        const owner = to(tag);
+        await owner.rows.takeOver(group);
+        if (!leaves && owner !== this) await this.rows.forgetRecords(group.records);
+        await this.rows.forget(group.rows);
+        if (count > 0) counts.set(tag, (counts.get(tag) ?? 0) + count);
+      }
+      if (handedOver.rows.length === 0) return counts;
+    }
+  }
+
+  /** What {@link handOver} would move. */
+  async wouldHandOver(moves: WhichTags): Promise<ReadonlyMap<string, number>> {
+    const frozen = (await this.rows.handedOver()).rows.map(({ biz_tag }) => biz_tag);
+    const counts = new Map<string, number>();
+    for (const row of [...(await this.rows.movable(moves)), ...frozen]) {
+      counts.set(tagOfRow(row), (counts.get(tagOfRow(row)) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  private freeze(moves: WhichTags, leaves: boolean): Promise<HandedOver> {
+    return this.dataSource.access.transaction(async (statement) => {
+      // No server creates a tag here after this: {@link DatabaseNames.assertNotLeft} waits for it.
+      if (leaves) await this.names.mark(this.name, 'left', statement);
+      await this.rows.freeze(moves, statement);
+      // After the rows, in the order in which allocations lock.
+      await this.guard.followWithin(statement);
+      return this.rows.handedOver(statement);
+    }, RESTORE_LIMIT_MS);
+  }
+}
+
+export function notReady(problems: readonly string[]): LeafError {
+  return new LeafError(
+    'LEAF_CONFIG_INVALID',
+    `Nothing was changed, because leaf-server check reports problems. Solve them first: ${problems.join(' ')}`,
+  );
+}
