@@ -6,8 +6,9 @@ import { systemRandom } from '@leaf-ids/core/internal';
 import { createTagStore, parseDatabaseUrl, removeDatabase } from '@leaf-ids/persistence';
 import { REFUSED } from '../support/http/refusal';
 import { shardedDatabases } from '../support/servers/shards';
-import { failingFile, removeDatabaseContract, type ThreeDatabases } from './remove-database.contract';
+import { removeDatabaseContract } from './remove-database.contract';
 import { connect, PATIENT } from './sql-stores';
+import { failingFile, type ThreeDatabases } from './three-databases';
 
 async function threeFiles(): Promise<ThreeDatabases> {
   const directory = await mkdtemp(join(tmpdir(), 'leaf-remove-'));

@@ -1,13 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  failingFile,
-  failingMysql,
-  failingPostgres,
-  removeDatabaseContract,
-  type ThreeDatabases,
-} from '../../contract/remove-database.contract';
+import { removeDatabaseContract } from '../../contract/remove-database.contract';
+import { failingFile, failingMysql, failingPostgres, type ThreeDatabases } from '../../contract/three-databases';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
