@@ -28,8 +28,7 @@ describe('README', () => {
 
   it('has scripts behind its commands', () => {
     const commands = blocks('sh').map((block) => block.trim());
-    expect(commands[0]).toBe('npm ci && npm run build\nexport LEAF_ADMIN_TOKEN=$(openssl rand -hex 32)\nnpm start &');
-    expect(readme).toContain('`npm ci && npm test`');
+    expect(commands.slice(0, 2)).toEqual(['npm ci && npm start', 'npm ci && npm test']);
     const { version, scripts, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       version: string;
       scripts: Record<string, string>;
