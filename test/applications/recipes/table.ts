@@ -2,27 +2,33 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../../support/build';
 import type { Result } from './application';
-import { COLUMNS, type Kind, type Recipe, SQL } from './recipes';
+import { COLUMNS, type Kind, type Recipe } from './recipes';
 
 const FILE = join(ROOT, 'node_modules/.cache/leaf-recipes/tables.json');
 const CELLS = { filled: 'key', refused: 'refused', skipped: 'no row', wrong: 'WRONG' } as const;
 
 export type Outcomes = ReadonlyMap<Kind, readonly Result[]>;
 
-/** The table of a recipe in docs/orm.md, with the databases of SQL that it was not tried on. */
+/** The table of a recipe in docs/orm.md: the ways of inserting by their outcome, which may differ between databases. */
 export function tableOf({ kinds }: Recipe, outcomes: Outcomes): string[] {
-  const columns: readonly Kind[] = kinds.includes('mongodb') ? kinds : SQL;
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const ways = outcomes.get(kinds[0]!)!.map(({ way }) => way);
-  const rows = ways.map((way) => [
-    way,
-    ...columns.map((kind) => {
-      const result = outcomes.get(kind)?.find((one) => one.way === way);
-      return result === undefined ? '–' : CELLS[result.outcome];
-    }),
-  ]);
-  const header = ['way', ...columns.map((kind) => COLUMNS[kind])];
-  return [header, header.map(() => '---'), ...rows].map(line);
+  const waysOf = new Map<string, string[]>();
+  for (const { way } of outcomes.get(kinds[0]!)!) {
+    const outcome = outcomeOf(way, kinds, outcomes);
+    waysOf.set(outcome, [...(waysOf.get(outcome) ?? []), way]);
+  }
+  const rows = [...waysOf].map(([outcome, ways]) => [outcome, ways.join('; ')]);
+  return [['outcome', 'ways'], ['---', '---'], ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+}
+
+/** `key`, or `key, SQLite: refused` where the databases differ. */
+function outcomeOf(way: string, kinds: readonly Kind[], outcomes: Outcomes): string {
+  const cells = kinds.flatMap((kind) => {
+    const result = outcomes.get(kind)?.find((one) => one.way === way);
+    return result === undefined ? [] : [{ kind, cell: CELLS[result.outcome] }];
+  });
+  const usual = cells.at(-1)!.cell;
+  const others = cells.filter(({ cell }) => cell !== usual).map(({ kind, cell }) => `${COLUMNS[kind]}: ${cell}`);
+  return [usual, ...others].join(', ');
 }
 
 const page = (): string => readFileSync(join(ROOT, 'docs/orm.md'), 'utf8');
