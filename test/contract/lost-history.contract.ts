@@ -122,6 +122,21 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       await take(newServer(), 'order', 10);
     });
 
+    it('restored alone, and raised by a server that has had higher IDs from another database, has lost them', async () => {
+      await tags.create({ tag: 'order', step: 5 });
+      await take(newServer(), 'order', 50);
+      const [backup] = await fixture.database.query<{ issue_limit: string }[]>('SELECT issue_limit FROM leaf_alloc');
+      await take(newServer(), 'order', 50);
+      await tags.remove('order');
+      await tags.create({ tag: 'order', step: 5 });
+      await take(newServer(), 'order', 500);
+      await execute(`UPDATE leaf_alloc SET max_id = 51, issue_limit = ${backup!.issue_limit} WHERE biz_tag = 'order'`);
+      const server = newServer();
+      await server.raise('order', 200n);
+      await take(server, 'order', 10);
+      expect(messages).toEqual([LOST]);
+    });
+
     it('restored alone, to long ago, is noticed by a server that has never had it', async () => {
       await tags.create({ tag: 'order', step: 5 });
       const a = newServer();

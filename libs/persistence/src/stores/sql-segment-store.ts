@@ -20,6 +20,7 @@ import { NO_PERIOD } from '../failover/move-forward';
 import { insertPeriod, sameForCollation } from './period-statement';
 import { HAS_POSITION, POSITION, setPosition } from '../failover/row-position';
 import { KIND_COLUMNS, type KindColumns, kindOf, shareCondition } from './setting-columns';
+import { positionOf } from './stored-tag';
 import { notIssuedAbove, type TagDialect } from './tag-dialect';
 
 interface EntryRow extends KindColumns {
@@ -146,15 +147,29 @@ export abstract class SqlSegmentStore extends SegmentStore {
   }
 
   async raise(tag: string, minimum: bigint): Promise<void> {
-    const interleave = (await this.findTag(tag))?.kind?.interleave;
-    const position = interleave === undefined ? minimum : new InterleavedBlocks(interleave).fromId(minimum).from;
-    const { condition, values } = shareCondition(interleave);
-    await this.update(
-      `UPDATE leaf_alloc SET ${setPosition(this.tags.number)}, update_time = CURRENT_TIMESTAMP
-       WHERE ${this.tags.thisTag} AND ${POSITION} < ? AND ${condition}`,
-      [position, position, ...this.tags.key(tag), position, ...values],
-      false,
-    );
+    await this.guard.prepare();
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const [row] = await this.rows(tag);
+      if (row === undefined || !isUsable(row)) return;
+      // A row that went back would look as if it had not.
+      if (needsAdmission(tag, row)) {
+        await this.history.admit(tag);
+        continue;
+      }
+      const { interleave } = kindOf(tag, row);
+      const position = positionOf(minimum, interleave);
+      const before = BigInt(row.max_id);
+      if (before >= position) return;
+      const { condition, values } = shareCondition(interleave);
+      const isRaised = await this.update(
+        `UPDATE leaf_alloc SET ${setPosition(this.tags.number)}, update_time = CURRENT_TIMESTAMP
+         WHERE ${this.tags.thisTag} AND ${POSITION} >= ? AND ${POSITION} < ? AND ${condition}`,
+        [position, position, ...this.tags.key(tag), before, position, ...values],
+        false,
+      );
+      if (isRaised) return;
+    }
+    throw changedMeanwhile(tag);
   }
 
   override async recover(tag: string, minimum: bigint): Promise<void> {
