@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { checkDatabases, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { clock, connect } from './sql-stores';
@@ -46,6 +47,27 @@ describe('an interleaved tag over several databases', () => {
     const { segments } = await startServer();
     expect((await segments.allocate('order', 1)).from).toBe(3001n);
     expect((await segments.allocate('order', 1)).from).toBe(3301n);
+  });
+
+  it('begins above all its shares during a refresh that has not seen all of them', async () => {
+    await create(await startServer());
+    await execute('b', "UPDATE leaf_alloc SET next_id = 1001 WHERE biz_tag = 'order'");
+    const { shards, segments } = await startServer();
+    let listOthers = (): void => undefined;
+    const others = new Promise<void>((resolve) => (listOthers = resolve));
+    const first = new Promise<void>((resolve) => {
+      for (const { name, stores } of shards.all) {
+        const list = stores.segments.listTags.bind(stores.segments);
+        stores.segments.listTags = () => (name === 'a' ? list().finally(resolve) : others.then(list));
+      }
+    });
+    const refresh = segments.listTags();
+    await first;
+    await turn();
+    const allocation = await segments.allocate('order', 1);
+    listOthers();
+    await refresh;
+    expect(allocation.from).toBe(3001n);
   });
 
   it('records what a deleted one has issued in every database', async () => {

@@ -91,7 +91,8 @@ export class ShardedSegmentStore extends SegmentStore {
   async allocate(tag: string, size: number | undefined): Promise<Allocation> {
     const owner = this.shards.of(tag);
     // Look for shares of a new tag now: its database may be gone before the next refresh.
-    if (!this.isKnown(tag)) await this.findTag(tagOfRow(tag));
+    // Likewise before the first allocation of an interleaved tag: a refresh under way has not seen all of them.
+    if (!this.isKnown(tag) || this.shared.isNew(tag)) await this.findTag(tagOfRow(tag));
     if (this.shared.has(tag)) return this.shared.allocate(tag, owner, size);
     this.assertInList(tag);
     await this.assertNotBehind(tag);

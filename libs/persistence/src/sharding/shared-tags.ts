@@ -42,6 +42,11 @@ export class SharedTags {
     return this.tags.has(tag);
   }
 
+  /** Whether the tag is interleaved, and its shares were not compared yet. */
+  isNew(tag: string): boolean {
+    return this.tags.get(tag)?.compared === false;
+  }
+
   /** The entry of a tag, from any of its databases; undefined when it is not interleaved. */
   find(tag: string): TagEntry | undefined {
     const [interleave] = this.tags.get(tag)?.shares.values() ?? [];
