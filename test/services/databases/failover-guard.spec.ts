@@ -145,6 +145,27 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     expect(await largest()).toBe(5_000_000);
   });
 
+  it('that lacks an earlier move as well moves the tags above it, by what the server has seen', async () => {
+    await putRows([
+      ['a', 1n, STEP],
+      ['b', 500n, STEP],
+    ]);
+    const store = makeStore();
+    await store.allocate('a', undefined);
+    const tables = ['leaf_alloc', 'leaf_deleted_tag', 'leaf_segment_server'];
+    for (const table of tables) await dataSource.query(`CREATE TABLE replica_${table} AS SELECT * FROM ${table}`);
+    await dataSource.query(PROMOTE);
+    expect(await store.allocate('b', 10)).toMatchObject({ from: 500n + GAP });
+    // Another replica, which was not told of the promotion.
+    for (const table of tables) {
+      await dataSource.query(`DELETE FROM ${table}`);
+      await dataSource.query(`INSERT INTO ${table} SELECT * FROM replica_${table}`);
+    }
+    await dataSource.query(PROMOTE);
+    expect(await store.allocate('b', 10)).toMatchObject({ from: 500n + 2n * GAP });
+    expect(messages).toHaveLength(2);
+  });
+
   it('takes nothing back on it', async () => {
     await putRows([['a', 1n, STEP]]);
     const store = makeStore();

@@ -58,7 +58,15 @@ const MOVE_LIMIT_MS = 60_000;
 /** Limit for all rows of a restored database, in milliseconds. */
 export const RESTORE_LIMIT_MS = 3_600_000;
 /** A move raises the generation by more than the refreshes of all servers until the next move. */
-const JUMP = 1_000_000_000;
+export const MOVE_GENERATIONS = 1_000_000_000;
+
+/** What a database lacks, and how far that moves its tags. */
+interface Setback {
+  readonly reason: string;
+  readonly gap: Gap;
+  /** After the move. */
+  readonly generation: number;
+}
 
 /**
  * Detects a database that lacks the newest allocations, and would repeat them: a promoted replica, a restored backup.
@@ -72,8 +80,9 @@ const JUMP = 1_000_000_000;
  *
  * The gap is `gapSteps` times the largest possible allocation of the tag: the maximum of its step, its `max_step`, its
  * block, the largest dynamic step of this server and the largest range of the API. It covers a replica that lags by
- * `gapSteps` allocations of a tag. It does not cover a longer lag. A server that has seen nothing since the backup was
- * taken cannot notice the restore: {@link restored} is for that.
+ * `gapSteps` allocations of a tag. It does not cover a longer lag. A copy may also lack earlier moves: the server that
+ * moves the tags adds a gap for each of those that it has seen. A server that has seen nothing since the backup was taken
+ * cannot notice the restore: {@link restored} is for that.
  *
  * Servers of the previous version also compare their sizes with the column `largest_step`, and use it to move the tags.
  * It is raised to the largest range of this server.
@@ -181,7 +190,7 @@ export class FailoverGuard {
    * @throws LeafError `LEAF_STORE_UNAVAILABLE`
    */
   async followWithin(statement: Statement): Promise<void> {
-    if (this.expression !== undefined) await this.moveOn(statement);
+    if (this.expression !== undefined) await this.moveOn(statement, true);
   }
 
   /** Reports that a single tag was moved forward. */
@@ -211,38 +220,52 @@ export class FailoverGuard {
   private async bringUpToDate(): Promise<void> {
     const { database } = this;
     // All allocations wait for the move. When an answer is lost, the next one reads the record again.
-    const moveOn = (mayMove: boolean): Promise<string | undefined> =>
+    const moveOn = (mayMove: boolean): Promise<Setback | undefined> =>
       database.transaction((statement) => this.moveOn(statement, mayMove), MOVE_LIMIT_MS, database.answerMs);
     const { beforeMove } = this.options;
-    let reason = await moveOn(beforeMove === undefined);
-    if (reason === undefined) return;
+    let setback = await moveOn(beforeMove === undefined);
+    if (setback === undefined) return;
     if (beforeMove !== undefined) {
       await beforeMove();
-      reason = await moveOn(true);
-      if (reason === undefined) return;
+      setback = await moveOn(true);
+      if (setback === undefined) return;
     }
-    const { steps, least } = this.gap;
+    const { reason, gap, generation } = setback;
+    this.generation = Math.max(this.generation, generation);
     this.options.onFailover(
-      `${reason}, and may lack the newest allocations. Every tag was moved forward by ${steps} times its step, at least ${steps * least} IDs.`,
+      `${reason}, and may lack the newest allocations. Every tag was moved forward by ${gap.steps} times its step, at least ${gap.steps * gap.least} IDs.`,
     );
   }
 
   /** @returns why the tags were moved, or have to be if they must not be moved yet; undefined if they need not be */
-  private async moveOn(statement: Statement, mayMove = true): Promise<string | undefined> {
+  private async moveOn(statement: Statement, mayMove: boolean): Promise<Setback | undefined> {
     const { server, expression } = await this.dialect.askIdentity(statement);
     this.expression = expression;
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
-    const isOlder = Number(record?.generation ?? 0) < this.generation;
-    if (record?.server === server && !isOlder) return undefined;
-    if (mayMove) await this.move(statement, this.gap, server, record);
+    const recorded = Number(record?.generation ?? 0);
+    const isOlder = recorded < this.generation;
+    if (record?.server === server && !isOlder) {
+      // Another server has moved the tags.
+      this.generation = recorded;
+      return undefined;
+    }
+    const lostMoves = isOlder ? Math.floor((this.generation - recorded) / MOVE_GENERATIONS) : 0;
+    const gap = { ...this.gap, steps: this.gap.steps * (1 + lostMoves) };
+    const generation = this.after(recorded);
+    if (mayMove) await this.move(statement, gap, server, record);
     const { description } = this.database;
+    const because = (reason: string): Setback => ({ reason, gap, generation });
     if (record === undefined) {
-      return `${description} lacks the record of its server in leaf_segment_server: a replica was promoted, or the tables were replaced`;
+      return because(
+        `${description} lacks the record of its server in leaf_segment_server: a replica was promoted, or the tables were replaced`,
+      );
     }
     if (record.server === server) {
-      return `${description} is older than this server knows it: a backup was restored, or its file was replaced`;
+      return because(
+        `${description} is older than this server knows it: a backup was restored, or its file was replaced`,
+      );
     }
-    return `${description} moved from server ${record.server} to server ${server}: a replica was promoted`;
+    return because(`${description} moved from server ${record.server} to server ${server}: a replica was promoted`);
   }
 
   private async move(
@@ -253,10 +276,15 @@ export class FailoverGuard {
   ): Promise<MovedRows> {
     const moved = await moveForward(statement, this.moves, gap);
     if (record === undefined) await statement(this.dialect.insertRecord, [server, this.gap.least]);
-    const generation = Math.max(this.generation, Number(record?.generation ?? 0)) + JUMP;
+    const generation = this.after(Number(record?.generation ?? 0));
     const sql = `UPDATE leaf_segment_server SET server = ?, generation = ${generation}, update_time = CURRENT_TIMESTAMP
       WHERE id = 1`;
     await statement(this.moves.text(sql), [server]);
     return moved;
+  }
+
+  /** The generation after a move of tags whose record has another one. */
+  private after(recorded: number): number {
+    return Math.max(this.generation, recorded) + MOVE_GENERATIONS;
   }
 }

@@ -173,6 +173,8 @@ export class SegmentInjector {
   private insert(engine: SimEngine, { place }: Pick<SegmentFault, 'place'> = { place: 1 }, only?: string): void {
     const copy = this.created.get(engine);
     if (copy === undefined) return;
+    // Ends the transaction of whoever has begun one, which may have changed rows.
+    engine.change();
     const rows = engine.sql<{ biz_tag: string }>(
       `SELECT biz_tag FROM copy_${copy.number}_leaf_alloc WHERE biz_tag NOT IN (SELECT biz_tag FROM leaf_alloc)`,
     );
@@ -198,17 +200,23 @@ export class SegmentInjector {
   }
 
   private replace(engine: SimEngine, copy: Copy): void {
-    const known = new Map(
-      this.world.servers.flatMap((server) => pair(server, server.stores.get(engine.name)?.guard.generation)),
-    );
+    const known = this.generations(engine);
     engine.restore(copy);
-    this.world.ledger.moved(engine);
-    this.world.ledger.databaseBack(engine, copy.generation, known);
+    this.world.ledger.moved(engine, copy);
+    this.world.ledger.databaseBack(engine, copy, known);
   }
 
   private promote(engine: SimEngine, copy: Copy): void {
+    const known = this.generations(engine);
     engine.promote(copy);
-    this.world.ledger.moved(engine);
+    this.world.ledger.moved(engine, copy);
+    this.world.ledger.databaseBack(engine, copy, known, true);
+  }
+
+  /** What each server knows of a database. */
+  private generations(engine: SimEngine): ReadonlyMap<SegmentServer, number> {
+    const { servers } = this.world;
+    return new Map(servers.flatMap((server) => pair(server, server.stores.get(engine.name)?.guard.generation)));
   }
 
   /** The database is down while the operator prepares it. */
@@ -216,7 +224,7 @@ export class SegmentInjector {
     const { clock, random } = this.world;
     engine.isDown = true;
     engine.restore(copy);
-    this.world.ledger.moved(engine);
+    this.world.ledger.moved(engine, copy);
     const { guard } = storesOf(accessTo(engine, new Line(true), clock, random));
     const move = (): Promise<unknown> => guard.restored().catch(move);
     void move().then(() => (engine.isDown = false));

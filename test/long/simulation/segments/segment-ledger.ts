@@ -1,7 +1,8 @@
 import { type Allocation, type IdRange, tagOfRow } from '@leaf-ids/core';
 import { InterleavedBlocks } from '@leaf-ids/core/internal';
+import { MOVE_GENERATIONS } from '../../../../libs/persistence/src/failover/failover-guard';
 import type { SegmentServer } from './segment-server';
-import type { SimEngine } from './sim-engine';
+import type { Copy, SimEngine } from './sim-engine';
 
 /** Kinds of what can be wrong with segment IDs. */
 export type SegmentBreach = 'segment duplicate' | 'segment order' | 'segment outage' | 'segment error';
@@ -17,6 +18,8 @@ export const SEGMENT_EXCUSES = [
   'an older database, after refreshes of servers that had not seen the newer one',
   'a period lost with a database, whose tag had no row then, or was inserted again below',
   'an interleaved tag after a restart that did not see the newest positions of all shares',
+  'a move lost with a database, before the tags were moved by a server that had seen it',
+  'a replica without the first record of a database, before a server that had seen the record',
 ] as const;
 export type SegmentExcuse = (typeof SEGMENT_EXCUSES)[number];
 export type SegmentExcuseCounts = Record<SegmentExcuse, number>;
@@ -33,15 +36,26 @@ interface Setback {
   readonly database: string;
   /** A row; of a tag with periods, those of its periods. Undefined: all rows. */
   readonly key: string | undefined;
-  readonly excuse: 0 | 1 | 2 | 4;
+  readonly excuse: 0 | 1 | 2 | 4 | 6 | 7;
   /** What each server knew of the database: the generation; only of an older database. */
   readonly known: ReadonlyMap<SegmentServer, number>;
-  /** The generation of the older database. */
+  /** The generation of the older database; of a lost move, the generation that it ended at. */
   readonly generation: number;
   readonly at: number;
   /** Rows that are above all their IDs again → since when. */
   readonly repaired: Map<string, number>;
 }
+
+/** A row was moved forward. */
+interface Move {
+  readonly key: string;
+  readonly at: number;
+  /** Of the database since then; of a single row that was moved: infinite, since its generation does not show that. */
+  readonly generation: number;
+}
+
+/** More than any allocation takes, and less than the gap. */
+const LEAST_MOVE = 1_000_000n;
 
 /** A range that a server got from a database. */
 interface Grant extends IdRange {
@@ -85,6 +99,10 @@ export class SegmentLedger {
   /** The highest position that each row has had. */
   private readonly ends = new Map<string, bigint>();
   private readonly setbacks: Setback[] = [];
+  /** By database: how far rows were moved forward, and not by an allocation. */
+  private readonly moves = new Map<string, Move[]>();
+  /** By database: the generation after its last change. */
+  private readonly generations = new Map<string, number>();
   /** By server and tag: when the server has put what it knew into the record of a deleted tag, and forgot it. */
   private readonly recordedAt = new Map<string, number>();
   /** By server and tag: {@link Grant.isWhole}. */
@@ -105,6 +123,9 @@ export class SegmentLedger {
   /** A database has changed: rows that are above all their IDs are repaired. */
   readonly committed = (engine: SimEngine): void => {
     const open = this.setbacks.filter(({ database }) => database === engine.name);
+    const generation = engine.generation;
+    const isByGuard = generation >= (this.generations.get(engine.name) ?? 0) + MOVE_GENERATIONS / 2;
+    this.generations.set(engine.name, generation);
     for (const { biz_tag, position, issue_limit } of engine.sql<Row>(ROWS)) {
       const name = `${engine.name} ${biz_tag}`;
       const next = BigInt(position);
@@ -113,6 +134,7 @@ export class SegmentLedger {
         for (const { repaired } of open) repaired.delete(biz_tag);
         continue;
       }
+      this.noteMove(engine.name, biz_tag, next, isByGuard ? generation : Infinity);
       this.ends.set(name, next);
       // Before its first use it has no record: its end is forgotten with the row.
       if (issue_limit === null) continue;
@@ -137,8 +159,14 @@ export class SegmentLedger {
     }
   }
 
-  /** Every tag was moved forward, after a database had lost its newest changes. A tag without a row was not. */
-  moved(engine: SimEngine): void {
+  /**
+   * Every tag is moved forward, after a database had lost its newest changes. A tag without a row is not, and earlier
+   * moves may be lost as well.
+   */
+  moved(engine: SimEngine, { takenAt }: Copy): void {
+    for (const { key, at, generation } of this.moves.get(engine.name) ?? []) {
+      if (at > takenAt) this.setBack(engine, key, 6, generation);
+    }
     if (!engine.sql<Row>(ROWS).some(({ biz_tag }) => biz_tag === PERIODIC)) this.setBack(engine, PERIODIC, 4);
   }
 
@@ -147,9 +175,15 @@ export class SegmentLedger {
     this.setBack(engine, undefined, 1);
   }
 
-  /** An older copy is in the place of a database, on the same server. */
-  databaseBack(engine: SimEngine, generation: number, known: ReadonlyMap<SegmentServer, number>): void {
-    this.setBack(engine, undefined, 2, generation, known);
+  /** An older copy is in the place of a database, on the same server or without the record of its server. */
+  databaseBack(
+    engine: SimEngine,
+    { generation, isUsed }: Copy,
+    known: ReadonlyMap<SegmentServer, number>,
+    isReplica = false,
+  ): void {
+    if (isReplica && (generation > 0 || isUsed)) return;
+    this.setBack(engine, undefined, isReplica ? 7 : 2, generation, known);
     this.committed(engine);
   }
 
@@ -252,12 +286,21 @@ export class SegmentLedger {
       if (setback.database !== database || ![undefined, key, tagOfRow(key)].includes(setback.key)) continue;
       const until = setback.repaired.get(key) ?? Infinity;
       if (answeredAt < setback.at || sentAt > until) continue;
-      if (setback.excuse !== 2) return SEGMENT_EXCUSES[setback.excuse];
+      if (setback.excuse === 6 && generation >= setback.generation + MOVE_GENERATIONS) continue;
+      if (setback.excuse !== 2 && setback.excuse !== 7) return SEGMENT_EXCUSES[setback.excuse];
       const known = setback.known.get(server) ?? 0;
-      if (known <= setback.generation) return SEGMENT_EXCUSES[2];
-      if (known <= generation) return SEGMENT_EXCUSES[3];
+      if (known <= setback.generation) return SEGMENT_EXCUSES[setback.excuse];
+      if (known <= generation) return SEGMENT_EXCUSES[setback.excuse === 2 ? 3 : 7];
     }
     return undefined;
+  }
+
+  /** A period begins at the position of its tag: the move of the tag counts. */
+  private noteMove(database: string, key: string, next: bigint, generation: number): void {
+    const end = this.endOf(database, key);
+    if (next - end < LEAST_MOVE || (end === 1n && tagOfRow(key) !== key)) return;
+    const moves = this.moves.get(database) ?? [];
+    this.moves.set(database, [...moves, { key, at: this.now(), generation }]);
   }
 
   private setBack(

@@ -121,7 +121,7 @@ export class SegmentServer {
     segments.allocate = async (tag, size) => {
       const [sentAt, asker] = [monotonic(), this.generator.servedBy(tag)];
       const allocation = await allocate(tag, size);
-      if (this.generator.servedBy(tag) === asker) this.listener.granted(this, engine, tag, sentAt, allocation);
+      if (this.isServed(tag, asker)) this.listener.granted(this, engine, tag, sentAt, allocation);
       return allocation;
     };
     segments.allocateAll = async (requests) => {
@@ -131,7 +131,7 @@ export class SegmentServer {
       requests.forEach(({ tag }, index) => {
         const answer = answers[index];
         if (answer === undefined || answer instanceof LeafError) return;
-        if (this.generator.servedBy(tag) === askers[index]) this.listener.granted(this, engine, tag, sentAt, answer);
+        if (this.isServed(tag, askers[index])) this.listener.granted(this, engine, tag, sentAt, answer);
       });
       return answers;
     };
@@ -140,6 +140,11 @@ export class SegmentServer {
       this.listener.recorded(this, tag);
     };
     return stores;
+  }
+
+  /** Whether the tag that asked is still there: one that was dropped may have asked in a batch of tags. */
+  private isServed(tag: string, asker: object | undefined): boolean {
+    return asker !== undefined && this.generator.servedBy(tag) === asker;
   }
 
   private sharded(): { readonly segments: SegmentStore; readonly tags: TagStore } {

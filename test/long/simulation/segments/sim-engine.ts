@@ -23,6 +23,10 @@ export interface EngineSession {
 export interface Copy {
   readonly number: number;
   readonly generation: number;
+  /** Whether a tag had been used. */
+  readonly isUsed: boolean;
+  /** In milliseconds. */
+  readonly takenAt: number;
 }
 
 /** The tables that a copy has, in the order in which they are filled. */
@@ -138,7 +142,8 @@ export class SimEngine {
     if (this.owner !== undefined) return undefined;
     const number = ++this.copies;
     for (const table of TABLES) this.database.exec(`CREATE TABLE copy_${number}_${table} AS SELECT * FROM ${table}`);
-    return { number, generation: this.generation };
+    const isUsed = this.sql('SELECT 1 FROM leaf_alloc WHERE issue_limit IS NOT NULL').length > 0;
+    return { number, generation: this.generation, isUsed, takenAt: this.clock.monotonic() };
   }
 
   /** Puts a copy in the place of the data. */
