@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CELLS, HEADER, rowOf } from '../applications/matrix/cells';
 
-const page = readFileSync(join(__dirname, '../../docs/embedding.md'), 'utf8');
+const page = readFileSync(join(__dirname, '../applications/matrix/README.md'), 'utf8');
 
-it('docs/embedding.md shows the applications of the matrix, and no others', () => {
+it('test/applications/matrix/README.md shows the applications of the matrix, and no others', () => {
   const [, table = ''] = /<!-- matrix: begin -->\n+(.*?)\n+<!-- matrix: end -->/s.exec(page) ?? [];
   const [header, , ...rows] = table.split('\n').map((line) =>
     line

@@ -36,7 +36,7 @@ function writeTable() {
         `| ${[engine, version, date, passed, ...numbers(load), load.disturbances.join('; ')].join(' | ')} |`,
     ),
   ];
-  writeSection('docs/operations/databases.md', 'engines', lines);
+  writeSection('test/engines/README.md', 'engines', lines);
 }
 
 function numbers({ ids, duplicates, refused }) {

@@ -90,7 +90,7 @@ export const CELLS: readonly Cell[] = [
 
 export const HEADER = ['program', 'Nest', 'TypeORM', 'database', 'tool', 'modules', 'runtime'];
 
-/** The row of a cell in docs/embedding.md. */
+/** The row of a cell in the README of this folder. */
 export function rowOf({ program, application, database, tool, kinds, runtimes }: Cell): string[] {
   const { nest, typeorm } = APPLICATIONS[application];
   const names = runtimes.map((runtime) => (isNode(runtime) ? `Node ${runtime}` : runtime));

@@ -1,5 +1,5 @@
 // node test/applications/matrix/run.mjs [--write-docs] [options of jest]: installs and runs the applications of the
-// matrix, and puts its table into docs/embedding.md.
+// matrix, and puts its table into test/applications/matrix/README.md.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,9 +19,17 @@ process.exitCode = status ?? 1;
 function writeTable() {
   const { header, rows } = JSON.parse(readFileSync(join(root, 'node_modules/.cache/leaf-matrix/results.json'), 'utf8'));
   const line = (cells) => `| ${cells.join(' | ')} |`;
-  writeSection('docs/embedding.md', 'matrix', [line(header), line(header.map(() => '---')), ...rows.map(line)]);
+  writeSection('test/applications/matrix/README.md', 'matrix', [
+    line(header),
+    line(header.map(() => '---')),
+    ...rows.map(line),
+  ]);
   // Aligns the columns.
-  spawnSync(process.execPath, ['node_modules/prettier/bin/prettier.cjs', '--write', 'docs/embedding.md'], {
-    cwd: root,
-  });
+  spawnSync(
+    process.execPath,
+    ['node_modules/prettier/bin/prettier.cjs', '--write', 'test/applications/matrix/README.md'],
+    {
+      cwd: root,
+    },
+  );
 }

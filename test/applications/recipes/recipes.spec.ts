@@ -56,7 +56,7 @@ describe.each(cases)('the recipe for $title', ({ application, recipe }) => {
     expect(results.filter(({ outcome }) => outcome === 'wrong')).toEqual([]);
   });
 
-  it('is described by docs/orm.md', () => {
+  it('is described by test/applications/recipes/README.md', () => {
     const table = tableOf(recipe, outcomes);
     tables.set(recipe.title, table);
     expect(documentedTable(recipe.title)).toEqual(table);
@@ -68,6 +68,6 @@ it.each([
   [LOWEST_TYPEORM, 'test/services/embedded/leaf-id.spec.ts'],
 ])('%s 0.3 passes %s', (typeorm, suite) => older.runSuites(typeorm, [suite]), LIMIT_MS);
 
-it('docs/orm.md has a table of each recipe, and no other', () => {
+it('test/applications/recipes/README.md has a table of each recipe, and no other', () => {
   expect(documentedTitles().sort()).toEqual(cases.map(({ title }) => title).sort());
 });

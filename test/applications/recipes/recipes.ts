@@ -2,7 +2,7 @@ export const SQL = ['sqlite', 'mariadb', 'postgres'] as const;
 export type SqlKind = (typeof SQL)[number];
 export type Kind = SqlKind | 'mongodb';
 
-/** The columns of the tables in docs/orm.md. */
+/** The columns of the tables in test/applications/recipes/README.md. */
 export const COLUMNS: Readonly<Record<Kind, string>> = {
   sqlite: 'SQLite',
   mariadb: 'MariaDB',
@@ -15,7 +15,7 @@ export const PRISMA_PROVIDERS = { sqlite: 'sqlite', mariadb: 'mysql', postgres: 
 
 /** A page of docs/orm whose code runs in an application of its own for each database. */
 export interface Recipe {
-  /** As the table of docs/orm.md calls it. */
+  /** As the table of test/applications/recipes/README.md calls it. */
   readonly title: string;
   readonly page: string;
   /** A folder of `programs`; `connection.ts` there exports `given`, `ways.ts` uses `exported`. */

@@ -1,4 +1,4 @@
-// node test/applications/recipes/run.mjs [--write-docs]: tries the recipes of docs/orm and writes the table of docs/orm.md.
+// node test/applications/recipes/run.mjs [--write-docs]: tries the recipes of docs/orm and writes the table of test/applications/recipes/README.md.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,10 @@ if (process.argv.includes('--write-docs')) {
   // Also after a failure: the rows of the page differ from those of the run until this writes them.
   const tables = JSON.parse(readFileSync(join(root, 'node_modules/.cache/leaf-recipes/tables.json'), 'utf8'));
   const lines = Object.entries(tables).flatMap(([title, table]) => [`### ${title}`, '', ...table, '']);
-  writeSection('docs/orm.md', 'recipes', lines.slice(0, -1));
-  spawnSync(process.execPath, ['node_modules/prettier/bin/prettier.cjs', '--write', 'docs/orm.md'], { cwd: root });
+  writeSection('test/applications/recipes/README.md', 'recipes', lines.slice(0, -1));
+  spawnSync(
+    process.execPath,
+    ['node_modules/prettier/bin/prettier.cjs', '--write', 'test/applications/recipes/README.md'],
+    { cwd: root },
+  );
 }

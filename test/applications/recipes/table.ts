@@ -9,7 +9,7 @@ const CELLS = { filled: 'key', refused: 'refused', skipped: 'no row', wrong: 'WR
 
 export type Outcomes = ReadonlyMap<Kind, readonly Result[]>;
 
-/** The table of a recipe in docs/orm.md: the ways of inserting by their outcome, which may differ between databases. */
+/** The table of a recipe in test/applications/recipes/README.md: the ways of inserting by their outcome, which may differ between databases. */
 export function tableOf({ kinds }: Recipe, outcomes: Outcomes): string[] {
   const waysOf = new Map<string, string[]>();
   for (const { way } of outcomes.get(kinds[0]!)!) {
@@ -31,9 +31,9 @@ function outcomeOf(way: string, kinds: readonly Kind[], outcomes: Outcomes): str
   return [usual, ...others].join(', ');
 }
 
-const page = (): string => readFileSync(join(ROOT, 'docs/orm.md'), 'utf8');
+const page = (): string => readFileSync(join(ROOT, 'test/applications/recipes/README.md'), 'utf8');
 
-/** The recipes whose tables docs/orm.md shows. */
+/** The recipes whose tables test/applications/recipes/README.md shows. */
 export const documentedTitles = (): string[] => [...page().matchAll(/^### (.*)$/gm)].map(([, title = '']) => title);
 
 export function documentedTable(title: string): string[] {
