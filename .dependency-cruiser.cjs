@@ -3,9 +3,7 @@ const layers = {
   core: [],
   persistence: ['core'],
   registry: ['core', 'persistence'],
-  segment: ['core', 'persistence'],
-  snowflake: ['core', 'registry'],
-  id: ['core', 'persistence', 'registry', 'segment', 'snowflake'],
+  id: ['core', 'persistence', 'registry'],
   client: ['core'],
   cli: ['core', 'client', 'persistence', 'id'],
   orm: ['core'],
@@ -70,6 +68,7 @@ const folders = {
     ],
     ...['strategies', '.'],
   ],
+  'libs/id/src': ['segment', 'snowflake', 'options', 'runtime', 'metrics', 'modules', 'testing', '.'],
 };
 
 const folderRules = Object.entries(folders).flatMap(([part, names]) => {

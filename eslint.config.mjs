@@ -64,7 +64,7 @@ export default tseslint.config(
   },
   {
     // Scheduled jobs hand their timer to @nestjs/schedule, which clears it.
-    files: ['libs/*/src/*.job.ts'],
+    files: ['libs/*/src/**/*.job.ts'],
     rules: { 'no-restricted-globals': 'off' },
   },
   {

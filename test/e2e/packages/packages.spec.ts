@@ -43,19 +43,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 it('there is a package of each library', () => {
-  const names = [
-    'cli',
-    'client',
-    'core',
-    'id',
-    'migrations',
-    'nest',
-    'orm',
-    'persistence',
-    'registry',
-    'segment',
-    'snowflake',
-  ];
+  const names = ['cli', 'client', 'core', 'id', 'migrations', 'nest', 'orm', 'persistence', 'registry'];
   expect([...tarballs.keys()].sort()).toEqual(names.map((name) => `@leaf-ids/${name}`));
 });
 

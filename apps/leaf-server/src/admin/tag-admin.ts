@@ -1,7 +1,7 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
 import { assertTag, DEFAULT_STEP, type TagView, unknownTag, viewOfTag } from '@leaf-ids/core/internal';
-import { SegmentService } from '@leaf-ids/segment';
+import { SegmentService } from '@leaf-ids/id';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
 import type { Actor } from './actor';

@@ -1,6 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { reasonOf } from '@leaf-ids/core/internal';
-import { SegmentService } from '@leaf-ids/segment';
+import { SegmentService } from '@leaf-ids/id';
 import { Drain } from '../lifecycle/drain';
 import { TakerAccess } from '../takers/taker-access';
 import { WorkerBus, BusRequest } from './worker-bus';

@@ -2,8 +2,10 @@ import { DEFAULT_LAYOUT } from '@leaf-ids/core';
 import { LEASE_LIMITS } from '@leaf-ids/core/internal';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf-ids/persistence';
 import { DEFAULT_LEASES, leaseOf } from '@leaf-ids/registry';
-import { DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT } from '@leaf-ids/segment';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE } from '@leaf-ids/snowflake';
+import {
+  DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT,
+  DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE,
+} from '@leaf-ids/id/internal';
 import {
   bits,
   databaseUrl,

@@ -1,4 +1,4 @@
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from '@leaf-ids/snowflake';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from '@leaf-ids/id/internal';
 import { ID_VARIABLES } from './id-variables';
 import { addresses, flag, integer, oneOf, processes, ratio, text } from './parsers';
 import { takerQuotas } from './taker-quotas';

@@ -1,7 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { Clock, formatInstance, type StoredWorker } from '@leaf-ids/core';
 import { windowOf } from '@leaf-ids/core/internal';
-import { SnowflakeService } from '@leaf-ids/snowflake';
+import { SnowflakeService } from '@leaf-ids/id';
 import { CachedRead } from '../monitor/sampling/cached-read';
 import { type ClusterWorker, type ClusterWorkers, KEPT_MS } from './views';
 

@@ -2,8 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Put, Res,
 import type { FastifyReply } from 'fastify';
 import { Clock, LeafError } from '@leaf-ids/core';
 import { WINDOW_MS, type WorkerWindow, type WorkerWindows } from '@leaf-ids/core/internal';
-import { Leaf } from '@leaf-ids/id';
-import type { SnowflakeService } from '@leaf-ids/snowflake';
+import { Leaf, type SnowflakeService } from '@leaf-ids/id';
 import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiBearerAuth, ApiJsonBody, ApiOperation, ApiParam, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';

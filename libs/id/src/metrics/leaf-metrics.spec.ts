@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import type { LeafStatus, SnowflakeStatus } from '../status';
+import type { LeafStatus, SnowflakeStatus } from '../runtime/status';
 import { LEAF_METRICS, metricsOf } from './leaf-metrics';
 import { addMetrics } from './metric-set';
 

@@ -1,4 +1,4 @@
-import type { LeafStatus, RegistryStatus, SegmentStatus, SnowflakeStatus } from '../status';
+import type { LeafStatus, RegistryStatus, SegmentStatus, SnowflakeStatus } from '../runtime/status';
 import type { HistogramSample, Metric, Sample } from './metric-set';
 import { OTHER_TAGS, type TagFigures, type TagsReading } from './tag-series';
 

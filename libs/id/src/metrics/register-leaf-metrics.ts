@@ -1,4 +1,4 @@
-import type { EmbeddedIdService } from '../embedded-id-service';
+import type { EmbeddedIdService } from '../runtime/embedded-id-service';
 import { metricsOf } from './leaf-metrics';
 import { addMetrics, type MetricsRegistry } from './metric-set';
 import { TagSeries } from './tag-series';

@@ -1,5 +1,5 @@
 import type { TagVisit } from '@leaf-ids/core/internal';
-import type { SegmentService } from '@leaf-ids/segment';
+import type { SegmentService } from '../segment/segment.service';
 import { LABELLED_TAGS, OTHER_TAGS, TagSeries, type TagsReading } from './tag-series';
 
 /** The source of {@link TagSeries}: the issued IDs of each tag, and of removed tags. */

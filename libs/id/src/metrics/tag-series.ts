@@ -1,4 +1,4 @@
-import type { SegmentService } from '@leaf-ids/segment';
+import type { SegmentService } from '../segment/segment.service';
 
 /** Maximum number of tags with their own label. */
 export const LABELLED_TAGS = 1000;

@@ -1,5 +1,5 @@
 import type { Clock } from '@leaf-ids/core';
-import type { SegmentService } from '@leaf-ids/segment';
+import type { SegmentService } from '@leaf-ids/id';
 import { TimeSlice } from '../sampling/time-slice';
 
 /** Names that are sorted, or merged, without a pause. */

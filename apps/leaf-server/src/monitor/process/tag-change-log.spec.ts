@@ -1,4 +1,4 @@
-import type { SegmentService } from '@leaf-ids/segment';
+import type { SegmentService } from '@leaf-ids/id';
 import { SegmentRig, TAG } from '../../../../../test/support/fakes/segment-rig';
 import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';

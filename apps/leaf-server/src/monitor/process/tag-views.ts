@@ -1,7 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { forEachInPages, type SegmentSnapshot, type TagSnapshot } from '@leaf-ids/core/internal';
-import { SegmentService } from '@leaf-ids/segment';
+import { SegmentService } from '@leaf-ids/id';
 import { withVariables } from '../../config/option-variables';
 import { hundredths } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';

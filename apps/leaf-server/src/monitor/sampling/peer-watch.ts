@@ -1,7 +1,7 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { Clock, type Peer } from '@leaf-ids/core';
 import { PeriodicTask, reasonOf, withinDeadline } from '@leaf-ids/core/internal';
-import { SnowflakeService } from '@leaf-ids/snowflake';
+import { SnowflakeService } from '@leaf-ids/id';
 
 /** Maximum age of the list, in milliseconds. */
 const KEPT_MS = 5000;

@@ -9,8 +9,8 @@ import {
   type NamedDataSource,
 } from './id.module-definition';
 import { leafModule } from './leaf.module';
-import type { LeafOptions } from './leaf-options';
-import { assertLeafOptions } from './option-rules';
+import type { LeafOptions } from '../options/leaf-options';
+import { assertLeafOptions } from '../options/option-rules';
 
 /**
  * `IdService` in this process, with segment mode, snowflake mode or both. It runs the same background jobs and graceful

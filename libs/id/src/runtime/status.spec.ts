@@ -1,7 +1,7 @@
 import { LeafError, type PeriodicTaskSnapshot, type SegmentStore } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
-import type { SegmentService } from '@leaf-ids/segment';
-import type { SnowflakeService } from '@leaf-ids/snowflake';
+import type { SegmentService } from '../segment/segment.service';
+import type { SnowflakeService } from '../snowflake/snowflake.service';
 import type { DatabaseProbe } from './database-probe';
 import type { Health } from './health';
 import { type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';

@@ -1,11 +1,9 @@
 import { withDefaults } from '@leaf-ids/core/internal';
-import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions, type SegmentService } from '@leaf-ids/segment';
-import {
-  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
-  type SnowflakeModuleOptions,
-  type SnowflakeService,
-} from '@leaf-ids/snowflake';
-import { registryOptions } from './mode-options';
+import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from '../segment/segment-options';
+import type { SegmentService } from '../segment/segment.service';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
+import type { SnowflakeService } from '../snowflake/snowflake.service';
+import { registryOptions } from '../options/mode-options';
 
 const HOT_TAGS_MS = 300_000;
 

@@ -1,5 +1,5 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import { InMemorySegmentStore } from '../../../test/support/fakes/in-memory-segment-store';
+import { InMemorySegmentStore } from '../../../../test/support/fakes/in-memory-segment-store';
 import { DatabaseProbe } from './database-probe';
 
 describe('DatabaseProbe', () => {

@@ -4,38 +4,38 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import type { SegmentModuleOptions } from '@leaf-ids/segment';
+import type { SnowflakeModuleOptions } from '../snowflake/snowflake-options';
 import { leafModule } from './leaf.module';
-import { assertSegmentOptions } from './option-rules';
+import { assertSnowflakeOptions } from '../options/option-rules';
 
 /**
  * A factory may return undefined to disable the mode. Transient: Nest 10 takes modules for the same one when their
  * functions have the same source text.
  */
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
-  SegmentModuleOptions | undefined
+  SnowflakeModuleOptions | undefined
 >({ alwaysTransient: true })
   .setClassMethodName('forRoot')
   .build();
 
-/** Only segment IDs: ranges from a database table, double-buffered in memory. */
+/** Only snowflake IDs: time, worker ID and sequence, under a lease from a registry. */
 @Module({})
-export class SegmentModule extends ConfigurableModuleClass {
-  static override forRoot(options: SegmentModuleOptions): DynamicModule {
+export class SnowflakeModule extends ConfigurableModuleClass {
+  static override forRoot(options: SnowflakeModuleOptions): DynamicModule {
     return this.forRootAsync({ useFactory: () => options });
   }
 
   static override forRootAsync(
-    options: ConfigurableModuleAsyncOptions<SegmentModuleOptions | undefined>,
+    options: ConfigurableModuleAsyncOptions<SnowflakeModuleOptions | undefined>,
   ): DynamicModule {
     return assemble(super.forRootAsync(options));
   }
 }
 
 function assemble(base: DynamicModule): DynamicModule {
-  return leafModule(base, MODULE_OPTIONS_TOKEN, (segment?: SegmentModuleOptions) => {
-    if (segment === undefined) return {};
-    assertSegmentOptions(segment);
-    return { segment };
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (snowflake?: SnowflakeModuleOptions) => {
+    if (snowflake === undefined) return {};
+    assertSnowflakeOptions(snowflake);
+    return { snowflake };
   });
 }

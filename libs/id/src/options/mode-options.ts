@@ -3,8 +3,8 @@ import { BitLayout, LeafError } from '@leaf-ids/core';
 import { firstAddress, withDefaults } from '@leaf-ids/core/internal';
 import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
 import { defaultLease, type RegistryModuleOptions, type RegistryOptions } from '@leaf-ids/registry';
-import type { SegmentModuleOptions } from '@leaf-ids/segment';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '@leaf-ids/snowflake';
+import type { SegmentModuleOptions } from '../segment/segment-options';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
 import type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
 
 type Source = { readonly url: string } | { readonly dataSource: DataSource };

@@ -18,8 +18,8 @@ import {
 } from '@leaf-ids/core/internal';
 import { acceptRule, databaseUrlRule, dataSourceRule, persistenceRule, signalRule } from '@leaf-ids/persistence';
 import { registryRule, workerIdFaults } from '@leaf-ids/registry';
-import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '@leaf-ids/segment';
-import { SNOWFLAKE_MODULE_RULES, type SnowflakeModuleOptions } from '@leaf-ids/snowflake';
+import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '../segment/segment-options';
+import { SNOWFLAKE_MODULE_RULES, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
 import type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
 import { registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
 

@@ -11,8 +11,8 @@ import {
   type SnowflakeParts,
 } from '@leaf-ids/core';
 import { assertCount, onlyNumber, type SnowflakeGenerator } from '@leaf-ids/core/internal';
-import type { SegmentService } from '@leaf-ids/segment';
-import type { SnowflakeService } from '@leaf-ids/snowflake';
+import type { SegmentService } from '../segment/segment.service';
+import type { SnowflakeService } from '../snowflake/snowflake.service';
 import type { LeafReadiness, LeafStatus } from './status';
 
 interface Runtime {

@@ -3,15 +3,15 @@ import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-
 import { ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
 import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
-import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '@leaf-ids/segment';
-import { SnowflakeService } from '@leaf-ids/snowflake';
+import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '../segment/segment.service';
+import { SnowflakeService } from '../snowflake/snowflake.service';
 import { DatabaseProbe } from './database-probe';
 import { createDeclared } from './declared-tags';
 import { EmbeddedIdService } from './embedded-id-service';
 import { type Job, Jobs, segmentJobs, snowflakeJobs } from './leaf.job';
-import type { LeafOptions } from './leaf-options';
-import { persistenceOptions, registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
-import { assertLeafOptions } from './option-rules';
+import type { LeafOptions } from '../options/leaf-options';
+import { persistenceOptions, registryOptions, segmentOptions, snowflakeOptions } from '../options/mode-options';
+import { assertLeafOptions } from '../options/option-rules';
 import { type LeafReadiness, type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
 /** Limit for releasing the worker ID, and for closing the database, in milliseconds. */

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { InMemorySegmentStore } from '../../../test/support/fakes/in-memory-segment-store';
-import { watch } from '../../../test/support/watch';
+import { InMemorySegmentStore } from '../../../../test/support/fakes/in-memory-segment-store';
+import { watch } from '../../../../test/support/watch';
 import { SegmentService } from './segment.service';
 
 describe('SegmentService', () => {

@@ -1,6 +1,6 @@
 import type { Clock, HistogramSnapshot, PeriodicTaskSnapshot, SegmentStore, WorkerUsage } from '@leaf-ids/core';
-import type { SegmentService } from '@leaf-ids/segment';
-import type { SnowflakeService } from '@leaf-ids/snowflake';
+import type { SegmentService } from '../segment/segment.service';
+import type { SnowflakeService } from '../snowflake/snowflake.service';
 import type { DatabaseProbe } from './database-probe';
 import type { Health } from './health';
 

@@ -15,13 +15,13 @@ import {
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { IdService, SegmentStore, SystemClock, TagStore } from '@leaf-ids/core';
 import { Persistence, PersistenceModule } from '@leaf-ids/persistence';
-import { SegmentService } from '@leaf-ids/segment';
-import { SnowflakeService } from '@leaf-ids/snowflake';
-import { EmbeddedIdService } from './embedded-id-service';
-import { Leaf } from './leaf';
+import { SegmentService } from '../segment/segment.service';
+import { SnowflakeService } from '../snowflake/snowflake.service';
+import { EmbeddedIdService } from '../runtime/embedded-id-service';
+import { Leaf } from '../runtime/leaf';
 import { LeafHealthIndicator } from './leaf-health-indicator';
-import type { LeafOptions } from './leaf-options';
-import { persistenceOptions } from './mode-options';
+import type { LeafOptions } from '../options/leaf-options';
+import { persistenceOptions } from '../options/mode-options';
 import { warnWithoutShutdownHooks } from './shutdown-hooks';
 
 /**

@@ -2,8 +2,8 @@ import type { DataSource } from 'typeorm';
 import type { Instance } from '@leaf-ids/core';
 import type { DeclaredTag } from '@leaf-ids/core/internal';
 import type { RegistryOptions } from '@leaf-ids/registry';
-import type { SegmentModuleOptions } from '@leaf-ids/segment';
-import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
+import type { SegmentModuleOptions } from '../segment/segment-options';
+import type { SnowflakeModuleOptions } from '../snowflake/snowflake-options';
 
 export interface EmbeddedSnowflakeOptions extends Omit<SnowflakeModuleOptions, 'registry' | 'instance'> {
   /**

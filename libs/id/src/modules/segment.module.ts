@@ -4,38 +4,38 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import type { SnowflakeModuleOptions } from '@leaf-ids/snowflake';
+import type { SegmentModuleOptions } from '../segment/segment-options';
 import { leafModule } from './leaf.module';
-import { assertSnowflakeOptions } from './option-rules';
+import { assertSegmentOptions } from '../options/option-rules';
 
 /**
  * A factory may return undefined to disable the mode. Transient: Nest 10 takes modules for the same one when their
  * functions have the same source text.
  */
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<
-  SnowflakeModuleOptions | undefined
+  SegmentModuleOptions | undefined
 >({ alwaysTransient: true })
   .setClassMethodName('forRoot')
   .build();
 
-/** Only snowflake IDs: time, worker ID and sequence, under a lease from a registry. */
+/** Only segment IDs: ranges from a database table, double-buffered in memory. */
 @Module({})
-export class SnowflakeModule extends ConfigurableModuleClass {
-  static override forRoot(options: SnowflakeModuleOptions): DynamicModule {
+export class SegmentModule extends ConfigurableModuleClass {
+  static override forRoot(options: SegmentModuleOptions): DynamicModule {
     return this.forRootAsync({ useFactory: () => options });
   }
 
   static override forRootAsync(
-    options: ConfigurableModuleAsyncOptions<SnowflakeModuleOptions | undefined>,
+    options: ConfigurableModuleAsyncOptions<SegmentModuleOptions | undefined>,
   ): DynamicModule {
     return assemble(super.forRootAsync(options));
   }
 }
 
 function assemble(base: DynamicModule): DynamicModule {
-  return leafModule(base, MODULE_OPTIONS_TOKEN, (snowflake?: SnowflakeModuleOptions) => {
-    if (snowflake === undefined) return {};
-    assertSnowflakeOptions(snowflake);
-    return { snowflake };
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (segment?: SegmentModuleOptions) => {
+    if (segment === undefined) return {};
+    assertSegmentOptions(segment);
+    return { segment };
   });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { EmbeddedIdService } from './embedded-id-service';
-import { type Health, type HealthStatus, worstOf } from './health';
+import { EmbeddedIdService } from '../runtime/embedded-id-service';
+import { type Health, type HealthStatus, worstOf } from '../runtime/health';
 
 export interface LeafHealth {
   readonly status: HealthStatus;
