@@ -67,7 +67,7 @@ describe('Leaf', () => {
   it('starts and stops without a framework', async () => {
     const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
     const leaf = await start({ database: file(), tags: ['order'], snowflake: { ...snowflake(), reportMs: 20 } });
-    expect(await leaf.segments?.next('order')).toBe(1n);
+    expect(await leaf.segments?.generator.next('order')).toBe(1n);
     // The test tag belongs to leaf-server.
     await expect(leaf.ids.nextId('leaf-segment-test')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     expect(leaf.ids.decode(leaf.ids.snowflake()).workerId).toBe(0);
@@ -221,7 +221,7 @@ describe('Leaf', () => {
     expect(await total()).toBe(8);
     const loads = leaf.status().segment?.loads;
     await leaf.ids.nextIds('order', 2);
-    leaf.segments?.removeTag('order');
+    leaf.segments?.generator.remove('order');
     expect(await total()).toBe(10);
     expect(leaf.status().segment).toMatchObject({ loads, issued: 10 });
   });
@@ -251,7 +251,7 @@ describe('The module of one mode', () => {
       SegmentModule.forRoot({ database: { url: file(), migrate: true }, hotTagsFile: join(directory, 'hot') }),
       async (app) => {
         await app.get(TagStore).create({ tag: 'order', step: 10 });
-        expect(await app.get(SegmentService).next('order')).toBe(1n);
+        expect(await app.get(SegmentService).generator.next('order')).toBe(1n);
         expect(app.get(SnowflakeService)).toBeUndefined();
         expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['leaf-tag-refresh', 'leaf-hot-tags']);
       },

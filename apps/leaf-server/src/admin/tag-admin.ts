@@ -1,6 +1,13 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
-import { assertTag, DEFAULT_STEP, type TagView, unknownTag, viewOfTag } from '@leaf-ids/core/internal';
+import {
+  assertTag,
+  DEFAULT_STEP,
+  type SegmentIdGenerator,
+  type TagView,
+  unknownTag,
+  viewOfTag,
+} from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
 import { broadcast } from '../cluster/broadcast';
 import { WorkerBus, BusRequest } from '../cluster/worker-bus';
@@ -24,8 +31,8 @@ export class TagAdmin {
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
   ) {
-    bus.serve(TAG_ADDED, (entry) => segments?.addTag(entry));
-    bus.serve(TAG_REMOVED, (tag) => segments?.removeTag(tag));
+    bus.serve(TAG_ADDED, (entry) => segments?.generator.add(entry));
+    bus.serve(TAG_REMOVED, (tag) => segments?.generator.remove(tag));
     bus.serve(TAG_PAUSE, ({ tag, paused }) => (paused ? this.modeOn().pause(tag) : this.modeOn().resume(tag)));
   }
 
@@ -86,7 +93,7 @@ export class TagAdmin {
     });
   }
 
-  /** @throws LeafError see {@link SegmentService.pause} */
+  /** @throws LeafError see {@link SegmentIdGenerator.pause} */
   async setPaused(by: Actor, tag: string, paused: boolean): Promise<void> {
     assertTag(tag);
     await this.audit.record(by, paused ? 'pause tag' : 'resume tag', tag, async () => {
@@ -110,8 +117,8 @@ export class TagAdmin {
     return this.store ?? this.off();
   }
 
-  private modeOn(): SegmentService {
-    return this.segments ?? this.off();
+  private modeOn(): SegmentIdGenerator {
+    return this.segments?.generator ?? this.off();
   }
 
   private off(): never {

@@ -26,7 +26,7 @@ export class SharedState {
   ) {
     bus.serve(STATE, () => ({
       draining: drain.active,
-      paused: segments?.pausedTags() ?? [],
+      paused: segments?.generator.pausedTags() ?? [],
       blockedTakers: takers.blockedNames,
     }));
   }
@@ -43,7 +43,7 @@ export class SharedState {
 
   private async pause(tag: string): Promise<void> {
     try {
-      await this.segments?.pause(tag);
+      await this.segments?.generator.pause(tag);
     } catch (error) {
       this.logger.warn(
         `Tag "${tag}" is paused in the other processes, and could not be in this one: ${reasonOf(error)}`,

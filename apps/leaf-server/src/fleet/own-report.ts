@@ -39,7 +39,7 @@ export class OwnReport {
   ) {
     this.report = new CachedRead(() => this.make(), KEPT_MS, clock);
     bus.serve(DETAILS, async () => ({
-      tags: leaf.segments?.tagCount,
+      tags: leaf.segments?.generator.tagCount,
       busiest: await rates.busiest(2 * MOST_TAGS),
       lastFailure: failures.latest,
     }));

@@ -14,12 +14,12 @@ export class DottedTags implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    const { segmentService } = this.ids;
-    if (segmentService === undefined || this.config.http.javaPaths !== undefined) return;
+    const tags = this.ids.segmentService?.generator;
+    if (tags === undefined || this.config.http.javaPaths !== undefined) return;
     const pairs: string[] = [];
-    segmentService.visit((tag) => {
+    tags.visit((tag) => {
       const served = tag.slice(0, Math.max(0, tag.lastIndexOf('.')));
-      if (segmentService.revisionOf(served) !== undefined) pairs.push(`"${served}" for "${tag}"`);
+      if (tags.revisionOf(served) !== undefined) pairs.push(`"${served}" for "${tag}"`);
     });
     if (pairs.length === 0) return;
     const [first] = pairs;

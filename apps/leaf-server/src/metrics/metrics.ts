@@ -59,7 +59,7 @@ export class Metrics {
   ) {
     const { registry } = this;
     const version = serverVersion();
-    this.tags = leaf.segments && new TagSeries(leaf.segments, (tag) => rates.rateOf(tag));
+    this.tags = leaf.segments && new TagSeries(leaf.segments.generator, (tag) => rates.rateOf(tag));
     this.figures = { status: leaf.status(), tags: undefined };
     addMetrics(registry, metricsOf(this.figures.status), () => this.figures);
     const known = { requests, overload, exhaustion, logger, version, name };

@@ -19,7 +19,7 @@ export function registerLeafMetrics(
   ids: EmbeddedIdService,
   { prefix }: LeafMetricsOptions = {},
 ): Promise<void> {
-  const tags = ids.segmentService && new TagSeries(ids.segmentService);
+  const tags = ids.segmentService && new TagSeries(ids.segmentService.generator);
   addMetrics(registry, metricsOf(ids.status()), () => ({ status: ids.status(), tags: tags?.read() }), prefix);
   return Promise.resolve();
 }

@@ -1,5 +1,4 @@
-import type { TagVisit } from '@leaf-ids/core/internal';
-import type { SegmentService } from '../segment/segment.service';
+import type { SegmentIdGenerator, TagVisit } from '@leaf-ids/core/internal';
 import { LABELLED_TAGS, OTHER_TAGS, TagSeries, type TagsReading } from './tag-series';
 
 /** The source of {@link TagSeries}: the issued IDs of each tag, and of removed tags. */
@@ -39,7 +38,7 @@ describe('TagSeries', () => {
   beforeEach(() => {
     tags = new Tags();
     rate = 0;
-    series = new TagSeries(tags as unknown as SegmentService, () => rate);
+    series = new TagSeries(tags as unknown as SegmentIdGenerator, () => rate);
   });
 
   function issued(): Record<string, number> {

@@ -1,4 +1,4 @@
-import type { SegmentService } from '../segment/segment.service';
+import type { SegmentIdGenerator } from '@leaf-ids/core/internal';
 
 /** Maximum number of tags with their own label. */
 export const LABELLED_TAGS = 1000;
@@ -57,7 +57,7 @@ export class TagSeries {
 
   /** @param rateOf IDs per second of a tag; by default not measured */
   constructor(
-    private readonly segments: SegmentService,
+    private readonly segments: SegmentIdGenerator,
     private readonly rateOf: (tag: string) => number = () => 0,
   ) {}
 

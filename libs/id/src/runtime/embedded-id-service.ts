@@ -10,7 +10,7 @@ import {
   sizeOf,
   type SnowflakeParts,
 } from '@leaf-ids/core';
-import { assertCount, onlyNumber, type SnowflakeGenerator } from '@leaf-ids/core/internal';
+import { assertCount, onlyNumber, type SegmentIdGenerator, type SnowflakeGenerator } from '@leaf-ids/core/internal';
 import type { SegmentService } from '../segment/segment.service';
 import type { SnowflakeService } from '../snowflake/snowflake.service';
 import type { LeafReadiness, LeafStatus } from './status';
@@ -71,7 +71,7 @@ export class EmbeddedIdService extends IdService {
 
   /** As {@link nextRun}, but synchronous; undefined when that would wait or reject. */
   tryRun(tag: string, count: number): IdRange | undefined {
-    const ranges = this.segmentService?.tryRanges(tag, count, true);
+    const ranges = this.segmentService?.generator.tryRanges(tag, count, true);
     return ranges && runOf(ranges, count);
   }
 
@@ -85,21 +85,21 @@ export class EmbeddedIdService extends IdService {
   }
 
   tryNext(tag: string): bigint | undefined {
-    return this.segmentService?.tryNext(tag);
+    return this.segmentService?.generator.tryNext(tag);
   }
 
   tryNextNumber(tag: string): number | undefined {
-    return this.segmentService?.tryNextNumber(tag);
+    return this.segmentService?.generator.tryNextNumber(tag);
   }
 
   /** Whether the IDs of a tag ascend over all servers; false for an unknown tag. */
   isStrict(tag: string): boolean {
-    return this.segmentService?.isStrict(tag) ?? false;
+    return this.segmentService?.generator.isStrict(tag) ?? false;
   }
 
   /** As {@link nextRanges}, but synchronous; undefined when that would wait or reject. */
   tryRanges(tag: string, count: number): IdRange[] | undefined {
-    return this.segmentService?.tryRanges(tag, count);
+    return this.segmentService?.generator.tryRanges(tag, count);
   }
 
   snowflake(): bigint {
@@ -111,12 +111,12 @@ export class EmbeddedIdService extends IdService {
   }
 
   trySnowflakeString(): string | undefined {
-    return this.snowflakeService?.tryNextString();
+    return this.snowflakeService?.generator.tryNextString();
   }
 
   /** `count` consecutive snowflake IDs; undefined when the call would wait or throw. */
   trySnowflakeRange(count: number): IdRange | undefined {
-    return this.snowflakeService?.tryRange(count);
+    return this.snowflakeService?.generator.tryRange(count);
   }
 
   /** As {@link snowflakes}, as ascending ranges. */
@@ -139,8 +139,8 @@ export class EmbeddedIdService extends IdService {
     return this.snowflakeMode().layout.decompose(id);
   }
 
-  private segmentMode(): SegmentService {
-    if (this.segmentService !== undefined) return this.segmentService;
+  private segmentMode(): SegmentIdGenerator {
+    if (this.segmentService !== undefined) return this.segmentService.generator;
     throw new LeafError('LEAF_SEGMENT_DISABLED', 'Segment mode is disabled. To enable it, set the option segment.');
   }
 

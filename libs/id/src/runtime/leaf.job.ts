@@ -18,7 +18,7 @@ export interface Job {
 /** Refreshes the tags; saves the hot tags if a file is configured, in case the process is killed. */
 export function segmentJobs(segments: SegmentService, options: SegmentModuleOptions): Job[] {
   const { refreshMs, hotTagsFile } = withDefaults(DEFAULT_SEGMENT_MODULE_OPTIONS, options);
-  const refresh = { name: 'leaf-tag-refresh', everyMs: refreshMs, run: () => segments.refreshTags() };
+  const refresh = { name: 'leaf-tag-refresh', everyMs: refreshMs, run: () => segments.generator.refresh.run() };
   const save = { name: 'leaf-hot-tags', everyMs: HOT_TAGS_MS, run: () => segments.saveHotTags() };
   return hotTagsFile === undefined ? [refresh] : [refresh, save];
 }

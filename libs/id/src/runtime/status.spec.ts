@@ -17,16 +17,14 @@ interface Found {
 }
 
 /** What is read of all tags. */
-const COUNTS = { tagCount: 1, issued: 0, pausedTags: () => [], loadTotals: () => ({}), loadTimes: () => ({}) };
+const COUNTS = { tagCount: 1, issued: 0, pausedTags: () => [], totals: { times: { snapshot: () => ({}) } } };
 
 function sourcesWith({ refresh, pinged, refusal, report, degradedReason, lost }: Found, counts = {}): StatusSources {
-  const segments = {
-    ...counts,
-    refreshSnapshot: () => ({ lastSuccessAt: 1, failures: 0, ...refresh }),
-  };
+  const refreshed = { lastSuccessAt: 1, failures: 0, ...refresh };
+  const segments = { generator: { ...counts, refresh: { snapshot: () => refreshed } } };
   const lease = { registry: 'memory', report: { lastError: report, failures: 0 }, degradedReason, lost };
   const snowflake = {
-    ...{ layout: {}, horizonMs: 1, refusal: () => refusal },
+    ...{ layout: {}, horizonMs: 1, generator: { refusal: () => refusal } },
     snapshot: () => ({ lease, generator: {}, maintenance: {} }),
   };
   return {

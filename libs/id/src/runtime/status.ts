@@ -110,24 +110,25 @@ export function statusOf({ clock, segments, store, probe, snowflake }: StatusSou
 }
 
 function segmentStatus(segments: SegmentService, probe: DatabaseProbe): SegmentStatus {
-  const { loads, failures, retries, backwards } = segments.loadTotals();
+  const { generator } = segments;
+  const { loads, failures, retries, backwards, times } = generator.totals;
   return {
     health: segmentHealth(segments, probe),
-    tags: segments.tagCount,
-    pausedTags: segments.pausedTags().length,
-    issued: segments.issued,
+    tags: generator.tagCount,
+    pausedTags: generator.pausedTags().length,
+    issued: generator.issued,
     loads,
     loadFailures: failures,
     loadRetries: retries,
     backwards,
-    loadTimes: segments.loadTimes(),
-    refreshFailures: segments.refreshSnapshot().failures,
+    loadTimes: times.snapshot(),
+    refreshFailures: generator.refresh.snapshot().failures,
   };
 }
 
 /** Without the database, segment mode continues from memory if it has read the tags once. */
 function segmentHealth(segments: SegmentService, probe: DatabaseProbe): Health {
-  const { lastError, lastSuccessAt } = segments.refreshSnapshot();
+  const { lastError, lastSuccessAt } = segments.generator.refresh.snapshot();
   const message = lastError ?? probe.health?.message;
   if (message === undefined) return UP;
   return { status: lastSuccessAt === undefined ? 'down' : 'degraded', message };
@@ -139,7 +140,7 @@ function databaseStatus(
   { description }: SegmentStore,
   pinged: Health | undefined,
 ): DatabaseStatus {
-  const { lastError } = segments.refreshSnapshot();
+  const { lastError } = segments.generator.refresh.snapshot();
   const health = pinged ?? (lastError === undefined ? UP : { status: 'down' as const, message: lastError });
   return { health, description };
 }
@@ -159,7 +160,7 @@ function snowflakeStatus(snowflake: SnowflakeService): SnowflakeStatus {
 }
 
 function snowflakeHealth(snowflake: SnowflakeService): Health {
-  const refusal = snowflake.refusal();
+  const refusal = snowflake.generator.refusal();
   if (refusal === undefined) return degradedBy(snowflake);
   return { status: 'down', code: refusal.code, message: refusal.message };
 }

@@ -23,7 +23,7 @@ describe('SegmentService', () => {
     const database = { url: 'sqlite:unused', migrate: false };
     const service = new SegmentService(store, clock, { database });
     await service.start();
-    expect(await service.next('order')).toBe(1n);
+    expect(await service.generator.next('order')).toBe(1n);
     store.hold();
     const closing = watch(service.stop().then((returned) => ['closed', returned]));
     await clock.advance(4999);

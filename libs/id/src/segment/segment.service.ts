@@ -1,26 +1,14 @@
 import { Logger } from '@nestjs/common';
-import type {
-  Clock,
-  HistogramSnapshot,
-  IdRange,
-  PeriodicTaskSnapshot,
-  PeriodRanges,
-  SegmentStore,
-  TagEntry,
-} from '@leaf-ids/core';
+import type { Clock, SegmentStore } from '@leaf-ids/core';
 import {
   assertOptions,
   DEFAULT_HOT_TAGS,
-  type DoubleBufferSnapshot,
   HotTags,
-  type LoadTotals,
   object,
   PeriodicTask,
   reasonOf,
   SegmentIdGenerator,
   systemRandom,
-  type TagSnapshot,
-  type TagVisit,
   withDefaults,
   withinDeadline,
 } from '@leaf-ids/core/internal';
@@ -39,8 +27,10 @@ export const SEGMENT_STOP_LIMIT_MS = SAVE_LIMIT_MS + CLOSE_LIMIT_MS;
 
 /** Segment mode of a runtime: reads the tags at the start, and returns unused IDs at the stop. */
 export class SegmentService {
+  /** Issues the IDs. */
+  readonly generator: SegmentIdGenerator;
+
   private readonly logger = new Logger('SegmentService');
-  private readonly generator: SegmentIdGenerator;
   private readonly hotTags: HotTags;
   private readonly hotTagsFile: string | undefined;
   private readonly hotTagsSave: PeriodicTask;
@@ -78,136 +68,8 @@ export class SegmentService {
    * call.
    */
   async start(): Promise<void> {
-    await this.refreshTags();
+    await this.generator.refresh.run();
     await this.preloadHotTags();
-  }
-
-  tryNext(tag: string): bigint | undefined {
-    return this.generator.tryNext(tag);
-  }
-
-  tryNextNumber(tag: string): number | undefined {
-    return this.generator.tryNextNumber(tag);
-  }
-
-  /** @throws LeafError see {@link SegmentIdGenerator.next} */
-  next(tag: string): Promise<bigint> {
-    return this.generator.next(tag);
-  }
-
-  /** See {@link SegmentIdGenerator.isStrict}. */
-  isStrict(tag: string): boolean {
-    return this.generator.isStrict(tag);
-  }
-
-  /** See {@link SegmentIdGenerator.tryRanges}. */
-  tryRanges(tag: string, count: number, consecutive = false): IdRange[] | undefined {
-    return this.generator.tryRanges(tag, count, consecutive);
-  }
-
-  /** @throws LeafError see {@link SegmentIdGenerator.takeRanges} */
-  takeRanges(tag: string, count: number, consecutive = false): Promise<IdRange[]> {
-    return this.generator.takeRanges(tag, count, consecutive);
-  }
-
-  /** @throws LeafError see {@link SegmentIdGenerator.takeInPeriod} */
-  takeInPeriod(tag: string, count: number, at?: number): Promise<PeriodRanges> {
-    return this.generator.takeInPeriod(tag, count, at);
-  }
-
-  /** Synchronizes the tags with the database; joins a refresh in progress. Never rejects. */
-  refreshTags(): Promise<void> {
-    return this.generator.refresh.run();
-  }
-
-  refreshSnapshot(): PeriodicTaskSnapshot {
-    return this.generator.refresh.snapshot();
-  }
-
-  snapshot(): DoubleBufferSnapshot[] {
-    return this.generator.snapshot();
-  }
-
-  /** See {@link SegmentIdGenerator.snapshotOf}. */
-  snapshotOf(tag: string): TagSnapshot | undefined {
-    return this.generator.snapshotOf(tag);
-  }
-
-  /** See {@link SegmentIdGenerator.revisionOf}. */
-  revisionOf(tag: string): number | undefined {
-    return this.generator.revisionOf(tag);
-  }
-
-  /** See {@link SegmentIdGenerator.namesRevision}. */
-  get namesRevision(): number {
-    return this.generator.namesRevision;
-  }
-
-  get tagCount(): number {
-    return this.generator.tagCount;
-  }
-
-  /** See {@link SegmentIdGenerator.visit}. */
-  visit(visit: TagVisit): void {
-    this.generator.visit(visit);
-  }
-
-  /** See {@link SegmentIdGenerator.visitOne}. */
-  visitOne(tag: string, visit: TagVisit): void {
-    this.generator.visitOne(tag, visit);
-  }
-
-  /** See {@link SegmentIdGenerator.survey}. */
-  survey(visit: TagVisit): Promise<void> {
-    return this.generator.survey(visit);
-  }
-
-  /** Number of IDs issued, including those of removed tags. */
-  get issued(): number {
-    return this.generator.issued;
-  }
-
-  /** See {@link SegmentIdGenerator.countIssued}. */
-  countIssued(onUsed?: (tag: string) => void): number {
-    return this.generator.countIssued(onUsed);
-  }
-
-  /** Counters of the allocations of all tags, including removed ones. */
-  loadTotals(): Readonly<LoadTotals> {
-    return this.generator.totals;
-  }
-
-  /** Latency of allocations over all tags, in milliseconds. */
-  loadTimes(): HistogramSnapshot {
-    return this.generator.totals.times.snapshot();
-  }
-
-  /** See {@link SegmentIdGenerator.add}. */
-  addTag(entry: TagEntry): void {
-    this.generator.add(entry);
-  }
-
-  /** See {@link SegmentIdGenerator.remove}. */
-  removeTag(tag: string): void {
-    this.generator.remove(tag);
-  }
-
-  /**
-   * Pauses a tag in this process, until {@link resume} or the end of the process.
-   *
-   * @throws LeafError see {@link SegmentIdGenerator.pause}
-   */
-  pause(tag: string): Promise<boolean> {
-    return this.generator.pause(tag);
-  }
-
-  /** @throws LeafError see {@link SegmentIdGenerator.resume} */
-  resume(tag: string): Promise<boolean> {
-    return this.generator.resume(tag);
-  }
-
-  pausedTags(): string[] {
-    return this.generator.pausedTags();
   }
 
   /** Saves the hot tags for the next start; joins a save in progress. Never rejects. */

@@ -3,7 +3,6 @@ import { Logger } from '@nestjs/common';
 import {
   BitLayout,
   type Clock,
-  type IdRange,
   LeafError,
   type LeafErrorCode,
   type Peer,
@@ -133,16 +132,6 @@ export class SnowflakeService {
     this.starting = false;
   }
 
-  /** The next ID in decimal without waiting; undefined if none can be issued now. */
-  tryNextString(): string | undefined {
-    return this.generator.tryNextString();
-  }
-
-  /** See {@link SnowflakeGenerator.tryRange}. */
-  tryRange(count: number): IdRange | undefined {
-    return this.generator.tryRange(count);
-  }
-
   /** Reserves time in the registry; joins a report in progress. Never rejects. */
   async reportTime(): Promise<void> {
     await Promise.all([this.lease.report.run(), this.windowKeeping.run()]);
@@ -167,16 +156,6 @@ export class SnowflakeService {
   /** The records of all worker IDs. Queries the registry: do not call it per request. */
   records(): Promise<StoredWorker[]> {
     return this.registry.records();
-  }
-
-  /** Why the worker file replaces the registry; undefined while the registry is reachable. */
-  get degradedReason(): string | undefined {
-    return this.lease.snapshot().degradedReason;
-  }
-
-  /** Why no ID can be issued now; undefined if one can be issued. */
-  refusal(): LeafError | undefined {
-    return this.generator.refusal();
   }
 
   snapshot(): SnowflakeServiceSnapshot {
@@ -247,7 +226,7 @@ export class SnowflakeService {
 
   /** Logs when the worker file starts or stops replacing the registry. */
   private reportDegraded(): void {
-    const reason = this.degradedReason;
+    const { degradedReason: reason } = this.lease.snapshot();
     if ((reason === undefined) === (this.loggedReason === undefined)) return;
     this.loggedReason = reason;
     if (reason === undefined) this.logger.log('The worker registry is reachable again.');

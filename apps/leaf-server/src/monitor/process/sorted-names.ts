@@ -1,5 +1,5 @@
 import type { Clock } from '@leaf-ids/core';
-import type { SegmentService } from '@leaf-ids/id';
+import type { SegmentIdGenerator } from '@leaf-ids/core/internal';
 import { TimeSlice } from '../sampling/time-slice';
 
 /** Names that are sorted, or merged, without a pause. */
@@ -8,13 +8,13 @@ const RUN = 500;
 /** The names of the tags in order, for pages. They are sorted again, in slices, when a page is read after tags came or went. */
 export class SortedNames {
   private names: readonly string[] = [];
-  /** Of the names: see {@link SegmentService.namesRevision}. */
+  /** Of the names: see {@link SegmentIdGenerator.namesRevision}. */
   private revision: number | undefined;
   private sorting: Promise<void> | undefined;
 
   constructor(
     private readonly clock: Clock,
-    private readonly segments: SegmentService,
+    private readonly segments: SegmentIdGenerator,
   ) {}
 
   /** The first `count` names after `after`. */

@@ -14,7 +14,7 @@ describe('TagBoard', () => {
     for (const tag of [TAG, 'one', 'two', 'three']) rig.store.put(tag, 1n, 100);
     await generator.refresh.run();
     const identity = new ServerIdentity(loadConfig({}), rig.clock);
-    const views = new TagViews(rig.clock, identity, new IssueRates(rig.clock), generator as unknown as SegmentService);
+    const views = new TagViews(rig.clock, identity, new IssueRates(rig.clock), { generator } as SegmentService);
     const board = new TagChangeLog(views);
     const after = (round: number): string[] =>
       [...board.changesAfter(round)].flat().map((json) => (JSON.parse(json) as TagView).tag);

@@ -1,6 +1,11 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
-import { forEachInPages, type SegmentSnapshot, type TagSnapshot } from '@leaf-ids/core/internal';
+import {
+  forEachInPages,
+  type SegmentIdGenerator,
+  type SegmentSnapshot,
+  type TagSnapshot,
+} from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
 import { withVariables } from '../../config/option-variables';
 import { hundredths } from '../sampling/round-off';
@@ -15,15 +20,17 @@ export const SLICE = 250;
 /** The tags as they are shown. There may be many: nobody gets them all at once. */
 @Injectable()
 export class TagViews {
+  private readonly segments: SegmentIdGenerator | undefined;
   private readonly sorted: SortedNames | undefined;
 
   constructor(
     private readonly clock: Clock,
     private readonly identity: ServerIdentity,
     private readonly rates: IssueRates,
-    @Optional() private readonly segments?: SegmentService,
+    @Optional() segments?: SegmentService,
   ) {
-    this.sorted = segments && new SortedNames(clock, segments);
+    this.segments = segments?.generator;
+    this.sorted = this.segments && new SortedNames(clock, this.segments);
   }
 
   /** In no order. */

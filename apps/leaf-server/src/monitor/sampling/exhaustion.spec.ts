@@ -6,7 +6,8 @@ import { IssueRates } from './issue-rates';
 describe('Exhaustion', () => {
   const clock = new FakeClock();
   const rates = new IssueRates(clock);
-  const leaf = { segments: { isStrict: (tag: string) => tag === 'strict' } } as unknown as Leaf;
+  const segments = { generator: { isStrict: (tag: string) => tag === 'strict' } };
+  const leaf = { segments } as unknown as Leaf;
   const exhaustion = new Exhaustion(rates, leaf);
 
   const sample = (buffered: Readonly<Record<string, number>>): Promise<void> =>

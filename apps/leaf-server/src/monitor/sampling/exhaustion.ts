@@ -27,7 +27,7 @@ export class Exhaustion {
     await survey((tag, buffered) => {
       const rate = this.rates.rateOf(tag);
       // A strict tag never buffers IDs.
-      if (rate === 0 || this.leaf.segments?.isStrict(tag) === true) return;
+      if (rate === 0 || this.leaf.segments?.generator.isStrict(tag) === true) return;
       const seconds = buffered / rate;
       if (seconds < least) least = seconds;
       if (seconds < SHORT_S) short++;

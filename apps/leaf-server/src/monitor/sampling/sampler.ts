@@ -49,8 +49,8 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   private counts(): TrafficCounts {
     const { segments, snowflake } = this.leaf;
     return {
-      segment: segments?.issued ?? 0,
-      snowflake: snowflake?.snapshot().generator.issued ?? 0,
+      segment: segments?.generator.issued ?? 0,
+      snowflake: snowflake?.generator.snapshot().issued ?? 0,
       errors: this.requests.errors(),
     };
   }
@@ -75,7 +75,7 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   private sampleTags(): Promise<void> {
     return this.rates.sample((seeIssued) =>
       this.exhaustion.sample(async (seeBuffered) =>
-        this.leaf.segments?.survey((tag, issued, buffered) => {
+        this.leaf.segments?.generator.survey((tag, issued, buffered) => {
           seeIssued(tag, issued);
           seeBuffered(tag, buffered);
         }),
