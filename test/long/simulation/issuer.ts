@@ -43,6 +43,8 @@ export interface Issuer {
   readonly acquiredAt: number;
   /** The directory of its process. */
   readonly directory: Directory | undefined;
+  /** Of the memory of a copy: the tenure that it goes on from, and the newest timestamp that it had used. */
+  readonly continues?: { readonly issuer: Issuer; readonly timestamp: number };
   /** Unix milliseconds of its newest ID. */
   newest: number;
   exposure: Exposure;
@@ -54,6 +56,11 @@ export function expose(issuer: Issuer, change: Partial<Exposure>): void {
   const next = { ...exposure, ...change };
   const isSame = next.byDisk === exposure.byDisk && next.missed === exposure.missed && next.fork === exposure.fork;
   if (!isSame) issuer.exposure = next;
+}
+
+/** Whether `issuer` goes on with a millisecond that `other` had used in part, when its memory was copied. */
+export function goesOn({ continues }: Issuer, other: Issuer, timestamp: number): boolean {
+  return continues?.issuer === other && continues.timestamp === timestamp;
 }
 
 export function describeIssuer({ name, workerId }: Issuer): string {

@@ -2,7 +2,7 @@ import type { StoredWorker } from '@leaf-ids/core';
 import type { FileRecord } from '@leaf-ids/core/internal';
 import { sinceStart, START } from './conditions';
 import { type ApartFloor, type ExcuseCounts, excuseOf, noExcuses, type Piece } from './excuses';
-import { describeIssuer, type Issuer } from './issuer';
+import { describeIssuer, goesOn, type Issuer } from './issuer';
 
 /**
  * Kinds of breaches. Safety: an ID twice, the times of two holders overlapping, a ceiling lowered by a stranger, an ID
@@ -169,9 +169,10 @@ export class Ledger {
       this.given.set(key, [given]);
       return;
     }
+    const isShared = (other: Issuer): boolean => other !== issuer && !goesOn(issuer, other, timestamp);
     const same = others.find(
       ({ from, to, issuer: other }) =>
-        (from <= given.to && to >= given.from) || (other !== issuer && other.workerId === issuer.workerId),
+        (from <= given.to && to >= given.from) || (other.workerId === issuer.workerId && isShared(other)),
     );
     if (same !== undefined) {
       const what = `${describeIssuer(issuer)} at ${sinceStart(timestamp)} repeats an ID of ${describeIssuer(same.issuer)}`;
@@ -191,6 +192,7 @@ export class Ledger {
     for (const span of spans) {
       const { issuer: other, min, max } = span;
       if (other === issuer || min > own.max || max < own.min) continue;
+      if (max === own.min && goesOn(issuer, other, max)) continue;
       const range = `${sinceStart(min)} to ${sinceStart(max)}`;
       const what = `${describeIssuer(issuer)} at ${sinceStart(timestamp)} is among those of ${describeIssuer(other)}, ${range}`;
       this.clash('overlap', own, span, Math.max(min, own.min), what);

@@ -231,7 +231,8 @@ export class SimProcess implements Caller {
     const { issuer } = process;
     if (issuer === undefined) return;
     const { name, place, directory } = this;
-    this.issuer = { ...issuer, name, host: place.host, directory };
+    const continues = { issuer, timestamp: issuer.newest };
+    this.issuer = { ...issuer, name, host: place.host, directory, continues };
     this.around.ledger.copied(process.name, name, issuer.workerId);
     this.expose({ fork });
   }
