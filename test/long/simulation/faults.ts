@@ -69,6 +69,8 @@ export function noFaults(): FaultCounts {
 }
 
 const HOUR = 3_600_000;
+/** ZooKeeper executes no request of a session that has expired: the sender has given up, and closed its connection. */
+const SESSION_MS = 10_000;
 
 type Kinds = [FaultKind, ...FaultKind[]];
 const PROCESS: Kinds = [
@@ -133,7 +135,7 @@ function drawClientFaults(random: SeededRandom, { clients, faultyMs, boundMs, ca
 }
 
 function drawFault(random: SeededRandom, conditions: Conditions, kind: FaultKind, at: number): Fault {
-  const { hosts, processes, longestMs, horizonMs, reportMs, timeoutMs, clocks, history } = conditions;
+  const { hosts, processes, longestMs, horizonMs, reportMs, timeoutMs, clocks, history, registry } = conditions;
   const place = { host: random.below(hosts), process: random.below(processes) };
   const length = Math.min(longestMs, random.spread(10, 4 * Math.min(horizonMs, 60_000)));
   let by = 0;
@@ -142,6 +144,7 @@ function drawFault(random: SeededRandom, conditions: Conditions, kind: FaultKind
   if (kind === 'clock drift') by = clocks && random.chance(0.3) ? random.spread(0.3, 3) - 1 : 0.0005 * sign(random);
   if (kind === 'pause inside a call') by = 1 + random.below(random.pick([3, 30]));
   if (kind === 'late write') ms = Math.round(timeoutMs + random.spread(1, 3 * Math.min(horizonMs, 60_000)));
+  if (kind === 'late write' && registry === 'zookeeper') ms = Math.min(ms, timeoutMs + SESSION_MS);
   if (kind === 'failover') ms = Math.round(random.spread(1, 4 * reportMs));
   if (kind === 'disk lost') by = Math.round(random.spread(1, conditions.maxClockOffsetMs / 4)) * sign(random);
   if (kind === 'process cloned' || kind === 'process rolled back') by = Math.round(random.spread(3000, 60_000));

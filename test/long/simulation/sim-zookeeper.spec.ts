@@ -52,7 +52,7 @@ it('tells a write to the node that was read from one to an earlier node', async 
 
 // Holds as long as the code is as it is, as the worlds of the removed rules do.
 it('allows a holder to end its lease when its own late write has replaced its record', async () => {
-  const { failure, tally } = await simulate(4037);
+  const { failure, tally } = await simulate(5487);
   expect(failure).toBeUndefined();
   expect(tally.overwritten).toBe(1);
 });
