@@ -98,6 +98,14 @@ export class Liveness {
     return (conditions.twins && host <= 1) || tampered || places.some((place) => place.tampered);
   }
 
+  /** Without the document, and without a holder that writes it again, newcomers wait until all records have expired. */
+  private hasNoDocument(now: number): boolean {
+    const { conditions, server, places } = this.world;
+    if (server.document !== undefined) return false;
+    if (places.some(({ process }) => process?.alive && process.snapshot.workerId !== undefined)) return false;
+    return server.list().some(({ record }) => record.ceiling + conditions.limits.clockOffsetMs >= now);
+  }
+
   private isWrongNearby({ machine, process }: SimPlace): boolean {
     if (machine.isWrong) return true;
     return process?.issuer === undefined && this.world.hosts.some(({ isWrong }) => isWrong);
@@ -115,6 +123,7 @@ export class Liveness {
     // Without a refusal, at the end of a world: what counts is whether it may have refused when it was asked last.
     const shown = refusal === undefined ? clock.shown - (scheduler.now - askedAt) : clock.shown;
     if (machine.ahead > 0 && shown <= machine.ahead + reserved) return true;
+    if (process?.issuer === undefined && this.hasNoDocument(shown)) return true;
     // In a pool, a server whose clock was ahead leaves records that nobody can take yet.
     const left = hosts.some(({ ahead }) => ahead > 0 && shown <= ahead + reserved);
     return conditions.strategy === 'pool' && left && refusal?.code === 'LEAF_WORKERS_USED_UP';

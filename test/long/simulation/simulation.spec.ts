@@ -27,6 +27,7 @@ describe('The lease, the generator and the registry in a simulated world', () =>
     [13130, 'a server with another layout, and with a longer horizon, is refused'],
     [13801, 'a process is cloned, and the registry loses what one of the two has written since'],
     [3037, 'a write could reach ZooKeeper only after the session of its sender has expired'],
+    [4043, 'the document is deleted, and no holder is left that writes it again'],
     [3511, 'a copy goes on in the millisecond in which its origin was copied'],
   ])('break no rule in world %i, in which %s', async (seed) => {
     const { failure } = await playSeeds(seed, 1, undefined, 'lease');
