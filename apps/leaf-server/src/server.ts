@@ -37,7 +37,7 @@ export interface LeafServer {
   readonly respPort: number | undefined;
   /** The port as a URL. */
   readonly url: string;
-  /** For the log: the URL, and what the port listens on. */
+  /** URL and address for the log. */
   readonly place: string;
   /** Stops in order: drain, HTTP, return of unused IDs, connections. Later calls return the promise of the first. */
   close(options?: { readonly drain: boolean }): Promise<void>;

@@ -9,6 +9,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:8080';
 /** The variables that only `leaf` reads. */
 export const LEAF_VARIABLES: readonly string[] = ['LEAF_URL', 'LEAF_TOKEN', 'LEAF_TOKEN_FILE'];
 
+/** Default and maximum time limit of a request, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 5000;
 const MAX_TIMEOUT_MS = 600_000;
 

@@ -72,7 +72,7 @@ export class LeafClient extends IdService {
   private readonly source: SnowflakeSource;
   private readonly window: WindowSnowflakes | undefined;
   private readonly periods: PeriodRequests;
-  /** In place of the buffers if prefetch is disabled. */
+  /** Replaces the buffers if prefetch is disabled. */
   private readonly direct: DirectRequests | undefined;
   private readonly callerLimit: CallerLimit;
   private readonly layout: BitLayout;

@@ -20,7 +20,7 @@ export interface ResolvedOptions {
   readonly prefetch: boolean;
   readonly segment: PrefetchOptions;
   readonly snowflake: SnowflakePrefetchOptions;
-  /** With the mode `window` of snowflake IDs. */
+  /** Options of the mode `window` of snowflake IDs. */
   readonly window: ResolvedWindow | undefined;
   readonly ejection: EjectionOptions;
   readonly preload: { readonly tags: readonly string[]; readonly snowflake: boolean };

@@ -5,7 +5,7 @@ import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { RangeBuffer } from './prefetch/range-buffer';
 import { StrictBuffer } from './prefetch/strict-buffer';
 
-/** Above this number of tags, empty buffers (mostly of unknown tags) are removed. */
+/** Number of tags above which empty buffers (mostly of unknown tags) are removed. */
 const MAX_TAGS = 10_000;
 
 export interface TagBufferView extends PrefetchView {

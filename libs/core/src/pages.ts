@@ -1,6 +1,6 @@
 import type { Clock } from './clock/clock';
 
-/** Work without a yield, in milliseconds. */
+/** Time limit of work without a yield, in milliseconds. */
 const BUDGET_MS = 1;
 /** Items between two clock reads, which cost as much as the work on some items. */
 const CLOCK_READ_EVERY = 16;

@@ -71,13 +71,13 @@ export class Format {
     return `${this.short(days / 365.25)} a`;
   }
 
-  /** With milliseconds, in UTC. */
+  /** A time with milliseconds, in UTC. */
   utc(moment: number): string {
     const date = new Date(moment);
     return Number.isNaN(date.getTime()) ? '–' : date.toISOString().replace('T', ' ').replace('Z', ' UTC');
   }
 
-  /** With milliseconds, in the time zone of the browser. */
+  /** A time with milliseconds, in the time zone of the browser. */
   local(moment: number): string {
     const date = new Date(moment);
     if (Number.isNaN(date.getTime())) return '–';

@@ -1,5 +1,6 @@
 import type { HistoryView } from './views';
 
+/** Length of the history, in milliseconds. */
 const KEPT_MS = 15 * 60_000;
 
 /** Appends `update` to `known` and overwrites steps in both. Steps in neither are 0. */

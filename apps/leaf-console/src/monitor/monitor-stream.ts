@@ -4,6 +4,7 @@ import type { OverviewView, RemovedView, SegmentsView, SnowflakeView } from './v
 const STREAM = 'api/monitor/stream';
 /** The server sends events once a second. After this time without an event, the connection counts as lost. */
 const SILENCE_MS = 4000;
+/** Pause before the stream is opened again, in milliseconds. */
 const RETRY_MS = 1000;
 
 interface Events {

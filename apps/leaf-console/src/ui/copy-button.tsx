@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useConsole } from '../state/context';
 import { Icon } from './icons';
 
+/** How long the button shows that it has copied, in milliseconds. */
 const SHOWN_MS = 1500;
 
 interface CopyButtonProps {

@@ -18,7 +18,7 @@ interface StackedChartProps {
   readonly times: readonly number[];
   /** Time between the left edge and the newest value, in seconds. */
   readonly spanSeconds: number;
-  /** From bottom to top. */
+  /** The layers, from bottom to top. */
   readonly layers: readonly Layer[];
 }
 

@@ -39,7 +39,7 @@ export class AdminGuard extends TokenGuard {
     (request as AdminRequest).actor = { name, address: addressOf(request) };
   }
 
-  /** For the audit; undefined if no other server signed the request. No admin token can have this name. */
+  /** The name for the audit; undefined if no other server signed the request. No admin token can have this name. */
   private orderedBy({ method, url: path, headers: { authorization } }: FastifyRequest): string | undefined {
     const claims = this.cluster.verify(bearerOf(authorization), { method, path });
     return claims && `cluster:${TOKEN_NAME.test(claims.sub ?? '') ? claims.sub : 'unknown'}`;

@@ -41,7 +41,7 @@ export class TagAdmin {
     return this.rows().list(page);
   }
 
-  /** With the name of its database, if there are several. */
+  /** The view of a row, with the name of its database if there are several. */
   viewOf(row: TagRow): TagView {
     return viewOfTag(row, this.rows().shardOf(row.tag));
   }

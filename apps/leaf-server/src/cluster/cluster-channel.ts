@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Channel } from './cluster-bus';
 import type { Order, Report } from './messages';
 
-/** Between a process of a server and the one that supervises it. */
+/** The channel between a process of a server and its supervisor. */
 export class ClusterChannel implements Channel {
   private readonly worker: Worker;
 

@@ -6,6 +6,7 @@ const EVERY_MS = 5000;
 /** A process that misses this many pings in a row hangs. */
 const MAX_MISSED = 6;
 
+/** Time without an answer after which a process counts as hanging, in milliseconds. */
 export const HANG_MS = EVERY_MS * MAX_MISSED;
 
 /**

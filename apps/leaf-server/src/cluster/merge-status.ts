@@ -4,7 +4,7 @@ import type { Gathered } from './worker-bus';
 
 type OfProcess<Value> = Gathered<Value>['answers'][number];
 
-/** Of one part, and whose it is unless it is up. */
+/** Health of one part, with the process that reports it unless it is up. */
 export interface ServerHealth extends LeafModeHealth {
   readonly process?: number;
 }

@@ -7,7 +7,7 @@ export type Reply =
       readonly process: number;
       /** Why there is no answer of this process. */
       readonly missing: string;
-      /** There is no such process now: the next one begins with what the others know. */
+      /** The process has ended; its replacement begins with what the others know. */
       readonly gone: boolean;
     };
 
@@ -15,7 +15,7 @@ export type Reply =
 export type Report =
   | { readonly kind: 'prepared' }
   | { readonly kind: 'listening'; readonly place: string }
-  /** To a ping. */
+  /** The answer to a ping. */
   | { readonly kind: 'pong' }
   /** The start has failed: for people. */
   | { readonly kind: 'failed'; readonly reason: string }
@@ -27,11 +27,11 @@ export type Report =
 export type Order =
   /** The first one. All processes have the settings with which the server was started, whatever became of the files. */
   | { readonly kind: 'start'; readonly config: LeafConfig; readonly process: number }
-  /** With `whenReady`, only when requests may come: there are others that serve them. */
+  /** Begin to listen; with `whenReady` only once this process is ready, because others serve meanwhile. */
   | { readonly kind: 'listen'; readonly whenReady: boolean }
   | { readonly kind: 'stop'; readonly drain: boolean }
   /** A process that does not answer for long is killed. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'ask'; readonly id: number; readonly topic: string; readonly question: unknown }
-  /** To a question of its own. */
+  /** The replies to a question of this process. */
   | { readonly kind: 'replies'; readonly id: number; readonly replies: readonly Reply[] };

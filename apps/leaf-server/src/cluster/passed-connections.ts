@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** As node:cluster passes an accepted connection to a process. */
+/** The message with which node:cluster passes an accepted connection to a process. */
 interface NewConnection {
   readonly act?: string;
-  /** Of the port. */
+  /** Key of the port. */
   readonly key?: string;
 }
 
@@ -20,7 +20,7 @@ export class PassedConnections {
   private readonly receivers = new WeakMap<Handle, ChildProcess>();
 
   watch(child: ChildProcess): void {
-    /** By port. */
+    /** The newest handle of each port. */
     const newest = new Map<string, Handle>();
     const send = child.send.bind(child) as (...parameters: unknown[]) => boolean;
     child.send = (...parameters: unknown[]): boolean => {

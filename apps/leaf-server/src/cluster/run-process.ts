@@ -11,10 +11,10 @@ import { configOfProcess } from './process-config';
 import type { SharedState } from './shared-state';
 import type { WorkerBus } from './worker-bus';
 
-/** How often a process that waits until it is ready looks whether it is, in milliseconds. */
+/** Interval of the readiness check of a process that waits to listen, in milliseconds. */
 const LOOK_MS = 20;
 
-/** An orderly end that takes longer is none, when nobody is there to end it by force, in milliseconds. */
+/** Time limit of a graceful end when the supervisor is gone, in milliseconds. */
 const ORPHAN_LIMIT_MS = 30_000;
 
 /** Starts the server of this process. */

@@ -21,7 +21,7 @@ export class ServerStatus {
     return this.bus.ask(STATUS, undefined);
   }
 
-  /** For probes: what each process answers takes it the same time with any number of tags. */
+  /** Readiness for probes; its cost does not depend on the number of tags. */
   gatherReadiness(): Promise<Gathered<ProcessReadiness>> {
     return this.bus.ask(READINESS, undefined);
   }

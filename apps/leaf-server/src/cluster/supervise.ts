@@ -12,7 +12,7 @@ import { PassedConnections } from './passed-connections';
 import { PROCESS_FLAG } from './process-flag';
 import { Supervisor } from './supervisor';
 
-/** Beyond the drain and the longest request: what a process may take to give its IDs back and close its connections. */
+/** Time beyond the drain and the longest request for returning IDs and closing connections, in milliseconds. */
 const STOP_MARGIN_MS = 30_000;
 /** This many signals end everything at once. */
 const LAST_SIGNAL = 3;

@@ -6,7 +6,7 @@ import { Relay } from './relay';
 
 /** Before a process that has ended is replaced; longer each time it happens again. */
 const PAUSE = { firstMs: 100, maxMs: 5000 };
-/** A process that has listened for so long is not one that fails again and again, in milliseconds. */
+/** Listening time after which a crash does not count as repeated, in milliseconds. */
 const STEADY_MS = 60_000;
 
 export interface SupervisorOptions {
@@ -16,13 +16,13 @@ export interface SupervisorOptions {
 }
 
 export interface ServerEnd {
-  /** Of the whole. */
+  /** Exit code of the whole server. */
   readonly code: number;
   /** Why it never started. */
   readonly fault: string | undefined;
 }
 
-/** For people. */
+/** The log of the supervisor. */
 export interface SupervisorLog {
   log(message: string): void;
   warn(message: string): void;
@@ -85,7 +85,7 @@ export class Supervisor {
     return this.stopped;
   }
 
-  /** At once. */
+  /** Kills all processes at once. */
   kill(): void {
     for (const child of this.children) child?.kill();
   }
@@ -95,7 +95,7 @@ export class Supervisor {
     return this.children.some((child) => child?.serving === true);
   }
 
-  /** Nobody else does: an answer that it is not ready yet is better than none. */
+  /** Lets a process listen if no other one does: a refusal is better than no answer. */
   private letListen(): void {
     for (const child of this.children) if (child?.member === true) child.send({ kind: 'listen', whenReady: false });
   }

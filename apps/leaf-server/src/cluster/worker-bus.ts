@@ -6,7 +6,7 @@ export class BusRequest<Question, Answer> {
 }
 
 export interface Gathered<Answer> {
-  /** By process, the lowest first. */
+  /** The answers in the order of their processes. */
   readonly answers: readonly { readonly process: number; readonly value: Answer }[];
   readonly missing: readonly Missing[];
 }
@@ -15,7 +15,7 @@ export interface Gathered<Answer> {
 export interface Missing {
   readonly process: number;
   readonly reason: string;
-  /** There is no such process now: the next one begins with what the others know. */
+  /** The process has ended; its replacement begins with what the others know. */
   readonly gone: boolean;
 }
 
@@ -28,7 +28,7 @@ export abstract class WorkerBus {
   abstract readonly process: number;
   abstract readonly count: number;
 
-  /** From now on this process answers questions of this topic with what `answer` returns. */
+  /** Registers the function that answers questions of this topic. */
   abstract serve<Question, Answer>(
     topic: BusRequest<Question, Answer>,
     answer: (question: Question) => Answer | Promise<Answer>,

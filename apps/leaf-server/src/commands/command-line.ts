@@ -22,7 +22,7 @@ export type CommandLine =
 export interface RestoreArguments {
   /** One of several databases. */
   readonly database?: string;
-  /** In IDs; the default is the gap of a failover. */
+  /** The gap in IDs; by default that of a failover. */
   readonly gap?: number;
   /** Tag → its highest issued ID. */
   readonly issued: ReadonlyMap<string, bigint>;

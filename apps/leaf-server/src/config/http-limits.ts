@@ -14,6 +14,6 @@ export interface HttpLimits extends AdmissionLimits {
 export interface AdmissionLimits {
   /** ID requests that wait or are being answered at once. */
   readonly maxInFlight: number;
-  /** Under overload, a request that waited longer for its turn is refused. */
+  /** Under overload, the longest wait of a request for its turn, in milliseconds. */
   readonly maxLagMs: number;
 }

@@ -29,7 +29,7 @@ import { neverEmpty, variable } from './variable';
 const DAY_MS = 86_400_000;
 const path = text(/^[^\0]+$/, 'a path');
 
-/** Of the databases, segment mode, snowflake mode and the worker registries. */
+/** Variables of the databases, segment mode, snowflake mode and the worker registries. */
 export const ID_VARIABLES = {
   LEAF_DATABASE_URL: neverEmpty(
     variable(

@@ -6,11 +6,11 @@ import { TOKEN_NAME } from './tokens';
 export interface TakerRule {
   /** Tags and snowflake keys; `*` is every other one. */
   readonly tags: readonly string[];
-  /** IDs per second for each entry of `tags`; undefined is no limit. */
+  /** IDs per second for each entry of `tags`; unlimited if undefined. */
   readonly idsPerSecond?: number;
 }
 
-/** By the name of the taker; `*` is for every other one. */
+/** Rules by the name of the token; `*` applies to all others. */
 export type TakerRules = Readonly<Record<string, TakerRule>>;
 
 export const ANY = '*';

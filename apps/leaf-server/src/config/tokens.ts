@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 
 /** A token with the name of the program or person that uses it. */
 export interface NamedToken {
-  /** For the audit log and the quotas. */
+  /** The name in the audit log and the quotas. */
   readonly name: string;
   readonly token: string;
   /** Unix milliseconds from which on it is refused; undefined is never. */

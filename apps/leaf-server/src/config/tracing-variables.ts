@@ -2,7 +2,7 @@ import { flag, oneOf, text } from './parsers';
 import { DEFAULT_SERVICE_NAME, otlpEndpoint, otlpHeaders, SAMPLERS, share } from './tracing';
 import { variable } from './variable';
 
-/** Of OpenTelemetry: checked here, and read by its SDK, as its other standard variables are. */
+/** Variables of OpenTelemetry: checked here, and read by its SDK. */
 export const TRACING_VARIABLES = {
   OTEL_SDK_DISABLED: variable(false, flag, 'true disables traces'),
   OTEL_TRACES_EXPORTER: variable('otlp', oneOf('otlp', 'none'), 'otlp, or none to disable traces'),

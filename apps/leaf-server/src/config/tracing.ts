@@ -12,7 +12,7 @@ export const SAMPLERS = [
 
 export const DEFAULT_SERVICE_NAME = 'leaf';
 
-/** That there are traces. All else the OpenTelemetry SDK reads from its standard variables. */
+/** Enables traces; the OpenTelemetry SDK reads the rest from its standard variables. */
 export interface TracingConfig {
   /** Host and port of the collector, for the log. */
   readonly collector: string;

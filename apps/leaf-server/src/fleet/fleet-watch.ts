@@ -21,7 +21,7 @@ import { type ClusterAnswer, type ClusterServer, KEPT_MS, MOST_SERVERS } from '.
 const REQUEST = { method: 'GET', path: PEER_ROUTE };
 /** Time limit of one response, in milliseconds: a server with a process that hangs responds after its relay's limit. */
 const LIMIT_MS = RELAY_LIMIT_MS + 500;
-/** Older results are not shown, in milliseconds. */
+/** Age after which results are not shown, in milliseconds. */
 const STALE_MS = 10_000;
 /** How long a caller waits for the first round, and for a later one, in milliseconds; then it gets what is known. */
 const WAIT_MS = { first: LIMIT_MS + 500, later: 250 };
@@ -89,7 +89,7 @@ export class FleetWatch {
     return [this.own, ...others.sort(BY_NAME.compare)].slice(0, MOST_SERVERS);
   }
 
-  /** By server; of several processes, that of the first. */
+  /** The worker ID of each server; of several processes, that of the first. */
   private workerIds(): ReadonlyMap<string, number | undefined> {
     const found = new Map<string, number | undefined>();
     for (const { instance, workerId } of this.peers.list) {
@@ -99,7 +99,7 @@ export class FleetWatch {
     return found;
   }
 
-  /** Nobody has read the list for a while: only the times of the latest reports still hold. */
+  /** Drops the reports when the list has not been read for a while; the times of the latest reports stay. */
   private forget(): void {
     for (const [instance, { lastAnsweredAt }] of this.seen) {
       const before = lastAnsweredAt === undefined ? {} : { lastAnsweredAt };

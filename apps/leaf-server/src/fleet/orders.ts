@@ -12,9 +12,9 @@ import { PARALLEL, PeerClient } from './peer-client';
 import { refusalOf } from './peer-reply';
 import type { OrderAnswer, OrderResult } from './views';
 
-/** Longer than a server waits for its processes, in milliseconds. */
+/** Time limit of one server, in milliseconds; longer than it waits for its own processes. */
 const LIMIT_MS = 2500;
-/** No further server is asked after this time, in milliseconds. */
+/** Time after which no further server is asked, in milliseconds. */
 const TOTAL_MS = 10_000;
 
 type Result = Omit<OrderResult, 'instance'>;

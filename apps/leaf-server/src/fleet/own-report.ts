@@ -45,7 +45,7 @@ export class OwnReport {
     }));
   }
 
-  /** As of now, or of less than a second ago. */
+  /** The report of this server, at most a second old. */
   get(): Promise<ServerReport> {
     return this.report.get();
   }

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 
 export const SERVER_STATES = ['ready', 'degraded', 'starting', 'down', 'draining'] as const;
-/** As one server sees another one. */
+/** States of a server as another one sees it. */
 const PEER_STATES = ['silent', 'refused', 'unasked'] as const;
 export const CLUSTER_ORDERS = ['drain', 'undrain', 'pause-tag', 'resume-tag'] as const;
 /** Servers of one list. */

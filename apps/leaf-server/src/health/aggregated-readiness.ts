@@ -7,7 +7,7 @@ import { Readiness } from '../lifecycle/readiness';
 
 export type Mode = 'segment' | 'snowflake';
 
-/** As @nestjs/terminus takes it. */
+/** A check in the form of @nestjs/terminus. */
 type Check = () => Record<string, ServerHealth>;
 
 /**

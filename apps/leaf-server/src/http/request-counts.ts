@@ -9,7 +9,7 @@ export type Protocol = 'http' | 'resp';
 /** Requests of one route that were answered with one status. */
 export interface RequestCount {
   readonly protocol: Protocol;
-  /** With RESP, the command. */
+  /** The route, or the RESP command. */
   readonly route: string;
   readonly status: number;
   requests: number;

@@ -51,7 +51,7 @@ export function databaseUrlOf(jdbcUrl: string, given: Credentials): string {
   return `${driver}://${user === '' ? '' : `${user}@`}${host}/${name}${tls === undefined ? '' : `?sslmode=${tls}`}`;
 }
 
-/** At least as strict as the parameters require of the JDBC driver. */
+/** The TLS mode, at least as strict as the parameters require. */
 function tlsMode(parameters: ReadonlyMap<string, string>): string | undefined {
   const named = parameters.get('sslmode');
   if (named !== undefined) {

@@ -29,7 +29,7 @@ export class Drain {
       : 'This server was told to drain; DELETE /api/server/drain undoes it.';
   }
 
-  /** By order. */
+  /** Begins a drain that an operator has requested. */
   begin(): void {
     this.started = true;
   }
@@ -42,7 +42,7 @@ export class Drain {
     this.started = false;
   }
 
-  /** Nobody is to wait: there is a person at the terminal. */
+  /** Skips the drain, for Ctrl-C. */
   skip(): void {
     this.durationMs = 0;
   }

@@ -32,7 +32,7 @@ export async function exposition(readings: Readings<LazyReading>, slice: TimeSli
   return `${texts.join('\n\n')}\n`;
 }
 
-/** In chunks that are few enough for one slice. */
+/** Splits items into chunks that fit into one time slice. */
 export function* chunksOf<Item>(items: Iterable<Item>): Generator<Item[]> {
   let chunk: Item[] = [];
   for (const item of items) {

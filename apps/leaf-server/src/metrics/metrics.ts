@@ -23,7 +23,7 @@ import { SERVER_METRICS } from './server-metrics';
 /** Gauges of prom-client that are named as counters, which tools object to; each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-/** Scrapes share a text that is younger, in milliseconds. */
+/** Age up to which scrapes share a text, in milliseconds. */
 const SHARED_FOR_MS = 250;
 
 /** The types of prom-client do not have this method of a metric. */
@@ -42,7 +42,7 @@ export class Metrics {
   /** Bytes, because Node.js copies a string body to the heap for each response. */
   private readonly shared: CachedRead<Buffer>;
   private readonly tags: TagSeries | undefined;
-  /** Of the reading under way. */
+  /** Figures of the reading in progress. */
   private figures: LeafFigures;
 
   constructor(
@@ -86,7 +86,7 @@ export class Metrics {
     return exposition(readings, new TimeSlice(this.clock));
   }
 
-  /** In slices, one metric at a time. The figures of the tags are read at one moment. */
+  /** Reads one metric at a time, in slices; the figures of the tags are read at one moment. */
   private async *read(): AsyncGenerator<MetricReading, void> {
     const slice = new TimeSlice(this.clock);
     const status = this.leaf.status();
@@ -99,7 +99,7 @@ export class Metrics {
   }
 }
 
-/** Of the process and of Node.js. */
+/** Adds the default metrics of the process and of Node.js. */
 function addProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);

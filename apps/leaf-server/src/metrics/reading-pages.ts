@@ -20,7 +20,7 @@ const LINES = 500;
 
 /** The readings of all processes of a server, passed between them page by page. */
 export class ReadingPages {
-  /** By the process that asks: all pages are read before the first is answered. */
+  /** Pages for each process that asks; all are read before the first is answered. */
   private readonly pages = new Map<number, MetricReading[][]>();
 
   constructor(

@@ -14,7 +14,7 @@ export interface ServerFigures {
   readonly logger: LeafLogger;
   readonly exhaustion: Exhaustion;
   readonly version: string;
-  /** Of the service. */
+  /** Name of the service. */
   readonly name: string;
 }
 

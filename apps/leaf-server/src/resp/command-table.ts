@@ -13,7 +13,7 @@ const HTTP_WORDS: ReadonlySet<string> = new Set(['POST', 'HOST:']);
 interface Known {
   readonly name: string;
   readonly command: Command;
-  /** Of its answers without an error; undefined before the first one. */
+  /** Counter of successful answers; undefined before the first one. */
   answered: RequestCount | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface Outcome {
 /** Finds and runs commands, and turns errors into replies. */
 export class CommandTable {
   private readonly logger = new Logger('RESP');
-  /** By the names as they are sent: in capitals and in small letters. */
+  /** Commands by name as sent, in upper and in lower case. */
   private readonly known = new Map<string, Known>();
 
   constructor(

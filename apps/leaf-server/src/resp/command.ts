@@ -18,7 +18,7 @@ export interface Command {
   run(words: Words, session: Session): Reply | Promise<Reply>;
 }
 
-/** By the name in capitals. */
+/** Commands by name, in upper case. */
 export type Commands = Readonly<Record<string, Command>>;
 
 export function command(minimum: number, maximum: number, run: Command['run']): Command {

@@ -40,7 +40,7 @@ export function error(code: string, text: string): string {
   return `-${code} ${Buffer.from(text.replaceAll(/[\r\n]+/g, ' ')).toString('latin1')}\r\n`;
 }
 
-/** With the time to retry, if a retry may succeed. */
+/** An error reply, with the time to retry if a retry may succeed. */
 export function refusal({ code, message, status, retryAfterMs = RETRY_AFTER_S * 1000 }: LeafError): string {
   const isTemporary = status === 503 || status === 429;
   return error(code, isTemporary ? `${message} (retry after ${Math.ceil(retryAfterMs)} ms)` : message);

@@ -13,9 +13,9 @@ import type { TurnBudget } from './turn-budget';
 const CLOCK_EVERY = 32;
 /** Characters of replies that are written at once. */
 const WRITE_SIZE = 16_384;
-/** For the client to read the last replies and to close. */
+/** Time for the client to read the last replies and to close, in milliseconds. */
 const LAST_READ_MS = 2000;
-/** Between two chunks that are dropped meanwhile. */
+/** Pause between two chunks that are discarded meanwhile, in milliseconds. */
 const DISCARD_PAUSE_MS = 10;
 
 type Pause = 'answer' | 'room' | 'turn';

@@ -23,9 +23,9 @@ import { type ConnectionParts, RespConnection } from './resp-connection';
 import { Session } from './session';
 import { TurnBudget } from './turn-budget';
 
-/** Of a TLS connection, until it is established. */
+/** Time limit of a TLS handshake, in milliseconds. */
 const HANDSHAKE_MS = 10_000;
-/** The system checks whether a silent client still exists. */
+/** TCP keep-alive interval of silent clients, in milliseconds. */
 const KEEP_ALIVE_MS = 60_000;
 /** A connection without any transfer in the middle of a command or a reply is closed after the longest wait and this. */
 const STALL_MS = 15_000;

@@ -6,14 +6,14 @@ export class Session {
   version: ProtocolVersion = 2;
   /** Set by the client. */
   name = '';
-  /** Of the token of the connection; undefined if it has sent none. */
+  /** Access of the token of the connection; undefined without a token. */
   access: Accepted | undefined;
   /** Whether the connection ends after the answers to the commands so far. */
   ending = false;
 
   constructor(
     readonly id: number,
-    /** Of the client. */
+    /** Address of the client. */
     readonly address: string,
     /** Whether there are too many connections: this one takes IDs from memory only, not many at once. */
     readonly surplus: boolean,

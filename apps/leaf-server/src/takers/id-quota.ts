@@ -9,7 +9,7 @@ export const MAX_ADVANCE_S = 60;
  * several seconds could never be served.
  */
 export class IdQuota {
-  /** Below 0: IDs that were taken in advance. */
+  /** IDs left; negative if some were taken in advance. */
   private level: number;
   /** Monotonic time of `level`. */
   private at: number;

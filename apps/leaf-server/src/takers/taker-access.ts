@@ -41,7 +41,7 @@ export interface TakerAccessOptions {
 
 /** Decides who may take IDs, of which tags and how many. */
 export class TakerAccess {
-  /** By the complete header: comparing digests for each request would cost as much as an ID. */
+  /** Accepted headers; comparing digests for each request would cost as much as an ID. */
   private readonly accepted = new Map<string, Accepted>();
   private readonly takers = new Map<string, Taker>();
   private readonly admin: Taker;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 
 const GROUPS = 8;
-/** Of the 64 bits that one subscriber has as a rule. */
+/** Groups of the /64 that one subscriber usually has. */
 const NETWORK_GROUPS = 4;
 /** `::ffff:0:0/96`: IPv4 addresses, as a socket for both families reports them. */
 const MAPPED = '0:0:0:0:0:ffff';

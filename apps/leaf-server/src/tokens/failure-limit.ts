@@ -4,6 +4,7 @@ import { networkOf } from './client-network';
 
 /** Failures of one client within a window before it has to wait. */
 const MOST_FAILURES = 10;
+/** Time in which failures of a client are counted, in milliseconds. */
 const WINDOW_MS = 60_000;
 /** Client networks in memory; beyond that the oldest is dropped. */
 const MOST_NETWORKS = 10_000;

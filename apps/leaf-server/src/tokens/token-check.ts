@@ -14,7 +14,7 @@ export interface TokenRule {
 }
 
 export interface TokenAttempt {
-  /** Of the client. */
+  /** Address of the client. */
   readonly address: string;
   /** The route or the command, for the log. */
   readonly action: string;

@@ -5,6 +5,7 @@ import type { NamedToken } from '../config/tokens';
 import { readSecret } from '../config/secret-files';
 import type { TokenSet } from './token-set';
 
+/** Interval between two checks of the file, in milliseconds. */
 const POLL_MS = 5000;
 
 export interface TokenSource {

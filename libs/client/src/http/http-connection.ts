@@ -30,7 +30,7 @@ export interface HttpRequest {
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: object;
-  /** In place of the token of the connection. */
+  /** Replaces the token of the connection. */
   readonly token?: ClientToken | undefined;
 }
 

@@ -2,7 +2,7 @@ import { LeafError } from '@leaf-ids/core';
 
 /** Backoff between the attempts of a load. */
 export const BACKOFF = { firstMs: 25, maxMs: 1000 };
-/** Of consecutive failures, one in this many is reported. */
+/** One in this many consecutive failures is reported. */
 export const REPORT_EVERY = 100;
 
 /** Whether a retry may succeed. */

@@ -6,7 +6,7 @@ const BACKOFF_MS = 1000;
 
 interface Backoff {
   readonly refusal: LeafError;
-  /** By the monotonic clock, as `until`. */
+  /** Start by the monotonic clock, like `until`. */
   readonly since: number;
   readonly until: number;
 }

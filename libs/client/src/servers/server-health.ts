@@ -28,7 +28,7 @@ export class ServerHealth {
   lastError: unknown;
   private ejections = 0;
   private ejectedUntil = 0;
-  /** By `Retry-After` of the server. */
+  /** End of the pause that `Retry-After` of the server requests. */
   private heldUntil = 0;
   private failedAt = 0;
   private probing = false;

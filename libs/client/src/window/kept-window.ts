@@ -39,7 +39,7 @@ export class KeptWindow implements IssueWindow {
   ceiling = -1;
   renewAfter = -1;
   refusal = notYet();
-  /** Of the answers; as long as there is none, the expected one. */
+  /** Layout of the answers; the expected one before the first answer. */
   layout: BitLayout | undefined;
   readonly record = new LoadRecord();
   /** Fulfilled at the next answer, refusal or loss. */
@@ -51,7 +51,7 @@ export class KeptWindow implements IssueWindow {
   private keeping: Promise<void> | undefined;
   private nap: AbortController | undefined;
   private isFinal = false;
-  /** In monotonic milliseconds. */
+  /** End of the pause after a refusal, in monotonic milliseconds. */
   private refusedUntil = -Infinity;
   private renewableAt = -Infinity;
   private extendAt = -Infinity;

@@ -20,7 +20,7 @@ export interface WindowView extends SnowflakeSnapshot {
   readonly until: number;
 }
 
-/** How often a call that waits looks at the clock, in milliseconds, if nothing else happens. */
+/** Longest interval between two clock reads of a waiting call, in milliseconds. */
 const LOOK_MS = 1000;
 const NOTHING_ISSUED = { workerId: undefined, issued: 0, lastTimestamp: -1, behindMs: 0, backwardsSteps: 0 };
 

@@ -6,7 +6,7 @@ import { RangeSource } from './range-source';
 import { segmentUnavailable, tooManyWaiting } from './unavailable';
 import { WaitQueue } from './wait-queue';
 
-/** Of the retries of a call to the store. */
+/** Back-off between the retries of a call to the store. */
 export const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** How long a non-retryable error of the store, such as a deleted row, is cached, in milliseconds. */
 const REFUSAL_MS = 1000;

@@ -66,7 +66,7 @@ export class Segment {
     return { from: this.position, to: this.to };
   }
 
-  /** Of a range that ends above 2^53 - 1. */
+  /** Takes a number of a range that ends above 2^53 - 1. */
   private takeNumberExactly(): number | undefined {
     return this.position <= Number.MAX_SAFE_INTEGER ? Number(this.take()) : undefined;
   }

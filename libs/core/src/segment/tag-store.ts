@@ -144,7 +144,7 @@ const NEW_TAG: Rules<NewTag> = {
   description: anyText,
 };
 
-/** For an option that is a new tag. */
+/** Rule for an option that is a new tag. */
 export const newTagRule: Rule = both(object(NEW_TAG), accepted(assertNewTag));
 
 function orNull(each: Rule): Rule {

@@ -21,5 +21,5 @@ export function assertTag(text: string): void {
   throw new LeafError('LEAF_TAG_INVALID', `${shown} is not a valid tag; use ${TAG_RULE}.`);
 }
 
-/** For an option that is the name of a tag. */
+/** Rule for an option that is the name of a tag. */
 export const tagRule = both(text, accepted(assertTag));

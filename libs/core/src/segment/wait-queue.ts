@@ -13,7 +13,7 @@ export const MAX_WAITING = 100_000;
 const ROOM = 256;
 /** How long the queue stays overloaded, in milliseconds. */
 const OVERLOADED_MS = 1000;
-/** In an overloaded queue, calls that have waited this long are evicted, in milliseconds. */
+/** Wait after which an overloaded queue evicts a call, in milliseconds. */
 const PATIENCE_MS = 10;
 
 interface Waiter {
@@ -34,7 +34,7 @@ interface Waiter {
  * One timer runs for all calls: a burst of calls must not cost a timer each.
  */
 export class WaitQueue {
-  /** By `since`, and therefore by `until`. */
+  /** Waiters ordered by `since`, and therefore by `until`. */
   private waiters: Waiter[] = [];
   private watchers: (() => void)[] = [];
   private overloadedUntil = -Infinity;

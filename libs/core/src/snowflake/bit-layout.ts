@@ -124,7 +124,7 @@ const FIELDS: Rules<BitLayoutOptions> = {
   epoch: required(whole(0)),
 };
 
-/** For an option that is a layout. */
+/** Rule for an option that is a layout. */
 export const layoutRule = both(
   object(FIELDS),
   accepted((options: BitLayoutOptions) => new BitLayout(options)),

@@ -36,7 +36,7 @@ const CATCH_UP_MS = 8;
  */
 const PAUSE_MS = 0.1;
 const MAX_BLOCK_MS = 1.05;
-/** No timestamp. */
+/** Marks a missing timestamp. */
 const NONE = -1;
 /**
  * Issues each (timestamp, worker ID, sequence) at most once, in ascending order, within its {@link IssueWindow}. The

@@ -42,7 +42,7 @@ export class InMemoryIdService extends IdService {
   private readonly clock: Clock;
   private readonly failures = new PlannedFailures();
   private tags: InMemoryTags;
-  /** Of the latest snowflake ID, in Unix milliseconds. */
+  /** Timestamp of the latest snowflake ID, in Unix milliseconds. */
   private timestamp = -1;
   private sequence = 0;
 

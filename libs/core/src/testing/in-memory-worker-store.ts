@@ -51,7 +51,7 @@ export class InMemoryWorkers {
     this.next = this.first;
   }
 
-  /** As after a restart of a database that numbers rows from the highest one it has, or from the first. */
+  /** Restarts the numbering at the highest row, or the first, as a database may after a restart. */
   wipeNumbering(): void {
     this.next = this.first;
   }

@@ -35,7 +35,7 @@ export class LeaseHolder {
   leaseId: string;
   /** Whether other servers write records under this lease ID, too. */
   readonly shared: boolean = false;
-  /** By write number. */
+  /** Writes by their number. */
   private readonly sent = new Map<number, SentWrite>();
 
   /**

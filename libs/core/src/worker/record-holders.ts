@@ -2,7 +2,7 @@ import { formatInstance } from './instance';
 import { windowOf } from './window-holder';
 import type { Peer, StoredWorker, WorkerRecord } from './worker-store';
 
-/** Ten reports of a Java server, in milliseconds. */
+/** Time after its latest report for which a Java server counts as running, in milliseconds: ten reports. */
 export const JAVA_LIVE_MS = 30_000;
 
 /**

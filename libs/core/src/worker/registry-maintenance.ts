@@ -16,7 +16,7 @@ import type { StoredRegistry, StoredWorker } from './worker-store';
  * it, unchanged, for a horizon; several servers, or one that is suspended, may do so at the same time.
  */
 export class RegistryMaintenance {
-  /** As last counted by the server that has the turn; undefined before the first count. */
+  /** Latest count of the server that has the turn; undefined before the first count. */
   usage: WorkerUsage | undefined;
 
   /** The version of each record in use, and when it was first known, in monotonic milliseconds. */

@@ -6,7 +6,7 @@ import type { WorkerRecord } from './worker-store';
 const LEASE = /^([0-9a-f]{32})-(\d{1,15})$/;
 /** Characters that every store keeps in an address. */
 const PLAIN = /[^A-Za-z0-9._-]/gu;
-/** With `:0`, the longest address of a database registry. */
+/** Maximum length of a name: with `:0`, the longest address of a database registry. */
 const MOST_NAME = 125;
 
 /** A worker ID that a process outside of the servers holds, as its record has it. */
@@ -31,7 +31,7 @@ export function windowOf({ leaseId, instance }: Pick<WorkerRecord, 'leaseId' | '
  */
 export class WindowHolder extends LeaseHolder {
   override readonly shared = true;
-  /** Of the caller, for people. */
+  /** Name of the caller, for people. */
   readonly name: string;
 
   /** @param server the server that makes the requests */
@@ -62,7 +62,7 @@ function leaseText(lease: string, from: number): string {
   return `${lease}-${from}`;
 }
 
-/** As in a URL, with `~` for `%`; whole characters only. */
+/** Encodes a name as in a URL, with `~` for `%`; whole characters only. */
 function encoded(holder: string): string {
   let name = '';
   for (const character of holder) {

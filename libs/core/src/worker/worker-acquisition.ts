@@ -28,7 +28,7 @@ export interface AcquisitionContext {
 
 /** Polling interval during waits, in milliseconds. */
 const POLL_MS = 500;
-/** Longer than the report interval of the Java service, which writes the current time, in milliseconds. */
+/** How long the record of a Java server is watched, in milliseconds; longer than its report interval. */
 const FOREIGN_WATCH_MS = 4000;
 /** Maximum number of rounds. A round fails only if other servers take every candidate first. */
 const ROUNDS = 200;

@@ -49,7 +49,7 @@ export interface WorkerLeaseEvents {
 const RENEW_PAUSE_MS = 500;
 
 /**
- * The right to issue IDs as one worker within a time window.
+ * The right to issue IDs as one worker within a time window, under the rules R1 to R13 of docs/architecture.md.
  *
  * ```
  * acquiring ──► held ──► lost          another server with this address has the worker: final
@@ -57,12 +57,8 @@ const RENEW_PAUSE_MS = 500;
  *     └───────────┘ another server has the worker: history was lost, or a pool reassigned it
  * ```
  *
- * R1: the ceiling rises only after it is recorded. R2: the floor is the ceiling that the acquisition replaced. R3: an
- * unexplained compare-and-set failure ends the lease. R4: a release records the newest issued timestamp as the ceiling.
- * R9: a report may lower the ceiling, to the newest issued timestamp or the floor at the lowest, and does so in memory
- * before it sends the write. Two windows of one worker therefore never overlap, regardless of the clocks: order the
- * holders by their compare-and-sets; all IDs of holder *i* are at or below the last ceiling it recorded, and holder
- * *i+1* starts above that.
+ * Two windows of one worker never overlap, regardless of the clocks: all IDs of a holder are at or below the last
+ * ceiling it recorded, and the next holder starts above that.
  */
 export class WorkerLease implements IssueWindow {
   tenure: Tenure | undefined;
@@ -81,7 +77,7 @@ export class WorkerLease implements IssueWindow {
   private lost: LeafError | undefined;
   private released: Promise<void> | undefined;
   private readonly stopping = new AbortController();
-  /** In monotonic milliseconds. */
+  /** Time of the latest recorded ceiling, in monotonic milliseconds. */
   private recordedAt: number;
   private renewPausedUntil = -Infinity;
   private isWaiting = false;

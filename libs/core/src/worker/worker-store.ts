@@ -163,5 +163,5 @@ export abstract class WorkerStore {
   }
 }
 
-/** For an option that is a store. */
+/** Rule for an option that is a store. */
 export const workerStoreRule = having('readRegistry', 'a WorkerStore');

@@ -10,7 +10,7 @@ export interface Sample {
 
 export interface HistogramSample {
   readonly labels: Labels;
-  /** In milliseconds. */
+  /** Histogram of durations, in milliseconds. */
   readonly times: HistogramSnapshot;
 }
 

@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Clock } from '@leaf-ids/core';
 
-/** An application context is initialized before the application can call `enableShutdownHooks()`. In milliseconds. */
+/** Time in which the application can call `enableShutdownHooks()` before the warning, in milliseconds. */
 const GRACE_MS = 5000;
 
 /** Warns if a SIGTERM would end this process without the shutdown hooks of Nest, a while after the start. */

@@ -5,6 +5,7 @@ import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '.
 import type { SnowflakeService } from '../snowflake/snowflake.service';
 import { registryOptions } from '../options/mode-options';
 
+/** Interval between two saves of the hot tags, in milliseconds. */
 const HOT_TAGS_MS = 300_000;
 
 export interface Job {

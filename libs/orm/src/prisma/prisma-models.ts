@@ -13,7 +13,7 @@ export interface PrismaModel {
   readonly relations?: Readonly<Record<string, string>>;
 }
 
-/** By the name of the model in the schema. */
+/** Models by their name in the schema. */
 export type PrismaModels = Readonly<Record<string, PrismaModel>>;
 
 /** @throws LeafError `LEAF_CONFIG_INVALID`, `LEAF_TAG_INVALID` */

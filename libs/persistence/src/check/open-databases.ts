@@ -21,7 +21,7 @@ export interface MoveOptions {
   readonly shards: ShardMap;
   /** Database settings that can lose a commit, accepted by name. */
   readonly accept?: readonly string[];
-  /** As the servers have them: see `FailoverOptions`. */
+  /** The setting of the servers: see `FailoverOptions`. */
   readonly failoverGapSteps?: number;
   readonly maxStep?: number;
   /** Report what would be done, and change nothing. */

@@ -26,28 +26,20 @@ export interface MovedTag {
   readonly from: string;
   /** The database that has the tag from now on. */
   readonly to: string;
-  /** With the rows of its periods. */
+  /** Number of moved rows, with those of the periods. */
   readonly rows: number;
 }
 
 /**
- * Takes a database out of a list: moves its tags to the others, with their positions, settings, periods and records.
- * Servers with the old list may run meanwhile and afterwards; they refuse the tags that were moved.
+ * Takes a database out of a list: moves its tags to the others, while servers with the old list may run.
  *
- * 1. One transaction freezes all rows of the database, and records in it that it has left the list. From then on,
- *    nothing is allocated from it, and no tag is created in it. If the database is a promoted replica that no server has
- *    used yet, the transaction first moves its tags forward, as a server would.
- * 2. Each tag is inserted into the database that owns it under the new list, then deleted. Meanwhile it is refused. The
- *    first two steps are repeated until there is nothing to hand over: a replica that is promoted meanwhile may lack
- *    the first one, and a node of a cluster may have created a tag at the same time.
- * 3. All others record that the name was removed. Until then, servers with the new list miss the database, so that they
- *    refuse unknown tags and create none.
+ * 1. One transaction freezes all rows of the database, and records in it that it has left the list.
+ * 2. Each tag is inserted into the database that owns it under the new list, then deleted. The first two steps are
+ *    repeated until there is nothing to hand over: a promoted replica may lack the first one.
+ * 3. All others record that the name was removed. Until then, servers with the new list create no tags.
  *
- * A repetition continues after the last step that was done.
- *
- * @throws LeafError `LEAF_CONFIG_INVALID` for an unknown or an only database, or while a database is not in the state
- *   that the list says; `LEAF_TAG_ROW_INVALID` for a tag that cannot be moved; `LEAF_TAG_EXISTS`,
- *   `LEAF_DATABASE_UNUSABLE`, `LEAF_STORE_UNAVAILABLE`
+ * @throws LeafError `LEAF_CONFIG_INVALID` for an unknown or an only database, or one in another state than the list
+ *   says; `LEAF_TAG_ROW_INVALID`, `LEAF_TAG_EXISTS`, `LEAF_DATABASE_UNUSABLE`, `LEAF_STORE_UNAVAILABLE`
  */
 export async function removeDatabase(
   options: RemoveDatabaseOptions,

@@ -20,7 +20,7 @@ interface ConnectionState {
   usedAt: number;
 }
 
-/** A connection that was idle for longer may be dead, in milliseconds. */
+/** Idle time after which a connection may be dead, in milliseconds. */
 const COLD_MS = 1000;
 
 /** The connections of a data source. Each one gets the session settings of Leaf before its first use. */

@@ -15,7 +15,7 @@ export interface DatabaseFault {
   readonly busy?: true;
   /** An operator must change privileges, tables or a setting. */
   readonly byHand?: true;
-  /** For the log: what to check. */
+  /** What to check, for the log. */
   readonly hint: string;
 }
 

@@ -1,7 +1,7 @@
 import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { FAULT, type DatabaseFault, faultsBy } from '../connections/database-faults';
 
-/** By the error names of mysql2: those of the server, and its own. */
+/** Faults by the error names of mysql2: those of the server, and its own. */
 const byCode = faultsBy({
   ER_LOCK_DEADLOCK: FAULT.soon,
   ER_CHECKREAD: FAULT.soon,

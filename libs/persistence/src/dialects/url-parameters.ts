@@ -40,6 +40,7 @@ const TLS_MODES: Readonly<Record<string, TlsMode>> = {
   'verify-full': 'verify',
 };
 const CONNECTIONS = { least: 1, most: 64 };
+/** Limits of the parameter `timeout`, in milliseconds. */
 const TIMEOUT_MS = { least: 100, most: 60_000 };
 
 /**

@@ -54,6 +54,7 @@ export interface MoveReport extends MovedRows {
   readonly ids: bigint;
 }
 
+/** Time limit for moving all rows forward, in milliseconds. */
 const MOVE_LIMIT_MS = 60_000;
 /** Limit for all rows of a restored database, in milliseconds. */
 export const RESTORE_LIMIT_MS = 3_600_000;
@@ -69,23 +70,15 @@ interface Setback {
 }
 
 /**
- * Detects a database that lacks the newest allocations, and would repeat them: a promoted replica, a restored backup.
+ * Detects a database that lacks the newest allocations: a promoted replica, a restored backup.
  *
- * The record in `leaf_segment_server` names the database server of the last allocation, and counts the starts and
- * refreshes of all servers as its `generation`. It is replicated, and backed up, with the rows. Each allocation
- * compares the record, in the same statement, with the server that executes it and with the last generation that this
- * server has seen. On a promoted replica, the servers differ or the record is missing. In a restored backup, and in a
- * file that was replaced by an older one, the generation is lower. Then one transaction moves every tag forward by a
- * safety gap and records the server and a higher generation, before any further range is allocated.
+ * Each allocation compares the record in `leaf_segment_server` (server of the last allocation, and `generation`, the
+ * count of starts and refreshes) with its server and the last generation seen. If they differ, one transaction moves
+ * every tag forward by a gap before any further range is allocated.
  *
- * The gap is `gapSteps` times the largest possible allocation of the tag: the maximum of its step, its `max_step`, its
- * block, the largest dynamic step of this server and the largest range of the API. It covers a replica that lags by
- * `gapSteps` allocations of a tag. It does not cover a longer lag. A copy may also lack earlier moves: the server that
- * moves the tags adds a gap for each of those that it has seen. A server that has seen nothing since the backup was taken
- * cannot notice the restore: {@link restored} is for that.
- *
- * Servers of the previous version also compare their sizes with the column `largest_step`, and use it to move the tags.
- * It is raised to the largest range of this server.
+ * The gap is `gapSteps` times the largest possible allocation of the tag, plus a gap for each earlier move that the copy
+ * lacks. A server that has seen nothing since a backup was taken cannot notice its restore: see {@link restored}. Servers
+ * of the previous version compare their sizes with the column `largest_step`, which this server raises.
  */
 export class FailoverGuard {
   /** {@link DatabaseIdentity.expression}; undefined before {@link prepare}, and while the guard is disabled. */

@@ -42,7 +42,7 @@ export interface CommonOptions {
 }
 
 export interface UrlPersistenceOptions extends CommonOptions {
-  /** In the format of `parseDatabaseUrl`. */
+  /** URL in the format of `parseDatabaseUrl`. */
   readonly url: string;
 }
 
@@ -65,7 +65,7 @@ export const databaseUrlRule = both(text, accepted(parseDatabaseUrl));
 
 export const dataSourceRule = both(having('initialize', 'a DataSource'), accepted(lentTarget));
 
-/** For an option that accepts unsafe database settings by name. */
+/** Rule for an option that accepts unsafe database settings by name. */
 export const acceptRule = list(oneOf(...DURABILITY_SETTINGS));
 
 export const signalRule = having('throwIfAborted', 'an AbortSignal');

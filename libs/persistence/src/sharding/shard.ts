@@ -22,6 +22,7 @@ interface OpenShard {
 }
 
 const REOPEN = { firstMs: 1000, maxMs: 10_000, attempts: Infinity, isRetryable: () => true };
+/** Time limit for closing a database, in milliseconds. */
 const CLOSE_LIMIT_MS = 2000;
 
 /** One of several databases. If it is down when the server starts, its tags are unavailable until it is up. */

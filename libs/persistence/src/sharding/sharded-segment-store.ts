@@ -160,7 +160,7 @@ export class ShardedSegmentStore extends SegmentStore {
     return this.shards.of(tag).stores.segments.beginPeriod(tag, kind, period, least);
   }
 
-  /** In every database that had a share of the tag and responds. */
+  /** Records the deletion in every database that had a share of the tag and responds. */
   async recordDeleted(tag: string, nextId: bigint): Promise<void> {
     const places = new Set([this.shards.of(tag), ...this.shared.placesOf(tag)]);
     const writes = Array.from(places, async ({ stores }) => stores.segments.recordDeleted(tag, nextId));
@@ -247,7 +247,7 @@ export class ShardedSegmentStore extends SegmentStore {
     }
   }
 
-  /** Not those whose owner was taken out of the list: the row is the one in use there. */
+  /** Reports misplaced tags, except those whose owner was removed from the list: their row is in use. */
   private reportMisplaced(): void {
     for (const [tag, { name }] of this.unreported.splice(0)) {
       if (this.isInList(tag)) this.events.onMisplaced(tag, name, this.shards.of(tag).name);
@@ -278,7 +278,7 @@ export class ShardedSegmentStore extends SegmentStore {
     this.unproven.delete(tag);
   }
 
-  /** For a tag without a row in its owner. */
+  /** Throws if another database has a row of a tag that its owner lacks. */
   private assertNowhere(tag: string, owner: Shard): void {
     const { roster } = this.shards;
     const isOwnerListed = this.isInList(tag);

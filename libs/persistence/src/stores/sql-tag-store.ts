@@ -247,12 +247,12 @@ function assertAfterDeleted({ tag, maxId, order, reset }: NewTag, deleted: bigin
   if (reset === undefined && maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
 }
 
-/** As their bytes in UTF-8. */
+/** Compares names by their bytes in UTF-8. */
 export function compareNames(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Of what two databases remember. */
+/** The higher of the positions that two databases remember. */
 export function highest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one;
 }

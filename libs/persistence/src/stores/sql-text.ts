@@ -1,4 +1,4 @@
-/** For drivers that accept `?` as a placeholder. */
+/** The placeholders of drivers that accept `?`. */
 export function unchanged(sql: string): string {
   return sql;
 }

@@ -108,7 +108,7 @@ export class SqlWorkerStore extends WorkerStore {
     return rows.map(workerOf).filter((worker) => worker !== undefined);
   }
 
-  /** In the fixed table, a row whose `ip_port` was changed is a different record. */
+  /** Reads a record. In the fixed table, a row whose `ip_port` was changed is a different record. */
   async read(workerId: number, instance: Instance): Promise<StoredWorker | undefined> {
     const { fixed } = this.table;
     const [row] = await this.rows(
@@ -134,7 +134,7 @@ export class SqlWorkerStore extends WorkerStore {
     return storedWorker(workerId ?? Number(written), record, registry.origin);
   }
 
-  /** In the fixed table, one by one: the table must learn each number. */
+  /** Creates records; in the fixed table one by one, because the table must learn each number. */
   override async createAll(registry: StoredRegistry, workers: readonly NewWorker[]): Promise<void> {
     if (this.table.fixed) return super.createAll(registry, workers);
     for (let from = 0; from < workers.length; from += MAX_ROWS) {

@@ -27,7 +27,7 @@ export function select({ decimal, updated }: TagDialect): string {
     ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
 }
 
-/** In the order of {@link TagDialect.insertTag}. */
+/** Values in the order of {@link TagDialect.insertTag}. */
 export function insertValues(tag: NewTag): SqlParameter[] {
   const { interleave, order, reset } = tag;
   const [maxId, nextId] = positionColumns(positionOf(tag.maxId ?? 1n, interleave), isHidden(tag));

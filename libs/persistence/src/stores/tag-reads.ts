@@ -17,7 +17,7 @@ interface WaitingRead {
  */
 export class TagReads {
   private readonly width: number;
-  /** By key, in the order in which they are started. */
+  /** Waiting reads by key, in the order in which they are started. */
   private readonly queue = new Map<string, WaitingRead>();
   private running = 0;
   private waiting = 0;

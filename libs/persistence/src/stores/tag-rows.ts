@@ -33,9 +33,9 @@ interface WholeRecord {
 
 /** Everything that a database knows of the tags that it hands over. */
 export interface HandedOver {
-  /** Of frozen rows, under the names that they had. */
+  /** Frozen rows, under their former names. */
   readonly rows: readonly WholeRow[];
-  /** Of `leaf_deleted_tag`. */
+  /** Records of `leaf_deleted_tag`. */
   readonly records: readonly WholeRecord[];
   /** When the database moved its tags forward last, in Unix seconds. */
   readonly failedOver: number;
@@ -193,7 +193,7 @@ function wasMoved({ reset_every, period_start, position }: WholeRow): boolean {
   return reset_every !== null && period_start !== position;
 }
 
-/** In the order of {@link TagDialect.insertTag}. */
+/** Values in the order of {@link TagDialect.insertTag}. */
 function insertedValues(row: WholeRow): SqlParameter[] {
   const { ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block } = row;
   return [

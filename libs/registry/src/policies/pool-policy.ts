@@ -61,12 +61,12 @@ function isFree({ record: { free, ceiling } }: StoredWorker, now: number): boole
   return free && ceiling <= now;
 }
 
-/** By our clock: such a record may be taken only if our clock was compared with others. */
+/** Whether a record has expired by our clock, which must have been compared with others. */
 function isExpired({ record: { free, ceiling } }: StoredWorker, now: number): boolean {
   return !free && ceiling + MARGIN_MS < now;
 }
 
-/** In random order, but the least recently used half first. */
+/** The records in random order, the least recently used half first. */
 function longestUnused(records: readonly StoredWorker[], random: RandomSource): StoredWorker[] {
   const sorted = [...records].sort((a, b) => a.record.ceiling - b.record.ceiling);
   const half = Math.ceil(sorted.length / 2);

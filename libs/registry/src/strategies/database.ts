@@ -35,7 +35,7 @@ import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from 
 
 type Source =
   | {
-      /** In the format of `parseDatabaseUrl`. The lease uses separate connections. */
+      /** URL in the format of `parseDatabaseUrl`. The lease uses separate connections. */
       readonly url: string;
     }
   | {

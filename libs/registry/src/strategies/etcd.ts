@@ -13,7 +13,7 @@ export interface EtcdOptions {
   readonly name: string;
 }
 
-/** Short enough to try another endpoint within a report interval. */
+/** Time limit of one call, in milliseconds: short enough to try another endpoint within a report interval. */
 const DEFAULT_TIMEOUT_MS = 1500;
 
 const ACCESS: Rules<EtcdAccess> = {

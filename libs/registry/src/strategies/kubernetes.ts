@@ -22,7 +22,7 @@ export interface KubernetesOptions {
 }
 
 const MOUNTED = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** Three attempts take less than a report interval. */
+/** Time limit of one call, in milliseconds: three attempts take less than a report interval. */
 const CALL_MS = 3000;
 /** A label has at most 63 characters, and a name has no capitals. */
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

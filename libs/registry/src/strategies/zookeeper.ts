@@ -33,6 +33,7 @@ export type ZkRecycleOptions = { readonly strategy: 'zk_recycle' } & ZookeeperOp
 
 /** Together less than half a horizon of 10 s, so that there is time for another attempt after a failed extension. */
 const LIMITS = { connectMs: 2000, callMs: 2000 };
+/** Session timeout that is requested by default, in milliseconds. */
 const DEFAULT_SESSION_MS = 10_000;
 
 const ACCESS: Rules<ZookeeperAccess> = {

@@ -13,7 +13,9 @@ import { ServersView } from './servers-view';
 import { usePolled } from './use-polled';
 import { WorkersView } from './workers-view';
 
+/** Interval between two requests for the servers, in milliseconds. */
 const EVERY_MS = 2000;
+/** Interval between two requests for the worker IDs, in milliseconds. */
 const WORKERS_EVERY_MS = 5000;
 const TABS = ['', 'workers', 'databases'] as const;
 

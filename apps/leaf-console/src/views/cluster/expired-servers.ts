@@ -8,7 +8,7 @@ export interface ShownServer extends Omit<ClusterServer, 'state'> {
   readonly expiredAt?: number;
 }
 
-/** After this time a lease that expired is history, such as that of a pod whose address never returns. */
+/** Time for which an expired lease is shown, in milliseconds. */
 const SHOWN_MS = 3_600_000;
 /** As `processInstance` of libs/core writes the instance of an additional process: `10.0.0.7#1:8080`. */
 const ADDITIONAL_PROCESS = /#\d+\]?:\d+$/;

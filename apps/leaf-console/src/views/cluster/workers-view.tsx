@@ -23,6 +23,7 @@ import {
   type WorkerColumn,
 } from './worker-squares';
 
+/** Interval between two requests, in milliseconds. */
 const EVERY_MS = 3000;
 const ROW_HEIGHT = 38;
 const NARROW_ROW_HEIGHT = 96;

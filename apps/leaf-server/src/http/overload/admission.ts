@@ -8,9 +8,9 @@ import { Lane, type LaneRequest } from './lane';
 import { OverloadResponder } from './overload-responder';
 import type { RouteKind } from './route-kind';
 
-/** ID requests of the queue are begun for so long, then other events have their turn. */
+/** Time in which queued ID requests are begun before other events have their turn, in milliseconds. */
 const SLICE_MS = 5;
-/** A burst: turns may come late for so long before a request is refused for it. */
+/** How long turns may come late (a burst) before requests are refused, in milliseconds. */
 const BURST_MS = 100;
 /** Weight of a new measurement in the running mean. */
 const COST_SHARE = 0.1;
@@ -29,17 +29,14 @@ interface Waiting {
 }
 
 /**
- * Decides when a request is begun, once the router has found its route; when an order of an operator or a worker window
- * is begun, once its token is checked and its body complete.
+ * Decides when a request is begun, once the router has found its route, or its token is checked and its body complete.
  *
  * - Probes and requests from other servers: at once.
- * - ID requests wait in one queue and are begun one after the other, a slice of time in each turn of the event loop, so
- *   that large ones do not delay others. If too many wait, or too long, they are refused at once: a refusal costs a
- *   fraction of a batch.
+ * - ID requests wait in one queue and are begun one after the other, a slice of time in each turn of the event loop. If
+ *   too many wait, or too long, they are refused at once.
  * - Costly routes, orders of operators and worker windows have a {@link Lane} each, in which the clients take turns.
  *
- * Single IDs, ranges and small batches from memory do not come here: a refusal would cost as much as the response. The
- * number of connections bounds their wait, since each connection has one request in progress.
+ * Single IDs, ranges and small batches from memory do not come here: a refusal would cost as much as the response.
  */
 export class Admission {
   private readonly line: Waiting[] = [];
@@ -95,7 +92,7 @@ export class Admission {
     }
   }
 
-  /** As {@link pass}, for what comes after the body of the request. */
+  /** Like {@link pass}, once the body of the request is complete. */
   passBody(kind: RouteKind, clientOf: () => string, response: ServerResponse, begin: () => void): void {
     if (kind !== 'order' && kind !== 'window') {
       begin();

@@ -6,13 +6,13 @@ import type { OverloadCounts } from './overload-counts';
 
 /** Connections beyond the limit, for probes, operators and IDs in memory: other ID requests on them are refused. */
 const RESERVE = 32;
-/** One of these is closed when it is idle for so long. */
+/** Idle time after which a reserve connection is closed, in milliseconds. */
 const RESERVE_IDLE_MS = 2000;
-/** Once the port is closed: for requests that were in transit. */
+/** Time for requests in transit once the port is closed, in milliseconds. */
 const LINGER_MS = 100;
 /** Connections that are looked at for one to replace. */
 const MAX_LOOKS = 64;
-/** A client that has taken nothing of a response for so long can be replaced. */
+/** Time without a read after which a client can be replaced, in milliseconds. */
 const UNREAD_MS = 250;
 
 /** As Node.js marks it: with the response in progress, and with the connection below TLS. */
@@ -43,7 +43,7 @@ interface Place {
 export class Connections {
   /** The one to look at next comes first. */
   private readonly open = new Map<Socket, Place>();
-  /** By client network. */
+  /** Connections of each client network. */
   private readonly clients = new Map<string, Client>();
   /** Oldest first. */
   private readonly surplus = new Set<Socket>();

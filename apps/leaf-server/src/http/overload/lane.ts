@@ -35,16 +35,17 @@ interface Waiting extends LaneRequest {
   readonly since: number;
 }
 
+/** Longest pause of the lane after a request, in milliseconds. */
 const MAX_PAUSE_MS = 2000;
-/** How long a request lets ID requests go first. */
+/** Longest time that a request yields to ID requests, in milliseconds. */
 const MAX_YIELD_MS = 500;
 
 /** Starts requests of one kind one at a time, each in its own turn of the event loop, within a share of its time. */
 export class Lane {
   private readonly queue = new FairQueue<Waiting>();
-  /** With their clients, oldest first. */
+  /** Responses that are read slowly, with their clients, oldest first. */
   private readonly slow = new Map<ServerResponse, string>();
-  /** Of each request that counts as in progress, its client. */
+  /** The client of each request in progress. */
   private readonly begun: string[] = [];
   /** Monotonic: the end of the pause. */
   private nextAt = 0;

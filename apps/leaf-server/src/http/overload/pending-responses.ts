@@ -13,7 +13,7 @@ export class PendingResponses {
     return response !== null && response !== undefined && response.req.complete && !this.waiting.has(response);
   }
 
-  /** From now on, its connection can be replaced. */
+  /** Marks the connection of a response as replaceable. */
   wait(response: ServerResponse): void {
     this.waiting.add(response);
   }

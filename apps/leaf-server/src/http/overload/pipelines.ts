@@ -7,7 +7,7 @@ import type { OverloadCounts } from './overload-counts';
 const MAX_WAITING_ON_CONNECTION = 256;
 /** Characters of their paths and headers: large headers cost much more to parse and to collect than to send. */
 const MAX_TEXT_ON_CONNECTION = 128 * 2 ** 10;
-/** Of all waiting requests, in memory; a client may use half of what the others leave. */
+/** Memory of all waiting requests, in bytes; a client may use half of what the others leave. */
 const MAX_BYTES = 16 * 2 ** 20;
 /** Each connection may have these waiting, whatever the other connections of its client have. */
 const FREE_BYTES = 16 * 2 ** 10;
@@ -42,7 +42,7 @@ type Size = Pick<Waiting, 'text' | 'bytes'>;
  */
 export class Pipelines {
   private readonly waitingOn = new Map<Socket, Waiting>();
-  /** By client network. */
+  /** Waiting requests of each client network. */
   private readonly clients = new Map<string, Client>();
   private bytes = 0;
 

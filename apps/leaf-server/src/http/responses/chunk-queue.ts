@@ -1,6 +1,6 @@
 import type { Clock } from '@leaf-ids/core';
 
-/** Chunks are written for so long in one turn of the event loop, in milliseconds. */
+/** Time limit for writing chunks in one turn of the event loop, in milliseconds. */
 const TURN_MS = 1;
 
 /**

@@ -1,4 +1,4 @@
-/** For data responses: in a browser they load nothing, run nothing and cannot be framed. */
+/** Policy of data responses: a browser loads nothing, runs nothing and frames nothing. */
 export const DATA_CSP = "default-src 'none'; frame-ancestors 'none'";
 
 /** Replaces {@link DATA_CSP} for pages with scripts: same origin only, and no inline scripts or styles. */

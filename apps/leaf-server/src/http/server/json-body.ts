@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
 
-/** As `Content-Type` names it; left out, it is UTF-8. */
+/** The charset in `Content-Type`; UTF-8 if omitted. */
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 
 /** Takes JSON bodies, and no others: what cannot be read to the letter is refused, not guessed. */

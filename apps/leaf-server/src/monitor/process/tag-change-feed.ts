@@ -9,7 +9,7 @@ const MOST_GONE = 10_000;
 
 /** How far somebody has followed a feed. */
 export interface FeedPosition {
-  /** Of which start of the process; another one begins anew. */
+  /** Identifies the start of the process; another value begins the feed anew. */
   readonly feed: number;
   readonly round: number;
 }

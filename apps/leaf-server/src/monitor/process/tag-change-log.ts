@@ -70,12 +70,12 @@ export class TagChangeLog {
     return this.gone.size;
   }
 
-  /** Nobody has to be told of what went in `round` or before. */
+  /** Forgets removals up to `round`: all readers have them. */
   forgetGone(round: number): void {
     for (const [tag, goneIn] of this.gone) if (goneIn <= round) this.gone.delete(tag);
   }
 
-  /** Nobody is there: the next round is the first again. */
+  /** Clears the log when the last reader has gone. */
   clear(): void {
     this.shown.clear();
     this.gone.clear();

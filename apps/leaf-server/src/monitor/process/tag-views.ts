@@ -33,7 +33,7 @@ export class TagViews {
     this.sorted = this.segments && new SortedNames(clock, this.segments);
   }
 
-  /** In no order. */
+  /** The names of all tags, unsorted. */
   async names(): Promise<string[]> {
     const names: string[] = [];
     await this.segments?.survey((tag) => names.push(tag));

@@ -11,6 +11,7 @@ import { type LatencyCounts, LatencyWindow } from './latency-window';
 import { TimeSlice } from './time-slice';
 import { Traffic, type TrafficCounts } from './traffic';
 
+/** Interval between two samples, in milliseconds. */
 const EVERY_MS = 1000;
 /** Tags are sampled every fifth time. */
 const TAG_EVERY = 5;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@leaf-ids/core';
 
-/** Work under way for so long lets the event loop turn, in milliseconds. */
+/** Time limit of work before the event loop gets a turn, in milliseconds. */
 const BUDGET_MS = 1;
 
 /** Divides long work into slices, between which requests are served. */

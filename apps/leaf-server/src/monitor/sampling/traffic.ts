@@ -15,6 +15,7 @@ interface Sample extends TrafficCounts {
   readonly at: number;
 }
 
+/** Length of a step of the history, in milliseconds. */
 const STEP_MS = 5000;
 /** 15 minutes. */
 const STEPS = 180;

@@ -39,7 +39,7 @@ export class AggregatedTags {
     await this.refreshing;
   }
 
-  /** In no order. */
+  /** The names of all tags, unsorted. */
   async names(): Promise<string[]> {
     return (this.merged ?? this.own).names();
   }

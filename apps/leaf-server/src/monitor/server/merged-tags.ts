@@ -3,7 +3,7 @@ import type { TagView } from '../views/views';
 import type { FeedChanges, FeedPosition } from '../process/tag-change-feed';
 
 export interface TagsPage {
-  /** In order. */
+  /** The tags, sorted by name. */
   readonly tags: readonly TagView[];
   /** The name after which there are more tags; undefined on the last page. */
   readonly end: string | undefined;
@@ -42,7 +42,7 @@ export class MergedTags {
     }
   }
 
-  /** There is no such process any more. */
+  /** Forgets a process that has ended. */
   forget(process: number): void {
     const tags = this.processes.get(process)?.tags ?? new Map<string, TagView>();
     this.processes.delete(process);

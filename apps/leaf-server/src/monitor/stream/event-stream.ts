@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '@leaf-ids/core';
 
-/** A reader that takes nothing for so long is let go, in milliseconds. */
+/** Time without a read after which a reader is disconnected, in milliseconds. */
 const STALL_MS = 15_000;
 
 /** One reader of server-sent events. What it does not take is not piled up: who sends waits, or finds it gone. */

@@ -11,13 +11,14 @@ import type { HistoryView, OverviewView, RemovedView, SnowflakeView } from '../v
 import { EventStream } from './event-stream';
 import { TagChangeLog } from '../process/tag-change-log';
 
+/** Interval between two rounds of the streams, in milliseconds. */
 const EVERY_MS = 1000;
 const MAX_STREAMS = 32;
 /** One client cannot take the streams of the others. */
 const MAX_STREAMS_OF_CLIENT = 16;
-/** After this time a client opens a stream again that was cut, in milliseconds. */
+/** Delay before a client reopens a stream that was cut, in milliseconds. */
 const RETRY_MS = 2000;
-/** After this time a client may try again to get one of the streams, in milliseconds. */
+/** `Retry-After` when all streams are in use, in milliseconds. */
 const FULL_RETRY_MS = 10_000;
 
 /** What a round found besides the tags: the same for all readers. */
@@ -36,7 +37,7 @@ interface Round {
 @Injectable()
 export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(StreamHub.name);
-  /** With the client network of the reader. */
+  /** Open streams, with the client network of the reader. */
   private readonly streams = new Map<EventStream, string>();
   private readonly board: TagChangeLog;
   private readonly rounds: PeriodicTask;

@@ -7,6 +7,7 @@ import { readRecord } from './worker-record-file';
 
 /** Another process that checks the lock holds it for a moment: attempts, and milliseconds between two of them. */
 const LOCK_ATTEMPTS = 20;
+/** Pause between two attempts to lock a file, in milliseconds. */
 const LOCK_PAUSE_MS = 10;
 
 /**
@@ -55,7 +56,7 @@ async function useOf(directory: string, clock: Clock): Promise<string | undefine
   return 'held by a running server';
 }
 
-/** Nothing for a directory of another user, such as `lost+found`, or one that was removed meanwhile. */
+/** Entries of a directory; none if it belongs to another user, such as `lost+found`, or was removed meanwhile. */
 async function directoriesIn(path: string): Promise<string[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });

@@ -12,18 +12,14 @@ export interface StoreProgress extends StoreRevision {
 }
 
 /**
- * Recognizes a store whose data went back, and gives each stretch of history a name, its *origin*.
- *
- * While a store lives, its source stays, and the index, the revision and `index - revision` never decrease. An origin
- * records lower bounds of the three; a later read that is below one of them belongs to another history:
+ * Recognizes a store whose data went back, and gives each stretch of history a name, its *origin*. While a store lives,
+ * its source stays, and the index, the revision and `index - revision` never decrease; an origin records lower bounds:
  *
  * - A new etcd cluster has another ID, unless it has the same token and peer URLs. Its index starts anew.
- * - `etcdctl snapshot restore` keeps the revision of the snapshot or raises it, and starts the index anew. So `index -
- *   revision` falls by the index that the cluster had at the snapshot.
+ * - `etcdctl snapshot restore` keeps or raises the revision, and starts the index anew: `index - revision` falls.
  * - An object of Kubernetes that was deleted and created again has another UID.
  *
- * If a whole disk is restored, index and revision go back together, and the data equal those of an earlier time. Only a
- * server that has seen a higher revision recognizes that.
+ * If a whole disk is restored, only a server that has seen a higher revision recognizes that.
  */
 export class StoreHistory {
   private seen: StoreRevision | undefined;

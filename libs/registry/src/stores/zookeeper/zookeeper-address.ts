@@ -6,7 +6,7 @@ export interface ZookeeperAddress {
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   /** The node that is used as `/`: empty, or a path without a trailing slash. */
   readonly chroot: string;
-  /** For logs and errors. */
+  /** Text for logs and errors. */
   readonly description: string;
 }
 

@@ -11,6 +11,7 @@ import { NativeFailure, SESSION_EXPIRED, ZookeeperFault } from './zookeeper-faul
  * starts a process.
  */
 const PAUSE_MS = 500;
+/** Longest pause before the next connection, in milliseconds. */
 const LONGEST_PAUSE_MS = 10_000;
 /** Time limit for the start of a process on an overloaded host, in milliseconds. */
 const START_MS = 30_000;

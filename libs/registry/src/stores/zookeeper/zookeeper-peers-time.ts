@@ -2,6 +2,7 @@ import type { Clock } from '@leaf-ids/core';
 import { withinDeadline } from '@leaf-ids/core/internal';
 
 const PATH = '/api/internal/time';
+/** Time limit of a request to another server, in milliseconds. */
 const LIMIT_MS = 1000;
 /** The response has about 20 bytes. */
 const MAX_BYTES = 1024;

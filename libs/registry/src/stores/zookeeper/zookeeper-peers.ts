@@ -113,7 +113,7 @@ export class ZookeeperPeers {
     return servers.flat();
   }
 
-  /** In ascending order. */
+  /** The names in ascending order. */
   private async names(): Promise<string[]> {
     try {
       return (await this.session.children(this.directory)).sort();

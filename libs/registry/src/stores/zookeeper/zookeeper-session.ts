@@ -25,25 +25,16 @@ export interface ZookeeperSnapshot {
 const ANSWERS: readonly ZookeeperFaultKind[] = ['no-node', 'node-exists', 'bad-version', 'invalid', 'other-session'];
 
 /**
- * The subset of ZooKeeper that the registries need, without watches and without writes that ignore the version.
+ * The subset of ZooKeeper that the registries need, without watches and without writes that ignore the version. It runs
+ * in a child process: {@link ZookeeperConnection}. Paths are relative to the chroot, which `ensurePath` creates.
  *
- * The first call connects, and the first call after a lost connection reconnects. The session and its ephemeral nodes
- * survive if that happens within `sessionMs`; otherwise the next call starts a new session with the next generation.
- * The connection to a server that exits is closed immediately, to one that stops responding after two thirds of
- * `sessionMs`. A new connection has all earlier writes of this client, but may lack later ones of others: only a write
- * with its version shows whether a read was current.
+ * The first call connects, and the first call after a lost connection reconnects; after `sessionMs` it starts a new
+ * session with the next generation. A call takes at most `connectMs` plus `callMs`, fails with a {@link ZookeeperFault},
+ * and is not retried; a request that times out may still be executed. Reads may lack later writes of others: only a
+ * write with its version shows whether a read was current.
  *
- * A call takes at most `connectMs` plus `callMs`, and fails with a {@link ZookeeperFault}. Calls are not retried. A
- * request that times out may still be executed later.
- *
- * Paths are relative to the chroot. `ensurePath` creates the chroot and all parts of a path.
- *
- * With `auth`, only these credentials can access the created nodes. The client creates a node with open access and
- * restricts it in a second step. For about one round trip, any client that reaches the servers can read, write, remove
- * or take over the new node; if the second step fails (`denied`, `unknown-outcome`), the node stays open. If that
- * matters, restrict network access to the servers.
- *
- * The client runs in a child process; {@link ZookeeperConnection} explains why.
+ * With `auth`, a node is created open and restricted in a second step: for about one round trip, or if that fails
+ * (`denied`, `unknown-outcome`), any client that reaches the servers can take it over. Restrict network access.
  */
 export class ZookeeperSession {
   private readonly link: ZookeeperLink;
