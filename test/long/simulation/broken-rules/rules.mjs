@@ -149,12 +149,12 @@ export const RULES = [
   },
   {
     rule: 'W3',
-    seed: 3511,
+    seed: 1,
     what: 'a server lowers the end that another one has recorded',
     file: `${CORE}/worker/worker-claim.ts`,
     find: 'this.least = Math.max(this.least, current.record.ceiling);\n    }\n    if (!changed)',
     replace: '}\n    if (!changed)',
-    until: ['duplicate', 'overlap'],
+    until: ['fall'],
   },
   {
     rule: 'W4',
