@@ -67,7 +67,7 @@ interface Grant extends IdRange {
   readonly generation: number;
   /** Whether it is above everything that this server had got before, and knew. */
   readonly isAbove: boolean;
-  /** Whether all shares could answer this server at its first allocation of the tag. */
+  /** Whether all shares were in the list of this server and could answer it at its first allocation of the tag. */
   readonly isWhole: boolean;
 }
 
@@ -238,8 +238,11 @@ export class SegmentLedger {
     }
   }
 
-  /** Whether each database that had a row of the tag has it, and at its end. */
+  /** Whether each database that had a row of the tag is in the list of the server and has it, at its end. */
   private areThere({ engines }: SegmentServer, key: string): boolean {
+    const listed = new Set(engines.map(({ name }) => `${name} ${key}`));
+    const isElsewhere = [...this.ends].some(([name, end]) => name.endsWith(` ${key}`) && end > 1n && !listed.has(name));
+    if (isElsewhere) return false;
     return engines.every((engine) => {
       const row = engine.sql<Row>(ROWS).find(({ biz_tag }) => biz_tag === key);
       const end = this.endOf(engine.name, key);

@@ -27,6 +27,7 @@ it.each<[string, number, SegmentExcuse]>([
   ['a row is deleted, and its record later', 848, 'a row and its record gone, and IDs of other servers'],
   ['a dropped tag was in a batch', 13329, LOST_MOVE],
   ['a row was inserted again after the copy of a replica', 886, LOST_MOVE],
+  ['a share is in a database outside of the list', 13470, SHARES_AFTER_RESTART],
   [
     'a replica is from before the first allocation',
     12442,
@@ -36,6 +37,10 @@ it.each<[string, number, SegmentExcuse]>([
   const { failure, segments } = (await replaySegments(seed)).totals;
   expect(failure).toBeUndefined();
   expect(segments.excused[excuse]).toBeGreaterThan(0);
+});
+
+it('A tag that an operator deletes with a list that cannot create it is created by the next operator', async () => {
+  expect((await replaySegments(10235)).totals.failure).toBeUndefined();
 });
 
 it.each<[string, number, SegmentExcuse]>([
