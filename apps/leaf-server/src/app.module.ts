@@ -26,7 +26,7 @@ import { TakersModule } from './takers/takers.module';
 import { TokensModule } from './tokens/tokens.module';
 import { WorkersModule } from './workers/workers.module';
 
-/** What exists before the framework does: it stands ahead of it, or came from another process. */
+/** Parts that exist before Nest: those ahead of it, and what another process has sent. */
 export interface AppParts {
   readonly logger: LeafLogger;
   readonly clock: Clock;

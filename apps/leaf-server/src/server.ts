@@ -52,7 +52,7 @@ export interface ServerOptions {
   readonly bus?: WorkerBus;
   /** Aborts a start under way: it rejects with the reason of the signal, and everything that was opened is closed. */
   readonly signal?: AbortSignal;
-  /** When all is done but to listen. */
+  /** Called when the start is complete except for listening. */
   readonly beforeListening?: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
 }
 
@@ -137,7 +137,7 @@ function respAt({ host, port }: RespConfig): ListenAddress {
   return { host, port, settings: { host: 'LEAF_RESP_HOST', port: 'LEAF_RESP_PORT' } };
 }
 
-/** Where it listens, what it stands on, and something to try. */
+/** The first lines of the log: address, storage, and a request to try. */
 function greeting(
   { database, registry, snowflake }: LeafStatus,
   { management, process, processes }: LeafConfig,

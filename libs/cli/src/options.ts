@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LeafError, MAX_ID } from '@leaf-ids/core';
 import { messageOf } from '@leaf-ids/core/internal';
 
-/** Where a server of the quick start listens. */
+/** URL of the server of the quick start. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 /** The variables that only `leaf` reads. */
@@ -22,7 +22,7 @@ export interface CommonOptions {
   readonly json?: true;
 }
 
-/** What a command uses; undefined if neither options nor variables name it. */
+/** Server or database of a command; undefined if neither options nor variables name one. */
 export type Target = { readonly url: string } | { readonly database: string } | undefined;
 
 export function addCommonOptions(program: Command): Command {

@@ -5,7 +5,7 @@ export const FAILED = 1;
 /** Exit code of invalid arguments. */
 export const USAGE = 2;
 
-/** Where a command writes. */
+/** Output of a command. */
 export interface Terminal {
   /** Results only, so that other programs can read them. */
   readonly out: (text: string) => void;

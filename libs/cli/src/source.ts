@@ -1,7 +1,7 @@
 import type { IdRange, NewTag, SnowflakeParts } from '@leaf-ids/core';
 import type { TagView } from '@leaf-ids/core/internal';
 
-/** What a command prints. */
+/** Output of a command, as text and as JSON. */
 export interface Result {
   /** Lines for people, without the last line break. */
   readonly text: string;

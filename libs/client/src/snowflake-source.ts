@@ -1,7 +1,7 @@
 import type { LeafError } from '@leaf-ids/core';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 
-/** Where a client gets its snowflake IDs from: prefetched from the servers, or of its own under a worker ID. */
+/** Source of snowflake IDs: prefetched from the servers, or issued by the client under a worker ID. */
 export interface SnowflakeSource {
   /**
    * The next ID in decimal, without a request.

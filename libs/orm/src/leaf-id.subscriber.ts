@@ -101,7 +101,7 @@ export class LeafIdSubscriber implements EntitySubscriberInterface<Row> {
   }
 }
 
-/** What a class may have as its default: as a key, it would be that of every new row. */
+/** Whether a value is the default of a class, which as a key would be the same for every new row. */
 function isPlaceholder(value: unknown): boolean {
   return value === '' || value === 0 || value === 0n || value === '0';
 }

@@ -90,7 +90,7 @@ export class Format {
     return `${day} ${time}.${String(date.getMilliseconds()).padStart(3, '0')} ${zone?.value ?? ''}`.trim();
   }
 
-  /** Without milliseconds, in the time zone of the browser. */
+  /** A time without milliseconds, in the time zone of the browser. */
   seconds(moment: number): string {
     return this.local(moment).slice(0, 19);
   }

@@ -11,7 +11,7 @@ import { TAG } from '../openapi/schemas';
 import { TagAdmin } from './tag-admin';
 import { TagResponse } from './tag-rows';
 
-/** What there is, for everybody. */
+/** Reads tags; needs no token. */
 @Controller('api/tags')
 @ApiTags('Tags')
 export class TagsController {

@@ -21,7 +21,7 @@ export interface ForkEvents {
 
 export type Fork = (process: number, events: ForkEvents) => Forked;
 
-/** What a child says of itself that concerns others. */
+/** Events of a child that concern the other processes. */
 export interface ChildEvents {
   readonly onReport: (child: Child, report: Report) => void;
   readonly onExit: (child: Child) => void;

@@ -9,7 +9,7 @@ const LIMIT_MS = RELAY_LIMIT_MS + 1000;
 
 /** The way to the process that supervises this one. */
 export interface Channel {
-  /** Says nothing when there is nobody any more. */
+  /** Does nothing when the supervisor is gone. */
   send(report: Report): void;
   onOrder(act: (order: Order) => void): void;
 }

@@ -28,7 +28,7 @@ export class ClusterChannel implements Channel {
     this.worker.on('message', act);
   }
 
-  /** Whoever supervised this process is gone, however that came about. It lives on, to end in order. */
+  /** Called when the supervisor is gone; this process then stops gracefully. */
   onOrphaned(act: () => void): void {
     this.worker.once('disconnect', () => {
       // Node would end the process at once.

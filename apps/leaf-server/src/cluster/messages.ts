@@ -11,7 +11,7 @@ export type Reply =
       readonly gone: boolean;
     };
 
-/** What a process of a server tells the one that supervises it. */
+/** Messages of a process to its supervisor. */
 export type Report =
   | { readonly kind: 'prepared' }
   | { readonly kind: 'listening'; readonly place: string }
@@ -23,7 +23,7 @@ export type Report =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'no answer'; readonly id: number; readonly reason: string };
 
-/** What it is told. */
+/** Messages of the supervisor to a process. */
 export type Order =
   /** The first one. All processes have the settings with which the server was started, whatever became of the files. */
   | { readonly kind: 'start'; readonly config: LeafConfig; readonly process: number }

@@ -24,7 +24,7 @@ type StartServer = (
     readonly bus: WorkerBus;
     /** Aborts the start. */
     readonly signal: AbortSignal;
-    /** When all is done but to listen. */
+    /** Called when the start is complete except for listening. */
     readonly beforeListening: (parts: { readonly readiness: Readiness; readonly state: SharedState }) => Promise<void>;
   },
 ) => Promise<{ readonly place: string; close(options: { readonly drain: boolean }): Promise<void> }>;

@@ -149,7 +149,7 @@ export class Supervisor {
     child.kill();
   }
 
-  /** Replaces it, and whoever comes after it, until the server stops. */
+  /** Replaces the process, and each replacement, until the server stops. */
   private async keep(first: Child): Promise<void> {
     let child = first;
     for (let failures = 0; ;) {

@@ -40,7 +40,7 @@ export abstract class WorkerBus {
 
 type AnyAnswer = (question: unknown) => unknown;
 
-/** What one process answers. */
+/** The answers of one process to the questions of the others. */
 export class Answers {
   private readonly known = new Map<string, AnyAnswer>();
 

@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK = /^\uFEFF/;
 export interface FileSettings {
   /** Environment variables by name. */
   readonly env: Readonly<Record<string, string>>;
-  /** What an operator should know, though it stops nothing. */
+  /** Warnings for the operator that do not prevent the start. */
   readonly warnings: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What HTTP accepts, and how long it may take. */
+/** Limits of HTTP: sizes and times. */
 export interface HttpLimits extends AdmissionLimits {
   readonly maxConnections: number;
   /** How long a request may wait for its IDs. */

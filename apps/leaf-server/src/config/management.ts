@@ -7,7 +7,7 @@ export interface ManagementAddress {
 
 type Settings = Partial<Pick<Environment, 'LEAF_HOST' | 'LEAF_PORT' | 'LEAF_MANAGEMENT_HOST' | 'LEAF_MANAGEMENT_PORT'>>;
 
-/** Where operators connect; undefined: to `LEAF_PORT`. */
+/** Address of the management port; undefined if operators use `LEAF_PORT`. */
 export function managementOf(settings: Settings): ManagementAddress | undefined {
   const { LEAF_MANAGEMENT_PORT: port, LEAF_HOST = '', LEAF_MANAGEMENT_HOST: host = LEAF_HOST } = settings;
   return port === undefined ? undefined : { host, port };

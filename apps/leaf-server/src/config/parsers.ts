@@ -87,7 +87,7 @@ export function durabilitySettings(value: string): readonly string[] {
   return value.split(',').map((name) => durabilitySetting(name.trim()));
 }
 
-/** The URL itself: it names the database to whoever opens it. */
+/** The URL itself, for the code that opens the database. */
 export function databaseUrl(value: string): string {
   return accepted(value, parseLastingUrl, /^The database URL (.*)\.$/);
 }

@@ -1,7 +1,7 @@
 import { policyOf } from '@leaf-ids/registry';
 import type { Environment, VariableName } from './variables';
 
-/** Without a default, derived or not. */
+/** Variables without a default, derived or not. */
 type Optional =
   | 'LEAF_ADMIN_TOKEN'
   | 'LEAF_ADMIN_TOKEN_FILE'

@@ -2,7 +2,7 @@ import { isTag } from '@leaf-ids/core/internal';
 import { parseJson } from './parsers';
 import { TOKEN_NAME } from './tokens';
 
-/** What a taker may take. */
+/** The tags and the rate of a taker token. */
 export interface TakerRule {
   /** Tags and snowflake keys; `*` is every other one. */
   readonly tags: readonly string[];

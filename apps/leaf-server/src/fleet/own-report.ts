@@ -12,7 +12,7 @@ import type { OverviewView, SnowflakeView } from '../monitor/views/views';
 import { MOST_TAGS, MOST_TEXT } from './report-shape';
 import { KEPT_MS, type ServerReport } from './views';
 
-/** What the monitor does not have. */
+/** Details of a process that the monitor lacks. */
 interface ProcessDetails {
   /** Undefined if segment mode is off. */
   readonly tags: number | undefined;

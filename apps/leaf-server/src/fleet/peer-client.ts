@@ -40,7 +40,7 @@ export class PeerClient implements OnApplicationShutdown {
     return endpoint.request({ ...request, headers: { authorization: `Bearer ${jwt}` } }, limitMs);
   }
 
-  /** Where the server listens for operators: all servers of a cluster have the same management port. */
+  /** URL for operators of a server: all servers of a cluster have the same management port. */
   urlOf(instance: string): string {
     const port = this.config.management?.port ?? 0;
     return `http://${port === 0 ? instance : instance.replace(/:\d+$/, `:${port}`)}`;

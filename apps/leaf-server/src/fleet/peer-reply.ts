@@ -2,7 +2,7 @@ import { type HttpReply, parseProblem } from '@leaf-ids/core/internal';
 import { parseReport } from './report-shape';
 import type { ClusterServer } from './views';
 
-/** What the latest request to a server has shown. */
+/** Result of the latest request to a server. */
 export type PeerStatus = Omit<ClusterServer, 'instance' | 'self'>;
 
 /** Statuses of a server that does not accept the signature: 429 after ten failures from this address within a minute. */
@@ -17,7 +17,7 @@ export function refusalOf({ status, headers, text }: HttpReply): string {
   return `The server responded with status ${status}. ${detail ?? 'Check that it has this version of Leaf, and the same LEAF_MANAGEMENT_PORT.'}`;
 }
 
-/** What the response of the server `instance` shows, with what to do if it is not a report. */
+/** The view of a response of the server `instance`, with the next step if it is not a report. */
 export function viewOfReply(reply: HttpReply, instance: string): PeerStatus {
   if (REFUSALS.includes(reply.status)) return { state: 'refused', reason: refusalOf(reply) };
   if (reply.status !== 200) return silent(refusalOf(reply));

@@ -92,7 +92,7 @@ class LastErrorView {
   readonly message!: string;
 }
 
-/** What a server may report. */
+/** Properties that a server may report. */
 class ReportDetails {
   @ApiPropertyOptional()
   readonly snowflake?: LeaseView;

@@ -49,7 +49,7 @@ export class HealthController {
     return { status: 'ok', info: details, error: {}, details };
   }
 
-  /** HTTP is opened when all that a start has to do is done: whoever hears this has started. */
+  /** Always 200: HTTP is opened when the start is complete. */
   @Get('startup')
   @ApiOperation({ operationId: 'startup', summary: 'Whether the start is over' })
   @ApiResponse({

@@ -6,7 +6,7 @@ import { RequestCounts } from './request-counts';
 import { LastFailure } from './responses/last-failure';
 import { ProblemFilter } from './responses/problem.filter';
 
-/** What HTTP counts ahead of the framework, for every module, and how faults are answered. */
+/** Request counts from ahead of Nest for every module, and the responses to errors. */
 @Module({})
 export class HttpModule {
   static forRoot(requests: RequestCounts, overload: OverloadCounts): DynamicModule {

@@ -60,7 +60,7 @@ export class RequestCounts {
     };
   }
 
-  /** When a request begins: what {@link end} takes. */
+  /** Begins a request; {@link end} takes the result. */
   begin(): number {
     return this.clock.monotonic();
   }

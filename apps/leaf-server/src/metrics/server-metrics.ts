@@ -6,7 +6,7 @@ import type { RequestCounts } from '../http/request-counts';
 import type { Exhaustion } from '../monitor/sampling/exhaustion';
 import { isReady, type ProcessStatus } from '../lifecycle/process-status';
 
-/** What the metrics of a server are read from, besides those of its IDs. */
+/** Sources of the metrics of a server, besides those of its IDs. */
 export interface ServerFigures {
   readonly status: ProcessStatus;
   readonly requests: RequestCounts;

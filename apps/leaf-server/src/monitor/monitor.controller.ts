@@ -22,14 +22,14 @@ everything, each later one only the new steps of the history and the tags that c
 \`tags\`, names those that are gone. A round has up to 250 tags in an event and ends with \`snowflake\`. At most 32 streams
 are open at once, 16 of them to one address or IPv6 network.`.replaceAll('\n', ' ');
 
-/** What a reader of the stream gets in a round. */
+/** Events of one round of the stream. */
 const EVENTS = contentOf(
   'text/event-stream',
   'Events with a name and a line of JSON.',
   ['overview', 'segments', 'snowflake'].map((name) => `event: ${name}\ndata: {…}`).join('\n\n'),
 );
 
-/** What this server is doing, for everybody who wants to watch. */
+/** State of this server; needs no token. */
 @Controller('api/monitor')
 @ApiTags('Watching')
 export class MonitorController {

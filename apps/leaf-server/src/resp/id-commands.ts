@@ -25,7 +25,7 @@ interface IdParts {
   readonly maxInFlight: number;
 }
 
-/** What a command takes. */
+/** The IDs that a command takes. */
 interface Take<Ids> {
   /** Undefined if it would wait. */
   readonly now: () => Ids | undefined;

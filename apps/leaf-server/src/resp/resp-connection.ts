@@ -43,7 +43,7 @@ export class RespConnection {
   private replies = '';
   /** The rest of a long reply. */
   private rest: Iterator<string, undefined> | undefined;
-  /** What it waits for: an answer, room for replies, its next turn. While there is any, it reads and runs nothing. */
+  /** Reasons to wait: an answer, room for replies, the next turn. Meanwhile the connection reads and runs nothing. */
   private readonly pauses = new Set<Pause>();
   private answered = false;
   /** Whether the client has sent all of its commands. */

@@ -27,9 +27,9 @@ import { TurnBudget } from './turn-budget';
 const HANDSHAKE_MS = 10_000;
 /** TCP keep-alive interval of silent clients, in milliseconds. */
 const KEEP_ALIVE_MS = 60_000;
-/** A connection without any transfer in the middle of a command or a reply is closed after the longest wait and this. */
+/** Time without any transfer, beyond the longest wait, after which an unfinished connection is closed, in milliseconds. */
 const STALL_MS = 15_000;
-/** When the server stops, a client has the longest wait of a command and this time to read its replies. */
+/** Time beyond the longest wait of a command in which clients read their replies at a stop, in milliseconds. */
 const LAST_REPLIES_MS = 2000;
 
 /** The port for clients of the Redis protocol. */

@@ -1,7 +1,7 @@
 import type { Accepted } from '../takers/taker-access';
 import type { ProtocolVersion } from './replies';
 
-/** What one connection has chosen and proved. */
+/** State of one connection: protocol version, name and access. */
 export class Session {
   version: ProtocolVersion = 2;
   /** Set by the client. */

@@ -7,7 +7,7 @@ import { TokenFile } from '../tokens/token-file';
 import { AdminTokens, TokenSet } from '../tokens/token-set';
 import { TakerAccess } from './taker-access';
 
-/** Who may take IDs, for every module. */
+/** Provides the access of taker tokens to every module. */
 @Global()
 @Module({
   providers: [

@@ -20,7 +20,7 @@ interface Claims {
   readonly htu: string;
   /** Unix seconds. */
   readonly iat: number;
-  /** Who has ordered it. */
+  /** Name of the operator who gave the order. */
   readonly sub?: string;
 }
 

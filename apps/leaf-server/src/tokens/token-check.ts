@@ -7,7 +7,7 @@ import type { FailureLimit } from './failure-limit';
 const CHALLENGE = 'Bearer realm="leaf"';
 
 export interface TokenRule {
-  /** What a caller without a valid token has to do. */
+  /** The next step for a caller without a valid token. */
   readonly needed: string;
   /** Whether a request without `Authorization` counts as a failure. */
   readonly countsMissing: boolean;
@@ -18,7 +18,7 @@ export interface TokenAttempt {
   readonly address: string;
   /** The route or the command, for the log. */
   readonly action: string;
-  /** What contains the token; undefined if there is none. */
+  /** The header or command that contains the token; undefined without one. */
   readonly given: string | undefined;
   /** Whether a page of another site caused the request in the browser of somebody who knows nothing of it. */
   readonly isCrossSite?: boolean;

@@ -11,7 +11,7 @@ const POLL_MS = 5000;
 export interface TokenSource {
   /** Name of the variable that names the file, for the log. */
   readonly variable: string;
-  /** What the tokens are for, for the log. */
+  /** Purpose of the tokens, for the log. */
   readonly kind: 'admin' | 'taker' | 'worker' | 'cluster';
   /** Undefined: the tokens are not in a file. */
   readonly file: string | undefined;

@@ -8,7 +8,7 @@ const PACKAGES = ['api', 'sdk-trace-base', 'resources', 'exporter-trace-otlp-htt
   (name) => `@opentelemetry/${name}`,
 );
 
-/** What is used of OpenTelemetry, for one server: nothing of it is registered for the process. */
+/** The parts of OpenTelemetry that one server uses; nothing is registered globally. */
 export interface Sdk {
   readonly api: typeof Api;
   readonly tracer: Api.Tracer;

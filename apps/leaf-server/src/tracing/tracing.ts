@@ -94,7 +94,7 @@ export class Tracing {
   }
 }
 
-/** A lease is a secret: whoever knows it can release the worker ID. */
+/** A lease is a secret: it allows to release the worker ID. */
 function pathWithoutLease(path: string, route?: string): string {
   return route?.includes(':lease') === true ? route : path.replace(/(\/workers\/)[^/]+/i, '$1REDACTED');
 }

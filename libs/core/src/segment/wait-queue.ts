@@ -19,7 +19,7 @@ const PATIENCE_MS = 10;
 interface Waiter {
   readonly since: number;
   readonly count: number;
-  /** When it is refused, and how. */
+  /** Time at which the wait ends, and its outcome. */
   until: number;
   how: WaitEnd;
   readonly resolve: (end: WaitEnd) => void;

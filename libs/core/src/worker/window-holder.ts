@@ -15,7 +15,7 @@ export interface WindowRecord {
   readonly lease: string;
   /** Unix milliseconds: the first timestamp that the caller may use. */
   readonly from: number;
-  /** Who holds it, for people; a long name is cut off. */
+  /** Name of the holder, for people; a long name is cut off. */
   readonly holder: string;
 }
 

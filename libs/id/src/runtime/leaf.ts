@@ -50,7 +50,7 @@ export class Leaf {
   private readonly aborting: AbortSignal;
   private started: Promise<void> | undefined;
   private stopped: Promise<void> | undefined;
-  /** What the stop has given back, for the log. */
+  /** Returned IDs and worker ID, for the log. */
   private readonly givenBack: string[] = [];
 
   /**

@@ -46,7 +46,7 @@ interface ServerRecord {
   readonly generation: number | string;
 }
 
-/** What the move after a restore has done. */
+/** Result of the move after a restore. */
 export interface MoveReport extends MovedRows {
   /** The database, without secrets. */
   readonly database: string;
@@ -61,11 +61,11 @@ export const RESTORE_LIMIT_MS = 3_600_000;
 /** A move raises the generation by more than the refreshes of all servers until the next move. */
 export const MOVE_GENERATIONS = 1_000_000_000;
 
-/** What a database lacks, and how far that moves its tags. */
+/** Lost history of a database, and how far its tags move. */
 interface Setback {
   readonly reason: string;
   readonly gap: Gap;
-  /** After the move. */
+  /** Generation after the move. */
   readonly generation: number;
 }
 

@@ -63,7 +63,7 @@ export function toTagRow(row: StoredRow): TagRow {
   };
 }
 
-/** What a row holds of the ID that is given next: of an interleaved tag, the place among its own IDs. */
+/** Position of the next ID in the row; of an interleaved tag, among its own IDs. */
 export function positionOf(id: bigint, interleave: Interleave | undefined): bigint {
   return interleave === undefined ? id : new InterleavedBlocks(interleave).fromId(id).from;
 }

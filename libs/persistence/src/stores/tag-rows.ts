@@ -37,7 +37,7 @@ export interface HandedOver {
   readonly rows: readonly WholeRow[];
   /** Records of `leaf_deleted_tag`. */
   readonly records: readonly WholeRecord[];
-  /** When the database moved its tags forward last, in Unix seconds. */
+  /** Time at which the database last moved its tags forward, in Unix seconds. */
   readonly failedOver: number;
 }
 

@@ -4,7 +4,7 @@ import { type Problem, request } from '../../api/problem';
 export interface Polled<T> {
   /** The newest answer; it stays while later requests fail. */
   readonly answer: T | undefined;
-  /** When it came, by the clock of this browser. */
+  /** Time of arrival, by the clock of this browser. */
   readonly at: number;
   /** Why the newest request failed. */
   readonly problem: Problem | undefined;

@@ -28,7 +28,7 @@ const EVERY_MS = 3000;
 const ROW_HEIGHT = 38;
 const NARROW_ROW_HEIGHT = 96;
 
-/** Who holds which worker ID: as a map, and as a table. */
+/** The holders of the worker IDs, as a map and as a table. */
 export function WorkersView(): JSX.Element {
   const { t, format } = useConsole();
   const c = useClusterMessages();

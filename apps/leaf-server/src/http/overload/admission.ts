@@ -43,7 +43,7 @@ export class Admission {
   private running = false;
   private sliceEnd = 0;
   private lateSince: number | undefined;
-  /** When the last request was begun in this slice; 0: none was. */
+  /** Time at which the latest request of this slice was begun; 0 if none was. */
   private begunAt = 0;
   /** Running mean of the time that a request takes, in milliseconds. */
   private cost = 0;

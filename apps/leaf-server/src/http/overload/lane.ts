@@ -20,7 +20,7 @@ export interface LaneLimits {
 }
 
 export interface LaneRequest {
-  /** Whose request it is: the clients of a lane take turns. */
+  /** Client of the request: the clients of a lane take turns. */
   readonly client: string;
   readonly response: ServerResponse;
   /** Called when the request has its turn. */

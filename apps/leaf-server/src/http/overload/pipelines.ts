@@ -21,7 +21,7 @@ interface ParsedSocket extends Socket {
 }
 const SKIP_PACKET = 2;
 
-/** What waits on the connections of one client network. */
+/** Waiting requests of one client network. */
 interface Client {
   bytes: number;
   connections: number;

@@ -218,7 +218,7 @@ function methodNotAllowed(method: string, allowed: string): LeafError {
   return new LeafError('LEAF_METHOD_NOT_ALLOWED', `This route does not support ${method}. It supports ${allowed}.`);
 }
 
-/** No route has a schema. Without this, the framework would load its schema compilers at every start. */
+/** Replaces the schema compilers, which would be loaded at every start although no route has a schema. */
 function noSchemas(): never {
   throw new Error('Routes have no schemas here: the pipes check what comes in.');
 }

@@ -22,9 +22,9 @@ const OPTIONS = {
   /** How often Node.js checks the two timeouts above. */
   connectionsCheckingInterval: 1000,
 };
-/** A connection without any transfer is closed after the longest wait of a request and this time. */
+/** Time without any transfer, beyond the longest wait of a request, after which a connection is closed, in milliseconds. */
 const STALL_MS = 15_000;
-/** When the server stops, a client has the longest wait of a request and this time to read its response. */
+/** Time beyond the longest wait of a request in which clients read their responses at a stop, in milliseconds. */
 const LAST_RESPONSES_MS = 2000;
 
 export interface HttpServerParts {

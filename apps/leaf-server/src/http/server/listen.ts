@@ -4,7 +4,7 @@ import { LeafError } from '@leaf-ids/core';
 import { codeOf, type HostAddresses, messageOf } from '@leaf-ids/core/internal';
 import { isWildcard } from '../../config/addresses';
 
-/** Where a port is to listen, and the settings that say so. */
+/** Address of a port, and the settings that define it. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -31,7 +31,7 @@ export async function listen<Result>(
   }
 }
 
-/** What is wrong and what to do. */
+/** Describes why the port cannot be used, and the next step. */
 function faultOf(error: unknown, { host, port, settings }: ListenAddress, addresses: HostAddresses): string {
   switch (codeOf(error) ?? '') {
     case 'EADDRINUSE':

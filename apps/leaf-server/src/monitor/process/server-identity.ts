@@ -5,7 +5,7 @@ import { LEAF_CONFIG } from '../../config/config.module';
 import type { LeafConfig } from '../../config/leaf-config';
 import { serverVersion } from '../../config/version';
 
-/** What stays as it is while this server runs. */
+/** Properties that do not change while this server runs. */
 @Injectable()
 export class ServerIdentity {
   readonly version = serverVersion();

@@ -4,7 +4,7 @@ import { PeriodicTask } from '@leaf-ids/core/internal';
 import { TagChangeLog } from './tag-change-log';
 import { TagViews } from './tag-views';
 
-/** Names of tags that are gone are kept up to this number; then whoever was told of none of them hears of all tags. */
+/** Number of removed names that are kept; a process that has missed more gets all tags. */
 const MOST_GONE = 10_000;
 
 /** How far somebody has followed a feed. */
@@ -22,13 +22,13 @@ export interface FeedChanges extends FeedPosition {
   readonly gone: readonly string[];
 }
 
-/** What the tags of this process have become, for the other processes: each gets what it has not heard yet. */
+/** Changes of the tags of this process for the other processes: each gets those that it lacks. */
 @Injectable()
 export class TagChangeFeed {
   private readonly board: TagChangeLog;
   private readonly looking: PeriodicTask;
   private readonly feed: number;
-  /** What went before this round is not known any more. */
+  /** Removals before this round are no longer known. */
   private oldest = 0;
 
   constructor(views: TagViews, clock: Clock) {

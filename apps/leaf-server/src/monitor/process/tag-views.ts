@@ -17,7 +17,7 @@ import type { SegmentsView, SegmentView, TagView } from '../views/views';
 /** Tags that are looked at without a pause: requests pass in between. */
 export const SLICE = 250;
 
-/** The tags as they are shown. There may be many: nobody gets them all at once. */
+/** The views of the tags, which are sent in pages. */
 @Injectable()
 export class TagViews {
   private readonly segments: SegmentIdGenerator | undefined;
@@ -69,7 +69,7 @@ export class TagViews {
     return head + tags.join(',') + tail;
   }
 
-  /** What stands before and after the tags of a {@link SegmentsView} in JSON. */
+  /** The JSON before and after the tags of a {@link SegmentsView}. */
   frame(): [head: string, tail: string] {
     const view: SegmentsView = {
       enabled: this.segments !== undefined,

@@ -7,7 +7,7 @@ import type { TrafficCounts } from '../sampling/traffic';
 import type { HistoryView, OverviewView, ProcessView } from '../views/views';
 import { mergeParts, partViews } from './part-views';
 
-/** What one process tells of itself. */
+/** Report of one process. */
 export interface ProcessOverview {
   readonly status: ProcessStatus;
   readonly blockedTakers: readonly string[];

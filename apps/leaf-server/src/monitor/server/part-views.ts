@@ -4,7 +4,7 @@ import type { ProcessStatus } from '../../lifecycle/process-status';
 import { hundredths } from '../sampling/round-off';
 import type { PartView } from '../views/views';
 
-/** What a process stands on and is made of, and how each of it is. */
+/** The parts of a process with their states. */
 export function partViews({ drain, leaf }: ProcessStatus): PartView[] {
   const { segment, database, snowflake, registry } = leaf;
   const worker = snowflake?.workerId === undefined ? 'no worker' : `worker ${snowflake.workerId}`;

@@ -29,7 +29,7 @@ export class EventStream {
     return !this.gone;
   }
 
-  /** What a reader has not taken by now it will not get: its connection must not hold up the end of the server. */
+  /** Ends the stream without waiting for the reader, so that it does not delay the stop of the server. */
   end(): void {
     if (this.response.writableLength > 0) this.response.destroy();
     else this.response.end();

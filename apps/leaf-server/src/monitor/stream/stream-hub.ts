@@ -21,7 +21,7 @@ const RETRY_MS = 2000;
 /** `Retry-After` when all streams are in use, in milliseconds. */
 const FULL_RETRY_MS = 10_000;
 
-/** What a round found besides the tags: the same for all readers. */
+/** Results of a round besides the tags; the same for all readers. */
 interface Round {
   readonly overview: OverviewView;
   readonly snowflake: SnowflakeView;
@@ -91,7 +91,7 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
     void this.begin(stream);
   }
 
-  /** The comment lets whoever stands in between pass the headers on at once. */
+  /** The comment makes proxies forward the headers at once. */
   private async begin(stream: EventStream): Promise<void> {
     if (!(await stream.send(`: leaf\nretry: ${RETRY_MS}\n\n`))) return;
     if (this.last === undefined) await this.rounds.run();

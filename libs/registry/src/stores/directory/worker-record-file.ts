@@ -70,7 +70,7 @@ export function notWritten(path: string, cause: unknown): LeafError {
   if (codeOf(cause) === 'ENOTDIR') {
     return new LeafError(
       'LEAF_DATA_DIR_UNUSABLE',
-      `${path} is no directory: ${messageOf(cause)}. Move the file away, or use another data directory.`,
+      `${path} is not a directory: ${messageOf(cause)}. Move the file away, or use another data directory.`,
       { cause },
     );
   }

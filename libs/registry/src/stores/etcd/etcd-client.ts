@@ -13,7 +13,7 @@ export interface EtcdClientOptions {
   readonly callMs: number;
 }
 
-/** Where a response comes from. */
+/** Origin of a response. */
 export interface EtcdHeader {
   /** ID of the cluster. */
   readonly source: string;

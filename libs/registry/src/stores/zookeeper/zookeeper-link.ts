@@ -47,7 +47,7 @@ export class ZookeeperLink {
   private opening: Promise<OpenLink> | undefined;
   private session: SessionIdentity | undefined;
   private sessions = 0;
-  /** Until when to keep trying, in monotonic milliseconds; each call extends it. */
+  /** End of the attempts to connect, in monotonic milliseconds; each call extends it. */
   private wantedUntil = 0;
   /** Why there is no connection yet. */
   private problem = '';
