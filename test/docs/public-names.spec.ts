@@ -45,7 +45,7 @@ const PUBLIC: Readonly<Record<string, string[]>> = {
   id: [
     // Modules, runtime and services
     ...['EmbeddedIdService', 'IdModule', 'IdService', 'Leaf', 'LeafError', 'SegmentModule', 'SegmentService'],
-    ...['SnowflakeModule', 'SnowflakeService'],
+    ...['RegistryModule', 'SnowflakeModule', 'SnowflakeService'],
     // Options
     ...[
       'DeclaredTag',
@@ -56,7 +56,7 @@ const PUBLIC: Readonly<Record<string, string[]>> = {
       'LeafOptions',
     ],
     ...['LeafStores', 'NamedDataSource', 'OpenDataSource', 'PersistenceModuleOptions', 'RegistryOptions'],
-    ...['SegmentModuleOptions', 'SnowflakeModuleOptions'],
+    ...['RegistryModuleOptions', 'SegmentModuleOptions', 'SnowflakeModuleOptions'],
     // Health, status and metrics
     ...['DatabaseStatus', 'LeafHealth', 'LeafHealthIndicator', 'LeafHealthStatus', 'LeafModeHealth', 'LeafReadiness'],
     ...['LeafStatus', 'RegistryStatus', 'SegmentStatus', 'SnowflakeStatus'],

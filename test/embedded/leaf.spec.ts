@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { TagStore, type WorkerRecord } from '@leaf-ids/core';
+import { TagStore, type WorkerRecord, WorkerRegistry } from '@leaf-ids/core';
 import {
   IdModule,
   IdService,
   Leaf,
   type LeafOptions,
   registerLeafMetrics,
+  RegistryModule,
   SegmentModule,
   SegmentService,
   SnowflakeModule,
@@ -266,6 +267,30 @@ describe('The module of one mode', () => {
     expect(records()).toMatchObject([{ free: true }]);
     await inside(SnowflakeModule.forRootAsync({ useFactory: () => undefined }), (app) => {
       expect(app.get(SnowflakeService)).toBeUndefined();
+    });
+  });
+
+  it('shows a registry without a worker ID, closes it with the application, and may be left off by a factory', async () => {
+    const { registry } = snowflake();
+    const close = jest.spyOn(registry.store, 'close');
+    await inside(RegistryModule.forRoot({ registry }), async (app) => {
+      await inside(SnowflakeModule.forRoot(snowflake()), () => undefined);
+      expect(await app.get(WorkerRegistry).records()).toMatchObject([{ workerId: 0, record: { free: true } }]);
+      expect(close).not.toHaveBeenCalled();
+    });
+    expect(close).toHaveBeenCalledTimes(1);
+    await inside(RegistryModule.forRootAsync({ useFactory: () => undefined }), (app) => {
+      expect(app.get(WorkerRegistry)).toBeUndefined();
+    });
+  });
+
+  it('names the faults of its options', async () => {
+    const options = { ...snowflake(), horizonMs: 1 };
+    await expect(create(RegistryModule.forRoot(options))).rejects.toMatchObject({
+      code: 'LEAF_CONFIG_INVALID',
+      message: expect.stringMatching(
+        /^The options of RegistryModule are invalid:\n.* unknown option instance.*\n.* horizonMs must/,
+      ) as string,
     });
   });
 });

@@ -4,7 +4,7 @@ export type { PersistenceModuleOptions } from '@leaf-ids/persistence';
 export type { RegistryOptions } from '@leaf-ids/registry';
 export type { SegmentModuleOptions } from './segment/segment-options';
 export { SegmentService } from './segment/segment.service';
-export type { SnowflakeModuleOptions } from './snowflake/snowflake-options';
+export type { RegistryModuleOptions, SnowflakeModuleOptions } from './snowflake/snowflake-options';
 export { SnowflakeService } from './snowflake/snowflake.service';
 export { EmbeddedIdService } from './runtime/embedded-id-service';
 export type { Health as LeafModeHealth, HealthStatus as LeafHealthStatus } from './runtime/health';
@@ -20,6 +20,7 @@ export { LeafHealthIndicator, type LeafHealth } from './modules/leaf-health-indi
 export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './options/leaf-options';
 export type { MetricsRegistry } from './metrics/metric-set';
 export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/register-leaf-metrics';
+export { RegistryModule } from './modules/registry.module';
 export { SegmentModule } from './modules/segment.module';
 export { SnowflakeModule } from './modules/snowflake.module';
 export type {

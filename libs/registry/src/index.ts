@@ -1,7 +1,5 @@
 export { PropertiesWorkerFile } from './file/properties-worker-file';
-export { RegistryModule } from './registry.module';
-export type { RegistryModuleOptions } from './registry.module-definition';
-export { createRegistry } from './registry.providers';
+export { createRegistry, type LeasedRegistryOptions } from './create-registry';
 export {
   DEFAULT_LEASES,
   defaultLease,

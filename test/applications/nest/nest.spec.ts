@@ -44,6 +44,7 @@ interface Result {
   readonly tcp: unknown[];
   readonly overridden: string;
   readonly several: string[];
+  readonly alone: { readonly segment: string; readonly snowflake: number; readonly registry: number[] };
   readonly unhooked: { readonly id: string; readonly warnings: string[] };
 }
 
@@ -125,6 +126,11 @@ describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform)
 
   it('has several modules, each with its own options', () => {
     expect(result.several).toEqual(['100', '2000', '30000']);
+  });
+
+  it('uses each part alone', () => {
+    const { segment, snowflake, registry } = result.alone;
+    expect([segment, registry]).toEqual(['1', [snowflake]]);
   });
 
   it('is warned when it has no shutdown hooks', () => {

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Instance } from '@leaf-ids/core';
-import type { RegistryModuleOptions } from '@leaf-ids/registry';
+import type { LeasedRegistryOptions } from '@leaf-ids/registry';
 import { ROOT } from '../build';
 import { until } from '../until';
 
 const FIXTURE = join(ROOT, 'test/fixtures/lease-holder.mjs');
 
 export interface LeaseHolderOptions {
-  readonly registry: Omit<RegistryModuleOptions, 'layout'>;
+  readonly registry: Omit<LeasedRegistryOptions, 'layout'>;
   readonly instance: Instance;
 }
 

@@ -2,9 +2,13 @@ import type { DataSource } from 'typeorm';
 import { BitLayout, LeafError } from '@leaf-ids/core';
 import { firstAddress, withDefaults } from '@leaf-ids/core/internal';
 import type { PersistenceModuleOptions } from '@leaf-ids/persistence';
-import { defaultLease, type RegistryModuleOptions, type RegistryOptions } from '@leaf-ids/registry';
+import { defaultLease, type LeasedRegistryOptions, type RegistryOptions } from '@leaf-ids/registry';
 import type { SegmentModuleOptions } from '../segment/segment-options';
-import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
+import {
+  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
+  type RegistryModuleOptions,
+  type SnowflakeModuleOptions,
+} from '../snowflake/snowflake-options';
 import type { EmbeddedSnowflakeOptions, LeafOptions } from './leaf-options';
 
 type Source = { readonly url: string } | { readonly dataSource: DataSource };
@@ -47,8 +51,8 @@ export function persistenceOptions(options: LeafOptions): PersistenceModuleOptio
   return { ...database, ...(maxStep === undefined ? {} : { maxStep }), ...(signal && { signal }) };
 }
 
-/** The options of the registry, derived from those of snowflake mode. */
-export function registryOptions(given: SnowflakeModuleOptions): RegistryModuleOptions {
+/** The options of the registry, with the defaults of snowflake mode. */
+export function registryOptions(given: RegistryModuleOptions): LeasedRegistryOptions {
   const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
   const { registry, maxClockOffsetMs } = options;
   const lease = defaultLease(registry);

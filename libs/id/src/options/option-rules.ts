@@ -19,7 +19,12 @@ import {
 import { acceptRule, databaseUrlRule, dataSourceRule, persistenceRule, signalRule } from '@leaf-ids/persistence';
 import { registryRule, workerIdFaults } from '@leaf-ids/registry';
 import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '../segment/segment-options';
-import { SNOWFLAKE_MODULE_RULES, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
+import {
+  REGISTRY_MODULE_RULES,
+  type RegistryModuleOptions,
+  SNOWFLAKE_MODULE_RULES,
+  type SnowflakeModuleOptions,
+} from '../snowflake/snowflake-options';
 import type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
 import { registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
 
@@ -58,7 +63,7 @@ export function assertLeafOptions(subject: string, options: LeafOptions): void {
   assertOptions(subject, object(OPTIONS), options);
   segmentOptions(options);
   const snowflake = snowflakeOptions(options);
-  if (snowflake !== undefined) refuseFaults(subject, snowflakeFaults(snowflake, 'snowflake.'));
+  if (snowflake !== undefined) refuseFaults(subject, registryFaults(snowflake, 'snowflake.'));
 }
 
 /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
@@ -69,11 +74,17 @@ export function assertSegmentOptions(options: SegmentModuleOptions): void {
 /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
 export function assertSnowflakeOptions(options: SnowflakeModuleOptions): void {
   assertOptions('SnowflakeModule', object(SNOWFLAKE_MODULE_RULES), options);
-  refuseFaults('SnowflakeModule', snowflakeFaults(options));
+  refuseFaults('SnowflakeModule', registryFaults(options));
+}
+
+/** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
+export function assertRegistryOptions(options: RegistryModuleOptions): void {
+  assertOptions('RegistryModule', object(REGISTRY_MODULE_RULES), options);
+  refuseFaults('RegistryModule', registryFaults(options));
 }
 
 /** The faults of options that have none by themselves. */
-function snowflakeFaults(given: SnowflakeModuleOptions, path = ''): string[] {
+function registryFaults(given: RegistryModuleOptions, path = ''): string[] {
   const options = registryOptions(given);
   return [...leaseFaults(options, path), ...workerIdFaults(options.registry, options.maxWorkerId, `${path}registry`)];
 }

@@ -16,11 +16,9 @@ import {
 } from '@leaf-ids/core/internal';
 import { type RegistryOptions, registryRule } from '@leaf-ids/registry';
 
-/** Omitted options have their defaults. */
-export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
+/** A worker registry, with the settings that all its servers share. Omitted options have their defaults. */
+export interface RegistryModuleOptions {
   readonly registry: RegistryOptions;
-  /** Identifies this server in the registry. */
-  readonly instance: Instance;
   readonly layout?: BitLayoutOptions;
   /** Time between two reports to the registry, in milliseconds; by default 3000, with Kubernetes 10,000. */
   readonly reportMs?: number;
@@ -31,6 +29,12 @@ export interface SnowflakeModuleOptions extends Partial<SnowflakeOptions> {
    * the comparison.
    */
   readonly maxClockOffsetMs?: number;
+}
+
+/** Omitted options have their defaults. */
+export interface SnowflakeModuleOptions extends RegistryModuleOptions, Partial<SnowflakeOptions> {
+  /** Identifies this server in the registry. */
+  readonly instance: Instance;
   /** Time between two maintenance runs of the registry, in milliseconds; 120,000 by default. */
   readonly maintainMs?: number;
   /** Largest number of worker windows at the same time, 768 by default; never more than three quarters of the worker IDs. */
@@ -55,12 +59,16 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
 
 const INSTANCE: Rules<Instance> = { ip: required(INSTANCE_RULES.ip), port: required(INSTANCE_RULES.port) };
 
-export const SNOWFLAKE_MODULE_RULES: Rules<SnowflakeModuleOptions> = {
-  ...SNOWFLAKE_RULES,
+export const REGISTRY_MODULE_RULES: Rules<RegistryModuleOptions> = {
   ...LEASE_RULES,
   registry: required(registryRule),
-  instance: required(object(INSTANCE)),
   layout: layoutRule,
+};
+
+export const SNOWFLAKE_MODULE_RULES: Rules<SnowflakeModuleOptions> = {
+  ...SNOWFLAKE_RULES,
+  ...REGISTRY_MODULE_RULES,
+  instance: required(object(INSTANCE)),
   maintainMs: milliseconds(1),
   mostWindows: whole(1),
   waitForWorker: flag,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { WorkerRegistry } from '@leaf-ids/core';
+import type { WorkerRegistry } from '@leaf-ids/core';
 import { defaultLayout } from '@leaf-ids/core/internal';
 import { DataSource } from 'typeorm';
 import { makeDataDirectory, removeDataDirectory } from '../../../../test/support/servers/data-directory';
@@ -16,7 +16,6 @@ import {
   strategyOf,
   workerIdFaults,
 } from '@leaf-ids/registry';
-import { registryProvider } from '../registry.providers';
 
 const ZOOKEEPER = { name: 'leaf', zookeeper: { address: 'zk1,zk2:2182/prod' } };
 const SERVER = { ip: '10.0.0.7', port: 8080 };
@@ -30,11 +29,6 @@ describe('a strategy', () => {
     const lease = { ...defaultLease(registry), maxClockOffsetMs: 5000 };
     return createRegistry({ registry, ...lease, layout: defaultLayout().fingerprint, maxWorkerId: 1023 });
   }
-
-  it('is optional', () => {
-    expect(registryProvider.provide).toBe(WorkerRegistry);
-    expect(registryProvider.useFactory()).toBeUndefined();
-  });
 
   it('is refused when unknown, and the known ones are named', () => {
     const unknown = { strategy: 'consul' } as unknown as RegistryOptions;

@@ -1,9 +1,10 @@
 // A Nest application on Express or Fastify, outside of the repository. Argument: express or fastify.
 // Writes one line of JSON: how it responds with what @leaf-ids/nest brings, and without.
 import 'reflect-metadata';
-import { LeafError } from '@leaf-ids/core';
+import { LeafError, TagStore, WorkerRegistry } from '@leaf-ids/core';
 import { LeafExceptionFilter, serializeBigInts } from '@leaf-ids/nest';
-import { IdModule, IdService } from '@leaf-ids/id';
+import { IdModule, IdService, RegistryModule, SegmentModule, SegmentService } from '@leaf-ids/id';
+import { SnowflakeModule, SnowflakeService } from '@leaf-ids/id';
 import { InMemoryIdService } from '@leaf-ids/id/testing';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { APP_FILTER, NestFactory } from '@nestjs/core';
@@ -123,6 +124,32 @@ async function several() {
   return ids;
 }
 
+/** What each part gives that an application uses alone. */
+async function alone() {
+  const inside = async (module, take) => {
+    const app = await NestFactory.createApplicationContext(module, { logger: false });
+    const taken = await take(app);
+    await app.close();
+    return taken;
+  };
+  const registry = { strategy: 'database', url: `sqlite:./workers-${process.argv[3]}.sqlite`, migrate: true };
+  const database = { url: 'sqlite::memory:', migrate: true };
+  return {
+    segment: await inside(SegmentModule.forRoot({ database }), async (app) => {
+      await app.get(TagStore).create({ tag: 'order', step: 10 });
+      return String(await app.get(SegmentService).generator.next('order'));
+    }),
+    snowflake: await inside(SnowflakeModule.forRoot({ registry, instance: { ip: '10.0.0.7', port: 1 } }), (app) => {
+      const { generator, layout } = app.get(SnowflakeService);
+      return layout.decompose(generator.next()).workerId;
+    }),
+    registry: await inside(RegistryModule.forRoot({ registry }), async (app) => {
+      const records = await app.get(WorkerRegistry).records();
+      return records.map(({ workerId }) => workerId);
+    }),
+  };
+}
+
 function tagAfter(maxId) {
   return { tag: 'order', step: 10, maxId };
 }
@@ -133,6 +160,7 @@ const result = {
   tcp: await overTcp(),
   overridden: await overridden(),
   several: await several(),
+  alone: await alone(),
   unhooked: await unhooked(),
 };
 console.log(JSON.stringify(result));

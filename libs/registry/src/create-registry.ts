@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { type FactoryProvider, Logger } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { SystemClock, WorkerRegistry } from '@leaf-ids/core';
-import { systemRandom } from '@leaf-ids/core/internal';
+import { systemRandom, type WorkerRegistryOptions } from '@leaf-ids/core/internal';
 import { closeProblem } from '@leaf-ids/persistence';
-import { MODULE_OPTIONS_TOKEN, type RegistryModuleOptions } from './registry.module-definition';
-import { limitsOf, strategyOf } from './strategies/strategies';
+import { limitsOf, type RegistryOptions, strategyOf } from './strategies/strategies';
+
+/** A strategy and the options of its leases. */
+export interface LeasedRegistryOptions extends Omit<WorkerRegistryOptions, 'name' | 'remembers'> {
+  readonly registry: RegistryOptions;
+}
 
 /** Creates a registry, which connects when it is first used. */
-export function createRegistry({ registry, ...options }: RegistryModuleOptions): WorkerRegistry {
+export function createRegistry({ registry, ...options }: LeasedRegistryOptions): WorkerRegistry {
   const logger = new Logger('Registry');
   const surroundings = { clock: new SystemClock(), random: systemRandom };
   const strategy = strategyOf(registry);
@@ -21,9 +25,3 @@ export function createRegistry({ registry, ...options }: RegistryModuleOptions):
   const known = { name: registry.strategy, remembers, limits: limitsOf(strategy) };
   return new WorkerRegistry({ ...parts, ...surroundings, newId }, { ...known, ...options });
 }
-
-export const registryProvider: FactoryProvider<WorkerRegistry | undefined> = {
-  provide: WorkerRegistry,
-  useFactory: (options?: RegistryModuleOptions) => options && createRegistry(options),
-  inject: [MODULE_OPTIONS_TOKEN],
-};
