@@ -70,6 +70,18 @@ describe('an interleaved tag over several databases', () => {
     expect(allocation.from).toBe(3001n);
   });
 
+  it('continues above its IDs when all rows are gone, and only another one is inserted again', async () => {
+    const { tags, segments } = await startServer();
+    await tags.create({ tag: 'order', step: 10, interleave: { of: 3, remainder: 0, block: 100 } });
+    await execute('b', 'CREATE TABLE again AS SELECT * FROM leaf_alloc');
+    expect(await segments.allocate('order', 300)).toMatchObject({ from: 1n, more: [{ from: 301n }, { from: 601n }] });
+    for (const name of Object.keys(urls)) await execute(name, "DELETE FROM leaf_alloc WHERE biz_tag = 'order'");
+    await segments.listTags();
+    await execute('b', "INSERT INTO leaf_alloc SELECT * FROM again WHERE biz_tag = 'order'");
+    await segments.listTags();
+    expect((await segments.allocate('order', 1)).from).toBeGreaterThan(700n);
+  });
+
   it('records what a deleted one has issued in every database', async () => {
     const server = await startServer();
     await create(server);

@@ -35,6 +35,8 @@ export class SharedTags {
   private readonly tags = new Map<string, SharedTag>();
   /** The databases that had a share of a tag whose rows are gone. */
   private readonly former = new Map<string, Set<Shard>>();
+  /** {@link SharedTag.highest} of tags whose rows are gone: one of them may be inserted again below it. */
+  private readonly left = new Map<string, bigint>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -61,7 +63,8 @@ export class SharedTags {
       return;
     }
     const known = this.tags.get(tag) ?? {
-      ...{ shares: new Map<Shard, Interleave>(), preferred: undefined, highest: 0n, compared: false },
+      ...{ shares: new Map<Shard, Interleave>(), preferred: undefined, compared: false },
+      highest: this.left.get(tag) ?? 0n,
     };
     known.shares.set(shard, interleave);
     this.tags.set(tag, known);
@@ -158,9 +161,12 @@ export class SharedTags {
   }
 
   private forget(shard: Shard, tag: string): void {
-    const shares = this.tags.get(tag)?.shares;
-    if (shares?.delete(shard) !== true) return;
-    if (shares.size === 0) this.tags.delete(tag);
+    const shared = this.tags.get(tag);
+    if (shared?.shares.delete(shard) !== true) return;
+    if (shared.shares.size === 0) {
+      this.tags.delete(tag);
+      this.left.set(tag, shared.highest);
+    }
     const former = this.former.get(tag) ?? new Set();
     this.former.set(tag, former.add(shard));
   }
